@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import {
+  type AcceptedAnswer,
+  CLOSED_GRACE_DAYS,
+  compareSyncs,
+  judgeContent,
+  markOf,
+  NewAnswer,
+  type Receipt,
+  type Rejection,
+  type SyncMark,
+} from '../domain/answers.ts';
+import { describeIssues } from '../domain/validation.ts';
+import type { Caller } from './authentication/caller.ts';
+import type { CardIds } from './card-ids.ts';
+import type { Catalog, TenantCatalog } from './catalog.ts';
+
+/** A sync of one or more card views, as it came in. */
+export interface Sync {
+  answers: unknown[];
+  clientTime: Date | undefined;
+  receivedAt: Date;
+}
+
+export interface Judgement {
+  /** One result an item, in order. */
+  receipts: Receipt[];
+  /** What is to be made durable before the receipts are true. */
+  accepted: AcceptedAnswer[];
+  /** To be called once it is: later syncs are compared with it. */
+  remember(): void;
+}
+
+export interface AnswerJudge {
+  /** Judges every item by itself, from memory alone (contract section 4). */
+  judge(caller: Caller, sync: Sync): Promise<Judgement>;
+}
+
+/** How many syncs a process remembers in order to tell repeats at once; the worker settles what it does not know. */
+const MAX_REMEMBERED = 50_000;
+const DAY_MS = 86_400_000;
+
+class Rejected extends Error {
+  readonly code: Rejection;
+  readonly pointer: string | undefined;
+
+  constructor(code: Rejection, detail: string, pointer?: string) {
+    super(detail);
+    this.code = code;
+    this.pointer = pointer;
+  }
+}
+
+/** The judge of incoming answers: shape, card, question version, values, and what it saw of the same id before. */
+export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJudge {
+  const remembered = new LRUCache<string, SyncMark>({ max: MAX_REMEMBERED });
+
+  return {
+    async judge(caller, sync) {
+      const tenant = await catalog.of(caller.tenantId);
+      const accepted: AcceptedAnswer[] = [];
+      const marks = new Map<string, SyncMark>();
+      const receipts = sync.answers.map(item => {
+        try {
+          const answer = acceptItem(item, caller, sync, tenant, cardIds);
+          const key = `${answer.tenant_id}${answer.id}`;
+          const known = marks.get(key) ?? remembered.get(key);
+          const mark = markOf(answer);
+          const comparison = known ? compareSyncs(known, mark) : 'newer';
+          if (comparison === 'revision-conflict')
+            throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
+          if (comparison !== 'newer') return { id: answer.id, revision: answer.revision, status: comparison };
+          marks.set(key, mark);
+          accepted.push(answer);
+          return { id: answer.id, revision: answer.revision, status: 'accepted' as const };
+        } catch (error) {
+          if (error instanceof Rejected) return rejection(item, error);
+          throw error;
+        }
+      });
+      return {
+        receipts,
+        accepted,
+        remember: () => {
+          for (const [key, mark] of marks) remembered.set(key, mark);
+        },
+      };
+    },
+  };
+}
+
+/** The receipt of a refused item, with its id and revision as far as it names them. */
+function rejection(item: unknown, { code, message, pointer }: Rejected): Receipt {
+  const { id, revision } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
+  return {
+    id: typeof id === 'string' ? id.slice(0, 64).toWellFormed() : null,
+    revision: Number.isSafeInteger(revision) ? (revision as number) : null,
+    status: 'rejected',
+    code,
+    detail: message,
+    ...(pointer === undefined ? {} : { pointer }),
+  };
+}
+
+function acceptItem(
+  item: unknown,
+  caller: Caller,
+  sync: Sync,
+  tenant: TenantCatalog,
+  cardIds: CardIds,
+): AcceptedAnswer {
+  const parsed = NewAnswer.safeParse(item);
+  if (!parsed.success) {
+    const [issue] = describeIssues(parsed.error);
+    throw new Rejected('validation-failed', issue?.detail ?? 'is not an answer', issue?.pointer);
+  }
+  const answer = parsed.data;
+  if (tenant.isDeleted(answer.id))
+    throw new Rejected('answer-deleted', 'The answer was deleted; its id stays taken.', '/id');
+  const owner = ownerOf(answer, caller);
+  const cardId = checkCard(answer, caller, owner, cardIds);
+  checkQuestion(answer, tenant, sync.receivedAt);
+  const receivedAt = sync.receivedAt.toISOString();
+  return {
+    tenant_id: caller.tenantId,
+    id: answer.id,
+    identity: owner.identity,
+    identity_verified: owner.verified,
+    card_id: cardId,
+    question_id: answer.question_id,
+    question_version: answer.question_version,
+    revision: answer.revision,
+    state: answer.state,
+    values: answer.values,
+    comment: answer.comment ?? null,
+    displayed_at: answer.displayed_at?.toISOString() ?? null,
+    answered_at: answer.answered_at?.toISOString() ?? null,
+    duration_ms: answer.duration_ms ?? null,
+    metadata: answer.metadata,
+    content_hash: contentHash(answer),
+    clock_skew_ms: sync.clientTime ? sync.clientTime.getTime() - sync.receivedAt.getTime() : null,
+    received_at: receivedAt,
+  };
+}
+
+function ownerOf(answer: NewAnswer, caller: Caller): { identity: string; verified: boolean } {
+  if (caller.kind !== 'api-key') {
+    if (answer.identity !== undefined)
+      throw new Rejected('validation-failed', 'is not sent with an access token, which names the user', '/identity');
+    return caller;
+  }
+  if (answer.identity === undefined)
+    throw new Rejected('validation-failed', 'must name the user when an API key sends the answer', '/identity');
+  return { identity: answer.identity, verified: true };
+}
+
+function checkCard(
+  answer: NewAnswer,
+  caller: Caller,
+  owner: { identity: string; verified: boolean },
+  cardIds: CardIds,
+): string {
+  const expected = cardIds({ tenantId: caller.tenantId, ...owner }, answer.question_id);
+  if (answer.card_id === undefined && caller.kind !== 'api-key')
+    throw new Rejected('validation-failed', 'must name the card that was shown', '/card_id');
+  if (answer.card_id !== undefined && answer.card_id !== expected)
+    throw new Rejected('unknown-card', 'The card was not handed out to this user for this question.', '/card_id');
+  return expected;
+}
+
+function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): void {
+  const question = tenant.questions.get(answer.question_id);
+  if (!question) throw new Rejected('unknown-card', 'There is no such published question.', '/question_id');
+  const version = tenant.version(answer.question_id, answer.question_version);
+  if (!version) throw new Rejected('unknown-card', 'The question has no such version.', '/question_version');
+  const takenUntil = question.closed_at
+    ? question.closed_at.getTime() + CLOSED_GRACE_DAYS * DAY_MS
+    : Number.POSITIVE_INFINITY;
+  if (receivedAt.getTime() > takenUntil)
+    throw new Rejected(
+      'question-closed',
+      `The question closed more than ${CLOSED_GRACE_DAYS} days ago.`,
+      '/question_id',
+    );
+  const fault = judgeContent(version, answer);
+  if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
+}
+
+const inOrder = (record: Record<string, unknown>): [string, unknown][] =>
+  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** A digest of everything that the client said, by which two syncs of one revision are the same or not. */
+function contentHash(answer: NewAnswer): string {
+  const { state, question_version, values, comment, displayed_at, answered_at, duration_ms, metadata } = answer;
+  const said = [
+    state,
+    question_version,
+    inOrder(values).map(([step, value]) => [
+      step,
+      value !== null && typeof value === 'object' ? inOrder(value as never) : value,
+    ]),
+    comment ?? null,
+    displayed_at ?? null,
+    answered_at ?? null,
+    duration_ms ?? null,
+    inOrder(metadata),
+  ];
+  return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 22);
+}

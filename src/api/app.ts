@@ -1,0 +1,58 @@
+import Router, { type RouterMiddleware } from '@koa/router';
+import Koa, { type Context } from 'koa';
+import { Problem } from '../domain/problem.ts';
+import { createCursors } from './cursors.ts';
+import type { ApiDeps } from './deps.ts';
+import { addDocuments } from './documents.ts';
+import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
+import { measure } from './middleware/measure.ts';
+import { problem } from './middleware/problem.ts';
+import { requestId } from './middleware/request-id.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
+import { OPERATIONS } from './routes/index.ts';
+import { runOperation } from './run-operation.ts';
+
+/** The application: what every request passes, in order. Authentication to reply is one operation's business. */
+export function createApp(deps: ApiDeps): Koa {
+  const app = new Koa();
+  app.silent = true; // whatever escapes is logged by `problem`, once
+  app
+    .use(requestId())
+    .use(securityHeaders(deps.config.BASE_URL))
+    .use(measure(deps))
+    .use(problem(deps))
+    .use(createRouter(deps).routes());
+  return app;
+}
+
+const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+function createRouter(deps: ApiDeps): Router {
+  const router = new Router({ sensitive: true, strict: true });
+  const cursors = createCursors(deps.keychain);
+  for (const operation of OPERATIONS)
+    router[operation.method](toPattern(operation.path), runOperation(operation, cursors, deps) as RouterMiddleware);
+  addDocuments(router);
+  for (const path of new Set(OPERATIONS.map(operation => operation.path)))
+    router.all(toPattern(path), ctx => refuseMethod(ctx, path));
+  return router;
+}
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A path that exists, asked by a method that it does not take; a preflight is answered for its cross-origin methods. */
+function refuseMethod(ctx: Context, path: string): void {
+  const operations = OPERATIONS.filter(operation => operation.path === path);
+  const methods = operations.map(operation => operation.method.toUpperCase());
+  ctx.state.route = path;
+  ctx.state.handled = true;
+  ctx.set('Allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
+  if (ctx.method === 'OPTIONS') {
+    const open = operations.filter(isCrossOrigin).map(operation => operation.method.toUpperCase());
+    if (open.length > 0) answerPreflight(ctx, open);
+    ctx.status = 204;
+    return;
+  }
+  if (!KNOWN_METHODS.has(ctx.method)) throw new Problem('method-unknown', 'The method is not known.');
+  throw new Problem('method-not-allowed', `This path takes ${methods.join(', ')}.`);
+}

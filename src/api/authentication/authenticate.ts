@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import { BEARER_PREFIX } from '../../domain/api-keys.ts';
+import { Problem } from '../../domain/problem.ts';
+import type { Scope } from '../../domain/scopes.ts';
+import type { ApiDeps } from '../deps.ts';
+import { verifyAccessToken } from './access-tokens.ts';
+import { verifyBearerKey } from './bearer-keys.ts';
+import type { Caller, CredentialKind } from './caller.ts';
+
+/** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
+export function authorizationOf(request: IncomingMessage): string | undefined {
+  const values = request.headersDistinct.authorization;
+  if (values && values.length > 1) throw new Problem('malformed-request', 'The Authorization header was sent twice.');
+  return values?.[0];
+}
+
+type AuthDeps = Pick<ApiDeps, 'keyRing' | 'metrics' | 'now'>;
+
+/** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
+export async function authenticate(authorization: string | undefined, deps: AuthDeps): Promise<Caller> {
+  if (authorization === undefined) throw new Problem('credentials-missing', 'The Authorization header is missing.');
+  const [scheme, credential, ...rest] = authorization.split(' ');
+  if (scheme?.toLowerCase() !== 'bearer' || !credential || rest.length > 0)
+    throw new Problem('credentials-invalid', 'The Authorization header must be "Bearer <token or API key>".');
+  const isKey = credential.startsWith(BEARER_PREFIX);
+  const verify = isKey ? verifyBearerKey : verifyAccessToken;
+  try {
+    const caller = await verify(credential, deps.keyRing, deps.now());
+    deps.metrics.authAttempts.inc({ method: caller.kind, result: 'ok' });
+    deps.keyRing.touch(caller.keyId);
+    return caller;
+  } catch (error) {
+    const result = error instanceof Problem ? error.code : 'internal-error';
+    deps.metrics.authAttempts.inc({ method: isKey ? 'api-key' : 'access-token', result });
+    throw error;
+  }
+}
+
+/** Throws 403 when the endpoint does not take this kind of credential, or the key lacks the scope. */
+export function authorize(caller: Caller, credentials: readonly CredentialKind[], scope: Scope | undefined): void {
+  if (!credentials.includes(caller.kind)) {
+    if (caller.kind === 'public-access-token')
+      throw new Problem('public-access-restricted', 'A public access token may not do this.');
+    throw new Problem(
+      'insufficient-scope',
+      `This endpoint takes ${credentials.join(', ')}; this is an ${caller.kind}.`,
+    );
+  }
+  if (caller.kind === 'api-key' && scope && !caller.scopes.has(scope))
+    throw new Problem('insufficient-scope', `The API key lacks the scope ${scope}.`);
+}

@@ -1,0 +1,118 @@
+import type { CryptoKey } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Notices } from '../../coordination/notices.ts';
+import { type ApiKeyStatus, apiKeyStatus } from '../../domain/api-keys.ts';
+import { Problem } from '../../domain/problem.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Keychain } from '../../platform/secrets.ts';
+import { type ApiKeyRow, findApiKey, touchApiKeys } from '../../storage/api-keys.ts';
+import type { Storage } from '../../storage/orm.ts';
+
+/** For how long cached keys hold while no revocation could be heard; then everything that needs a key is 503. */
+const MAX_DEAF_MS = 60_000;
+const MAX_KEYS = 10_000;
+/** Ids that name no key: remembered so that made-up tokens do not become queries, and bounded like the keys. */
+const MAX_UNKNOWN = 10_000;
+const UNKNOWN_KEPT_MS = 30_000;
+const TOUCH_EVERY_MS = 10_000;
+
+/** A key with its secrets imported for jose, ready to verify. */
+export interface RingKey {
+  row: ApiKeyRow;
+  status(now: Date): ApiKeyStatus;
+  /** The keys whose signatures count: the secret, and while it rotates the one before. */
+  verifiers(now: Date): CryptoKey[];
+  /** The key that the service signs public access tokens with. */
+  signer: CryptoKey;
+}
+
+export interface KeyRing {
+  /** The key of an id, whether it still works or not; `undefined` when there is none. */
+  find(id: string): Promise<RingKey | undefined>;
+  /** Notes that a key was used; written in batches. */
+  touch(id: string): void;
+  close(): Promise<void>;
+}
+
+/** Every API key that this process has met, dropped within milliseconds of any change to it. */
+export function createKeyRing(storage: Storage, notices: Notices, keychain: Keychain, log: Log): KeyRing {
+  const keys = new LRUCache<string, Promise<RingKey>>({ max: MAX_KEYS });
+  const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_KEPT_MS });
+  const used = new Set<string>();
+
+  notices.onChange(({ table, id }) => {
+    if (table !== 'api_keys') return;
+    keys.delete(id);
+    unknown.delete(id);
+  });
+  notices.onGap(() => {
+    keys.clear();
+    unknown.clear();
+  });
+
+  const load = async (id: string): Promise<RingKey | undefined> => {
+    const row = await findApiKey(storage, id);
+    return row && importKey(row, keychain);
+  };
+
+  const writeUses = async () => {
+    const ids = [...used];
+    used.clear();
+    if (ids.length === 0) return;
+    try {
+      await touchApiKeys(storage, ids, new Date());
+    } catch (error) {
+      for (const id of ids) used.add(id);
+      log.debug({ reason: (error as Error).message }, 'when keys were last used is written later');
+    }
+  };
+  const timer = setInterval(writeUses, TOUCH_EVERY_MS);
+  timer.unref();
+
+  return {
+    async find(id) {
+      if (notices.deafForMs() > MAX_DEAF_MS)
+        throw new Problem('database-unavailable', 'Nothing tells whether keys were revoked.', { retryAfterSeconds: 5 });
+      const known = keys.get(id);
+      if (known) return known;
+      if (unknown.has(id)) return undefined;
+      const loading = load(id);
+      keys.set(id, loading as Promise<RingKey>); // one query for all who ask meanwhile
+      try {
+        const key = await loading;
+        if (key) return key;
+        unknown.set(id, true);
+      } catch (error) {
+        if (keys.peek(id) === loading) keys.delete(id);
+        throw error;
+      }
+      if (keys.peek(id) === loading) keys.delete(id);
+      return undefined;
+    },
+    touch: id => void used.add(id),
+    async close() {
+      clearInterval(timer);
+      await writeUses();
+    },
+  };
+}
+
+const importSecret = (secret: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', Buffer.from(secret, 'utf8'), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+    'verify',
+  ]);
+
+async function importKey(row: ApiKeyRow, keychain: Keychain): Promise<RingKey> {
+  const signer = await importSecret(keychain.unseal(row.secret_sealed, row.id));
+  const previous = row.previous_secret_sealed
+    ? await importSecret(keychain.unseal(row.previous_secret_sealed, row.id))
+    : undefined;
+  const status = (now: Date) => apiKeyStatus(row, now);
+  return {
+    row,
+    status,
+    signer,
+    verifiers: now => (previous && status(now) === 'rotating' ? [signer, previous] : [signer]),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Notices } from '../coordination/notices.ts';
+import type { RateLimits } from '../coordination/rate-limits.ts';
+import type { Config } from '../platform/config.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Keychain } from '../platform/secrets.ts';
+import type { Producer } from '../queue/producer.ts';
+import type { Storage } from '../storage/orm.ts';
+import type { AnswerJudge } from './answer-judge.ts';
+import type { KeyRing } from './authentication/key-ring.ts';
+import type { CardIds } from './card-ids.ts';
+import type { Catalog } from './catalog.ts';
+import type { Readiness } from './readiness.ts';
+import type { RejectionTally } from './rejection-tally.ts';
+
+/** Everything that handlers work with; made once a process, in `server.ts`. */
+export interface ApiDeps {
+  config: Config;
+  log: Log;
+  metrics: Metrics;
+  now: () => Date;
+  keychain: Keychain;
+  storage: Storage;
+  queue: Producer;
+  notices: Notices;
+  limits: RateLimits;
+  keyRing: KeyRing;
+  catalog: Catalog;
+  cardIds: CardIds;
+  judge: AnswerJudge;
+  rejections: RejectionTally;
+  /** Whether the process is on its way out. */
+  isStopping: () => boolean;
+  readiness: Readiness;
+  /** The OpenAPI document as JSON. */
+  openApi: () => string;
+}

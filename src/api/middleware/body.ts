@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import rawBody from 'raw-body';
+import { Problem } from '../../domain/problem.ts';
+import { isDeeperThan } from '../../domain/validation.ts';
+
+export const MAX_BODY_BYTES = 256 * 1024;
+export const MAX_PUBLIC_BODY_BYTES = 16 * 1024;
+const MAX_DEPTH = 20;
+/** For how long what follows an oversized body is read away, so that its sender gets to read the reply. */
+const DRAIN_MS = 5000;
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A body as it came and as JSON. */
+export interface ReadBody {
+  bytes: Buffer;
+  json: unknown;
+}
+
+/** Reads the body, if there is one, as JSON in UTF-8 of at most `limit` bytes. */
+export async function readBody(ctx: Context, limit: number): Promise<ReadBody | undefined> {
+  const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = ctx.req.headers;
+  if (transfer === undefined && (length === undefined || length === '0')) return undefined;
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new Problem('unsupported-media-type', 'The body must not be compressed.');
+  const bytes = await readBytes(ctx, limit, length);
+  if (bytes.length === 0) return undefined;
+  if (!JSON_TYPE.test(ctx.req.headers['content-type'] ?? ''))
+    throw new Problem('unsupported-media-type', 'Send Content-Type: application/json (in UTF-8).');
+  return { bytes, json: parse(bytes) };
+}
+
+async function readBytes(ctx: Context, limit: number, length: string | undefined): Promise<Buffer> {
+  try {
+    return await rawBody(ctx.req, { limit, ...(length === undefined ? {} : { length }) });
+  } catch (cause) {
+    const { type } = cause as { type?: string };
+    if (type === 'entity.too.large') {
+      drain(ctx.req);
+      throw new Problem('body-too-large', `The body has more than ${limit} bytes.`);
+    }
+    throw new Problem('malformed-request', 'The body broke off or has another length than announced.', { cause });
+  }
+}
+
+/** Reads the rest away after the reply was sent; closing at once would make the kernel drop the reply. */
+function drain(request: IncomingMessage): void {
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
+  request.once('close', () => clearTimeout(timer));
+}
+
+function parse(bytes: Buffer): unknown {
+  let json: unknown;
+  try {
+    json = JSON.parse(utf8.decode(bytes));
+  } catch (cause) {
+    throw new Problem('malformed-json', 'The body is not JSON in UTF-8.', { cause });
+  }
+  if (isDeeperThan(json, MAX_DEPTH))
+    throw new Problem('malformed-json', `The body nests deeper than ${MAX_DEPTH} levels.`);
+  return json;
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import { Problem } from '../../domain/problem.ts';
+import { claimIdempotencyKey, keepResponse, releaseIdempotencyKey } from '../../storage/idempotency-keys.ts';
+import type { TenantStorage } from '../../storage/orm.ts';
+import type { KeyCaller } from '../authentication/caller.ts';
+
+/** A structured-field string, or the bare token that most clients send. */
+const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
+
+/** Response headers that a replay repeats. */
+const KEPT_HEADERS = ['Content-Type', 'Location', 'ETag'];
+
+const hashOf = (ctx: Context, body: Buffer | undefined): string =>
+  createHash('sha256')
+    .update(`${ctx.method} ${ctx.path}?${ctx.querystring}\n`)
+    .update(body ?? '')
+    .digest('base64url');
+
+/**
+ * Runs a POST at most once under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), kept for 24 h.
+ *
+ * The same request again gets the stored response; another one 422; one still running 409. A request that ended in a
+ * problem changed nothing, so its key is free again.
+ */
+export async function runOnce(
+  ctx: Context,
+  caller: KeyCaller,
+  tenant: TenantStorage,
+  body: Buffer | undefined,
+  run: () => Promise<void>,
+): Promise<void> {
+  const header = ctx.get('Idempotency-Key');
+  if (header === '') return run();
+  const match = FORM.exec(header);
+  const key = match?.[1] ?? match?.[2];
+  if (key === undefined)
+    throw new Problem('malformed-request', 'Idempotency-Key must be 1 to 255 printable ASCII characters.');
+  const requestHash = hashOf(ctx, body);
+  const known = await claimIdempotencyKey(tenant, caller.keyId, key, requestHash);
+  if (known) {
+    if (known.request_hash !== requestHash)
+      throw new Problem('idempotency-key-reused', 'The Idempotency-Key belongs to another request.');
+    if (known.status === null)
+      throw new Problem('idempotency-key-in-use', 'The first request is still running.', { retryAfterSeconds: 1 });
+    ctx.status = known.status;
+    ctx.set({ ...known.headers, 'Idempotency-Replayed': 'true' });
+    ctx.body = known.body;
+    return;
+  }
+  try {
+    await run();
+  } catch (error) {
+    await releaseIdempotencyKey(tenant, caller.keyId, key);
+    throw error;
+  }
+  const headers = Object.fromEntries(
+    KEPT_HEADERS.flatMap(name => (ctx.response.get(name) ? [[name, ctx.response.get(name)]] : [])),
+  );
+  await keepResponse(tenant, caller.keyId, key, {
+    status: ctx.status,
+    headers,
+    body: typeof ctx.body === 'string' ? ctx.body : null,
+  });
+}

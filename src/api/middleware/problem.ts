@@ -1,0 +1,70 @@
+import type { Context, Next } from 'koa';
+import { Problem, type ProblemKind } from '../../domain/problem.ts';
+import type { ApiDeps } from '../deps.ts';
+
+/** What each kind of problem is over HTTP. A kind without a status does not compile. */
+export const STATUS_OF: Record<ProblemKind, number> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'not-acceptable': 406,
+  conflict: 409,
+  'precondition-failed': 412,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  invalid: 422,
+  'rate-limited': 429,
+  internal: 500,
+  'not-implemented': 501,
+  unavailable: 503,
+};
+
+/** The problem document of RFC 9457, with what Parley adds: the code, the request's id, each fault with its place. */
+export const problemDocument = (problem: Problem, baseUrl: string, instance: string, requestId: string) => ({
+  type: `${baseUrl}/problems/${problem.code}`,
+  title: problem.title,
+  status: STATUS_OF[problem.kind],
+  detail: problem.message,
+  instance,
+  code: problem.code,
+  request_id: requestId,
+  ...(problem.options.errors ? { errors: problem.options.errors } : {}),
+  ...problem.options.extra,
+});
+
+/** What is not a `Problem` is a bug: logged whole, and nothing of it sent out. */
+function asProblem(error: unknown, ctx: Context, deps: Pick<ApiDeps, 'log'>): Problem {
+  if (error instanceof Problem) return error;
+  deps.log.error({ err: error, request_id: ctx.state.requestId, method: ctx.method, path: ctx.path }, 'a bug was met');
+  return new Problem('internal-error', 'Something went wrong that should not have.', { cause: error });
+}
+
+function challenge(ctx: Context, problem: Problem): void {
+  if (problem.kind !== 'unauthenticated') return;
+  const value = ctx.state.basic
+    ? 'Basic realm="parley", charset="UTF-8"'
+    : problem.code === 'credentials-missing'
+      ? 'Bearer'
+      : `Bearer error="invalid_token", error_description="${problem.title}"`;
+  ctx.set('WWW-Authenticate', value);
+}
+
+/** Turns whatever was thrown below into a problem document. It keeps the headers set so far, which Koa's own would drop. */
+export const problem = (deps: Pick<ApiDeps, 'config' | 'log'>) => async (ctx: Context, next: Next) => {
+  try {
+    await next();
+    if (ctx.status === 404 && ctx.body == null && !ctx.state.handled)
+      throw new Problem('resource-not-found', 'There is nothing at this path.');
+  } catch (error) {
+    const found = asProblem(error, ctx, deps);
+    ctx.status = STATUS_OF[found.kind];
+    challenge(ctx, found);
+    if (found.options.retryAfterSeconds) ctx.set('Retry-After', String(found.options.retryAfterSeconds));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.remove('ETag');
+    ctx.type = 'application/problem+json';
+    ctx.body = JSON.stringify(problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId));
+  }
+};

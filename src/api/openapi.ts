@@ -1,0 +1,165 @@
+import type { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import { NewAnswer } from '../domain/answers.ts';
+import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
+import { BUILD } from '../platform/build-info.ts';
+import { STATUS_OF } from './middleware/problem.ts';
+import type { Operation } from './operation.ts';
+
+const ABOUT = `Feedback cards, answers and conversations of a tenant's users.
+
+Errors are problem documents (RFC 9457); \`code\` is stable. Lists are paged by opaque cursors. \`429\` and \`503\` mean that nothing was accepted: send the request again after \`Retry-After\` seconds.`;
+
+const PROBLEM_SCHEMA = {
+  type: 'object' as const,
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string' as const, format: 'uri' },
+    title: { type: 'string' as const },
+    status: { type: 'integer' as const },
+    detail: { type: 'string' as const },
+    instance: { type: 'string' as const },
+    code: { type: 'string' as const, enum: Object.keys(PROBLEMS) },
+    request_id: { type: 'string' as const },
+    errors: {
+      type: 'array' as const,
+      items: {
+        type: 'object' as const,
+        required: ['pointer', 'code', 'detail'],
+        properties: {
+          pointer: { type: 'string' as const },
+          code: { type: 'string' as const },
+          detail: { type: 'string' as const },
+        },
+      },
+    },
+  },
+};
+
+/** Every problem that an operation can answer with, from what it takes. */
+function problemsOf({ credentials, scope, params, query, body, method, problems, status }: Operation): ProblemCode[] {
+  const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
+  codes.push('unknown-parameter', 'repeated-parameter');
+  if (query) codes.push('validation-failed', 'invalid-cursor');
+  if (params) codes.push('resource-not-found');
+  if (body) codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
+  else if (method !== 'get')
+    codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
+  if (credentials.length > 0) {
+    codes.push('credentials-missing', 'credentials-invalid', 'malformed-token', 'bad-header', 'unknown-issuer');
+    codes.push(
+      'bad-signature',
+      'subject-mismatch',
+      'token-expired',
+      'lifetime-too-long',
+      'not-yet-valid',
+      'bad-identity',
+    );
+    codes.push('insufficient-scope', 'rate-limit-exceeded', 'database-unavailable');
+    if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
+  }
+  if (scope && method === 'post' && status !== 204) codes.push('idempotency-key-in-use', 'idempotency-key-reused');
+  return [...new Set(codes)];
+}
+
+function problemResponses(operation: Operation): ZodOpenApiResponsesObject {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of problemsOf(operation)) {
+    const status = STATUS_OF[PROBLEMS[code].kind];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        String(status),
+        {
+          description: codes.map(code => `\`${code}\``).join(', '),
+          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        },
+      ]),
+  ) as ZodOpenApiResponsesObject;
+}
+
+function successResponses({ status, response, summary, etag, id }: Operation): ZodOpenApiResponsesObject {
+  const content = response ? { content: { 'application/json': { schema: response } } } : {};
+  const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...content } };
+  if (etag) success['304'] = { description: 'The representation that `If-None-Match` names is still the present one' };
+  if (id === 'createConversation' || id === 'createMessage')
+    success['200'] = { description: 'The same `client_message_id` was sent before', ...content };
+  if (id === 'readReadiness') success['503'] = { description: 'Starting or stopping', ...content };
+  return success;
+}
+
+const SECURITY = {
+  'api-key': { apiKey: [] },
+  'access-token': { accessToken: [] },
+  'public-access-token': { publicAccessToken: [] },
+};
+
+function describe(operation: Operation): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, credentials, scope, params, query, body } = operation;
+  const rights = scope ? `With an API key the scope \`${scope}\` is needed.` : '';
+  const about = [description, rights].filter(Boolean).join('\n\n');
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(about ? { description: about } : {}),
+    security: id === 'issuePublicToken' ? [{ publicKey: [] }] : credentials.map(kind => SECURITY[kind]),
+    requestParams: {
+      ...(params ? { path: params as z.ZodObject } : {}),
+      ...(query ? { query: query as z.ZodObject } : {}),
+    },
+    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
+    responses: { ...problemResponses(operation), ...successResponses(operation) },
+  };
+}
+
+/** The OpenAPI 3.1 document of this build as JSON, from the same schemas that check requests. */
+export function openApiDocument(operations: Operation[], baseUrl: string): string {
+  const paths: ZodOpenApiObject['paths'] = {};
+  for (const operation of operations)
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+  const document = createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Parley',
+      version: BUILD.version,
+      description: ABOUT,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(operations.map(operation => operation.tag))].map(name => ({ name })),
+    paths,
+    components: {
+      schemas: { Problem: PROBLEM_SCHEMA, NewAnswer },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `sk_…`: on servers alone' },
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Signed by your backend with the secret of an API key',
+        },
+        publicAccessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Issued by Parley for an identity that is only claimed',
+        },
+        publicKey: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'User name `api_key`, password the id of a public API key',
+        },
+      },
+    },
+  });
+  return JSON.stringify(document, null, 2);
+}

@@ -1,0 +1,97 @@
+import type { z } from 'zod';
+import type { ProblemCode } from '../domain/problem.ts';
+import type { Scope } from '../domain/scopes.ts';
+import type { Caller, CallerOf, CredentialKind } from './authentication/caller.ts';
+import type { ApiDeps } from './deps.ts';
+
+/** What a handler knows of a request: who asks, and everything that was sent, checked and parsed. */
+export interface OperationRequest<Credential extends CredentialKind, Params, Query, Body> {
+  caller: CallerOf<Credential>;
+  params: Params;
+  query: Query;
+  body: Body;
+  /** How many bytes the body had. */
+  bodyBytes: number;
+  /** The value of a request header, in lower case names. */
+  header(name: string): string | undefined;
+  /** The address that the request came from, `TRUSTED_PROXY_HOPS` proxies considered. */
+  ip: string;
+  receivedAt: Date;
+  /** The sort key where the page of this list begins, from `cursor`; null for the first page. */
+  after: string[] | null;
+  /** A page of this list with its next cursor and `Link`. */
+  page<Row, Item>(page: { rows: Row[]; next: string[] | null }, present: (row: Row) => Item): OperationReply;
+  /** Counts an attempt to get a public token and throws 429 beyond the limit, or 503 when it can't be counted. */
+  limitIssue(scope: 'ip' | 'token-user', ...key: string[]): Promise<void>;
+  /** Throws 412 when `If-Match` names another version than this representation. */
+  requireMatch(representation: unknown): void;
+}
+
+/** What a handler gives back when a body alone does not say it all. */
+export interface OperationReply {
+  status?: number;
+  headers?: Record<string, string>;
+  /** An object, or JSON that was made already. */
+  body?: unknown;
+}
+
+const REPLY = Symbol('reply');
+
+/** A reply with a status or headers of its own. */
+export const reply = (parts: OperationReply): OperationReply => Object.assign(parts, { [REPLY]: true });
+
+export const isReply = (value: unknown): value is OperationReply =>
+  typeof value === 'object' && value !== null && REPLY in value;
+
+/** One endpoint as a value: what the router serves, the guard checks and the OpenAPI document says. */
+export interface OperationDefinition<
+  Credential extends CredentialKind,
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+> {
+  /** The name of the operation in the OpenAPI document, verb first. */
+  id: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** The path with its parameters in braces. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** Who may call it; empty for everybody. */
+  credentials: Credential[];
+  /** What a server key must be allowed to do. */
+  scope?: Scope;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** The status of success. */
+  status: 200 | 201 | 202 | 204;
+  /** The schema of the body of success. */
+  response?: z.ZodType;
+  /** Whether success carries a strong `ETag` and answers `If-None-Match` with 304. */
+  etag?: boolean;
+  /** Problems of its own, beside those that its credentials, query and body bring along. */
+  problems?: ProblemCode[];
+  handle(
+    request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
+    deps: ApiDeps,
+  ): unknown;
+}
+
+/** An operation of whatever types: what the registry holds. */
+export type Operation = Omit<OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>, 'handle'> & {
+  handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
+};
+
+/** Names an endpoint; its handler is typed by its schemas. */
+export const operation = <
+  Credential extends CredentialKind,
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Body extends z.ZodType = z.ZodUndefined,
+>(
+  definition: OperationDefinition<Credential, Params, Query, Body>,
+): Operation => definition as unknown as Operation;
+
+export type { Caller };

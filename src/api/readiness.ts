@@ -1,0 +1,60 @@
+import type { Log } from '../platform/log.ts';
+import type { Producer } from '../queue/producer.ts';
+import { awaitSchema } from '../storage/migrate.ts';
+import type { Storage } from '../storage/orm.ts';
+
+/** What the process can do at the moment. */
+export interface Readiness {
+  /** Whether database and queue were both reached once, and the schema fits. */
+  isStarted(): boolean;
+  /** What is lost since then, a line each: reads live without the queue, intake without the database. */
+  degraded(): string[];
+  close(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 1000;
+
+/** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
+export function watchReadiness(databaseUrl: string, storage: Storage, queue: Producer, log: Log): Readiness {
+  const closing = new AbortController();
+  let schemaFits = false;
+  let queueReached = false;
+  let databaseFault: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const started = awaitSchema(databaseUrl, log, closing.signal).then(
+    () => {
+      schemaFits = true;
+    },
+    error => {
+      if (!closing.signal.aborted) log.error({ err: error }, 'waiting for the schema failed');
+    },
+  );
+
+  const look = async () => {
+    queueReached ||= queue.health().reachable;
+    if (schemaFits) {
+      try {
+        await storage.query('select 1');
+        databaseFault = undefined;
+      } catch (error) {
+        databaseFault = `database: ${(error as Error).message}`;
+      }
+    }
+    if (!closing.signal.aborted) timer = setTimeout(look, schemaFits && queueReached ? LOOK_EVERY_MS : 50);
+  };
+  void look();
+
+  return {
+    isStarted: () => schemaFits && queueReached,
+    degraded: () => [
+      ...(databaseFault ? [databaseFault] : []),
+      ...queue.health().reasons.map(reason => `queue: ${reason}`),
+    ],
+    async close() {
+      closing.abort();
+      clearTimeout(timer);
+      await started;
+    },
+  };
+}

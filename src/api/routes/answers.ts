@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
+import { notFound } from '../../domain/problem.ts';
+import { Identity, Tag, Timestamp, text } from '../../domain/text.ts';
+import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
+import { oldestOpenWrite } from '../../storage/housekeeping.ts';
+import { operation } from '../operation.ts';
+
+const AnswerPath = z.object({ id: z.uuid().toLowerCase() });
+
+const presentAnswer = (row: AnswerRow) => ({
+  id: row.id,
+  revision: row.revision,
+  card_id: toTypeId('card', row.card_id),
+  question_id: toTypeId('question', row.question_id),
+  question_version: row.question_version,
+  state: row.state,
+  values: row.values,
+  comment: row.comment,
+  displayed_at: row.displayed_at,
+  answered_at: row.answered_at,
+  duration_ms: row.duration_ms,
+  metadata: row.metadata,
+  identity: row.identity,
+  identity_verified: row.identity_verified,
+  received_at: row.received_at,
+  stored_at: row.stored_at,
+  updated_at: row.updated_at,
+  clock_skew_ms: row.clock_skew_ms === null ? null : Number(row.clock_skew_ms),
+  tags: row.tags,
+  status: 'stored',
+});
+
+const recordAnswers = operation({
+  id: 'recordAnswers',
+  method: 'post',
+  path: '/v1/answers',
+  tag: 'Answers',
+  summary: 'Sync the answers of card views',
+  description:
+    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent. Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply.',
+  credentials: ['access-token', 'public-access-token', 'api-key'],
+  scope: 'answers:write',
+  body: NewAnswers,
+  status: 202,
+  response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),
+  problems: ['queue-unavailable', 'database-unavailable', 'service-stopping'],
+
+  async handle({ caller, body, bodyBytes, receivedAt }, { judge, queue, rejections, metrics }) {
+    const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
+    const judgement = await judge.judge(caller, sync);
+    if (judgement.accepted.length > 0) await queue.enqueue(judgement.accepted, bodyBytes);
+    judgement.remember();
+    const rejected = judgement.receipts.filter(receipt => receipt.status === 'rejected');
+    for (const { code } of rejected) metrics.answersRejected.inc({ reason: code ?? 'validation-failed' });
+    if (rejected.length > 0) rejections.add(caller.tenantId, rejected.length);
+    return { results: judgement.receipts };
+  },
+});
+
+const readAnswer = operation({
+  id: 'readAnswer',
+  method: 'get',
+  path: '/v1/answers/{id}',
+  tag: 'Answers',
+  summary: 'Read an answer; 404 until it is stored',
+  credentials: ['api-key', 'access-token', 'public-access-token'],
+  scope: 'answers:read',
+  params: AnswerPath,
+  status: 200,
+  response: z.union([Answer, AnswerStatus]),
+  etag: true,
+  async handle({ caller, params }, { storage }) {
+    const row = await findAnswer(storage.forTenant(caller.tenantId), params.id);
+    const isOwn =
+      caller.kind === 'api-key' || (row.identity === caller.identity && row.identity_verified === caller.verified);
+    if (!isOwn) throw notFound('answer');
+    if (caller.kind === 'public-access-token') return { id: row.id, state: row.state, status: 'stored' };
+    return presentAnswer(row);
+  },
+});
+
+const listAnswersOperation = operation({
+  id: 'listAnswers',
+  method: 'get',
+  path: '/v1/answers',
+  tag: 'Answers',
+  summary: 'List the answers, newest received first',
+  description: 'With `updated_since` in the order of their last change, for incremental reads that never skip a write.',
+  credentials: ['api-key'],
+  scope: 'answers:read',
+  query: z.object({
+    ...pageQuery,
+    question_id: typeId('question').optional(),
+    state: AnswerState.optional(),
+    identity: Identity.optional(),
+    verified: queryBoolean.optional(),
+    tag: Tag.optional(),
+    q: text(200, 1).optional().meta({ description: 'Part of the comment or of a value' }),
+    updated_since: Timestamp.optional(),
+  }),
+  status: 200,
+  response: pageOf(Answer),
+  async handle({ caller, query, after, page }, { storage }) {
+    const { updated_since, limit, ...filter } = query;
+    const updated = updated_since && { since: updated_since, before: await oldestOpenWrite(storage) };
+    return page(
+      await listAnswers(storage.forTenant(caller.tenantId), { ...filter, updated }, limit, after),
+      presentAnswer,
+    );
+  },
+});
+
+const patchAnswer = operation({
+  id: 'patchAnswer',
+  method: 'patch',
+  path: '/v1/answers/{id}',
+  tag: 'Answers',
+  summary: 'Put labels on an answer',
+  credentials: ['api-key'],
+  scope: 'answers:write',
+  params: AnswerPath,
+  body: AnswerPatch,
+  status: 200,
+  response: Answer,
+  problems: ['precondition-failed'],
+  async handle({ caller, params, body, requireMatch }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    return presentAnswer(await tagAnswer(tenant, params.id, body.tags, row => requireMatch(presentAnswer(row))));
+  },
+});
+
+const removeAnswer = operation({
+  id: 'deleteAnswer',
+  method: 'delete',
+  path: '/v1/answers/{id}',
+  tag: 'Answers',
+  summary: 'Delete an answer; its id stays taken',
+  credentials: ['api-key'],
+  scope: 'answers:write',
+  params: AnswerPath,
+  status: 204,
+  problems: ['precondition-failed'],
+  async handle({ caller, params, requireMatch }, { storage }) {
+    await deleteAnswer(storage.forTenant(caller.tenantId), params.id, row => requireMatch(presentAnswer(row)));
+  },
+});
+
+/** Every operation on answers. */
+export const answerRoutes = [recordAnswers, readAnswer, listAnswersOperation, patchAnswer, removeAnswer];

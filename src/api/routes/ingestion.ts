@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { AcceptedAnswer } from '../../domain/answers.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { Ingestion, QuarantinedAnswer } from '../../domain/ingestion.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import {
+  deleteQuarantined,
+  findIngestionTotals,
+  findQuarantined,
+  listQuarantined,
+  type QuarantinedRow,
+} from '../../storage/ingestion.ts';
+import { operation, reply } from '../operation.ts';
+
+const QuarantinePath = z.object({ id: typeId('quarantine') });
+
+const presentQuarantined = ({ id, payload, ...row }: QuarantinedRow) => {
+  const { tenant_id: _, question_id, card_id, ...sync } = JSON.parse(payload) as AcceptedAnswer;
+  return {
+    id: toTypeId('quarantine', id),
+    ...row,
+    payload: { ...sync, question_id: toTypeId('question', question_id), card_id: toTypeId('card', card_id) },
+  };
+};
+
+const readIngestion = operation({
+  id: 'readIngestion',
+  method: 'get',
+  path: '/v1/ingestion',
+  tag: 'Ingestion',
+  summary: "Say where the tenant's answers are",
+  description: 'At rest `accepted = stored + repeated + quarantined + queued`.',
+  credentials: ['api-key'],
+  scope: 'answers:read',
+  status: 200,
+  response: Ingestion,
+  problems: ['queue-unavailable', 'database-unavailable'],
+  async handle({ caller }, { storage, queue, now }) {
+    const census = await queue.census(); // before the totals: what is stored meanwhile counts twice rather than never
+    const totals = await findIngestionTotals(storage.forTenant(caller.tenantId));
+    const queued = census.get(caller.tenantId);
+    const count = queued?.count ?? 0;
+    return {
+      oldest_queued_age_ms: queued?.oldest ? Math.max(0, now().getTime() - queued.oldest.getTime()) : null,
+      queued: count,
+      accepted: totals.stored + totals.repeated + totals.quarantined + count,
+      ...totals,
+    };
+  },
+});
+
+const listQuarantine = operation({
+  id: 'listQuarantine',
+  method: 'get',
+  path: '/v1/quarantine',
+  tag: 'Ingestion',
+  summary: 'List the accepted answers that could not be stored, newest first',
+  credentials: ['api-key'],
+  scope: 'answers:write',
+  query: z.object(pageQuery),
+  status: 200,
+  response: pageOf(QuarantinedAnswer),
+  async handle({ caller, query, after, page }, { storage }) {
+    return page(await listQuarantined(storage.forTenant(caller.tenantId), query.limit, after), presentQuarantined);
+  },
+});
+
+const replayQuarantined = operation({
+  id: 'replayQuarantined',
+  method: 'post',
+  path: '/v1/quarantine/{id}/replay',
+  tag: 'Ingestion',
+  summary: 'Send a quarantined answer through the queue again',
+  description: 'It leaves the quarantine when it was stored; otherwise it stays there.',
+  credentials: ['api-key'],
+  scope: 'answers:write',
+  params: QuarantinePath,
+  status: 200,
+  response: QuarantinedAnswer,
+  problems: ['queue-unavailable'],
+  async handle({ caller, params }, { storage, queue }) {
+    const row = await findQuarantined(storage.forTenant(caller.tenantId), params.id);
+    const answer = AcceptedAnswer.parse(JSON.parse(row.payload));
+    await queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length);
+    return reply({ body: presentQuarantined(row) });
+  },
+});
+
+const discardQuarantined = operation({
+  id: 'discardQuarantined',
+  method: 'delete',
+  path: '/v1/quarantine/{id}',
+  tag: 'Ingestion',
+  summary: 'Discard a quarantined answer for good',
+  credentials: ['api-key'],
+  scope: 'answers:write',
+  params: QuarantinePath,
+  status: 204,
+  async handle({ caller, params }, { storage }) {
+    await deleteQuarantined(storage.forTenant(caller.tenantId), params.id);
+  },
+});
+
+/** Every operation on ingestion. */
+export const ingestionRoutes = [readIngestion, listQuarantine, replayQuarantined, discardQuarantined];

@@ -1,0 +1,292 @@
+import { z } from 'zod';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { Problem } from '../../domain/problem.ts';
+import {
+  CONFIGS,
+  immutableParts,
+  NewQuestion,
+  nextStatuses,
+  QUESTION_ACTIONS,
+  Question,
+  type QuestionAction,
+  QuestionPatch,
+  QuestionStatus,
+  QuestionType,
+  QuestionVersion,
+} from '../../domain/questions.ts';
+import { text } from '../../domain/text.ts';
+import { describeIssues } from '../../domain/validation.ts';
+import {
+  deleteQuestion,
+  findQuestion,
+  insertQuestion,
+  listQuestions,
+  listQuestionVersions,
+  type QuestionRow,
+  type QuestionVersionRow,
+  updateQuestion,
+} from '../../storage/questions.ts';
+import { operation, reply } from '../operation.ts';
+
+const QuestionPath = z.object({ id: typeId('question') });
+const shared = { tag: 'Questions' } as const;
+
+const presentQuestion = (row: QuestionRow) => ({
+  id: toTypeId('question', row.id),
+  name: row.name,
+  status: row.status,
+  version: row.version,
+  type: row.type,
+  title: row.title,
+  description: row.description,
+  config: row.config,
+  frequency: row.frequency,
+  allow_public: row.allow_public,
+  priority: row.priority,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  published_at: row.published_at,
+  closed_at: row.closed_at,
+});
+
+const presentVersion = ({ question_id, ...version }: QuestionVersionRow) => ({
+  question_id: toTypeId('question', question_id),
+  ...version,
+});
+
+const listQuestionsOperation = operation({
+  ...shared,
+  id: 'listQuestions',
+  method: 'get',
+  path: '/v1/questions',
+  credentials: ['api-key'],
+  summary: 'List the questions, newest first',
+  scope: 'questions:read',
+  query: z.object({
+    ...pageQuery,
+    status: QuestionStatus.optional(),
+    type: QuestionType.optional(),
+    q: text(200, 1).optional().meta({ description: 'Part of the name or the title' }),
+  }),
+  status: 200,
+  response: pageOf(Question),
+  async handle({ caller, query, after, page }, { storage }) {
+    return page(await listQuestions(storage.forTenant(caller.tenantId), query, query.limit, after), presentQuestion);
+  },
+});
+
+const createQuestion = operation({
+  ...shared,
+  id: 'createQuestion',
+  method: 'post',
+  path: '/v1/questions',
+  credentials: ['api-key'],
+  summary: 'Create a question as a draft',
+  scope: 'questions:write',
+  body: NewQuestion,
+  status: 201,
+  response: Question,
+  async handle({ caller, body }, { storage, now }) {
+    const row = await insertQuestion(
+      storage.forTenant(caller.tenantId),
+      { ...body, name: body.name ?? body.title.slice(0, 120) },
+      now(),
+    );
+    return created(row);
+  },
+});
+
+const created = (row: QuestionRow) =>
+  reply({ body: presentQuestion(row), headers: { Location: `/v1/questions/${toTypeId('question', row.id)}` } });
+
+const readQuestion = operation({
+  ...shared,
+  id: 'readQuestion',
+  method: 'get',
+  path: '/v1/questions/{id}',
+  credentials: ['api-key'],
+  summary: 'Read a question',
+  scope: 'questions:read',
+  params: QuestionPath,
+  status: 200,
+  response: Question,
+  etag: true,
+  async handle({ caller, params }, { storage }) {
+    return presentQuestion(await findQuestion(storage.forTenant(caller.tenantId), params.id));
+  },
+});
+
+/** A config checked against its type. Throws 422 with pointers into the body. */
+function parseConfig(type: QuestionType, config: unknown): QuestionRow['config'] {
+  const parsed = CONFIGS[type].safeParse(config);
+  if (parsed.success) return parsed.data;
+  const errors = describeIssues(parsed.error).map(error => ({ ...error, pointer: `/config${error.pointer}` }));
+  throw new Problem('validation-failed', `The config does not fit a ${type} question.`, { errors });
+}
+
+/** Applies a patch. Content that users see makes a new version once the question was published. */
+function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
+  if (row.status === 'closed' || row.status === 'archived')
+    throw new Problem('invalid-transition', `A question that is ${row.status} can not be edited. Clone it instead.`, {
+      extra: { from: row.status, allowed: nextStatuses(row.status) },
+    });
+  const before = { type: row.type, title: row.title, description: row.description, config: row.config };
+  if (type && type !== row.type && !config) row.config = parseConfig(type, {});
+  Object.assign(row, rest, type ? { type } : {});
+  if (config) row.config = parseConfig(row.type, config);
+  if (frequency) row.frequency = { ...row.frequency, ...frequency };
+  if (row.status === 'draft') return;
+  refuseImmutable(immutableParts(before), immutableParts(row));
+  const after = { type: row.type, title: row.title, description: row.description, config: row.config };
+  if (JSON.stringify(before) !== JSON.stringify(after)) row.version++;
+}
+
+function refuseImmutable(before: Record<string, unknown>, after: Record<string, unknown>): void {
+  const changed = Object.keys(before).filter(
+    pointer => JSON.stringify(before[pointer]) !== JSON.stringify(after[pointer]),
+  );
+  if (changed.length === 0) return;
+  throw new Problem('immutable-field', 'Type, scale and option ids of a published question stay as they are.', {
+    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'can not change once published' })),
+  });
+}
+
+const patchQuestion = operation({
+  ...shared,
+  id: 'patchQuestion',
+  method: 'patch',
+  path: '/v1/questions/{id}',
+  credentials: ['api-key'],
+  summary: 'Change a question',
+  description:
+    'Of a draft everything can change. Of a live or paused question a change of title, description or config makes a new immutable version.',
+  scope: 'questions:write',
+  params: QuestionPath,
+  body: QuestionPatch,
+  status: 200,
+  response: Question,
+  problems: ['immutable-field', 'invalid-transition', 'precondition-failed'],
+  async handle({ caller, params, body, requireMatch }, { storage, now }) {
+    const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, now(), question => {
+      requireMatch(presentQuestion(question));
+      applyPatch(question, body);
+    });
+    return presentQuestion(row);
+  },
+});
+
+const removeQuestion = operation({
+  ...shared,
+  id: 'deleteQuestion',
+  method: 'delete',
+  path: '/v1/questions/{id}',
+  credentials: ['api-key'],
+  summary: 'Delete a draft',
+  scope: 'questions:write',
+  params: QuestionPath,
+  status: 204,
+  problems: ['invalid-transition', 'precondition-failed'],
+  async handle({ caller, params, requireMatch }, { storage }) {
+    await deleteQuestion(storage.forTenant(caller.tenantId), params.id, question => {
+      requireMatch(presentQuestion(question));
+      if (question.status !== 'draft') throw wrongState(question, 'Only a draft can be deleted. Close and archive it.');
+    });
+  },
+});
+
+const wrongState = (question: QuestionRow, detail: string) =>
+  new Problem('invalid-transition', detail, {
+    extra: { from: question.status, allowed: nextStatuses(question.status) },
+  });
+
+const SUMMARIES: Record<QuestionAction, string> = {
+  publish: 'Publish a draft: it becomes live',
+  pause: 'Pause a live question: no cards are handed out',
+  resume: 'Resume a paused question',
+  close: 'Close a question: answers are taken for 7 more days',
+  archive: 'Archive a closed question',
+};
+
+const actionOperation = (action: QuestionAction) =>
+  operation({
+    ...shared,
+    id: `${action}Question`,
+    method: 'post',
+    path: `/v1/questions/{id}/${action}`,
+    credentials: ['api-key'],
+    summary: SUMMARIES[action],
+    scope: 'questions:write',
+    params: QuestionPath,
+    status: 200,
+    response: Question,
+    problems: ['invalid-transition', 'limit-reached', 'precondition-failed'],
+    async handle({ caller, params, requireMatch }, { storage, now }) {
+      const at = now();
+      const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, question => {
+        requireMatch(presentQuestion(question));
+        const { from, to } = QUESTION_ACTIONS[action];
+        if (!(from as readonly QuestionStatus[]).includes(question.status))
+          throw wrongState(question, `A question that is ${question.status} can not be ${to}.`);
+        question.status = to;
+        if (action === 'publish') question.published_at = at;
+        if (action === 'close') question.closed_at = at;
+      });
+      return presentQuestion(row);
+    },
+  });
+
+const questionActions = (Object.keys(QUESTION_ACTIONS) as QuestionAction[]).map(actionOperation);
+
+const cloneQuestion = operation({
+  ...shared,
+  id: 'cloneQuestion',
+  method: 'post',
+  path: '/v1/questions/{id}/clone',
+  credentials: ['api-key'],
+  summary: 'Copy a question into a new draft',
+  scope: 'questions:write',
+  params: QuestionPath,
+  status: 200,
+  response: Question,
+  async handle({ caller, params }, { storage, now }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    const { name, type, title, description, config, frequency, allow_public, priority } = await findQuestion(
+      tenant,
+      params.id,
+    );
+    const copy = { name, type, title, description, config, frequency, allow_public, priority };
+    return created(await insertQuestion(tenant, copy, now()));
+  },
+});
+
+const listVersions = operation({
+  ...shared,
+  id: 'listQuestionVersions',
+  method: 'get',
+  path: '/v1/questions/{id}/versions',
+  credentials: ['api-key'],
+  summary: 'List the immutable versions of a question, newest first',
+  scope: 'questions:read',
+  params: QuestionPath,
+  query: z.object(pageQuery),
+  status: 200,
+  response: pageOf(QuestionVersion),
+  async handle({ caller, params, query, after, page }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    await findQuestion(tenant, params.id);
+    return page(await listQuestionVersions(tenant, params.id, query.limit, after), presentVersion);
+  },
+});
+
+/** Every operation on questions. */
+export const questionRoutes = [
+  listQuestionsOperation,
+  createQuestion,
+  readQuestion,
+  patchQuestion,
+  removeQuestion,
+  cloneQuestion,
+  listVersions,
+  ...questionActions,
+];

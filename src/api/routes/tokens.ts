@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { parseTypeId, toTypeId } from '../../domain/ids.ts';
+import { Problem } from '../../domain/problem.ts';
+import {
+  Inspection,
+  InspectRequest,
+  Me,
+  PublicToken,
+  PublicTokenRequest,
+  TOKEN_LIFETIME_SECONDS,
+} from '../../domain/tokens.ts';
+import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../authentication/access-tokens.ts';
+import { verifyBasicKey } from '../authentication/basic.ts';
+import { operation, reply } from '../operation.ts';
+
+/** The tenant stays text: an unknown one must look like every other failure of the credentials. */
+const IssuePath = z.object({ tenant_id: z.string() });
+
+const issuePublicToken = operation({
+  id: 'issuePublicToken',
+  method: 'post',
+  path: '/v1/tenants/{tenant_id}/issuers/public/auth/token',
+  tag: 'Tokens',
+  summary: 'Issue a public access token',
+  description:
+    'For tenants without a backend; not recommended, since the identity is only claimed. HTTP Basic authentication: user name `api_key`, password the id of a public API key. Requests without an `Origin` pass: native apps send none.',
+  credentials: [],
+  params: IssuePath,
+  body: PublicTokenRequest,
+  status: 200,
+  response: PublicToken,
+  problems: [
+    'credentials-invalid',
+    'api-key-not-public',
+    'origin-not-allowed',
+    'rate-limit-exceeded',
+    'database-unavailable',
+  ],
+
+  async handle({ params, body, header, ip, limitIssue }, { keyRing, now }) {
+    await limitIssue('ip', ip);
+    const key = await verifyBasicKey(header('authorization'), parseTypeId('tenant', params.tenant_id), keyRing, now());
+    if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
+    const origin = header('origin');
+    if (origin !== undefined && key.row.allowed_origins.length > 0 && !key.row.allowed_origins.includes(origin))
+      throw new Problem('origin-not-allowed', 'The public API key does not serve this origin.');
+    await limitIssue('token-user', key.row.id, body.user_id);
+    keyRing.touch(key.row.id);
+    const access_token = await signPublicToken(key, body.user_id, now());
+    return { access_token, token_type: 'Bearer', expires_in: TOKEN_LIFETIME_SECONDS };
+  },
+});
+
+const inspectToken = operation({
+  id: 'inspectToken',
+  method: 'post',
+  path: '/v1/auth/inspect',
+  tag: 'Tokens',
+  summary: "Say what is wrong with one of the tenant's access tokens",
+  credentials: ['api-key'],
+  body: InspectRequest,
+  status: 200,
+  response: Inspection,
+
+  async handle({ caller, body }, { keyRing, now }) {
+    const ownKeys = { find: async (id: string) => ownKey(await keyRing.find(id), caller.tenantId) };
+    const read = await outcomeOf(async () => readToken(body.token));
+    const issuer = await outcomeOf(async () => read.value && findIssuer(read.value.claims, ownKeys, now()));
+    const { problem } = await outcomeOf(() => verifyAccessToken(body.token, ownKeys, now()));
+    return {
+      valid: problem === undefined,
+      code: problem?.code ?? null,
+      detail: problem?.message ?? 'The token is valid.',
+      header: read.value?.header ?? null,
+      claims: read.value?.claims ?? null,
+      key_kind: issuer.value?.row.kind ?? null,
+    };
+  },
+});
+
+/** Keys of other tenants look like keys that do not exist. */
+const ownKey = <K extends { row: { tenant_id: string } }>(key: K | undefined, tenantId: string): K | undefined =>
+  key?.row.tenant_id === tenantId ? key : undefined;
+
+/** What came of looking at a token: a value, or the fault that was found. Other failures pass through. */
+async function outcomeOf<T>(look: () => Promise<T>): Promise<{ value?: T; problem?: Problem }> {
+  try {
+    return { value: await look() };
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'unauthenticated') return { problem: error };
+    throw error;
+  }
+}
+
+const whoAmI = operation({
+  id: 'whoAmI',
+  method: 'get',
+  path: '/v1/me',
+  tag: 'Tokens',
+  summary: 'Say who the access token speaks for',
+  credentials: ['access-token', 'public-access-token'],
+  status: 200,
+  response: Me,
+
+  handle: ({ caller }) =>
+    reply({
+      body: {
+        credential: caller.kind,
+        tenant_id: toTypeId('tenant', caller.tenantId),
+        identity: caller.identity,
+        identity_verified: caller.verified,
+        expires_at: caller.expiresAt,
+      },
+    }),
+});
+
+/** Every operation on tokens. */
+export const tokenRoutes = [issuePublicToken, inspectToken, whoAmI];

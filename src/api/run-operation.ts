@@ -1,0 +1,169 @@
+import type { Context } from 'koa';
+import type { z } from 'zod';
+import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
+import { describeIssues } from '../domain/validation.ts';
+import { authenticate, authorizationOf, authorize } from './authentication/authenticate.ts';
+import { type Caller, callerId } from './authentication/caller.ts';
+import type { Cursors } from './cursors.ts';
+import type { ApiDeps } from './deps.ts';
+import { etagOf, matchesNone, requireMatch } from './etag.ts';
+import { MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
+import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
+import { runOnce } from './middleware/idempotency.ts';
+import { limitCaller, limitTokenIssue } from './middleware/limit.ts';
+import { isReply, type Operation, type OperationReply, type OperationRequest, reply } from './operation.ts';
+
+/** For what has an `ETag`: kept by its reader alone, and asked for again each time. */
+const REVALIDATE = 'private, max-age=0, must-revalidate';
+
+type AnyRequest = OperationRequest<never, never, never, never>;
+
+/** Serves one request by an operation: who asks, what was sent, the handler, the reply. */
+export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
+  const crossOrigin = isCrossOrigin(operation);
+  return async (ctx: Context): Promise<void> => {
+    ctx.state.route = operation.path;
+    ctx.state.handled = true;
+    ctx.state.basic = operation.id === 'issuePublicToken';
+    if (crossOrigin) allowAnyOrigin(ctx);
+    const receivedAt = deps.now();
+    const authorization = authorizationOf(ctx.req);
+    const caller = operation.credentials.length > 0 ? await identify(ctx, operation, authorization, deps) : undefined;
+    const params = parseParams(operation, ctx.params);
+    const query = parseQuery(operation, ctx.querystring);
+    const read = await readBody(ctx, caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
+    if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
+
+    const context = cursorContext(operation, caller, ctx);
+    const cursor = (query as { cursor?: string } | undefined)?.cursor;
+    const request = {
+      caller: caller as never,
+      params: params as never,
+      query: query as never,
+      body: parseBody(operation, read) as never,
+      bodyBytes: read?.bytes.length ?? 0,
+      header: name => ctx.req.headers[name] as string | undefined,
+      ip: clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
+      receivedAt,
+      after: cursor === undefined ? null : cursors.open(context, cursor),
+      page: (page, present) =>
+        pageReply(ctx, page.rows.map(present), page.next && cursors.seal(context, page.next), deps),
+      limitIssue: (scope, ...key) => limitTokenIssue(ctx, deps, scope, key),
+      requireMatch: representation => requireMatch(ctx.req.headers['if-match'], representation),
+    } satisfies AnyRequest;
+
+    const handle = async () => {
+      send(ctx, operation, await operation.handle(request, deps));
+    };
+    if (caller?.kind === 'api-key' && operation.method === 'post')
+      await runOnce(ctx, caller, deps.storage.forTenant(caller.tenantId), read?.bytes, handle);
+    else await handle();
+  };
+};
+
+async function identify(
+  ctx: Context,
+  { credentials, scope }: Operation,
+  authorization: string | undefined,
+  deps: ApiDeps,
+): Promise<Caller> {
+  const caller = await authenticate(authorization, deps);
+  limitCaller(ctx, caller, deps);
+  authorize(caller, credentials, scope);
+  return caller;
+}
+
+/** A path that can't name anything is a path at which there is nothing. */
+function parseParams({ params }: Operation, sent: unknown): unknown {
+  if (!params) return undefined;
+  const parsed = params.safeParse(sent);
+  if (!parsed.success) throw notFound('object');
+  return parsed.data;
+}
+
+function parseQuery({ query }: Operation, querystring: string): unknown {
+  const sent: Record<string, string> = Object.create(null);
+  const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
+  for (const [name, value] of new URLSearchParams(querystring)) {
+    const fault = (code: string, detail: string): { errors: ProblemError[] } => ({
+      errors: [{ pointer: name.slice(0, 100).toWellFormed(), code, detail }],
+    });
+    if (!known.has(name))
+      throw new Problem(
+        'unknown-parameter',
+        'The query has an unknown parameter.',
+        fault('unknown-parameter', 'is not known here'),
+      );
+    if (name in sent)
+      throw new Problem(
+        'repeated-parameter',
+        'A query parameter was given twice.',
+        fault('repeated-parameter', 'was given twice'),
+      );
+    sent[name] = value;
+  }
+  return query && parseOr422(query, { ...sent }, 'The query does not match the schema.');
+}
+
+function parseBody({ body }: Operation, read: ReadBody | undefined): unknown {
+  if (body) return parseOr422(body, read ? read.json : undefined, 'The body does not match the schema.');
+  const sent = read?.json;
+  const isEmpty = sent === undefined || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
+  if (!isEmpty) throw new Problem('validation-failed', 'This operation takes no body.');
+  return undefined;
+}
+
+function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {
+  const parsed = schema.safeParse(sent);
+  if (!parsed.success) throw new Problem('validation-failed', detail, { errors: describeIssues(parsed.error) });
+  return parsed.data;
+}
+
+/** What a cursor is bound to: the list, whose it is, and every filter. */
+function cursorContext(operation: Operation, caller: Caller | undefined, ctx: Context): string[] {
+  const filters = [...new URLSearchParams(ctx.querystring)].filter(([name]) => name !== 'cursor' && name !== 'limit');
+  const who = caller ? [caller.tenantId, callerId(caller)] : [];
+  return [operation.id, ctx.path, ...who, JSON.stringify(filters.sort())];
+}
+
+/** The address of the client: the entry of `X-Forwarded-For` that the outermost trusted proxy wrote. */
+function clientIp(ctx: Context, hops: number): string {
+  const forwarded =
+    hops > 0
+      ? ctx
+          .get('X-Forwarded-For')
+          .split(',')
+          .map(entry => entry.trim())
+      : [];
+  return forwarded[forwarded.length - hops] || (ctx.req.socket.remoteAddress ?? '');
+}
+
+function pageReply(ctx: Context, data: unknown[], next: string | null, { config }: ApiDeps): OperationReply {
+  const body = { data, has_more: next !== null, next_cursor: next };
+  if (next === null) return reply({ body });
+  const parameters = new URLSearchParams(ctx.querystring);
+  parameters.set('cursor', next);
+  return reply({ body, headers: { Link: `<${config.BASE_URL}${ctx.path}?${parameters}>; rel="next"` } });
+}
+
+function send(ctx: Context, operation: Operation, result: unknown): void {
+  const { status, headers, body } = isReply(result) ? result : { status: undefined, headers: undefined, body: result };
+  ctx.status = status ?? operation.status;
+  if (headers) ctx.set(headers);
+  if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', operation.etag ? REVALIDATE : 'no-store');
+  if (ctx.status === 204) {
+    ctx.body = null;
+    return;
+  }
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  if (!ctx.response.get('Content-Type')) ctx.type = 'application/json';
+  if (operation.etag) {
+    const etag = etagOf(text);
+    ctx.set('ETag', etag);
+    if (matchesNone(ctx.req.headers['if-none-match'], etag)) {
+      ctx.status = 304;
+      return;
+    }
+  }
+  ctx.body = text;
+}

@@ -1,0 +1,158 @@
+import { createServer, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { openNotices } from '../coordination/notices.ts';
+import { openRateLimits } from '../coordination/rate-limits.ts';
+import type { Config } from '../platform/config.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { createKeychain } from '../platform/secrets.ts';
+import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
+import { openProducer } from '../queue/producer.ts';
+import { forgetExpired } from '../storage/housekeeping.ts';
+import { openStorage } from '../storage/orm.ts';
+import { createAnswerJudge } from './answer-judge.ts';
+import { createApp } from './app.ts';
+import { createKeyRing } from './authentication/key-ring.ts';
+import { createCardIds } from './card-ids.ts';
+import { createCatalog } from './catalog.ts';
+import type { ApiDeps } from './deps.ts';
+import { openApiDocument } from './openapi.ts';
+import { watchReadiness } from './readiness.ts';
+import { createRejectionTally } from './rejection-tally.ts';
+import { OPERATIONS } from './routes/index.ts';
+
+/** How long a client may take for headers, and for a whole request (slow senders hold no socket for long). */
+const HEADERS_WITHIN_MS = 15_000;
+const REQUEST_WITHIN_MS = 30_000;
+/** Above the 60 s after which usual proxies drop an idle connection, so that they never send into a closed one. */
+const KEEP_ALIVE_MS = 72_000;
+const MAX_CONNECTIONS = 10_000;
+const DRAIN_WITHIN_MS = 8000;
+const HOUSEKEEPING_EVERY_MS = 10 * 60_000;
+
+export interface ApiProcess {
+  /** The port that the API listens on. */
+  port: number;
+  /** Whether database and queue were both reached and the schema fits. */
+  isReady(): boolean;
+  /** Lets requests under way end, makes what was acknowledged durable, closes. False when a part had to be given up. */
+  close(): Promise<boolean>;
+}
+
+export interface ApiOptions {
+  databaseUrl: string;
+  secretKey: string;
+  config: Config;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** Process 1: takes requests. Starts whatever is away, and says in `/readyz` what it waits for. */
+export async function openApi({ databaseUrl, secretKey, config, log, metrics }: ApiOptions): Promise<ApiProcess> {
+  let stopping = false;
+  const keychain = createKeychain(secretKey);
+  const storage = openStorage({
+    url: databaseUrl,
+    role: 'parley_app',
+    connections: config.DATABASE_POOL,
+    log,
+    metrics,
+  });
+  const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, metrics);
+  const notices = openNotices(databaseUrl, config.REDIS_URL, log);
+  const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
+  const catalog = createCatalog(storage, notices);
+  const cardIds = createCardIds(keychain);
+  const deps: ApiDeps = {
+    config,
+    log,
+    metrics,
+    now: () => new Date(),
+    keychain,
+    storage,
+    queue,
+    notices,
+    limits,
+    keyRing: createKeyRing(storage, notices, keychain, log),
+    catalog,
+    cardIds,
+    judge: createAnswerJudge(catalog, cardIds),
+    rejections: createRejectionTally(storage, log),
+    isStopping: () => stopping,
+    readiness: watchReadiness(databaseUrl, storage, queue, log),
+    openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
+  };
+  const server = createServer(createApp(deps).callback());
+  server.headersTimeout = HEADERS_WITHIN_MS;
+  server.requestTimeout = REQUEST_WITHIN_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('clientError', refuseUnreadable);
+  const port = await listen(server, config.PORT, config.HOST);
+  const housekeeping = setInterval(
+    () =>
+      forgetExpired(storage).catch(error => log.warn({ reason: error.message }, 'housekeeping is tried again later')),
+    HOUSEKEEPING_EVERY_MS,
+  );
+  housekeeping.unref();
+
+  const steps: StopStep[] = [
+    { name: 'answering the requests under way', limitMs: DRAIN_WITHIN_MS + 500, run: () => drain(server) },
+    { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
+    { name: 'the queue', limitMs: 5000, run: () => queue.close() },
+    { name: 'counting rejections', limitMs: 1500, run: () => deps.rejections.close() },
+    { name: 'the key ring', limitMs: 1500, run: () => deps.keyRing.close() },
+    { name: 'change notices', limitMs: 1500, run: () => notices.close() },
+    { name: 'rate limits', limitMs: 1500, run: () => limits.close() },
+    { name: 'the database', limitMs: 3000, run: () => storage.close() },
+  ];
+  return {
+    port,
+    isReady: () => deps.readiness.isStarted(),
+    async close() {
+      stopping = true;
+      clearInterval(housekeeping);
+      return stopInOrder(steps, log);
+    },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+const listen = (server: Server, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as { port: number }).port);
+    });
+  });
+
+/** Takes no new connections and ends each as its reply is out; those that never finish are cut at the limit. */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()));
+  // A keep-alive connection that was busy when the server closed is idle only afterwards.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}
+
+/** What is not HTTP, or too slow, gets a last word where one can still be said. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,53 @@
+import { NewApiKey, OverlapHours, presentApiKey } from '../domain/api-keys.ts';
+import { parseTypeId } from '../domain/ids.ts';
+import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/api-keys.ts';
+import { type CommandContext, type Options, required, UsageError } from './command.ts';
+import { tenantOf } from './tenant-option.ts';
+
+const list = (value: string | boolean | undefined): string[] | undefined =>
+  typeof value === 'string' ? value.split(',').map(part => part.trim()) : undefined;
+
+/**
+ * `api-key create --tenant T --name N [--public] [--scopes a,b] [--expires-at TIME] [--origins a,b]`: makes a key.
+ * A server key comes with its `secret` and `api_key`, this once; a public key never shows either.
+ */
+export async function createApiKey(context: CommandContext, options: Options) {
+  const tenant = await tenantOf(context, options);
+  const key = NewApiKey.parse({
+    name: required(options, 'name'),
+    kind: options.public ? 'public' : 'server',
+    scopes: list(options.scopes),
+    expires_at: options['expires-at'],
+    allowed_origins: list(options.origins),
+  });
+  const { row, shownOnce } = await insertApiKey(tenant, context.keychain, key, context.now);
+  return presentApiKey(row, context.now, shownOnce);
+}
+
+/** `api-key list --tenant T`: every key of the tenant, without secrets. */
+export async function listTenantKeys(context: CommandContext, options: Options) {
+  const rows = await listApiKeys(await tenantOf(context, options));
+  return { data: rows.map(row => presentApiKey(row, context.now)) };
+}
+
+async function keyOf({ storage }: CommandContext, options: Options) {
+  const id = parseTypeId('key', required(options, 'id'));
+  const row = id === undefined ? undefined : await findApiKey(storage, id);
+  if (!row) throw new UsageError('--id: there is no such API key');
+  return row;
+}
+
+/** `api-key rotate --id K [--overlap-hours N]`: new values, shown this once; the old ones stay valid for the overlap. */
+export async function rotateKey(context: CommandContext, options: Options) {
+  const { tenant_id, id } = await keyOf(context, options);
+  const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
+  const tenant = context.storage.forTenant(tenant_id);
+  const { row, shownOnce } = await rotateApiKey(tenant, context.keychain, id, overlap, context.now);
+  return presentApiKey(row, context.now, shownOnce);
+}
+
+/** `api-key revoke --id K`: final, and heard by every process within a second. */
+export async function revokeKey(context: CommandContext, options: Options) {
+  const { tenant_id, id } = await keyOf(context, options);
+  return presentApiKey(await revokeApiKey(context.storage.forTenant(tenant_id), id, context.now), context.now);
+}

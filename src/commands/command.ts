@@ -1,0 +1,58 @@
+import type { Config } from '../platform/config.ts';
+import { openDatabase } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import { createKeychain, type Keychain } from '../platform/secrets.ts';
+import { openStorage, type Storage } from '../storage/orm.ts';
+import { migrateAll } from './roles.ts';
+
+/** What a command of the command line works with. */
+export interface CommandContext {
+  config: Config;
+  log: Log;
+  storage: Storage;
+  keychain: Keychain;
+  now: Date;
+  /** What was sent on standard input, without the last line break. */
+  readInput(): Promise<string>;
+}
+
+/** The options of a command, by name without the dashes. */
+export type Options = Record<string, string | boolean | undefined>;
+
+/** Said to the person at the terminal, without a stack. */
+export class UsageError extends Error {}
+
+/** The value of an option that must be there. */
+export function required(options: Options, name: string): string {
+  const value = options[name];
+  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed`);
+  return value;
+}
+
+/** Runs a command against the database, the running embedded one included; gives the object that it prints. */
+export async function withStorage<T>(
+  config: Config,
+  log: Log,
+  readInput: () => Promise<string>,
+  run: (context: CommandContext) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(config, true, log);
+  try {
+    if (database.embedded) await migrateAll(database.url, config, log);
+    const storage = openStorage({ url: database.url, role: 'parley_app', connections: 2, log });
+    try {
+      return await run({
+        config,
+        log,
+        storage,
+        keychain: createKeychain(database.secretKey),
+        now: new Date(),
+        readInput,
+      });
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    await database.stop();
+  }
+}

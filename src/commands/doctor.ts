@@ -1,0 +1,116 @@
+import { Client } from 'pg';
+import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
+import { openDatabase } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import { inspectQueue } from '../queue/durability.ts';
+import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
+import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
+
+/** One thing that was looked at: whether it is well, and how to mend it if not. */
+interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+  mend?: string;
+}
+
+export interface Diagnosis {
+  ok: boolean;
+  checks: Check[];
+}
+
+const OLDEST_POSTGRES = 140_000;
+
+const well = (name: string, detail: string): Check => ({ name, ok: true, detail });
+const ill = (name: string, detail: string, mend: string): Check => ({ name, ok: false, detail, mend });
+const reasonOf = (error: unknown): string => (error as Error).message || String(error);
+
+/** Looks at the configuration, the database and the queue, and says of each what is wrong and how to mend it. */
+export async function diagnose(environment: NodeJS.ProcessEnv, log: Log): Promise<Diagnosis> {
+  let config: Config;
+  try {
+    config = loadConfig(environment);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const checks = error.faults.map(fault => ill('configuration', fault, 'See config/env.example for every setting.'));
+    return { ok: false, checks };
+  }
+  const checks = [well('configuration', 'every setting is valid'), ...(await examine(config, log))];
+  return { ok: checks.every(check => check.ok), checks };
+}
+
+async function examine(config: Config, log: Log): Promise<Check[]> {
+  try {
+    const database = await openDatabase(config, true, log);
+    try {
+      const onDatabase = await examineDatabase(database.url);
+      const reached = onDatabase[0]?.ok;
+      return [...onDatabase, ...(reached || config.REDIS_URL ? await examineQueue(config, database.url) : [])];
+    } finally {
+      await database.stop();
+    }
+  } catch (error) {
+    return [ill('database', reasonOf(error), 'Set DATABASE_URL, or mend the embedded PostgreSQL under DATA_DIR.')];
+  }
+}
+
+async function examineDatabase(url: string): Promise<Check[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 3000 });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ setting: string }>(
+      "select setting from pg_settings where name = 'server_version_num'",
+    );
+    await client.end();
+    if (Number(rows[0]?.setting) < OLDEST_POSTGRES)
+      return [ill('database', `PostgreSQL ${rows[0]?.setting} is too old`, 'Use PostgreSQL 14 or newer.')];
+  } catch (error) {
+    return [ill('database', `can not be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs.')];
+  }
+  return [well('database', 'is reached'), ...(await examineSchema(url)), ...(await examineRoles(url))];
+}
+
+async function examineSchema(url: string): Promise<Check[]> {
+  const state = await readSchemaState(url);
+  if (isCompatible(state)) return [well('schema', `version ${state?.version}`)];
+  const detail = state
+    ? `version ${state.version} does not fit this build, which needs ${NEEDED_SCHEMA}`
+    : 'is not there';
+  return [ill('schema', detail, 'Run `parley migrate` of this version.')];
+}
+
+async function examineRoles(url: string): Promise<Check[]> {
+  const faults = await checkRoles(url);
+  if (faults.length === 0) return [well('row-level security', 'binds the roles that Parley acts as')];
+  return faults.map(fault => ill('row-level security', fault, fault.split(': ')[1] ?? 'Run `parley migrate`.'));
+}
+
+async function examineQueue(config: Config, databaseUrl: string): Promise<Check[]> {
+  const where = config.REDIS_URL ? 'Valkey or Redis' : 'PostgreSQL';
+  try {
+    const { reasons, memoryRatio, writesSucceed } = await inspectQueue(databaseUrl, config.REDIS_URL);
+    const checks = [well('queue', `is reached (${where})`)];
+    for (const reason of reasons)
+      checks.push(
+        ill(
+          'queue durability',
+          reason,
+          config.QUEUE_DURABILITY === 'relaxed'
+            ? 'QUEUE_DURABILITY=relaxed: up to a second of accepted answers may be lost on power failure.'
+            : 'Answers are refused with 503 until it is mended, or QUEUE_DURABILITY=relaxed gives the promise up.',
+        ),
+      );
+    if (reasons.length === 0) checks.push(well('queue durability', 'what is acknowledged is on disk'));
+    if (memoryRatio >= 0.7)
+      checks.push(
+        ill('queue memory', `${Math.round(memoryRatio * 100)} % full`, 'Raise maxmemory, or drain the queue.'),
+      );
+    if (!writesSucceed)
+      checks.push(ill('queue disk', 'the last write to disk failed', 'Free space on the disk of the queue.'));
+    return checks;
+  } catch (error) {
+    return [
+      ill('queue', `${where} can not be reached: ${reasonOf(error)}`, 'Check REDIS_URL and that its server runs.'),
+    ];
+  }
+}

@@ -1,0 +1,91 @@
+import { type ApiProcess, openApi } from '../api/server.ts';
+import type { Config } from '../platform/config.ts';
+import { openDatabase } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { openMetricsServer } from '../platform/metrics-server.ts';
+import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
+import { migrateQueue } from '../queue/connection.ts';
+import { migrate } from '../storage/migrate.ts';
+import { openWorker, type WorkerProcess } from '../worker/worker.ts';
+
+export type Role = 'start' | 'serve' | 'work';
+
+/** A running process of some role. */
+export interface RunningRole {
+  /** Ends it in order. False when a part had to be given up. */
+  stop(): Promise<boolean>;
+}
+
+/** The welcome of `start`: where to go, and what to do first. */
+const welcome = (config: Config, port: number): string => `
+Parley is ready.
+
+  API        http://localhost:${port}
+  Reference  http://localhost:${port}/docs
+  Metrics    http://localhost:${config.METRICS_PORT}/metrics
+
+Begin with a tenant and an API key, in another terminal:
+
+  npm run --silent cli -- tenant create --name "My company"
+  npm run --silent cli -- api-key create --tenant <its id> --name backend
+
+or watch the whole journey:  npm run demo
+
+Stop with Ctrl-C.
+`;
+
+/**
+ * Runs a role until it is stopped.
+ *
+ * `start` is everything in one process, with migrations before. The database of an embedded one is stopped last, when
+ * all that was acknowledged is stored or safely queued in it.
+ */
+export async function runRole(
+  role: Role,
+  config: Config,
+  log: Log,
+  print: (text: string) => void,
+): Promise<RunningRole> {
+  const metrics = createMetrics(role);
+  const database = await openDatabase(config, role !== 'start', log);
+  const steps: StopStep[] = [];
+  const stop = () => stopInOrder(steps, log);
+  try {
+    if (role === 'start') await migrateAll(database.url, config, log);
+    let api: ApiProcess | undefined;
+    let worker: WorkerProcess | undefined;
+    if (role !== 'work') {
+      api = await openApi({ databaseUrl: database.url, secretKey: database.secretKey, config, log, metrics });
+      steps.push({ name: 'the API', run: failing(() => api?.close()) });
+    }
+    if (role !== 'serve') {
+      worker = openWorker(database.url, config, log, metrics);
+      steps.push({ name: 'the worker', run: failing(() => worker?.close()) });
+    }
+    const isReady = () => (api?.isReady() ?? true) && (worker?.isReady() ?? true);
+    const metricsServer = await openMetricsServer({ port: config.METRICS_PORT, host: config.HOST, isReady }, metrics);
+    steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
+    steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
+    log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, `${role} is up`);
+    if (role === 'start' && api) print(welcome(config, api.port));
+  } catch (error) {
+    await stop();
+    await database.stop();
+    throw error;
+  }
+  return { stop };
+}
+
+/** A part that says by `false` that it had to give something up counts as a step that failed. */
+const failing = (close: () => Promise<boolean> | undefined) => async () => {
+  if ((await close()) === false) throw new Error('something in it had to be given up');
+};
+
+/** Brings the schema and, where PostgreSQL carries the queue, the queue's tables up to this build. */
+export async function migrateAll(databaseUrl: string, config: Config, log: Log): Promise<{ applied: string[] }> {
+  const applied = await migrate(databaseUrl, log);
+  await migrateQueue({ databaseUrl, redisUrl: config.REDIS_URL });
+  if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
+  return { applied };
+}

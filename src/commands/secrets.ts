@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeSecretFile } from '../platform/embedded-postgres.ts';
+import { type Options, required } from './command.ts';
+
+const random = (encoding: 'base64' | 'hex'): string => randomBytes(32).toString(encoding);
+
+/**
+ * `secrets create --dir D`: makes the secrets of a Compose installation where they are missing, a file each, and
+ * leaves those that are there: a second run changes nothing.
+ */
+export function createSecrets(options: Options) {
+  const folder = required(options, 'dir');
+  mkdirSync(folder, { recursive: true });
+  const created: string[] = [];
+  const ensure = (name: string, make: () => string): string => {
+    const file = join(folder, name);
+    if (!existsSync(file)) {
+      writeSecretFile(file, make(), 0o444); // the volume is the wall: each service runs as a user of its own
+      created.push(name);
+    }
+    return readFileSync(file, 'utf8');
+  };
+  ensure('secret_key', () => random('base64'));
+  const postgres = ensure('postgres_password', () => random('hex'));
+  const valkey = ensure('valkey_password', () => random('hex'));
+  ensure('database_url', () => `postgresql://parley:${postgres}@postgres:5432/parley`);
+  ensure('redis_url', () => `redis://:${valkey}@valkey:6379`);
+  return { dir: folder, created };
+}

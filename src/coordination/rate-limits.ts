@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+import { createThrottle, type Log } from '../platform/log.ts';
+
+/** A limit of requests in a window that starts at a whole multiple of its length. */
+export interface RateLimit {
+  /** What is limited, for headers and metrics: `identity`, `api-key`, `ip` … */
+  scope: string;
+  limit: number;
+  windowSeconds: number;
+}
+
+/** What a request found: how many are left in the window, and when it ends. */
+export interface RateVerdict extends RateLimit {
+  allowed: boolean;
+  remaining: number;
+  resetSeconds: number;
+}
+
+export interface RateLimits {
+  /** Counts a request and judges it from memory, without a round trip. */
+  take(limit: RateLimit, ...key: string[]): RateVerdict;
+  /** Counts and judges in the shared store itself. Rejects when that is down: for issuing credentials. */
+  takeStrictly(limit: RateLimit, ...key: string[]): Promise<RateVerdict>;
+  close(): Promise<void>;
+}
+
+/** Adds to counters and gives their totals over all processes, in order. */
+interface CounterStore {
+  add(deltas: { key: string; count: number; expiresAt: Date }[]): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+interface Counter {
+  endsAt: number;
+  /** The total over all processes when it was last heard, without what is not sent yet. */
+  shared: number;
+  unsent: number;
+}
+
+/** How often what was counted here is added to the store, and what the others counted is learnt. */
+const RECONCILE_EVERY_MS = 200;
+const MAX_COUNTERS = 200_000;
+
+/**
+ * Rate limits that all API processes share, counted in memory and reconciled in batches.
+ *
+ * Between two reconciliations (200 ms) processes do not see each other's requests, so a limit may be passed by what
+ * arrives within that time. While the store is down each process goes on with its own counts.
+ */
+export function openRateLimits(
+  databaseUrl: string,
+  redisUrl: string | undefined,
+  log: Log,
+  now = Date.now,
+): RateLimits {
+  const store = redisUrl ? redisStore(redisUrl, log) : databaseStore(databaseUrl, log);
+  const counters = new Map<string, Counter>();
+  const dirty = new Set<string>();
+  const throttle = createThrottle(10_000);
+
+  const windowOf = ({ windowSeconds }: RateLimit) => Math.floor(now() / (windowSeconds * 1000));
+  const nameOf = (limit: RateLimit, key: string[]) => `${limit.scope}\n${windowOf(limit)}\n${key.join('\n')}`;
+  const endOf = (limit: RateLimit) => (windowOf(limit) + 1) * limit.windowSeconds * 1000;
+
+  const verdict = (limit: RateLimit, total: number): RateVerdict => ({
+    ...limit,
+    allowed: total <= limit.limit,
+    remaining: Math.max(0, limit.limit - total),
+    resetSeconds: Math.max(1, Math.ceil((endOf(limit) - now()) / 1000)),
+  });
+
+  const forgetEnded = () => {
+    for (const [name, counter] of counters)
+      if (counter.endsAt <= now() || counters.size > MAX_COUNTERS) counters.delete(name);
+  };
+
+  const reconcile = async () => {
+    const names = [...dirty].filter(name => counters.has(name));
+    dirty.clear();
+    if (names.length === 0) return;
+    const sent = names.map(name => {
+      const counter = counters.get(name) as Counter;
+      return { name, counter, count: counter.unsent };
+    });
+    try {
+      const totals = await store.add(
+        sent.map(({ name, counter, count }) => ({ key: hash(name), count, expiresAt: new Date(counter.endsAt) })),
+      );
+      sent.forEach(({ counter, count }, index) => {
+        counter.shared = totals[index] ?? counter.shared;
+        counter.unsent -= count;
+      });
+    } catch (error) {
+      for (const { name } of sent) dirty.add(name);
+      throttle('reconcile', () =>
+        log.warn({ reason: (error as Error).message }, 'rate limits are counted by this process alone'),
+      );
+    }
+  };
+
+  let closed = false;
+  let timer: NodeJS.Timeout;
+  const loop = async () => {
+    await reconcile();
+    forgetEnded();
+    if (!closed) timer = setTimeout(loop, RECONCILE_EVERY_MS);
+    if (!closed) timer.unref();
+  };
+  void loop();
+
+  return {
+    take(limit, ...key) {
+      const name = nameOf(limit, key);
+      const counter = counters.get(name) ?? { endsAt: endOf(limit), shared: 0, unsent: 0 };
+      counters.set(name, counter);
+      counter.unsent++;
+      dirty.add(name);
+      return verdict(limit, counter.shared + counter.unsent);
+    },
+    async takeStrictly(limit, ...key) {
+      const entry = { key: hash(nameOf(limit, key)), count: 1, expiresAt: new Date(endOf(limit)) };
+      const [total] = await store.add([entry]);
+      return verdict(limit, total ?? 1);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await store.close();
+    },
+  };
+}
+
+/** The store sees no identity, only a digest of what is counted. */
+const hash = (name: string): string => createHash('sha256').update(name).digest('base64url').slice(0, 27);
+
+function redisStore(url: string, log: Log): CounterStore {
+  const throttle = createThrottle(10_000);
+  const redis = new Redis(url, {
+    connectTimeout: 2000,
+    commandTimeout: 1000,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    retryStrategy: times => Math.min(100 * times, 2000),
+  }).on('error', error =>
+    throttle('redis', () => log.warn({ reason: error.message }, 'the store of rate limits failed')),
+  );
+  return {
+    async add(deltas) {
+      const pipeline = redis.pipeline();
+      for (const { key, count, expiresAt } of deltas)
+        pipeline.incrby(`parley:rate:${key}`, count).pexpireat(`parley:rate:${key}`, expiresAt.getTime() + 1000);
+      const replies = (await pipeline.exec()) ?? [];
+      const failure = replies.find(([error]) => error)?.[0];
+      if (failure) throw failure;
+      return deltas.map((_, index) => Number(replies[index * 2]?.[1]));
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+function databaseStore(url: string, log: Log): CounterStore {
+  const throttle = createThrottle(10_000);
+  const pool = new Pool({
+    connectionString: url,
+    max: 2,
+    connectionTimeoutMillis: 1000,
+    query_timeout: 2000,
+    statement_timeout: 2000,
+    application_name: 'parley_rate_limits',
+  }).on('error', error => throttle('pg', () => log.warn({ reason: error.message }, 'the store of rate limits failed')));
+  return {
+    async add(deltas) {
+      const ordered = [...deltas].sort((a, b) => (a.key < b.key ? -1 : 1)); // one order for all processes: no deadlock
+      const { rows } = await pool.query<{ key: string; count: string }>(
+        `insert into rate_counters (key, count, expires_at) select * from unnest($1::text[], $2::bigint[], $3::timestamptz[])
+         on conflict (key) do update set count = rate_counters.count + excluded.count returning key, count`,
+        [ordered.map(delta => delta.key), ordered.map(delta => delta.count), ordered.map(delta => delta.expiresAt)],
+      );
+      const totals = new Map(rows.map(row => [row.key, Number(row.count)]));
+      return deltas.map(delta => totals.get(delta.key) ?? delta.count);
+    },
+    close: () => pool.end(),
+  };
+}

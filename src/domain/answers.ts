@@ -1,0 +1,269 @@
+import { z } from 'zod';
+import type {} from 'zod-openapi'; // the types of `.meta()`
+import { MAIN_STEP } from './cards.ts';
+import { ClientUuid, typeId, typeIdOut } from './ids.ts';
+import { type ConfigOf, type QuestionContent, type QuestionType, SCORED_TYPES } from './questions.ts';
+import { Identity, Tags, Timestamp, TimestampOut, text } from './text.ts';
+import { jsonPointer } from './validation.ts';
+
+/** How many days after its question closed an answer is still taken, for clients that were offline. */
+export const CLOSED_GRACE_DAYS = 7;
+
+export const AnswerState = z.enum(['seen', 'dismissed', 'partial', 'completed']);
+export type AnswerState = z.infer<typeof AnswerState>;
+
+const MetadataText = text(256);
+const KNOWN_METADATA = ['platform', 'os_version', 'app_version', 'sdk', 'device_model', 'locale', 'screen'];
+
+const Metadata = z
+  .record(z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/), z.union([MetadataText, z.number(), z.boolean()]))
+  .refine(metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20, {
+    message: 'may carry at most 20 fields of your own',
+  })
+  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 fields of your own` });
+
+const ChoiceValue = z.strictObject({
+  option_id: z.string().max(64).optional(),
+  option_ids: z.array(z.string().max(64)).max(31).optional(),
+  other_text: text(5000).optional(),
+});
+
+/** Any step's value by its JSON shape; what it must be follows from the question (`judgeValue`). */
+const Value = z.union([text(5000), z.number(), z.boolean(), ChoiceValue]);
+
+/** The record of one card view, as a client syncs it (contract section 4). */
+export const NewAnswer = z
+  .strictObject({
+    id: ClientUuid,
+    revision: z.int().min(1).max(2_147_483_647).meta({ description: 'Grows with each change; the highest wins' }),
+    identity: Identity.optional().meta({ description: 'With an API key: whose answer it is; otherwise not sent' }),
+    card_id: typeId('card').optional().meta({ description: 'May be left out with an API key alone' }),
+    question_id: typeId('question'),
+    question_version: z.int().min(1).max(2_147_483_647),
+    state: AnswerState,
+    values: z
+      .record(z.string().max(64), Value)
+      .default({})
+      .meta({ description: 'By step; the question itself is `main`' }),
+    comment: text(5000).nullish(),
+    displayed_at: Timestamp.nullish(),
+    answered_at: Timestamp.nullish(),
+    duration_ms: z.int().min(0).max(2_147_483_647).nullish(),
+    metadata: Metadata.default({}),
+  })
+  .meta({ id: 'NewAnswer' });
+export type NewAnswer = z.output<typeof NewAnswer>;
+
+/** The envelope of a sync. Items are judged one by one, so that a bad one never blocks an outbox. */
+export const NewAnswers = z
+  .strictObject({
+    client_time: Timestamp.optional().meta({ description: "The device's clock, to correct its times" }),
+    answers: z.array(z.unknown()).min(1).max(100),
+  })
+  .meta({
+    id: 'NewAnswers',
+    override: ({ jsonSchema }) => {
+      const answers = (jsonSchema.properties as Record<string, { items?: unknown }>).answers;
+      if (answers) answers.items = { $ref: '#/components/schemas/NewAnswer' };
+    },
+  });
+
+export const ReceiptStatus = z.enum(['accepted', 'duplicate', 'superseded', 'rejected']);
+
+/** Why one item of a sync was refused. */
+export const REJECTIONS = [
+  'validation-failed',
+  'invalid-value',
+  'unknown-card',
+  'question-closed',
+  'revision-conflict',
+  'answer-deleted',
+] as const;
+export type Rejection = (typeof REJECTIONS)[number];
+
+export const Receipt = z
+  .object({
+    id: z.string().nullable().meta({ description: 'As the item named it; null when it named none' }),
+    revision: z.number().nullable(),
+    status: ReceiptStatus,
+    code: z.enum(REJECTIONS).optional(),
+    detail: z.string().optional(),
+    pointer: z.string().optional(),
+  })
+  .meta({ id: 'Receipt' });
+export type Receipt = z.infer<typeof Receipt>;
+
+export const Answer = z
+  .object({
+    id: z.uuid(),
+    revision: z.int(),
+    card_id: typeIdOut('card'),
+    question_id: typeIdOut('question'),
+    question_version: z.int(),
+    state: AnswerState,
+    values: z.record(z.string(), z.unknown()),
+    comment: z.string().nullable(),
+    displayed_at: TimestampOut.nullable(),
+    answered_at: TimestampOut.nullable(),
+    duration_ms: z.int().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    identity: z.string(),
+    identity_verified: z.boolean(),
+    received_at: TimestampOut,
+    stored_at: TimestampOut,
+    updated_at: TimestampOut,
+    clock_skew_ms: z.int().nullable().meta({ description: "How far the device's clock is ahead of Parley's" }),
+    tags: z.array(z.string()),
+    status: z.literal('stored'),
+  })
+  .meta({ id: 'Answer' });
+
+/** An answer as the API accepted it: judged, stamped, and on its way to the worker. Ids are UUIDs. */
+export const AcceptedAnswer = z.object({
+  tenant_id: z.uuid(),
+  id: z.uuid(),
+  identity: z.string(),
+  identity_verified: z.boolean(),
+  card_id: z.uuid(),
+  question_id: z.uuid(),
+  question_version: z.int(),
+  revision: z.int(),
+  state: AnswerState,
+  values: z.record(z.string(), z.unknown()),
+  comment: z.string().nullable(),
+  displayed_at: z.string().nullable(),
+  answered_at: z.string().nullable(),
+  duration_ms: z.int().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  content_hash: z.string(),
+  clock_skew_ms: z.int().nullable(),
+  received_at: z.string(),
+  /** The quarantine entry that this sync comes from, when it is sent a second time. */
+  replay_of: z.uuid().optional(),
+});
+export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
+
+/** What a public token may know of its own answer. */
+export const AnswerStatus = z
+  .object({ id: z.uuid(), state: AnswerState, status: z.literal('stored') })
+  .meta({ id: 'AnswerStatus' });
+
+export const AnswerPatch = z.strictObject({ tags: Tags }).meta({ id: 'AnswerPatch' });
+
+/** What decides whether two syncs of one id are the same, newer or at odds. Hashes are of the client's content. */
+export interface SyncMark {
+  revision: number;
+  state: AnswerState;
+  content_hash: string;
+  /** Everything an id is bound to: identity, verified, card, question. */
+  owner: string;
+}
+
+/** The mark of an accepted answer. */
+export const markOf = (answer: Omit<AcceptedAnswer, 'values'>): SyncMark => ({
+  revision: answer.revision,
+  state: answer.state,
+  content_hash: answer.content_hash,
+  owner: JSON.stringify([answer.identity, answer.identity_verified, answer.card_id, answer.question_id]),
+});
+
+export type Comparison = 'newer' | 'duplicate' | 'superseded' | 'revision-conflict';
+
+/**
+ * How a sync relates to the one known before: the same rules for the API's memory and the worker's table.
+ *
+ * The highest revision wins and `completed` is final; an id belongs to one identity, card and question for ever.
+ */
+export function compareSyncs(known: SyncMark, incoming: SyncMark): Comparison {
+  if (known.owner !== incoming.owner) return 'revision-conflict';
+  if (incoming.revision === known.revision)
+    return incoming.content_hash === known.content_hash ? 'duplicate' : 'revision-conflict';
+  return incoming.revision < known.revision || known.state === 'completed' ? 'superseded' : 'newer';
+}
+
+/** A value that does not fit its question: where, and in words. */
+export interface ValueFault {
+  pointer: string;
+  detail: string;
+}
+
+type Judge<T extends QuestionType> = (value: unknown, config: ConfigOf<T>) => string | undefined;
+
+const integerWithin = (min: number, max: number) => (value: unknown) =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+    ? undefined
+    : `must be an integer from ${min} to ${max}`;
+
+function judgeOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
+  if (!allowed && value.other_text !== undefined) return 'takes no other_text: the question does not allow it';
+  if (chosen && !value.other_text) return 'must carry other_text for "other"';
+  return undefined;
+}
+
+const INPUT_FORMATS = { email: z.email(), url: z.url(), number: z.string().regex(/^-?\d+([.,]\d+)?$/) };
+
+const JUDGES: { [T in QuestionType]: Judge<T> } = {
+  nps: integerWithin(0, 10),
+  csat: integerWithin(1, 5),
+  ces: (value, config) => integerWithin(1, config.scale)(value),
+  rating: (value, config) => integerWithin(1, config.scale)(value),
+  thumbs: value => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+  single_choice: (value, config) => {
+    const choice = ChoiceValue.omit({ option_ids: true }).safeParse(value);
+    if (!choice.success) return 'must be {"option_id": …} or {"other_text": …}';
+    const { option_id, other_text } = choice.data;
+    const isOption = config.options.some(option => option.id === option_id);
+    const isOther = !isOption && (option_id === 'other' || option_id === undefined) && config.allow_other;
+    if (!isOption && !isOther) return 'names no option of the question';
+    if (isOption && option_id !== 'other' && other_text !== undefined) return 'takes either an option or other_text';
+    return judgeOther(choice.data, isOther, config.allow_other);
+  },
+  multi_choice: (value, config) => {
+    const choice = ChoiceValue.omit({ option_id: true }).safeParse(value);
+    if (!choice.success || !choice.data.option_ids) return 'must be {"option_ids": […]}';
+    const ids = choice.data.option_ids;
+    if (new Set(ids).size !== ids.length) return 'must not name an option twice';
+    const unknown = ids.find(
+      id => !config.options.some(option => option.id === id) && !(id === 'other' && config.allow_other),
+    );
+    if (unknown !== undefined) return 'names an option that the question does not have';
+    const other = choice.data.other_text !== undefined || ids.includes('other');
+    const count = ids.filter(id => id !== 'other').length + (other ? 1 : 0);
+    if (count < (config.min ?? 1)) return `must choose at least ${config.min ?? 1}`;
+    if (config.max !== undefined && count > config.max) return `must choose at most ${config.max}`;
+    return judgeOther(choice.data, ids.includes('other'), config.allow_other);
+  },
+  text: (value, config) => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (value.length < config.min_length) return `must have at least ${config.min_length} characters`;
+    if (value.length > config.max_length) return `must have at most ${config.max_length} characters`;
+    if (config.input !== 'text' && !INPUT_FORMATS[config.input].safeParse(value).success)
+      return `must be of the form ${config.input}`;
+    return undefined;
+  },
+  date: value => (z.iso.date().safeParse(value).success ? undefined : 'must be a date, YYYY-MM-DD'),
+  consent: value => (value === true ? undefined : 'must be true'),
+  statement: () => 'a statement takes no value',
+};
+
+/** What is wrong with one value of a question, if anything. */
+export const judgeValue = (content: Pick<QuestionContent, 'type' | 'config'>, value: unknown): string | undefined =>
+  (JUDGES[content.type] as Judge<QuestionType>)(value, content.config as never);
+
+/** What is wrong with an answer's values and comment against the version of the question that it names, if anything. */
+export function judgeContent(
+  content: Pick<QuestionContent, 'type' | 'config'>,
+  answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
+): ValueFault | undefined {
+  for (const [step, value] of Object.entries(answer.values)) {
+    const pointer = jsonPointer(['values', step]);
+    if (step !== MAIN_STEP) return { pointer, detail: 'the question has no such step' };
+    const detail = judgeValue(content, value);
+    if (detail) return { pointer, detail };
+  }
+  if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))
+    return { pointer: '/values/main', detail: 'is required when the answer is completed' };
+  if (answer.comment && !SCORED_TYPES.has(content.type))
+    return { pointer: '/comment', detail: `a ${content.type} question takes no comment` };
+  return undefined;
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
+import { Scope } from './scopes.ts';
+import { TimestampOut, text } from './text.ts';
+
+/** How long a rotated secret may stay valid beside its successor. */
+export const MAX_OVERLAP_HOURS = 168;
+
+/** How many keys one tenant may have that are not revoked. */
+export const MAX_KEYS = 50;
+
+export const ApiKeyKind = z.enum(['server', 'public']);
+export type ApiKeyKind = z.infer<typeof ApiKeyKind>;
+
+export const ApiKeyStatus = z.enum(['active', 'rotating', 'expired', 'revoked']);
+export type ApiKeyStatus = z.infer<typeof ApiKeyStatus>;
+
+/** An origin as browsers send it (RFC 6454): scheme, host and, unless it is the default, port. */
+const Origin = z
+  .string()
+  .max(255)
+  .refine(
+    value => URL.canParse(value) && new URL(value).origin === value,
+    'must be an origin such as https://app.example.com',
+  );
+
+export const NewApiKey = z.strictObject({
+  name: text(120, 1),
+  kind: ApiKeyKind.default('server'),
+  scopes: z.array(Scope).min(1).optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .transform(value => new Date(value))
+    .optional(),
+  allowed_origins: z.array(Origin).max(50).default([]),
+});
+export type NewApiKey = z.output<typeof NewApiKey>;
+
+export const OverlapHours = z.number().min(0).max(MAX_OVERLAP_HOURS);
+
+export const ApiKey = z
+  .object({
+    id: typeIdOut('key'),
+    name: z.string(),
+    kind: ApiKeyKind,
+    scopes: z.array(Scope),
+    status: ApiKeyStatus,
+    hint: z.string().meta({ description: 'The last four characters of the bearer value' }),
+    allowed_origins: z.array(z.string()),
+    created_at: TimestampOut,
+    expires_at: TimestampOut.nullable(),
+    last_used_at: TimestampOut.nullable(),
+    secret: z.string().optional().meta({ description: 'Signs access tokens; shown once' }),
+    api_key: z.string().optional().meta({ description: 'The bearer value of server requests; shown once' }),
+  })
+  .meta({ id: 'ApiKey' });
+
+/** The times that decide what a key is good for. */
+export interface ApiKeyTimes {
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  previous_valid_until: Date | null;
+}
+
+/** What a key is at a moment. A rotating key has two valid secrets. */
+export function apiKeyStatus(key: ApiKeyTimes, now: Date): ApiKeyStatus {
+  if (key.revoked_at) return 'revoked';
+  if (key.expires_at && key.expires_at <= now) return 'expired';
+  return key.previous_valid_until && key.previous_valid_until > now ? 'rotating' : 'active';
+}
+
+/** What a bearer value starts with; it tells API keys from access tokens. */
+export const BEARER_PREFIX = 'sk_';
+const BEARER_FORM = /^sk_([0-7][0-9a-hjkmnp-tv-z]{25})_[A-Za-z0-9_-]{43}$/;
+
+/** The bearer value of a key: it carries the key's id, so that finding the key is one look-up. */
+export const toBearer = (keyId: string, random: string): string =>
+  `${BEARER_PREFIX}${toTypeId('key', keyId).slice('key_'.length)}_${random}`;
+
+/** The id of the key that a bearer value names, or `undefined` when it is no bearer value. */
+export const keyIdOfBearer = (bearer: string): string | undefined => {
+  const suffix = BEARER_FORM.exec(bearer)?.[1];
+  return suffix && parseTypeId('key', `key_${suffix}`);
+};
+
+type StoredApiKey = ApiKeyTimes & {
+  id: string;
+  name: string;
+  kind: ApiKeyKind;
+  scopes: string[];
+  hint: string;
+  allowed_origins: string[];
+  created_at: Date;
+  last_used_at: Date | null;
+};
+
+/** A stored key as the API shows it, with the values that are shown once where it was just made. */
+export const presentApiKey = (row: StoredApiKey, now: Date, shownOnce: { secret?: string; api_key?: string } = {}) => ({
+  id: toTypeId('key', row.id),
+  name: row.name,
+  kind: row.kind,
+  scopes: row.scopes,
+  status: apiKeyStatus(row, now),
+  hint: row.hint,
+  allowed_origins: row.allowed_origins,
+  created_at: row.created_at,
+  expires_at: row.expires_at,
+  last_used_at: row.last_used_at,
+  ...shownOnce,
+});

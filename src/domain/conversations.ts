@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { typeId, typeIdOut } from './ids.ts';
+import { Identity, Tags, TimestampOut, text } from './text.ts';
+
+/** For how long after its creation the author may change a message. */
+export const MESSAGE_EDIT_MINUTES = 15;
+
+/** For how long after it was resolved a conversation is opened again by its user; later a new one begins. */
+export const REOPEN_DAYS = 30;
+
+export const PREVIEW_LENGTH = 140;
+
+export const ConversationStatus = z.enum(['open', 'pending', 'resolved']);
+export type ConversationStatus = z.infer<typeof ConversationStatus>;
+
+export const ConversationPriority = z.enum(['none', 'low', 'medium', 'high', 'urgent']);
+export type ConversationPriority = z.infer<typeof ConversationPriority>;
+
+/** Which side of the conversation somebody is on; each has its own read horizon and unread count. */
+export type Side = 'user' | 'team';
+
+export const AuthorType = z.enum(['user', 'member', 'api', 'system']);
+export type AuthorType = z.infer<typeof AuthorType>;
+
+export const sideOf = (author: AuthorType): Side => (author === 'user' ? 'user' : 'team');
+
+/** The status after somebody's reply: a team's reply waits for the user, a user's reply for the team. */
+export const statusAfterReply = (side: Side): ConversationStatus => (side === 'team' ? 'pending' : 'open');
+
+const Subject = text(200);
+const Body = text(10_000, 1);
+const Format = z.enum(['text', 'markdown']);
+const ClientMessageId = text(128, 1).meta({
+  description: 'Made by the client; the same one again gives the first message',
+});
+
+export const NewConversation = z
+  .strictObject({
+    subject: Subject.optional(),
+    message: Body.meta({ description: 'The first message' }),
+    identity: Identity.optional().meta({
+      description: 'With an API key: whose conversation it is; otherwise not sent',
+    }),
+    client_message_id: ClientMessageId.optional(),
+  })
+  .meta({ id: 'NewConversation' });
+export type NewConversation = z.output<typeof NewConversation>;
+
+export const ConversationPatch = z
+  .strictObject({
+    status: ConversationStatus,
+    assignee_id: typeId('member').nullable(),
+    tags: Tags,
+    priority: ConversationPriority,
+    subject: Subject,
+  })
+  .partial()
+  .meta({ id: 'ConversationPatch', description: 'With an access token: `{"status": "resolved"}` alone' });
+export type ConversationPatch = z.output<typeof ConversationPatch>;
+
+export const NewMessage = z
+  .strictObject({
+    body: Body,
+    format: Format.default('text'),
+    kind: z.enum(['reply', 'note']).default('reply').meta({ description: 'A note is for the team alone (API key)' }),
+    client_message_id: ClientMessageId.optional(),
+  })
+  .meta({ id: 'NewMessage' });
+export type NewMessage = z.output<typeof NewMessage>;
+
+export const MessagePatch = z.strictObject({ body: Body, format: Format.optional() }).meta({ id: 'MessagePatch' });
+
+export const ReadHorizon = z
+  .strictObject({ seq: z.int().min(0).max(2_147_483_647) })
+  .meta({ id: 'ReadHorizon', description: 'Everything up to this `seq` was read; never moves back' });
+
+export const Conversation = z
+  .object({
+    id: typeIdOut('conversation'),
+    identity: z.string(),
+    identity_verified: z.boolean(),
+    subject: z.string(),
+    status: ConversationStatus,
+    priority: ConversationPriority.optional().meta({ description: 'For the team alone' }),
+    assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'For the team alone' }),
+    tags: z.array(z.string()).optional().meta({ description: 'For the team alone' }),
+    source: z.object({ type: z.enum(['user', 'api', 'member']) }),
+    last_message: z
+      .object({ seq: z.int(), preview: z.string(), author_type: AuthorType, at: TimestampOut })
+      .meta({ description: `The first ${PREVIEW_LENGTH} characters of the last message` }),
+    message_count: z.int(),
+    unread_count: z.int().meta({ description: "For the caller's side" }),
+    waiting_since: TimestampOut.nullable().meta({ description: 'Since when the user waits for a reply' }),
+    first_reply_at: TimestampOut.nullable(),
+    resolved_at: TimestampOut.nullable(),
+    previous_id: typeIdOut('conversation').nullable(),
+    created_at: TimestampOut,
+    updated_at: TimestampOut,
+    last_activity_at: TimestampOut,
+  })
+  .meta({ id: 'Conversation' });
+
+export const Message = z
+  .object({
+    id: typeIdOut('message'),
+    conversation_id: typeIdOut('conversation'),
+    seq: z.int().meta({ description: 'Replies count from 1; notes and events have a sequence of their own' }),
+    author: z.object({ type: AuthorType, id: z.string().nullable(), name: z.string().nullable() }),
+    kind: z.enum(['reply', 'note', 'event']),
+    body: z.string(),
+    format: Format,
+    client_message_id: z.string().nullable(),
+    created_at: TimestampOut,
+    edited_at: TimestampOut.nullable(),
+    redacted: z.boolean(),
+  })
+  .meta({ id: 'Message' });

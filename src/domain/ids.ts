@@ -1,0 +1,48 @@
+import { TypeID } from 'typeid-js';
+import { v7, validate, version } from 'uuid';
+import { z } from 'zod';
+
+/** What an identifier names: the part before the underscore of its wire form. */
+export type IdPrefix = 'tenant' | 'key' | 'member' | 'question' | 'card' | 'conversation' | 'message' | 'quarantine';
+
+/** A fresh UUIDv7 (RFC 9562), the form in which every layer below the API holds an identifier. */
+export const newUuid = (): string => v7();
+
+/** The wire form of an identifier: `prefix_` and 26 characters of base32 (TypeID 0.3). */
+export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromUUID(prefix, uuid).toString();
+
+/** The UUID behind a wire identifier, or `undefined` when it is not an identifier of that prefix. */
+export function parseTypeId(prefix: IdPrefix, text: string): string | undefined {
+  try {
+    return TypeID.fromString(text, prefix).toUUID();
+  } catch {
+    return undefined; // the library has no parser that reports without throwing
+  }
+}
+
+/** A schema that takes the wire form and gives the UUID. */
+export const typeId = (prefix: IdPrefix) =>
+  z
+    .string()
+    .max(40)
+    .transform((text, context) => {
+      const uuid = parseTypeId(prefix, text);
+      if (uuid) return uuid;
+      context.addIssue({ code: 'custom', message: `must be an identifier that starts with "${prefix}_"` });
+      return z.NEVER;
+    })
+    .meta({ description: `\`${prefix}_…\``, example: toTypeId(prefix, '01936d5e-8f00-7000-8000-000000000001') });
+
+/** A schema of an identifier as the API sends it. */
+export const typeIdOut = (prefix: IdPrefix) => z.string().meta({ description: `\`${prefix}_…\`` });
+
+/** An answer's id: a UUID that the client makes, version 7 or 4, in lower case. */
+export const ClientUuid = z
+  .string()
+  .max(36)
+  .refine(text => validate(text) && [4, 7].includes(version(text)), 'must be a UUID of version 7 (or 4)')
+  .transform(text => text.toLowerCase())
+  .meta({
+    description: 'A UUID (v7; v4 accepted) made by the client',
+    example: '01936d5e-8f00-7000-8000-000000000001',
+  });

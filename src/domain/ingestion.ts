@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+const count = (description: string) => z.int().min(0).meta({ description });
+
+/** Where a tenant's answers are. At rest accepted = stored + repeated + quarantined + queued. */
+export const Ingestion = z
+  .object({
+    oldest_queued_age_ms: z.int().nullable().meta({ description: 'null when nothing is queued' }),
+    queued: count('In the queue: waiting, active or delayed'),
+    accepted: count('Made durable in the queue since the tenant exists'),
+    stored: count('Syncs that made or changed an answer'),
+    repeated: count('Syncs that turned out to be known already'),
+    quarantined: count('Syncs that could not be stored and wait for the team, or were discarded by it'),
+    rejected: count('Items refused at once, never accepted; counted within seconds'),
+  })
+  .meta({ id: 'Ingestion' });
+
+export const QuarantinedAnswer = z
+  .object({
+    id: z.string().meta({ description: '`quarantine_…`' }),
+    answer_id: z.uuid(),
+    reason: z.string().meta({ description: '`revision-conflict`, or `unstorable`' }),
+    detail: z.string(),
+    payload: z.record(z.string(), z.unknown()).meta({ description: 'The sync as it was accepted' }),
+    quarantined_at: z.iso.datetime(),
+  })
+  .meta({ id: 'QuarantinedAnswer' });

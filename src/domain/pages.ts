@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+export const DEFAULT_LIMIT = 10;
+export const MAX_LIMIT = 100;
+
+/** A number in a query: digits only. */
+export const queryInt = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be digits only')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+/** A boolean in a query. */
+export const queryBoolean = z.enum(['true', 'false']).transform(value => value === 'true');
+
+/** The two parameters that every list takes. */
+export const pageQuery = {
+  limit: queryInt(1, MAX_LIMIT)
+    .default(DEFAULT_LIMIT)
+    .meta({ description: `How many at most, 1…${MAX_LIMIT}; ${DEFAULT_LIMIT} by default` }),
+  cursor: z.string().max(2000).optional().meta({ description: '`next_cursor` of the page before' }),
+};
+
+/** A page of a list as the API sends it. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });
+
+/** A page of rows: `next` is the sort key of its last row when more follow. */
+export interface Page<Row> {
+  rows: Row[];
+  next: string[] | null;
+}
+
+/** A page from rows read one beyond `limit`. */
+export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => string[]): Page<Row> {
+  const last = rows[limit - 1];
+  return rows.length > limit && last ? { rows: rows.slice(0, limit), next: keyOf(last) } : { rows, next: null };
+}

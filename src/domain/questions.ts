@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { typeIdOut } from './ids.ts';
+import { TimestampOut, text } from './text.ts';
+
+const Labels = z
+  .strictObject({ low: text(80), high: text(80) })
+  .partial()
+  .meta({ description: 'What the ends of the scale say' });
+const labels = Labels.optional();
+
+const Option = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  label: text(200, 1),
+});
+
+const Options = z
+  .array(Option)
+  .min(2)
+  .max(30)
+  .refine(options => new Set(options.map(option => option.id)).size === options.length, 'must not repeat an id');
+
+const choice = { options: Options, allow_other: z.boolean().default(false), shuffle: z.boolean().default(false) };
+
+/** The `config` of each question type, with its defaults (contract section 3). */
+export const CONFIGS = {
+  nps: z.strictObject({ labels }),
+  csat: z.strictObject({ style: z.enum(['number', 'smiley', 'star']).default('number'), labels }),
+  ces: z.strictObject({ scale: z.union([z.literal(5), z.literal(7)]).default(7), labels }),
+  rating: z.strictObject({
+    scale: z.int().min(3).max(10).default(5),
+    style: z.enum(['number', 'smiley', 'star']).default('star'),
+    labels,
+  }),
+  thumbs: z.strictObject({}),
+  single_choice: z.strictObject(choice),
+  multi_choice: z
+    .strictObject({ ...choice, min: z.int().min(0).max(31).optional(), max: z.int().min(1).max(31).optional() })
+    .refine(config => (config.min ?? 0) <= (config.max ?? 31), { path: ['min'], message: 'must not exceed max' }),
+  text: z
+    .strictObject({
+      min_length: z.int().min(0).max(5000).default(0),
+      max_length: z.int().min(1).max(5000).default(5000),
+      input: z.enum(['text', 'email', 'url', 'number']).default('text'),
+    })
+    .refine(config => config.min_length <= config.max_length, {
+      path: ['min_length'],
+      message: 'must not exceed max_length',
+    }),
+  date: z.strictObject({}),
+  consent: z.strictObject({}),
+  statement: z.strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2000)
+      .optional(),
+  }),
+} as const;
+
+export type QuestionType = keyof typeof CONFIGS;
+export type ConfigOf<T extends QuestionType> = z.output<(typeof CONFIGS)[T]>;
+export type QuestionConfig = ConfigOf<QuestionType>;
+
+export const QUESTION_TYPES = Object.keys(CONFIGS) as [QuestionType, ...QuestionType[]];
+export const QuestionType = z.enum(QUESTION_TYPES);
+
+/** Types whose value is a score: they may carry a comment. */
+export const SCORED_TYPES: ReadonlySet<QuestionType> = new Set(['nps', 'csat', 'ces', 'rating', 'thumbs']);
+
+export const QUESTION_STATUSES = ['draft', 'live', 'paused', 'closed', 'archived'] as const;
+export const QuestionStatus = z.enum(QUESTION_STATUSES);
+export type QuestionStatus = z.infer<typeof QuestionStatus>;
+
+/** From which states each action starts, and where it ends. */
+export const QUESTION_ACTIONS = {
+  publish: { from: ['draft'], to: 'live' },
+  pause: { from: ['live'], to: 'paused' },
+  resume: { from: ['paused'], to: 'live' },
+  close: { from: ['live', 'paused'], to: 'closed' },
+  archive: { from: ['closed'], to: 'archived' },
+} as const satisfies Record<string, { from: QuestionStatus[]; to: QuestionStatus }>;
+export type QuestionAction = keyof typeof QUESTION_ACTIONS;
+
+/** The states that can follow a state. */
+export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
+  Object.values(QUESTION_ACTIONS).flatMap(action =>
+    (action.from as readonly QuestionStatus[]).includes(from) ? [action.to] : [],
+  );
+
+const frequencyFields = {
+  repeat: z.enum(['once', 'until_answered', 'always']).meta({
+    description:
+      '`once`: the card is gone after any record. `until_answered`: after a partial or completed one. `always`: it stays.',
+  }),
+  snooze_after_dismiss_days: z
+    .int()
+    .min(0)
+    .max(365)
+    .meta({ description: 'Days for which a dismissed card stays away' }),
+  ignore_cooldown: z
+    .boolean()
+    .meta({ description: "Stands outside the tenant's cooldown: neither waits for it nor starts it" }),
+};
+
+export const Frequency = z.strictObject({
+  repeat: frequencyFields.repeat.default('until_answered'),
+  snooze_after_dismiss_days: frequencyFields.snooze_after_dismiss_days.default(30),
+  ignore_cooldown: frequencyFields.ignore_cooldown.default(false),
+});
+export type Frequency = z.output<typeof Frequency>;
+
+const fields = {
+  name: text(120, 1).meta({ description: 'For the team; the title where absent' }),
+  title: text(300, 1).meta({ description: 'What the user is asked' }),
+  description: text(1000).meta({ description: 'A line below the title' }),
+  allow_public: z.boolean().meta({ description: 'Whether holders of a public access token may see it' }),
+  priority: z.int().min(0).max(1000).meta({ description: 'Higher comes first' }),
+};
+
+const base = z.strictObject({
+  name: fields.name.optional(),
+  title: fields.title,
+  description: fields.description.default(''),
+  frequency: Frequency.default(Frequency.parse({})),
+  allow_public: fields.allow_public.default(false),
+  priority: fields.priority.default(0),
+});
+
+const newOf = <T extends QuestionType>(type: T) =>
+  base.extend({
+    type: z.literal(type),
+    config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
+  });
+
+/** The body that creates a question: a draft of one type, with the config of that type. */
+export const NewQuestion = z
+  .discriminatedUnion('type', [
+    newOf('nps'),
+    newOf('csat'),
+    newOf('ces'),
+    newOf('rating'),
+    newOf('thumbs'),
+    newOf('single_choice'),
+    newOf('multi_choice'),
+    newOf('text'),
+    newOf('date'),
+    newOf('consent'),
+    newOf('statement'),
+  ])
+  .meta({ id: 'NewQuestion' });
+export type NewQuestion = z.output<typeof NewQuestion>;
+
+/** The body that changes a question; `config` is checked against the question's type, as a whole. */
+export const QuestionPatch = z
+  .strictObject({
+    name: fields.name,
+    type: QuestionType,
+    title: fields.title,
+    description: fields.description,
+    config: z.record(z.string(), z.unknown()).meta({ description: 'The whole config of the type' }),
+    frequency: z.strictObject(frequencyFields).partial(),
+    allow_public: fields.allow_public,
+    priority: fields.priority,
+  })
+  .partial()
+  .meta({ id: 'QuestionPatch' });
+export type QuestionPatch = z.output<typeof QuestionPatch>;
+
+const content = {
+  type: QuestionType,
+  title: z.string(),
+  description: z.string(),
+  config: z.record(z.string(), z.unknown()).meta({ description: 'By type: scale, labels, options, lengths' }),
+};
+
+export const Question = z
+  .object({
+    id: typeIdOut('question'),
+    name: z.string(),
+    status: QuestionStatus,
+    version: z.int(),
+    ...content,
+    frequency: z.object(frequencyFields),
+    allow_public: z.boolean(),
+    priority: z.int(),
+    created_at: TimestampOut,
+    updated_at: TimestampOut,
+    published_at: TimestampOut.nullable(),
+    closed_at: TimestampOut.nullable(),
+  })
+  .meta({ id: 'Question' });
+
+export const QuestionVersion = z
+  .object({ question_id: typeIdOut('question'), version: z.int(), ...content, created_at: TimestampOut })
+  .meta({ id: 'QuestionVersion' });
+
+/** What a user sees of a question, and what an answer is judged against. */
+export interface QuestionContent {
+  type: QuestionType;
+  title: string;
+  description: string;
+  config: QuestionConfig;
+}
+
+/** The parts of a config that give stored values their meaning and so never change once published. */
+export function immutableParts(content: Pick<QuestionContent, 'type' | 'config'>): Record<string, unknown> {
+  const config = content.config as { scale?: number; options?: { id: string }[] };
+  return {
+    '/type': content.type,
+    '/config/scale': config.scale,
+    '/config/options': config.options?.map(option => option.id).sort(),
+  };
+}

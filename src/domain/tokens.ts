@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { typeIdOut } from './ids.ts';
+import { Identity, TimestampOut } from './text.ts';
+
+/** The header of an access token, exactly (specification 5.3). */
+export const TOKEN_HEADER = { alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' } as const;
+
+/** The lifetime of an access token and the leeway for clocks that differ, in seconds. */
+export const TOKEN_LIFETIME_SECONDS = 3600;
+export const CLOCK_LEEWAY_SECONDS = 60;
+
+export const TOKEN_MAX_BYTES = 4096;
+
+export const PublicTokenRequest = z.strictObject({ user_id: Identity }).meta({ id: 'PublicTokenRequest' });
+
+export const PublicToken = z
+  .object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.literal(TOKEN_LIFETIME_SECONDS) })
+  .meta({ id: 'PublicToken' });
+
+export const InspectRequest = z.strictObject({ token: z.string().max(20_000) }).meta({ id: 'InspectRequest' });
+
+export const Inspection = z
+  .object({
+    valid: z.boolean(),
+    code: z.string().nullable().meta({ description: 'The code that the 401 would carry; null when valid' }),
+    detail: z.string(),
+    header: z.record(z.string(), z.unknown()).nullable(),
+    claims: z.record(z.string(), z.unknown()).nullable(),
+    key_kind: z.enum(['server', 'public']).nullable(),
+  })
+  .meta({ id: 'Inspection' });
+
+export const Me = z
+  .object({
+    credential: z.enum(['access-token', 'public-access-token']),
+    tenant_id: typeIdOut('tenant'),
+    identity: z.string(),
+    identity_verified: z.boolean(),
+    expires_at: TimestampOut,
+  })
+  .meta({ id: 'Me' });

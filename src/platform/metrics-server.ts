@@ -1,0 +1,36 @@
+import { createServer } from 'node:http';
+import type { Metrics } from './metrics.ts';
+
+export interface MetricsServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** Serves Prometheus metrics, and the probes of a process that has no other port. */
+export async function openMetricsServer(
+  options: { port: number; host: string; isReady: () => boolean },
+  metrics: Metrics,
+): Promise<MetricsServer> {
+  const server = createServer(async (request, response) => {
+    const send = (status: number, type: string, body: string) =>
+      response.writeHead(status, { 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' }).end(body);
+    const json = 'application/json';
+    if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.render());
+    if (request.url === '/livez') return send(200, json, '{"status":"ok"}');
+    if (request.url === '/readyz')
+      return options.isReady() ? send(200, json, '{"status":"ok"}') : send(503, json, '{"status":"starting"}');
+    return send(404, 'text/plain', 'not found\n');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => resolve());
+  });
+  return {
+    port: (server.address() as { port: number }).port,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

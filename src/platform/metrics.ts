@@ -1,0 +1,74 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { BUILD } from './build-info.ts';
+
+const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STORE_DELAY_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600];
+const BODY_BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144];
+const BATCH_ROWS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
+
+/**
+ * Every series of a process. No label ever holds a tenant, an identity or a raw path, so their number is bounded.
+ *
+ * Values of the whole service (the queue's depth and age) are read when they are scraped, by `onScrape`.
+ */
+export function createMetrics(role: string) {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = <L extends string = never>(name: string, help: string, buckets: number[], labelNames: L[] = []) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
+
+  collectDefaultMetrics({ register: registry });
+  gauge('parley_build_info', 'Always 1; says what runs', ['version', 'node', 'role']).set({ ...BUILD, role }, 1);
+
+  const refreshers: (() => Promise<void>)[] = [];
+  return {
+    httpDuration: histogram('http_request_duration_seconds', 'Time to answer a request', HTTP_SECONDS, [
+      'method',
+      'route',
+      'status',
+    ]),
+    httpInFlight: gauge('http_requests_in_flight', 'Requests being answered'),
+    httpBodyBytes: histogram('http_request_body_bytes', 'Size of request bodies', BODY_BYTES, ['route']),
+    authAttempts: counter('parley_auth_attempts_total', 'Credentials checked, by kind and outcome', [
+      'method',
+      'result',
+    ]),
+    rateLimited: counter('parley_rate_limited_total', 'Requests over a limit', ['scope']),
+    answersAccepted: counter('parley_answers_accepted_total', 'Answers acknowledged as durable in the queue'),
+    answersRejected: counter('parley_answers_rejected_total', 'Answers refused at once', ['reason']),
+    answersStored: counter('parley_answers_stored_total', 'Syncs that made or changed an answer'),
+    answersRepeated: counter('parley_answers_repeated_total', 'Accepted syncs that were known already'),
+    answersQuarantined: counter('parley_answers_quarantined_total', 'Accepted syncs that could not be stored'),
+    answerStoreDelay: histogram('parley_answer_store_delay_seconds', 'From receipt to commit', STORE_DELAY_SECONDS),
+    queueJobs: gauge('parley_queue_jobs', 'Jobs in the queue', ['queue', 'state']),
+    queueOldest: gauge('parley_queue_oldest_waiting_seconds', 'Age of the oldest job that is not done', ['queue']),
+    queueDurable: gauge('parley_queue_durable', '1 when the queue is proven to write to disk before it replies'),
+    queueFlushes: counter('parley_queue_flushes_total', 'Groups of answers written to the queue', ['outcome']),
+    jobDuration: histogram('parley_job_duration_seconds', 'Time to handle a job', HTTP_SECONDS, ['queue', 'outcome']),
+    jobRetries: counter('parley_job_retries_total', 'Jobs put back after a failure of the infrastructure', ['queue']),
+    jobsStalled: counter('parley_jobs_stalled_total', 'Jobs taken over from a worker that went silent', ['queue']),
+    workerBatchRows: histogram('parley_worker_batch_rows', 'Answers stored in one transaction', BATCH_ROWS),
+    dbPool: gauge('parley_db_pool_connections', 'Connections to PostgreSQL', ['state']),
+    dbPoolWait: histogram('parley_db_pool_wait_seconds', 'Wait for a free connection', HTTP_SECONDS),
+    dbErrors: counter('parley_db_errors_total', 'Failed statements', ['sqlstate_class']),
+    redisUp: gauge('parley_redis_up', '1 when Valkey or Redis answers (absent with the queue in PostgreSQL)'),
+    redisMemory: gauge('parley_redis_memory_used_ratio', 'used_memory / maxmemory; 0 without a maximum'),
+
+    /** Runs before each scrape, to read values of the whole service. A failure leaves the last value. */
+    onScrape(refresh: () => Promise<void>) {
+      refreshers.push(refresh);
+    },
+    /** The text that Prometheus reads. */
+    async render(): Promise<string> {
+      await Promise.allSettled(refreshers.map(refresh => refresh()));
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;

@@ -1,0 +1,79 @@
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+
+/** Whether the store is proven to have a job on disk when it says so, and how full it is. */
+export interface Durability {
+  /** Why the promise of a 202 would be untrue; empty when it holds. */
+  reasons: string[];
+  /** used_memory / maxmemory; 0 without a maximum, and in PostgreSQL. */
+  memoryRatio: number;
+  /** Whether the last write to disk succeeded. */
+  writesSucceed: boolean;
+}
+
+const field = (info: string, name: string): string | undefined =>
+  info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
+
+const EXPECTED = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' } as const;
+
+/** What a Valkey or Redis says of itself. One that hides its configuration proves nothing. */
+export async function checkRedis(redis: Redis): Promise<Durability> {
+  const [info, settings] = await Promise.all([
+    redis.info('memory', 'persistence'),
+    readRedisSettings(redis).catch((error: Error) => error),
+  ]);
+  const limit = Number(field(info, 'maxmemory') ?? 0);
+  return {
+    reasons:
+      settings instanceof Error
+        ? [`its settings can not be read (${settings.message}), so nothing proves that it writes to disk`]
+        : Object.entries(EXPECTED).flatMap(([name, wanted]) =>
+            settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
+          ),
+    memoryRatio: limit > 0 ? Number(field(info, 'used_memory')) / limit : 0,
+    writesSucceed: (field(info, 'aof_last_write_status') ?? 'ok') === 'ok',
+  };
+}
+
+async function readRedisSettings(redis: Redis): Promise<Record<string, string>> {
+  const flat = (await redis.config('GET', ...Object.keys(EXPECTED))) as string[];
+  return Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])));
+}
+
+/** What a PostgreSQL says of itself. */
+export async function checkPostgres(pool: Pool): Promise<Durability> {
+  const { rows } = await pool.query<{ name: string; setting: string }>(
+    "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')",
+  );
+  const off = rows.filter(row => row.setting === 'off');
+  return {
+    reasons: off.map(row => `${row.name} is off and must be on`),
+    memoryRatio: 0,
+    writesSucceed: true,
+  };
+}
+
+/** A single look at the queue's store, on a connection of its own. Rejects when it can't be reached. */
+export async function inspectQueue(databaseUrl: string, redisUrl: string | undefined): Promise<Durability> {
+  if (redisUrl) {
+    const redis = new Redis(redisUrl, {
+      lazyConnect: true,
+      connectTimeout: 3000,
+      commandTimeout: 3000,
+      retryStrategy: null,
+    });
+    redis.on('error', () => undefined); // the rejection of `connect` below says the same
+    try {
+      await redis.connect();
+      return await checkRedis(redis);
+    } finally {
+      redis.disconnect();
+    }
+  }
+  const pool = new Pool({ connectionString: databaseUrl, max: 1, connectionTimeoutMillis: 3000 });
+  try {
+    return await checkPostgres(pool);
+  } finally {
+    await pool.end();
+  }
+}

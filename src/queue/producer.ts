@@ -1,0 +1,208 @@
+import type { AcceptedAnswer } from '../domain/answers.ts';
+import { newUuid } from '../domain/ids.ts';
+import { Problem } from '../domain/problem.ts';
+import type { Config } from '../platform/config.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
+import { createThrottle, type Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { within } from '../platform/shutdown.ts';
+import { connectQueue, PRODUCER_TIMEOUT_MS, QUEUE_NAME, type QueueTarget } from './connection.ts';
+import { checkPostgres, checkRedis, type Durability } from './durability.ts';
+import type { RecordAnswers } from './jobs.ts';
+
+const MAX_FLUSH_ANSWERS = 250;
+const MAX_FLUSH_BYTES = 512 * 1024;
+const MAX_FLUSHES_IN_FLIGHT = 2;
+/** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
+const MAX_MEMORY_RATIO = 0.7;
+const HEALTH_EVERY_MS = 1000;
+const CENSUS_PAGE = 100;
+const CENSUS_KEPT_MS = 1000;
+
+/** States of a job that is not done. */
+const PENDING = ['waiting', 'active', 'delayed', 'prioritized'] as const;
+
+/** What the queue's store was last found to be. */
+export interface QueueHealth {
+  reachable: boolean;
+  /** Why a 202 could not be promised; empty when it can. */
+  reasons: string[];
+  waitingJobs: number;
+}
+
+/** What is queued for one tenant. */
+export interface Queued {
+  count: number;
+  oldest: Date | undefined;
+}
+
+export interface Producer {
+  /**
+   * Resolves when the answers are on disk in the queue. Rejects with `queue-unavailable` when that can't be promised;
+   * they may then be there all the same, which the database settles by their ids.
+   *
+   * `bytes` is about how large they are.
+   */
+  enqueue(answers: AcceptedAnswer[], bytes: number): Promise<void>;
+  health(): QueueHealth;
+  /** What is queued, by tenant; read from the queue, at most once a second. */
+  census(): Promise<ReadonlyMap<string, Queued>>;
+  /** Resolves when the first look at the store is over. */
+  checked(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Batch {
+  answers: AcceptedAnswer[];
+  bytes: number;
+}
+
+/** The way into the queue: one job a flush, of everything that concurrent requests brought (group commit). */
+export function openProducer(target: QueueTarget, config: Config, log: Log, metrics: Metrics): Producer {
+  const connection = connectQueue(target, log);
+  const { redis, pool } = connection;
+  const throttle = createThrottle(5000);
+  let health: QueueHealth = { reachable: false, reasons: ['the queue was not reached yet'], waitingJobs: 0 };
+
+  const refuse = (detail: string, cause?: unknown) =>
+    new Problem('queue-unavailable', detail, { retryAfterSeconds: 1 + Math.floor(Math.random() * 5), cause });
+
+  const judge = (durability: Durability, waitingJobs: number): QueueHealth => {
+    const { memoryRatio, writesSucceed } = durability;
+    const reasons = config.QUEUE_DURABILITY === 'strict' ? [...durability.reasons] : [];
+    if (memoryRatio >= MAX_MEMORY_RATIO) reasons.push(`its memory is ${Math.round(memoryRatio * 100)} % full`);
+    if (!writesSucceed) reasons.push('its last write to disk failed');
+    if (waitingJobs >= config.QUEUE_MAX_JOBS) reasons.push(`${waitingJobs} jobs are waiting`);
+    metrics.queueDurable.set(durability.reasons.length === 0 ? 1 : 0);
+    metrics.redisMemory.set(memoryRatio);
+    return { reachable: true, reasons, waitingJobs };
+  };
+
+  const look = async (): Promise<QueueHealth> => {
+    const queue = connection.queue();
+    const [durability, counts] = await Promise.all([
+      redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>),
+      queue.getJobCounts(...PENDING),
+    ]);
+    for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: QUEUE_NAME, state }, count);
+    return judge(
+      durability,
+      Object.values(counts).reduce((sum, count) => sum + count, 0),
+    );
+  };
+
+  const refreshHealth = async () => {
+    try {
+      health = await within(look(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
+    } catch (error) {
+      const reason = `the queue can not be reached: ${(error as Error).message}`;
+      health = { reachable: false, reasons: [reason], waitingJobs: health.waitingJobs };
+    }
+    if (redis) metrics.redisUp.set(health.reachable ? 1 : 0);
+    if (health.reasons.length > 0)
+      throttle('health', () => log.warn({ reasons: health.reasons }, 'the queue takes no answers'));
+  };
+
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const watch = async () => {
+    await refreshHealth();
+    if (!stopped) timer = setTimeout(watch, health.reachable ? HEALTH_EVERY_MS : 250);
+  };
+  const firstLook = watch();
+
+  const flush = async (batches: Batch[]): Promise<undefined[]> => {
+    const payload: RecordAnswers = { v: 1, flush: newUuid(), answers: batches.flatMap(batch => batch.answers) };
+    // The job's id makes a command that the client library sends again harmless.
+    const options = {
+      jobId: payload.flush,
+      attempts: 1_000_000_000,
+      backoff: { type: 'outage' },
+      removeOnComplete: true,
+      removeOnFail: false,
+    };
+    try {
+      await within(
+        connection.queue().add('answers.record', payload, options),
+        PRODUCER_TIMEOUT_MS + 500,
+        'adding to the queue',
+      );
+    } catch (error) {
+      metrics.queueFlushes.inc({ outcome: 'failed' });
+      throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
+      throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
+    }
+    metrics.queueFlushes.inc({ outcome: 'written' });
+    return batches.map(() => undefined);
+  };
+
+  const group = createGroupCommit<Batch, undefined>({
+    flush,
+    maxInFlight: MAX_FLUSHES_IN_FLIGHT,
+    weigh: batch => [batch.answers.length, batch.bytes],
+    maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
+  });
+
+  let lastCensus: { at: number; result: Promise<ReadonlyMap<string, Queued>> } | undefined;
+
+  const takeCensus = async (): Promise<ReadonlyMap<string, Queued>> => {
+    const byTenant = new Map<string, Queued>();
+    const counted = new Set<string>();
+    for (const state of PENDING) {
+      for (let start = 0; ; start += CENSUS_PAGE) {
+        const jobs = await connection.queue().getJobs([state], start, start + CENSUS_PAGE - 1, true);
+        for (const job of jobs)
+          if (job?.id && !counted.has(job.id)) countJob(byTenant, counted.add(job.id) && job.data);
+        if (jobs.length < CENSUS_PAGE) break;
+      }
+    }
+    return byTenant;
+  };
+
+  const census = async () => {
+    if (!lastCensus || Date.now() - lastCensus.at > CENSUS_KEPT_MS)
+      lastCensus = { at: Date.now(), result: takeCensus() };
+    try {
+      return await lastCensus.result;
+    } catch (error) {
+      lastCensus = undefined;
+      throw refuse('The queue can not be read right now.', error);
+    }
+  };
+
+  metrics.onScrape(async () => {
+    const oldest = [...(await census()).values()].map(queued => queued.oldest?.getTime() ?? Date.now());
+    metrics.queueOldest.set({ queue: QUEUE_NAME }, Math.max(0, Date.now() - Math.min(Date.now(), ...oldest)) / 1000);
+  });
+
+  return {
+    async enqueue(answers, bytes) {
+      if (stopped) throw new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 });
+      if (health.reasons.length > 0)
+        throw refuse(`Answers can not be made durable: ${health.reasons.join('; ')}. See \`parley doctor\`.`);
+      await group.add({ answers, bytes });
+      metrics.answersAccepted.inc(answers.length);
+    },
+    health: () => health,
+    checked: () => firstLook,
+    census,
+    async close() {
+      await group.drained();
+      stopped = true;
+      clearTimeout(timer);
+      await connection.close();
+    },
+  };
+}
+
+/** Adds a job's answers to their tenants; a replay is counted where it still lies, in the quarantine. */
+function countJob(byTenant: Map<string, Queued>, { answers }: RecordAnswers): void {
+  for (const { tenant_id, received_at, replay_of } of answers) {
+    if (replay_of) continue;
+    const queued = byTenant.get(tenant_id) ?? { count: 0, oldest: undefined };
+    const received = new Date(received_at);
+    queued.count++;
+    if (!queued.oldest || received < queued.oldest) queued.oldest = received;
+    byTenant.set(tenant_id, queued);
+  }
+}

@@ -1,0 +1,445 @@
+import { type AcceptedAnswer, type AnswerState, compareSyncs, markOf, type Rejection } from '../domain/answers.ts';
+import { newUuid } from '../domain/ids.ts';
+import { type Page, toPage } from '../domain/pages.ts';
+import { notFound, Problem } from '../domain/problem.ts';
+import type { Session, Storage, TenantStorage } from './orm.ts';
+import { createWhere, likeContains, unnest } from './sql.ts';
+
+export interface AnswerRow {
+  id: string;
+  identity: string;
+  identity_verified: boolean;
+  card_id: string;
+  question_id: string;
+  question_version: number;
+  revision: number;
+  state: AnswerState;
+  values: Record<string, unknown>;
+  comment: string | null;
+  displayed_at: Date | null;
+  answered_at: Date | null;
+  duration_ms: number | null;
+  metadata: Record<string, unknown>;
+  clock_skew_ms: string | null;
+  tags: string[];
+  received_at: Date;
+  stored_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS =
+  'id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at';
+
+/* ——— the worker's side: what became durable in the queue becomes rows ——— */
+
+/** A flush of the queue as the worker received it. */
+export interface Flush {
+  flush: string;
+  answers: AcceptedAnswer[];
+}
+
+/** Answers that the database refuses for what they are, with its reason. */
+export type Unstorable = ReadonlyMap<AcceptedAnswer, string>;
+
+/** What became of the answers of a batch. */
+export interface RecordedCounts {
+  stored: number;
+  repeated: number;
+  quarantined: number;
+}
+
+interface Conflict {
+  answer: AcceptedAnswer;
+  reason: Rejection | 'unstorable';
+  detail: string;
+}
+
+interface Settled {
+  stored: AcceptedAnswer[];
+  repeated: AcceptedAnswer[];
+  conflicts: Conflict[];
+}
+
+const STATEMENT_COLUMNS = {
+  tenant_id: 'uuid',
+  id: 'uuid',
+  identity: 'text',
+  identity_verified: 'boolean',
+  card_id: 'uuid',
+  question_id: 'uuid',
+  question_version: 'int',
+  revision: 'int',
+  state: 'text',
+  values: 'jsonb',
+  comment: 'text',
+  displayed_at: 'timestamptz',
+  answered_at: 'timestamptz',
+  duration_ms: 'int',
+  metadata: 'jsonb',
+  content_hash: 'text',
+  clock_skew_ms: 'bigint',
+  received_at: 'timestamptz',
+} as const;
+
+const INSERTED = Object.keys(STATEMENT_COLUMNS)
+  .map(name => `"${name}"`)
+  .join(', ');
+const OVERWRITTEN = [
+  'question_version',
+  'revision',
+  'state',
+  '"values"',
+  'comment',
+  'displayed_at',
+  'answered_at',
+  'duration_ms',
+  'metadata',
+  'content_hash',
+  'clock_skew_ms',
+  'stored_at',
+  'updated_at',
+].map(name => `${name} = excluded.${name}`);
+
+/**
+ * Records flushes in one transaction: answers, what the cards need to know, the quarantine and the tenants' totals.
+ *
+ * A flush that was recorded before counts for nothing, so a job delivered twice changes neither rows nor totals. The
+ * rules between syncs of one id are those of `compareSyncs`. `unstorable` answers go to the quarantine.
+ */
+export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
+  storage.transaction(async (session): Promise<RecordedCounts> => {
+    const fresh = await session.query<{ id: string }>(
+      `insert into recorded_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id order by id
+       on conflict do nothing returning id`,
+      [flushes.map(flush => flush.flush)],
+    );
+    const isFresh = new Set(fresh.map(row => row.id));
+    const answers = flushes.filter(flush => isFresh.has(flush.flush)).flatMap(flush => flush.answers);
+    const storable = answers.filter(answer => !unstorable.has(answer));
+    const settled = await upsertAnswers(session, storable);
+    for (const [answer, detail] of unstorable)
+      if (answers.includes(answer)) settled.conflicts.push({ answer, reason: 'unstorable', detail });
+    const replayed = await removeReplayed(session, settled);
+    await Promise.all([
+      removeDeleted(session, settled.stored),
+      upsertCardRecords(session, settled.stored),
+      quarantine(session, settled.conflicts),
+      addToTotals(session, settled, replayed),
+    ]);
+    const { stored, repeated, conflicts } = settled;
+    return { stored: stored.length, repeated: repeated.length, quarantined: conflicts.length };
+  });
+
+class Rehearsed extends Error {}
+
+/** Whether the database would take these answers; nothing is kept. Throws the data fault that it would not. */
+export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Promise<void> {
+  try {
+    await storage.transaction(async session => {
+      await upsertAnswers(session, answers);
+      throw new Rehearsed();
+    });
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error;
+  }
+}
+
+/** Syncs of one id take turns, each in a statement of its own, so that a batch ends as its syncs one by one would. */
+function inTurns(answers: AcceptedAnswer[]): AcceptedAnswer[][] {
+  const turns: AcceptedAnswer[][] = [];
+  const taken = new Map<string, number>();
+  for (const answer of answers) {
+    const key = `${answer.tenant_id}${answer.id}`;
+    const turn = taken.get(key) ?? 0;
+    taken.set(key, turn + 1);
+    const inThatTurn = turns[turn];
+    if (inThatTurn) inThatTurn.push(answer);
+    else turns.push([answer]);
+  }
+  return turns;
+}
+
+async function upsertAnswers(session: Session, answers: AcceptedAnswer[]): Promise<Settled> {
+  const settled: Settled = { stored: [], repeated: [], conflicts: [] };
+  for (const turn of inTurns(answers)) await upsertTurn(session, turn, settled);
+  return settled;
+}
+
+const keyOf = (row: { tenant_id: string; id: string }): string => `${row.tenant_id}${row.id}`;
+
+async function upsertTurn(session: Session, answers: AcceptedAnswer[], settled: Settled): Promise<void> {
+  const rows = answers.map(answer => ({
+    ...answer,
+    values: JSON.stringify(answer.values),
+    metadata: JSON.stringify(answer.metadata),
+  }));
+  const incoming = unnest<(typeof rows)[number]>(rows, STATEMENT_COLUMNS);
+  const stored = await session.query<{ tenant_id: string; id: string }>(
+    `insert into answers (${INSERTED}, tags, stored_at, updated_at)
+     select incoming.*, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
+     where not exists (select from deleted_answers gone where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id)
+     order by tenant_id, id
+     on conflict (tenant_id, id) do update set ${OVERWRITTEN.join(', ')}
+     where answers.revision < excluded.revision and answers.state <> 'completed'
+       and (answers.identity, answers.identity_verified, answers.card_id, answers.question_id)
+         = (excluded.identity, excluded.identity_verified, excluded.card_id, excluded.question_id)
+     returning tenant_id, id`,
+    incoming.params,
+  );
+  const isStored = new Set(stored.map(keyOf));
+  const others = answers.filter(answer => !isStored.has(keyOf(answer)));
+  settled.stored.push(...answers.filter(answer => isStored.has(keyOf(answer))));
+  if (others.length > 0) await settleOthers(session, others, settled);
+}
+
+/** What became of the answers that changed no row: known already, deleted since, or at odds with what is stored. */
+async function settleOthers(session: Session, others: AcceptedAnswer[], settled: Settled): Promise<void> {
+  const wanted = unnest<AcceptedAnswer>(others, { tenant_id: 'uuid', id: 'uuid' });
+  type Known = Omit<AcceptedAnswer, 'values'>;
+  const rows = await session.query<Known>(
+    `select tenant_id, id, identity, identity_verified, card_id, question_id, revision, state, content_hash
+     from answers join ${wanted.sql} using (tenant_id, id)`,
+    wanted.params,
+  );
+  const known = new Map(rows.map(row => [keyOf(row), row]));
+  for (const answer of others) {
+    const row = known.get(keyOf(answer));
+    const comparison = row ? compareSyncs(markOf(row), markOf(answer)) : 'superseded';
+    if (comparison === 'newer')
+      throw new Problem('database-unavailable', 'An answer was changed in the same moment; the batch is tried again.');
+    if (comparison !== 'revision-conflict') settled.repeated.push(answer);
+    else
+      settled.conflicts.push({
+        answer,
+        reason: comparison,
+        detail: `at odds with revision ${row?.revision} as stored`,
+      });
+  }
+}
+
+/** Undoes what a deletion in the same moment could not see: a deleted id stays deleted. */
+async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<void> {
+  if (stored.length === 0) return;
+  const wanted = unnest<AcceptedAnswer>(stored, { tenant_id: 'uuid', id: 'uuid' });
+  await session.query(
+    `delete from answers using deleted_answers gone, ${wanted.sql}
+     where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id
+       and answers.tenant_id = incoming.tenant_id and answers.id = incoming.id`,
+    wanted.params,
+  );
+}
+
+/** When the card was shown by Parley's clock: the device's time less its skew, and never later than the receipt. */
+function shownAt(answer: AcceptedAnswer): string {
+  const received = Date.parse(answer.received_at);
+  if (!answer.displayed_at || answer.clock_skew_ms === null) return answer.received_at;
+  return new Date(Math.min(received, Date.parse(answer.displayed_at) - answer.clock_skew_ms)).toISOString();
+}
+
+async function upsertCardRecords(session: Session, stored: AcceptedAnswer[]): Promise<void> {
+  if (stored.length === 0) return;
+  const rows = stored.map(answer => ({
+    tenant_id: answer.tenant_id,
+    identity: answer.identity,
+    identity_verified: answer.identity_verified,
+    question_id: answer.question_id,
+    shown_at: shownAt(answer),
+    dismissed_at: answer.state === 'dismissed' ? answer.received_at : null,
+    answered_at: answer.state === 'partial' || answer.state === 'completed' ? answer.received_at : null,
+  }));
+  const incoming = unnest<(typeof rows)[number]>(rows, {
+    tenant_id: 'uuid',
+    identity: 'text',
+    identity_verified: 'boolean',
+    question_id: 'uuid',
+    shown_at: 'timestamptz',
+    dismissed_at: 'timestamptz',
+    answered_at: 'timestamptz',
+  });
+  await session.query(
+    `insert into card_records
+     select tenant_id, identity, identity_verified, question_id, max(shown_at), max(dismissed_at), max(answered_at)
+     from ${incoming.sql} group by 1, 2, 3, 4 order by 1, 2, 3, 4
+     on conflict (tenant_id, identity, identity_verified, question_id) do update set
+       shown_at = greatest(card_records.shown_at, excluded.shown_at),
+       dismissed_at = greatest(card_records.dismissed_at, excluded.dismissed_at),
+       answered_at = greatest(card_records.answered_at, excluded.answered_at)`,
+    incoming.params,
+  );
+}
+
+/** Removes the quarantine entries whose replay was settled, and gives back those that were still there. */
+async function removeReplayed(session: Session, settled: Settled): Promise<Set<AcceptedAnswer>> {
+  const replays = [...settled.stored, ...settled.repeated].filter(answer => answer.replay_of);
+  if (replays.length === 0) return new Set();
+  const rows = replays.map(answer => ({ tenant_id: answer.tenant_id, id: answer.replay_of }));
+  const wanted = unnest<(typeof rows)[number]>(rows, { tenant_id: 'uuid', id: 'uuid' });
+  const removed = await session.query<{ id: string }>(
+    `delete from quarantined_answers entry using ${wanted.sql}
+     where entry.tenant_id = incoming.tenant_id and entry.id = incoming.id returning entry.id`,
+    wanted.params,
+  );
+  const isRemoved = new Set(removed.map(row => row.id));
+  return new Set(replays.filter(answer => answer.replay_of && isRemoved.has(answer.replay_of)));
+}
+
+/** Keeps what could not be stored, as text: the database takes any text that JSON can escape. */
+async function quarantine(session: Session, conflicts: Conflict[]): Promise<void> {
+  const rows = conflicts
+    .filter(({ answer }) => !answer.replay_of) // a replay that fails again is in the quarantine already
+    .map(({ answer, reason, detail }) => ({
+      tenant_id: answer.tenant_id,
+      id: newUuid(),
+      answer_id: answer.id,
+      reason,
+      detail,
+      payload: JSON.stringify(answer),
+    }));
+  if (rows.length === 0) return;
+  const incoming = unnest<(typeof rows)[number]>(rows, {
+    tenant_id: 'uuid',
+    id: 'uuid',
+    answer_id: 'uuid',
+    reason: 'text',
+    detail: 'text',
+    payload: 'text',
+  });
+  await session.query(
+    `insert into quarantined_answers select incoming.*, clock_timestamp() from ${incoming.sql}`,
+    incoming.params,
+  );
+}
+
+/** Adds to each tenant's totals; a replay that left the quarantine moves from one total to another. */
+async function addToTotals(session: Session, settled: Settled, replayed: Set<AcceptedAnswer>): Promise<void> {
+  const totals = new Map<string, { tenant_id: string } & RecordedCounts>();
+  const add = (answer: AcceptedAnswer, total: keyof RecordedCounts, by: number) => {
+    const entry = totals.get(answer.tenant_id) ?? {
+      tenant_id: answer.tenant_id,
+      stored: 0,
+      repeated: 0,
+      quarantined: 0,
+    };
+    entry[total] += by;
+    totals.set(answer.tenant_id, entry);
+  };
+  const count = (answer: AcceptedAnswer, total: keyof RecordedCounts) => {
+    if (!answer.replay_of) return add(answer, total, 1);
+    if (!replayed.has(answer)) return; // still in the quarantine, or gone from it: nothing was accepted anew
+    add(answer, total, 1);
+    add(answer, 'quarantined', -1);
+  };
+  for (const answer of settled.stored) count(answer, 'stored');
+  for (const answer of settled.repeated) count(answer, 'repeated');
+  for (const { answer } of settled.conflicts) count(answer, 'quarantined');
+  if (totals.size === 0) return;
+  const rows = [...totals.values()];
+  const incoming = unnest<(typeof rows)[number]>(rows, {
+    tenant_id: 'uuid',
+    stored: 'bigint',
+    repeated: 'bigint',
+    quarantined: 'bigint',
+  });
+  await session.query(
+    `insert into ingestion_totals select tenant_id, stored, repeated, quarantined, 0 from ${incoming.sql} order by tenant_id
+     on conflict (tenant_id) do update set
+       stored = ingestion_totals.stored + excluded.stored,
+       repeated = ingestion_totals.repeated + excluded.repeated,
+       quarantined = ingestion_totals.quarantined + excluded.quarantined`,
+    incoming.params,
+  );
+}
+
+/* ——— the API's side: what is stored is read, labelled and deleted ——— */
+
+export async function findAnswer(tenant: TenantStorage, id: string): Promise<AnswerRow> {
+  const rows = await tenant.query<AnswerRow>(`select ${COLUMNS} from answers where tenant_id = $1 and id = $2`, [
+    tenant.tenantId,
+    id,
+  ]);
+  if (!rows[0]) throw notFound('answer');
+  return rows[0];
+}
+
+export interface AnswerFilter {
+  question_id?: string | undefined;
+  state?: AnswerState | undefined;
+  identity?: string | undefined;
+  verified?: boolean | undefined;
+  tag?: string | undefined;
+  q?: string | undefined;
+  /** Changed at or after, and before the oldest write that is still open: oldest change first. */
+  updated?: { since: Date; before: Date } | undefined;
+}
+
+/** Answers, newest received first; with `updated` in the order of their last change. */
+export async function listAnswers(
+  tenant: TenantStorage,
+  filter: AnswerFilter,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<AnswerRow>> {
+  const where = createWhere();
+  where.and('tenant_id = $', tenant.tenantId);
+  if (filter.question_id) where.and('question_id = $', filter.question_id);
+  if (filter.state) where.and('state = $', filter.state);
+  if (filter.identity !== undefined) where.and('identity = $', filter.identity);
+  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
+  if (filter.tag) where.and('$ = any(tags)', filter.tag);
+  if (filter.q)
+    where.and('(comment ilike $ or "values"::text ilike $)', likeContains(filter.q), likeContains(filter.q));
+  if (filter.updated) where.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
+  const column = filter.updated ? 'updated_at' : 'received_at';
+  const [order, comparison] = filter.updated ? ['asc', '>'] : ['desc', '<'];
+  if (after) where.and(`(${column}, id) ${comparison} ($::timestamptz, $::uuid)`, ...after);
+  const rows = await tenant.query<AnswerRow>(
+    `select ${COLUMNS} from answers ${where.sql} order by ${column} ${order}, id ${order} limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [row[column].toISOString(), row.id]);
+}
+
+/** Puts labels on an answer. `check` throws to leave it as it is. */
+export const tagAnswer = (
+  tenant: TenantStorage,
+  id: string,
+  tags: string[],
+  check: (answer: AnswerRow) => void,
+): Promise<AnswerRow> =>
+  tenant.transaction(async session => {
+    check(await lockAnswer(session, tenant, id));
+    const rows = await session.query<AnswerRow>(
+      `update answers set tags = $3, updated_at = clock_timestamp() where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
+      [tenant.tenantId, id, tags],
+    );
+    return rows[0] as AnswerRow;
+  });
+
+/** Deletes an answer; its id stays taken. `check` throws to keep it. */
+export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: AnswerRow) => void): Promise<void> =>
+  tenant.transaction(async session => {
+    check(await lockAnswer(session, tenant, id));
+    await session.query('insert into deleted_answers values ($1, $2, clock_timestamp()) on conflict do nothing', [
+      tenant.tenantId,
+      id,
+    ]);
+    await session.query('delete from answers where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+  });
+
+async function lockAnswer(session: Session, tenant: TenantStorage, id: string): Promise<AnswerRow> {
+  const rows = await session.query<AnswerRow>(
+    `select ${COLUMNS} from answers where tenant_id = $1 and id = $2 for update`,
+    [tenant.tenantId, id],
+  );
+  if (!rows[0]) throw notFound('answer');
+  return rows[0];
+}
+
+/** The ids deleted last, for the API's memory: it refuses at once what the worker would drop. */
+export const listDeletedAnswers = async (tenant: TenantStorage, limit: number): Promise<string[]> =>
+  (
+    await tenant.query<{ id: string }>(
+      'select id from deleted_answers where tenant_id = $1 order by deleted_at desc limit $2',
+      [tenant.tenantId, limit],
+    )
+  ).map(row => row.id);

@@ -1,0 +1,135 @@
+import { type ApiKeyKind, apiKeyStatus, MAX_KEYS, type NewApiKey, toBearer } from '../domain/api-keys.ts';
+import { newUuid } from '../domain/ids.ts';
+import { notFound, Problem } from '../domain/problem.ts';
+import { DEFAULT_SCOPES } from '../domain/scopes.ts';
+import { type Keychain, randomSecret, sha256 } from '../platform/secrets.ts';
+import { ApiKeyEntity } from './entities/index.ts';
+import type { Storage, TenantStorage } from './orm.ts';
+
+export interface ApiKeyRow {
+  tenant_id: string;
+  id: string;
+  name: string;
+  kind: ApiKeyKind;
+  scopes: string[];
+  allowed_origins: string[];
+  /** The HS256 secret, encrypted and bound to the key's id. */
+  secret_sealed: Buffer;
+  /** SHA-256 of the bearer value; a public key has none. */
+  bearer_hash: Buffer | null;
+  hint: string;
+  previous_secret_sealed: Buffer | null;
+  previous_bearer_hash: Buffer | null;
+  previous_valid_until: Date | null;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+/** The key of an id, of whatever tenant: the look-up that comes before the tenant is known. */
+export const findApiKey = async (storage: Storage, id: string): Promise<ApiKeyRow | undefined> =>
+  (await storage.query<ApiKeyRow>('select * from find_api_key($1)', [id]))[0];
+
+/** A key that was just made or rotated, with what is shown this once. A public key shows neither. */
+export interface IssuedApiKey {
+  row: ApiKeyRow;
+  shownOnce: { secret?: string; api_key?: string };
+}
+
+type Issued = Pick<ApiKeyRow, 'secret_sealed' | 'bearer_hash' | 'hint'>;
+
+/** New values for a key: the signing secret, encrypted, and for a server the bearer value, as its hash. */
+function issueSecrets(
+  keychain: Keychain,
+  id: string,
+  kind: ApiKeyKind,
+): { issued: Issued } & Pick<IssuedApiKey, 'shownOnce'> {
+  const secret = randomSecret();
+  const secret_sealed = keychain.seal(secret, id);
+  if (kind === 'public') return { issued: { secret_sealed, bearer_hash: null, hint: '' }, shownOnce: {} };
+  const api_key = toBearer(id, randomSecret());
+  return {
+    issued: { secret_sealed, bearer_hash: sha256(api_key), hint: api_key.slice(-4) },
+    shownOnce: { secret, api_key },
+  };
+}
+
+/** Makes a key; 409 beyond the limit of keys that are not revoked. */
+export async function insertApiKey(
+  tenant: TenantStorage,
+  keychain: Keychain,
+  key: NewApiKey,
+  now: Date,
+): Promise<IssuedApiKey> {
+  const id = newUuid();
+  const { issued, shownOnce } = issueSecrets(keychain, id, key.kind);
+  const row: ApiKeyRow = {
+    tenant_id: tenant.tenantId,
+    id,
+    name: key.name,
+    kind: key.kind,
+    scopes: key.kind === 'public' ? [] : (key.scopes ?? DEFAULT_SCOPES),
+    allowed_origins: key.allowed_origins,
+    ...issued,
+    previous_secret_sealed: null,
+    previous_bearer_hash: null,
+    previous_valid_until: null,
+    created_at: now,
+    expires_at: key.expires_at ?? null,
+    revoked_at: null,
+    last_used_at: null,
+  };
+  await tenant.unitOfWork(async em => {
+    const present = await em.count(ApiKeyEntity, { tenant_id: tenant.tenantId, revoked_at: null });
+    if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant may have ${MAX_KEYS} API keys.`);
+    await em.insert(ApiKeyEntity, row);
+  });
+  return { row, shownOnce };
+}
+
+/** Gives a key new values; the old ones stay valid for the overlap. */
+export async function rotateApiKey(
+  tenant: TenantStorage,
+  keychain: Keychain,
+  id: string,
+  overlapHours: number,
+  now: Date,
+): Promise<IssuedApiKey> {
+  let shownOnce: IssuedApiKey['shownOnce'] = {};
+  const row = await updateApiKey(tenant, id, key => {
+    if (['revoked', 'expired'].includes(apiKeyStatus(key, now)))
+      throw new Problem('invalid-transition', `A key that is ${apiKeyStatus(key, now)} can not be rotated.`);
+    const next = issueSecrets(keychain, id, key.kind);
+    shownOnce = next.shownOnce;
+    key.previous_secret_sealed = key.secret_sealed;
+    key.previous_bearer_hash = key.bearer_hash;
+    key.previous_valid_until = new Date(now.getTime() + overlapHours * 3_600_000);
+    Object.assign(key, next.issued);
+  });
+  return { row, shownOnce };
+}
+
+/** Revokes a key for good. Every process refuses it within a second. */
+export const revokeApiKey = (tenant: TenantStorage, id: string, now: Date): Promise<ApiKeyRow> =>
+  updateApiKey(tenant, id, key => {
+    key.revoked_at ??= now;
+  });
+
+export const listApiKeys = async (tenant: TenantStorage): Promise<ApiKeyRow[]> =>
+  tenant.query<ApiKeyRow>('select * from api_keys where tenant_id = $1 order by created_at, id', [tenant.tenantId]);
+
+/** Changes a key under a row lock; `change` mutates it, or throws to leave it as it is. */
+const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow) => void): Promise<ApiKeyRow> =>
+  tenant.unitOfWork(async em => {
+    const key = await em.findOne(ApiKeyEntity, { tenant_id: tenant.tenantId, id }, { lockMode: 4 });
+    if (!key) throw notFound('API key');
+    const row = key as unknown as ApiKeyRow;
+    change(row);
+    await em.flush();
+    return { ...row };
+  });
+
+/** Notes when keys were last used; a batch of many tenants. */
+export const touchApiKeys = (storage: Storage, ids: string[], usedAt: Date): Promise<unknown> =>
+  storage.query('select touch_api_keys($1, $2)', [ids, usedAt]);

@@ -1,0 +1,629 @@
+import {
+  type AuthorType,
+  type ConversationPatch,
+  type ConversationPriority,
+  type ConversationStatus,
+  MESSAGE_EDIT_MINUTES,
+  PREVIEW_LENGTH,
+  REOPEN_DAYS,
+  type Side,
+  sideOf,
+  statusAfterReply,
+} from '../domain/conversations.ts';
+import { newUuid } from '../domain/ids.ts';
+import { type Page, toPage } from '../domain/pages.ts';
+import { notFound, Problem } from '../domain/problem.ts';
+import { isUniqueViolation } from './errors.ts';
+import type { Session, TenantStorage } from './orm.ts';
+import { createWhere } from './sql.ts';
+
+export interface ConversationRow {
+  id: string;
+  identity: string;
+  identity_verified: boolean;
+  subject: string;
+  status: ConversationStatus;
+  priority: ConversationPriority;
+  assignee_id: string | null;
+  tags: string[];
+  source_type: 'user' | 'api' | 'member';
+  last_seq: number;
+  last_note_seq: number;
+  last_preview: string;
+  last_author_type: AuthorType;
+  user_read_seq: number;
+  team_read_seq: number;
+  user_unread: number;
+  team_unread: number;
+  waiting_since: Date | null;
+  first_reply_at: Date | null;
+  resolved_at: Date | null;
+  previous_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+  team_updated_at: Date;
+  last_activity_at: Date;
+}
+
+export interface MessageRow {
+  id: string;
+  conversation_id: string;
+  seq: number;
+  note_seq: number;
+  kind: 'reply' | 'note' | 'event';
+  author_type: AuthorType;
+  author_id: string | null;
+  body: string;
+  format: 'text' | 'markdown';
+  client_message_id: string | null;
+  created_at: Date;
+  edited_at: Date | null;
+  redacted: boolean;
+}
+
+/** Who writes: a user by identity, an API key by its id. */
+export interface Author {
+  type: AuthorType;
+  id: string;
+}
+
+/** Whose conversations are meant: everybody's for the team, one proven or claimed identity's for a user. */
+export interface Owner {
+  identity: string;
+  verified: boolean;
+}
+
+export interface MessageContent {
+  body: string;
+  format: 'text' | 'markdown';
+  kind: 'reply' | 'note';
+  client_message_id?: string | undefined;
+}
+
+const COLUMNS = `id, identity, identity_verified, subject, status, priority, assignee_id, tags, source_type, last_seq,
+  last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
+  first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
+const MESSAGE_COLUMNS =
+  'id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format, client_message_id, created_at, edited_at, redacted';
+
+/** The database's clock, read once the transaction can be seen as an open write (`oldest_open_write`). */
+async function openWrite(session: Session): Promise<Date> {
+  const rows = await session.query<{ now: Date }>(
+    'select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now',
+  );
+  return rows[0]?.now as Date;
+}
+
+const belongsTo = (row: ConversationRow, owner: Owner | undefined): boolean =>
+  !owner || (row.identity === owner.identity && row.identity_verified === owner.verified);
+
+async function readConversation(
+  session: Pick<TenantStorage, 'query'>,
+  tenantId: string,
+  id: string,
+  owner: Owner | undefined,
+  lock = '',
+): Promise<ConversationRow> {
+  const rows = await session.query<ConversationRow>(
+    `select ${COLUMNS} from conversations where tenant_id = $1 and id = $2 ${lock}`,
+    [tenantId, id],
+  );
+  if (!rows[0] || !belongsTo(rows[0], owner)) throw notFound('conversation');
+  return rows[0];
+}
+
+export const findConversation = (tenant: TenantStorage, id: string, owner: Owner | undefined) =>
+  readConversation(tenant, tenant.tenantId, id, owner);
+
+export interface ConversationFilter {
+  side: Side;
+  status?: ConversationStatus | undefined;
+  identity?: string | undefined;
+  verified?: boolean | undefined;
+  /** `none` for conversations that nobody has. */
+  assignee?: string | undefined;
+  tag?: string | undefined;
+  priority?: ConversationPriority | undefined;
+  source?: ConversationRow['source_type'] | undefined;
+  unread?: boolean | undefined;
+  updated?: { since: Date; before: Date } | undefined;
+  sort?: ConversationSort | undefined;
+}
+
+/** A sort order by its name on the wire: the column, descending with a minus. */
+export const CONVERSATION_SORTS = ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at'] as const;
+export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
+
+type SortColumn = 'last_activity_at' | 'created_at' | 'updated_at' | 'team_updated_at';
+
+/** Conversations, newest activity first, unless a `sort` or incremental reading (`updated`) says otherwise. */
+export async function listConversations(
+  tenant: TenantStorage,
+  filter: ConversationFilter,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<ConversationRow>> {
+  const where = createWhere();
+  const updatedAt = filter.side === 'team' ? 'team_updated_at' : 'updated_at';
+  where.and('tenant_id = $', tenant.tenantId);
+  if (filter.identity !== undefined) where.and('identity = $', filter.identity);
+  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
+  if (filter.status) where.and('status = $', filter.status);
+  if (filter.assignee === 'none') where.and('assignee_id is null');
+  else if (filter.assignee) where.and('assignee_id = $', filter.assignee);
+  if (filter.tag) where.and('$ = any(tags)', filter.tag);
+  if (filter.priority) where.and('priority = $', filter.priority);
+  if (filter.source) where.and('source_type = $', filter.source);
+  if (filter.unread !== undefined) where.and(`${filter.side}_unread ${filter.unread ? '>' : '='} 0`);
+  if (filter.updated) where.and(`${updatedAt} >= $ and ${updatedAt} < $`, filter.updated.since, filter.updated.before);
+  const sort = filter.updated ? updatedAt : (filter.sort ?? '-last_activity_at');
+  const column = sort.replace('-', '') as SortColumn;
+  const [order, comparison] = sort.startsWith('-') ? ['desc', '<'] : ['asc', '>'];
+  if (after) where.and(`(${column}, id) ${comparison} ($::timestamptz, $::uuid)`, ...after);
+  const rows = await tenant.query<ConversationRow>(
+    `select ${COLUMNS} from conversations ${where.sql} order by ${column} ${order}, id ${order} limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [row[column].toISOString(), row.id]);
+}
+
+/** How many conversations hold something that this side has not read. */
+export async function countUnread(tenant: TenantStorage, side: Side, owner: Owner | undefined): Promise<number> {
+  const where = createWhere();
+  where.and(`tenant_id = $ and ${side}_unread > 0`, tenant.tenantId);
+  if (owner) where.and('identity = $ and identity_verified = $', owner.identity, owner.verified);
+  const rows = await tenant.query<{ count: number }>(
+    `select count(*)::int as count from conversations ${where.sql}`,
+    where.params,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface Started {
+  conversation: ConversationRow;
+  /** False when the same `client_message_id` had started it before. */
+  created: boolean;
+}
+
+/** Starts a conversation with its first message; the same `client_message_id` again gives the first one. */
+export async function insertConversation(
+  tenant: TenantStorage,
+  owner: Owner,
+  author: Author,
+  start: { subject: string; message: string; client_message_id?: string | undefined; previous_id?: string },
+): Promise<Started> {
+  const known = await findStarted(tenant, owner, author, start.client_message_id);
+  if (known) return { conversation: known, created: false };
+  try {
+    const conversation = await tenant.transaction(async session => {
+      const started = await startConversation(session, tenant.tenantId, owner, author, start);
+      return started.conversation;
+    });
+    return { conversation, created: true };
+  } catch (error) {
+    const winner = isUniqueViolation(error)
+      ? await findStarted(tenant, owner, author, start.client_message_id)
+      : undefined;
+    if (winner) return { conversation: winner, created: false }; // the same request, sent twice at once
+    throw error;
+  }
+}
+
+const sourceOf = (author: Author): ConversationRow['source_type'] => (author.type === 'system' ? 'api' : author.type);
+
+async function findStarted(
+  tenant: TenantStorage,
+  owner: Owner,
+  author: Author,
+  clientMessageId: string | undefined,
+): Promise<ConversationRow | undefined> {
+  if (clientMessageId === undefined) return undefined;
+  const rows = await tenant.query<ConversationRow>(
+    `select ${COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
+     and source_type = $4 and client_message_id = $5`,
+    [tenant.tenantId, owner.identity, owner.verified, sourceOf(author), clientMessageId],
+  );
+  return rows[0];
+}
+
+async function startConversation(
+  session: Session,
+  tenantId: string,
+  owner: Owner,
+  author: Author,
+  start: { subject: string; message: string; client_message_id?: string | undefined; previous_id?: string },
+): Promise<{ conversation: ConversationRow; message: MessageRow }> {
+  const now = await openWrite(session);
+  const side = sideOf(author.type);
+  const id = newUuid();
+  const rows = await session.query<ConversationRow>(
+    `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
+       client_message_id, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq,
+       user_unread, team_unread, waiting_since, previous_id, created_at, updated_at, team_updated_at, last_activity_at)
+     values ($1, $2, $3, $4, $5, 'open', 'none', '{}', $6, $7, 1, 0, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, $16, $16)
+     returning ${COLUMNS}`,
+    [
+      tenantId,
+      id,
+      owner.identity,
+      owner.verified,
+      start.subject,
+      sourceOf(author),
+      start.client_message_id ?? null,
+      preview(start.message),
+      author.type,
+      side === 'user' ? 1 : 0,
+      side === 'team' ? 1 : 0,
+      side === 'team' ? 1 : 0,
+      side === 'user' ? 1 : 0,
+      side === 'user' ? now : null,
+      start.previous_id ?? null,
+      now,
+    ],
+  );
+  const conversation = rows[0] as ConversationRow;
+  const content = {
+    body: start.message,
+    format: 'text',
+    kind: 'reply',
+    client_message_id: start.client_message_id,
+  } as const;
+  const message = await insertRow(session, tenantId, conversation.id, author, content, 1, 0, now);
+  return { conversation, message };
+}
+
+const preview = (body: string): string => [...body].slice(0, PREVIEW_LENGTH).join('');
+
+async function insertRow(
+  session: Session,
+  tenantId: string,
+  conversationId: string,
+  author: Author,
+  content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
+  seq: number,
+  noteSeq: number,
+  now: Date,
+): Promise<MessageRow> {
+  const rows = await session.query<MessageRow>(
+    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
+       client_message_id, created_at, redacted)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false) returning ${MESSAGE_COLUMNS}`,
+    [
+      tenantId,
+      newUuid(),
+      conversationId,
+      seq,
+      noteSeq,
+      content.kind,
+      author.type,
+      author.id,
+      content.body,
+      content.format,
+      content.client_message_id ?? null,
+      now,
+    ],
+  );
+  return rows[0] as MessageRow;
+}
+
+export interface Added {
+  message: MessageRow;
+  created: boolean;
+}
+
+/**
+ * Adds a message. The same `client_message_id` again gives the first one.
+ *
+ * A reply moves the conversation's status; a user's reply to one resolved more than 30 days ago starts a new
+ * conversation that names the old one. A note moves nothing that the user sees.
+ */
+export const insertMessage = (
+  tenant: TenantStorage,
+  conversationId: string,
+  owner: Owner | undefined,
+  author: Author,
+  content: MessageContent,
+): Promise<Added> =>
+  tenant.transaction(async session => {
+    const conversation = await readConversation(session, tenant.tenantId, conversationId, owner, 'for update');
+    const known = await findMessageByClientId(
+      session,
+      tenant.tenantId,
+      conversation,
+      author,
+      content.client_message_id,
+    );
+    if (known) return { message: known, created: false };
+    const now = await openWrite(session);
+    if (content.kind === 'note')
+      return { message: await addNote(session, tenant.tenantId, conversation, author, content, now), created: true };
+    const side = sideOf(author.type);
+    const staleSince = now.getTime() - REOPEN_DAYS * 86_400_000;
+    if (side === 'user' && conversation.resolved_at && conversation.resolved_at.getTime() < staleSince) {
+      const whose = { identity: conversation.identity, verified: conversation.identity_verified };
+      const start = { subject: conversation.subject, message: content.body, previous_id: conversation.id };
+      const { message } = await startConversation(session, tenant.tenantId, whose, author, {
+        ...start,
+        client_message_id: content.client_message_id,
+      });
+      return { message, created: true };
+    }
+    const message = await insertRow(
+      session,
+      tenant.tenantId,
+      conversationId,
+      author,
+      content,
+      conversation.last_seq + 1,
+      0,
+      now,
+    );
+    await applyReply(session, tenant.tenantId, conversation, message, now);
+    return { message, created: true };
+  });
+
+/** Finds a message by its client's id, also in the conversation that followed an old one. */
+async function findMessageByClientId(
+  session: Session,
+  tenantId: string,
+  conversation: ConversationRow,
+  author: Author,
+  clientMessageId: string | undefined,
+): Promise<MessageRow | undefined> {
+  if (clientMessageId === undefined) return undefined;
+  const rows = await session.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and client_message_id = $4
+       and (conversation_id = $2 or conversation_id in (select id from conversations
+            where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = $2))`,
+    [tenantId, conversation.id, author.type, clientMessageId, conversation.identity, conversation.identity_verified],
+  );
+  return rows[0];
+}
+
+async function applyReply(
+  session: Session,
+  tenantId: string,
+  before: ConversationRow,
+  message: MessageRow,
+  now: Date,
+): Promise<void> {
+  const side = sideOf(message.author_type);
+  const unread = side === 'team' ? 'user_unread' : 'team_unread';
+  await session.query(
+    `update conversations set status = $3, last_seq = $4, last_preview = $5, last_author_type = $6, last_activity_at = $7,
+       updated_at = $7, team_updated_at = $7, resolved_at = null, waiting_since = $8, first_reply_at = $9,
+       ${unread} = ${unread} + 1
+     where tenant_id = $1 and id = $2`,
+    [
+      tenantId,
+      before.id,
+      statusAfterReply(side),
+      message.seq,
+      preview(message.body),
+      message.author_type,
+      now,
+      side === 'team' ? null : (before.waiting_since ?? now),
+      before.first_reply_at ?? (side === 'team' && before.source_type === 'user' ? now : null),
+    ],
+  );
+}
+
+async function addNote(
+  session: Session,
+  tenantId: string,
+  conversation: ConversationRow,
+  author: Author,
+  content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
+  now: Date,
+): Promise<MessageRow> {
+  const noteSeq = conversation.last_note_seq + 1;
+  const note = await insertRow(
+    session,
+    tenantId,
+    conversation.id,
+    author,
+    content,
+    conversation.last_seq,
+    noteSeq,
+    now,
+  );
+  await session.query(
+    'update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2',
+    [tenantId, conversation.id, noteSeq, now],
+  );
+  conversation.last_note_seq = noteSeq;
+  return note;
+}
+
+/** The messages of a conversation in order; notes and events, for the team alone, stand where they were written. */
+export async function listMessages(
+  tenant: TenantStorage,
+  conversationId: string,
+  owner: Owner | undefined,
+  afterSeq: number,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<MessageRow>> {
+  await findConversation(tenant, conversationId, owner);
+  const where = createWhere();
+  where.and('tenant_id = $ and conversation_id = $', tenant.tenantId, conversationId);
+  where.and('(seq, note_seq) > ($::int, $::int)', ...(after ?? [afterSeq, 0]));
+  if (owner) where.and('note_seq = 0');
+  const rows = await tenant.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages ${where.sql} order by seq, note_seq limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [String(row.seq), String(row.note_seq)]);
+}
+
+/** Moves a side's read horizon forward, never back, and never beyond the last message. */
+export const markRead = (
+  tenant: TenantStorage,
+  id: string,
+  owner: Owner | undefined,
+  side: Side,
+  seq: number,
+): Promise<void> =>
+  tenant.transaction(async session => {
+    const conversation = await readConversation(session, tenant.tenantId, id, owner, 'for update');
+    const horizon = Math.min(seq, conversation.last_seq);
+    if (horizon <= conversation[`${side}_read_seq`]) return;
+    const now = await openWrite(session);
+    const authors = side === 'user' ? "<> 'user'" : "= 'user'";
+    const touched = side === 'user' ? 'updated_at = $4, team_updated_at = $4' : 'team_updated_at = $4';
+    await session.query(
+      `update conversations set ${side}_read_seq = $3, ${touched}, ${side}_unread = (select count(*) from messages
+         where tenant_id = $1 and conversation_id = $2 and note_seq = 0 and seq > $3 and author_type ${authors})
+       where tenant_id = $1 and id = $2`,
+      [tenant.tenantId, id, horizon, now],
+    );
+  });
+
+/**
+ * Changes a conversation under a row lock. `check` throws to leave it as it is.
+ *
+ * Setting the status that it has is 409. The team's changes are noted as events; only those of status and subject
+ * move what the user sees.
+ */
+export const updateConversation = (
+  tenant: TenantStorage,
+  id: string,
+  owner: Owner | undefined,
+  actor: Author,
+  patch: ConversationPatch,
+  check: (conversation: ConversationRow) => void,
+): Promise<ConversationRow> =>
+  tenant.transaction(async session => {
+    const before = await readConversation(session, tenant.tenantId, id, owner, 'for update');
+    check(before);
+    if (patch.status === before.status)
+      throw new Problem('invalid-transition', `The conversation is ${before.status} already.`, {
+        extra: {
+          from: before.status,
+          allowed: ['open', 'pending', 'resolved'].filter(status => status !== before.status),
+        },
+      });
+    const now = await openWrite(session);
+    if (sideOf(actor.type) === 'team') await noteChanges(session, tenant.tenantId, before, actor, patch, now);
+    const seenByUser = patch.status !== undefined || (patch.subject !== undefined && patch.subject !== before.subject);
+    const status = patch.status ?? before.status;
+    const rows = await session.query<ConversationRow>(
+      `update conversations set status = $3, subject = $4, priority = $5, assignee_id = $6, tags = $7, resolved_at = $8,
+         waiting_since = $9, updated_at = $10, team_updated_at = $11
+       where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
+      [
+        tenant.tenantId,
+        id,
+        status,
+        patch.subject ?? before.subject,
+        patch.priority ?? before.priority,
+        patch.assignee_id === undefined ? before.assignee_id : patch.assignee_id,
+        patch.tags ?? before.tags,
+        status === 'resolved' ? (before.resolved_at ?? now) : null,
+        status === 'resolved' ? null : before.waiting_since,
+        seenByUser ? now : before.updated_at,
+        now,
+      ],
+    );
+    return rows[0] as ConversationRow;
+  });
+
+async function noteChanges(
+  session: Session,
+  tenantId: string,
+  before: ConversationRow,
+  actor: Author,
+  patch: ConversationPatch,
+  now: Date,
+): Promise<void> {
+  for (const field of ['status', 'assignee_id', 'priority'] as const) {
+    const value = patch[field];
+    if (value === undefined || value === before[field]) continue;
+    const body = `${field}: ${before[field] ?? 'none'} → ${value ?? 'none'}`;
+    await addNote(session, tenantId, before, actor, { body, format: 'text', kind: 'event' }, now);
+  }
+}
+
+/** Deletes a conversation with its messages. */
+export const deleteConversation = (
+  tenant: TenantStorage,
+  id: string,
+  check: (conversation: ConversationRow) => void,
+): Promise<void> =>
+  tenant.transaction(async session => {
+    check(await readConversation(session, tenant.tenantId, id, undefined, 'for update'));
+    await session.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenant.tenantId, id]);
+    await session.query('delete from conversations where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+  });
+
+/** What its author does to a message. A redacted one keeps its place and loses its text. */
+export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
+
+/** Edits or redacts a message: its author alone, within 15 minutes. */
+export const changeMessage = (
+  tenant: TenantStorage,
+  conversationId: string,
+  messageId: string,
+  owner: Owner | undefined,
+  author: Author,
+  change: MessageChange,
+): Promise<MessageRow> =>
+  tenant.transaction(async session => {
+    const conversation = await readConversation(session, tenant.tenantId, conversationId, owner, 'for update');
+    const now = await openWrite(session);
+    const message = await readOwnMessage(session, tenant.tenantId, conversationId, messageId, author, now);
+    const redact = change === 'redact';
+    const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
+    const rows = await session.query<MessageRow>(
+      `update messages set body = $4, format = $5, redacted = $6, edited_at = $7
+       where tenant_id = $1 and conversation_id = $2 and id = $3 returning ${MESSAGE_COLUMNS}`,
+      [tenant.tenantId, conversationId, messageId, body, format, redact, now],
+    );
+    await applyEdit(session, tenant.tenantId, conversation, message, body, now);
+    return rows[0] as MessageRow;
+  });
+
+async function readOwnMessage(
+  session: Session,
+  tenantId: string,
+  conversationId: string,
+  messageId: string,
+  author: Author,
+  now: Date,
+): Promise<MessageRow> {
+  const rows = await session.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and id = $3`,
+    [tenantId, conversationId, messageId],
+  );
+  const message = rows[0];
+  const visible = message && (sideOf(author.type) === 'team' || message.note_seq === 0);
+  if (!message || !visible) throw notFound('message');
+  if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
+    throw new Problem('insufficient-scope', 'Only its author may change a message.');
+  const ageMs = now.getTime() - message.created_at.getTime();
+  if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * 60_000)
+    throw new Problem('message-not-editable', `A message can be changed for ${MESSAGE_EDIT_MINUTES} minutes.`);
+  return message;
+}
+
+async function applyEdit(
+  session: Session,
+  tenantId: string,
+  conversation: ConversationRow,
+  message: MessageRow,
+  body: string,
+  now: Date,
+): Promise<void> {
+  const isReply = message.note_seq === 0;
+  const isLast = isReply && message.seq === conversation.last_seq;
+  await session.query(
+    `update conversations set last_preview = $3, updated_at = $4, team_updated_at = $5 where tenant_id = $1 and id = $2`,
+    [
+      tenantId,
+      conversation.id,
+      isLast ? preview(body) : conversation.last_preview,
+      isReply ? now : conversation.updated_at,
+      now,
+    ],
+  );
+}

@@ -1,0 +1,303 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+/** A moment to the millisecond, so that a JavaScript `Date` holds it exactly and cursors never skip a row. */
+const moment = () => p.datetime(3);
+const uuid = () => p.uuid();
+const text = () => p.text();
+const int = () => p.integer();
+const textArray = () => p.array<string>().columnType('text[]');
+const json = <T>() => p.json<T>();
+
+export const TenantEntity = defineEntity({
+  name: 'Tenant',
+  tableName: 'tenants',
+  properties: { id: uuid().primary(), name: text(), cooldown_days: int().default(7), created_at: moment() },
+});
+
+export const MemberEntity = defineEntity({
+  name: 'Member',
+  tableName: 'members',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    email: text(),
+    role: text(),
+    password_hash: text(),
+    created_at: moment(),
+  },
+  uniques: [{ name: 'members_email_key', properties: ['tenant_id', 'email'] }],
+});
+
+export const ApiKeyEntity = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    name: text(),
+    kind: text(),
+    scopes: textArray(),
+    allowed_origins: textArray(),
+    secret_sealed: p.blob(),
+    bearer_hash: p.blob().nullable(),
+    hint: text(),
+    previous_secret_sealed: p.blob().nullable(),
+    previous_bearer_hash: p.blob().nullable(),
+    previous_valid_until: moment().nullable(),
+    created_at: moment(),
+    expires_at: moment().nullable(),
+    revoked_at: moment().nullable(),
+    last_used_at: moment().nullable(),
+  },
+  uniques: [{ name: 'api_keys_id', properties: ['id'] }],
+});
+
+const content = { type: text(), title: text(), description: text(), config: json<object>() };
+
+export const QuestionEntity = defineEntity({
+  name: 'Question',
+  tableName: 'questions',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    name: text(),
+    status: text(),
+    version: int(),
+    ...content,
+    frequency: json<object>(),
+    allow_public: p.boolean(),
+    priority: int(),
+    created_at: moment(),
+    updated_at: moment(),
+    published_at: moment().nullable(),
+    closed_at: moment().nullable(),
+  },
+  indexes: [{ name: 'questions_newest', properties: ['tenant_id', 'created_at', 'id'] }],
+});
+
+export const QuestionVersionEntity = defineEntity({
+  name: 'QuestionVersion',
+  tableName: 'question_versions',
+  properties: {
+    tenant_id: uuid().primary(),
+    question_id: uuid().primary(),
+    version: int().primary(),
+    type: text(),
+    title: text(),
+    description: text(),
+    config: json<object>(),
+    created_at: moment(),
+  },
+});
+
+export const AnswerEntity = defineEntity({
+  name: 'Answer',
+  tableName: 'answers',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    identity: text(),
+    identity_verified: p.boolean(),
+    card_id: uuid(),
+    question_id: uuid(),
+    question_version: int(),
+    revision: int(),
+    state: text(),
+    values: json<object>(),
+    comment: text().nullable(),
+    displayed_at: moment().nullable(),
+    answered_at: moment().nullable(),
+    duration_ms: int().nullable(),
+    metadata: json<object>(),
+    content_hash: text(),
+    clock_skew_ms: p.bigint().nullable(),
+    tags: textArray(),
+    received_at: moment(),
+    stored_at: moment(),
+    updated_at: moment(),
+  },
+  indexes: [
+    { name: 'answers_newest', properties: ['tenant_id', 'received_at', 'id'] },
+    { name: 'answers_of_question', properties: ['tenant_id', 'question_id', 'received_at', 'id'] },
+    { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
+    { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
+  ],
+});
+
+export const DeletedAnswerEntity = defineEntity({
+  name: 'DeletedAnswer',
+  tableName: 'deleted_answers',
+  properties: { tenant_id: uuid().primary(), id: uuid().primary(), deleted_at: moment() },
+});
+
+export const CardRecordEntity = defineEntity({
+  name: 'CardRecord',
+  tableName: 'card_records',
+  properties: {
+    tenant_id: uuid().primary(),
+    identity: text().primary(),
+    identity_verified: p.boolean().primary(),
+    question_id: uuid().primary(),
+    shown_at: moment(),
+    dismissed_at: moment().nullable(),
+    answered_at: moment().nullable(),
+  },
+});
+
+export const QuarantinedAnswerEntity = defineEntity({
+  name: 'QuarantinedAnswer',
+  tableName: 'quarantined_answers',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    answer_id: uuid(),
+    reason: text(),
+    detail: text(),
+    payload: text(),
+    quarantined_at: moment(),
+  },
+  indexes: [{ name: 'quarantined_answers_newest', properties: ['tenant_id', 'quarantined_at', 'id'] }],
+});
+
+export const ConversationEntity = defineEntity({
+  name: 'Conversation',
+  tableName: 'conversations',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    identity: text(),
+    identity_verified: p.boolean(),
+    subject: text(),
+    status: text(),
+    priority: text(),
+    assignee_id: uuid().nullable(),
+    tags: textArray(),
+    source_type: text(),
+    client_message_id: text().nullable(),
+    last_seq: int(),
+    last_note_seq: int(),
+    last_preview: text(),
+    last_author_type: text(),
+    user_read_seq: int(),
+    team_read_seq: int(),
+    user_unread: int(),
+    team_unread: int(),
+    waiting_since: moment().nullable(),
+    first_reply_at: moment().nullable(),
+    resolved_at: moment().nullable(),
+    previous_id: uuid().nullable(),
+    created_at: moment(),
+    updated_at: moment(),
+    team_updated_at: moment(),
+    last_activity_at: moment(),
+  },
+  indexes: [
+    { name: 'conversations_active', properties: ['tenant_id', 'last_activity_at', 'id'] },
+    { name: 'conversations_of_status', properties: ['tenant_id', 'status', 'last_activity_at', 'id'] },
+    {
+      name: 'conversations_of_identity',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'last_activity_at', 'id'],
+    },
+    { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
+  ],
+  uniques: [
+    {
+      name: 'conversations_client_id',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'source_type', 'client_message_id'],
+    },
+  ],
+});
+
+export const MessageEntity = defineEntity({
+  name: 'Message',
+  tableName: 'messages',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    conversation_id: uuid(),
+    seq: int(),
+    note_seq: int(),
+    kind: text(),
+    author_type: text(),
+    author_id: text().nullable(),
+    body: text(),
+    format: text(),
+    client_message_id: text().nullable(),
+    created_at: moment(),
+    edited_at: moment().nullable(),
+    redacted: p.boolean(),
+  },
+  uniques: [
+    { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
+    { name: 'messages_client_id', properties: ['tenant_id', 'conversation_id', 'author_type', 'client_message_id'] },
+  ],
+});
+
+const total = () => p.bigint('number');
+
+export const IngestionTotalEntity = defineEntity({
+  name: 'IngestionTotal',
+  tableName: 'ingestion_totals',
+  properties: {
+    tenant_id: uuid().primary(),
+    stored: total(),
+    repeated: total(),
+    quarantined: total(),
+    rejected: total(),
+  },
+});
+
+export const RecordedFlushEntity = defineEntity({
+  name: 'RecordedFlush',
+  tableName: 'recorded_flushes',
+  properties: { id: uuid().primary(), recorded_at: moment() },
+  indexes: [{ name: 'recorded_flushes_oldest', properties: ['recorded_at'] }],
+});
+
+export const IdempotencyKeyEntity = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_keys',
+  properties: {
+    tenant_id: uuid().primary(),
+    credential_id: uuid().primary(),
+    key: text().primary(),
+    request_hash: text(),
+    status: int().nullable(),
+    headers: json<object>().nullable(),
+    body: text().nullable(),
+    created_at: moment(),
+  },
+  indexes: [{ name: 'idempotency_keys_oldest', properties: ['created_at'] }],
+});
+
+export const RateCounterEntity = defineEntity({
+  name: 'RateCounter',
+  tableName: 'rate_counters',
+  properties: { key: text().primary(), count: p.bigint('number'), expires_at: moment() },
+});
+
+export const SchemaStateEntity = defineEntity({
+  name: 'SchemaState',
+  tableName: 'schema_state',
+  properties: { version: int().primary().autoincrement(false), oldest_compatible: int() },
+});
+
+/** Every table, for MikroORM and for the test that compares them with the schema after all migrations. */
+export const ENTITIES = [
+  TenantEntity,
+  MemberEntity,
+  ApiKeyEntity,
+  QuestionEntity,
+  QuestionVersionEntity,
+  AnswerEntity,
+  DeletedAnswerEntity,
+  CardRecordEntity,
+  QuarantinedAnswerEntity,
+  ConversationEntity,
+  MessageEntity,
+  IngestionTotalEntity,
+  RecordedFlushEntity,
+  IdempotencyKeyEntity,
+  RateCounterEntity,
+  SchemaStateEntity,
+];

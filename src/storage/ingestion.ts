@@ -1,0 +1,71 @@
+import { type Page, toPage } from '../domain/pages.ts';
+import { notFound } from '../domain/problem.ts';
+import type { RecordedCounts } from './answers.ts';
+import type { Storage, TenantStorage } from './orm.ts';
+import { createWhere } from './sql.ts';
+
+export type IngestionTotals = RecordedCounts & { rejected: number };
+
+/** What the worker and the API have counted for a tenant since it exists. */
+export async function findIngestionTotals(tenant: TenantStorage): Promise<IngestionTotals> {
+  const rows = await tenant.query<Record<keyof IngestionTotals, string>>(
+    'select stored, repeated, quarantined, rejected from ingestion_totals where tenant_id = $1',
+    [tenant.tenantId],
+  );
+  const total = (name: keyof IngestionTotals) => Number(rows[0]?.[name] ?? 0);
+  return {
+    stored: total('stored'),
+    repeated: total('repeated'),
+    quarantined: total('quarantined'),
+    rejected: total('rejected'),
+  };
+}
+
+/** Adds items that were refused at once; a batch of many tenants. */
+export const countRejected = (storage: Storage, counts: ReadonlyMap<string, number>): Promise<unknown> =>
+  storage.query('select count_rejected($1, $2)', [[...counts.keys()], [...counts.values()]]);
+
+export interface QuarantinedRow {
+  id: string;
+  answer_id: string;
+  reason: string;
+  detail: string;
+  payload: string;
+  quarantined_at: Date;
+}
+
+const COLUMNS = 'id, answer_id, reason, detail, payload, quarantined_at';
+
+/** What could not be stored, newest first. */
+export async function listQuarantined(
+  tenant: TenantStorage,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<QuarantinedRow>> {
+  const where = createWhere();
+  where.and('tenant_id = $', tenant.tenantId);
+  if (after) where.and('(quarantined_at, id) < ($::timestamptz, $::uuid)', ...after);
+  const rows = await tenant.query<QuarantinedRow>(
+    `select ${COLUMNS} from quarantined_answers ${where.sql} order by quarantined_at desc, id desc limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [row.quarantined_at.toISOString(), row.id]);
+}
+
+export async function findQuarantined(tenant: TenantStorage, id: string): Promise<QuarantinedRow> {
+  const rows = await tenant.query<QuarantinedRow>(
+    `select ${COLUMNS} from quarantined_answers where tenant_id = $1 and id = $2`,
+    [tenant.tenantId, id],
+  );
+  if (!rows[0]) throw notFound('quarantined answer');
+  return rows[0];
+}
+
+/** Discards a quarantined answer for good. */
+export async function deleteQuarantined(tenant: TenantStorage, id: string): Promise<void> {
+  const rows = await tenant.query('delete from quarantined_answers where tenant_id = $1 and id = $2 returning id', [
+    tenant.tenantId,
+    id,
+  ]);
+  if (!rows[0]) throw notFound('quarantined answer');
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Log } from '../platform/log.ts';
+import { NEEDED_SCHEMA } from './migrations/index.ts';
+import { openOrm } from './orm.ts';
+
+/** One migrator at a time, on whatever machine: a PostgreSQL advisory lock that dies with its session. */
+const MIGRATION_LOCK = 7_310_274_001;
+
+/** Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do. */
+export async function migrate(url: string, log: Log): Promise<string[]> {
+  const lock = new Client({ connectionString: url });
+  lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
+  await lock.connect();
+  const orm = await openOrm(url, log);
+  try {
+    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const applied = await orm.migrator.up();
+    return applied.map(migration => migration.name);
+  } finally {
+    await orm.close(true);
+    await lock.end();
+  }
+}
+
+export interface SchemaState {
+  version: number;
+  oldest_compatible: number;
+}
+
+/** What the database says of its schema; `undefined` before the first migration. */
+export async function readSchemaState(url: string): Promise<SchemaState | undefined> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2500 });
+  await client.connect();
+  try {
+    const { rows } = await client.query("select to_regclass('public.schema_state') is not null as exists");
+    if (!rows[0].exists) return undefined;
+    return (await client.query('select version, oldest_compatible from schema_state order by version desc limit 1'))
+      .rows[0];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether this build can work on that schema: it is new enough, and not too new. */
+export const isCompatible = (state: SchemaState | undefined): boolean =>
+  state !== undefined && state.version >= NEEDED_SCHEMA && state.oldest_compatible <= NEEDED_SCHEMA;
+
+/** Resolves when the schema fits this build; waits for a migrator that is still at work, or a database still away. */
+export async function awaitSchema(url: string, log: Log, signal: AbortSignal): Promise<void> {
+  for (let told = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
+    const state = await readSchemaState(url).catch((error: Error) => error);
+    if (!(state instanceof Error) && isCompatible(state)) return;
+    if (Date.now() - told < 10_000) continue;
+    told = Date.now();
+    if (state instanceof Error) log.warn({ reason: state.message }, 'waiting for the database');
+    else log.warn({ state, needed: NEEDED_SCHEMA }, 'waiting for the migrations: run `parley migrate`');
+  }
+}
+
+/** What is wrong with the rights of the connection's user, a sentence each. */
+export async function checkRoles(url: string): Promise<string[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2500 });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ rolname: string; sees_all: boolean; usable: boolean }>(
+      `select rolname, rolsuper or rolbypassrls as sees_all, pg_has_role(current_user, oid, 'member') as usable
+       from pg_roles where rolname in ('parley_app', 'parley_worker')`,
+    );
+    if (rows.length < 2) return ['the roles parley_app and parley_worker are missing: run `parley migrate`'];
+    return rows.flatMap(role => [
+      ...(role.sees_all
+        ? [`the role ${role.rolname} bypasses row-level security: alter role ${role.rolname} nosuperuser nobypassrls`]
+        : []),
+      ...(role.usable
+        ? []
+        : [`the user may not act as ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
+    ]);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,7 @@
+import { Foundation } from './20261121-foundation.ts';
+
+/** Every migration in order. Names are never changed: the database remembers them. */
+export const MIGRATIONS = [{ name: '20261121-foundation', class: Foundation }];
+
+/** The schema version that this build needs; a later one works while it says that it is compatible. */
+export const NEEDED_SCHEMA = 1;

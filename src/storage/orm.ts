@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { Migrator } from '@mikro-orm/migrations';
+import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Pool, PoolClient, QueryResult } from 'pg';
+import pg from 'pg';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { ENTITIES } from './entities/index.ts';
+import { asProblem, sqlState } from './errors.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+
+/** The database role a process acts as: it decides which rows row-level security shows. */
+export type StorageRole = 'parley_app' | 'parley_worker';
+
+/** Something that runs one statement after another: a transaction. */
+export interface Session {
+  query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
+}
+
+/** The rows of one tenant. Every statement runs under that tenant's row-level security. */
+export interface TenantStorage {
+  readonly tenantId: string;
+  /** One statement, sent in one flight with the setting that names the tenant. */
+  query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
+  /** Several statements in one transaction. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** A unit of work of MikroORM in one transaction. */
+  unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+}
+
+export interface Storage {
+  forTenant(tenantId: string): TenantStorage;
+  /** One statement that belongs to no tenant: definer functions, counters, what the worker does for all of them. */
+  query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
+  /** A transaction that belongs to no tenant. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface StorageOptions {
+  url: string;
+  role: StorageRole;
+  connections: number;
+  log: Log;
+  metrics?: Metrics;
+}
+
+const CONNECT_TIMEOUT_MS = 2500;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** Beyond the server's own time-out: for a server that does not answer at all. */
+const CLIENT_TIMEOUT_MS = 12_000;
+
+/** Texts of our own statements to the name under which each connection prepares them once. */
+const statementNames = new Map<string, string>();
+const MAX_PREPARED = 500;
+
+function statementName(sql: string): string | undefined {
+  const known = statementNames.get(sql);
+  if (known || statementNames.size >= MAX_PREPARED) return known;
+  const name = `p_${createHash('sha1').update(sql).digest('base64url')}`;
+  statementNames.set(sql, name);
+  return name;
+}
+
+const prepared = (sql: string, params: unknown[]) => ({
+  name: statementName(sql),
+  text: sql,
+  values: params,
+  types: pg.types,
+});
+
+const ormOptions = (url: string, log: Log) => ({
+  clientUrl: url,
+  entities: ENTITIES,
+  extensions: [Migrator],
+  ensureDatabase: false as const,
+  migrations: {
+    tableName: 'schema_migrations',
+    migrationsList: MIGRATIONS,
+    snapshot: false,
+    disableForeignKeys: false,
+    silent: true,
+  },
+  schemaGenerator: { ignorePolicies: true, ignoreTriggers: true, ignoreRoutines: true },
+  logger: (message: string) => log.debug(message),
+});
+
+/** MikroORM on the rights of the connection's own user: for migrations and their test alone. */
+export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, log));
+
+/**
+ * The database for one process, as a role that row-level security binds.
+ *
+ * Opens lazily: a database that is away is an error of the statement that needs it, never of the start. Failures of
+ * the infrastructure come out as the problem `database-unavailable`.
+ */
+export function openStorage({ url, role, connections, log, metrics }: StorageOptions): Storage {
+  const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = 30000; set timezone = 'UTC'`;
+  const orm = new MikroORM({
+    ...ormOptions(url, log),
+    driverOptions: {
+      max: connections,
+      pipeline: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CLIENT_TIMEOUT_MS,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      application_name: role,
+      onConnect: (client: PoolClient) => client.query(settings),
+    },
+  });
+  let pool: Pool | undefined;
+
+  const connect = async (): Promise<PoolClient> => {
+    const startedAt = performance.now();
+    pool ??= (await orm.em.getConnection().getNativeClient()) as Pool;
+    const client = await pool.connect();
+    metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000);
+    return client;
+  };
+
+  const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    let client: PoolClient | undefined;
+    let failure: Error | undefined;
+    try {
+      client = await connect();
+      return await work(client);
+    } catch (error) {
+      failure = error as Error;
+      metrics?.dbErrors.inc({ sqlstate_class: sqlState(error)?.slice(0, 2) ?? 'none' });
+      throw asProblem(error);
+    } finally {
+      // A connection whose state is in doubt is not given back: a failed statement leaves it clean, anything else not.
+      client?.release(failure !== undefined && sqlState(failure) === undefined);
+    }
+  };
+
+  /** Sends the tenant's name and the statement together; the setting is renewed before every statement. */
+  const queryAs = (tenantId: string, sql: string, params: unknown[]) =>
+    withClient(async client => {
+      const [, result] = await Promise.all([
+        client.query(prepared("select set_config('parley.tenant', $1, false)", [tenantId])),
+        client.query(prepared(sql, params)),
+      ]);
+      return result.rows;
+    });
+
+  const transactionAs = <T>(tenantId: string, work: (session: Session) => Promise<T>) =>
+    withClient(async client => {
+      const session: Session = {
+        query: async <Row extends object>(sql: string, params: unknown[] = []) =>
+          ((await client.query(prepared(sql, params))) as QueryResult<Row>).rows,
+      };
+      const opened = Promise.all([
+        client.query('begin'),
+        client.query(prepared("select set_config('parley.tenant', $1, true)", [tenantId])),
+      ]);
+      try {
+        const [result] = await Promise.all([work(session), opened]);
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await Promise.allSettled([opened, client.query('rollback')]);
+        throw error;
+      }
+    });
+
+  metrics?.onScrape(async () => {
+    if (!pool) return;
+    metrics.dbPool.set({ state: 'idle' }, pool.idleCount);
+    metrics.dbPool.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+    metrics.dbPool.set({ state: 'waiting' }, pool.waitingCount);
+  });
+
+  return {
+    forTenant: tenantId => ({
+      tenantId,
+      query: (sql, params = []) => queryAs(tenantId, sql, params) as Promise<never>,
+      transaction: work => transactionAs(tenantId, work),
+      unitOfWork: async work => {
+        const em = orm.em.fork();
+        em.setSessionContext({ variables: { 'parley.tenant': tenantId } });
+        try {
+          return await em.transactional(work);
+        } catch (error) {
+          throw asProblem(error);
+        }
+      },
+    }),
+    query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
+    transaction: work => transactionAs('', work),
+    close: () => orm.close(true),
+  };
+}

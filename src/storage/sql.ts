@@ -1,0 +1,39 @@
+/** Conditions of a `where`, each with its parameters numbered as they come. */
+export interface Where {
+  /** Adds `condition`, in which `$` stands for each of `values` in turn. */
+  and(condition: string, ...values: unknown[]): void;
+  /** The number of a further parameter, such as a limit. */
+  param(value: unknown): string;
+  readonly sql: string;
+  readonly params: unknown[];
+}
+
+export function createWhere(): Where {
+  const params: unknown[] = [];
+  const conditions: string[] = [];
+  const param = (value: unknown) => `$${params.push(value)}`;
+  return {
+    and(condition, ...values) {
+      const queue = [...values];
+      conditions.push(condition.replaceAll('$', () => param(queue.shift())));
+    },
+    param,
+    get sql() {
+      return conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
+    },
+    params,
+  };
+}
+
+/** Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`. */
+export function unnest<Row>(rows: readonly Row[], columns: { [K in keyof Row & string]?: string }, firstParam = 1) {
+  const names = Object.keys(columns) as (keyof Row & string)[];
+  const arrays = names.map((name, index) => `$${firstParam + index}::${columns[name]}[]`);
+  return {
+    sql: `unnest(${arrays.join(', ')}) as incoming(${names.map(name => `"${name}"`).join(', ')})`,
+    params: names.map(name => rows.map(row => row[name])),
+  };
+}
+
+/** Text for a `like` pattern in which `%` and `_` mean themselves. */
+export const likeContains = (text: string): string => `%${text.replaceAll(/[\\%_]/g, found => `\\${found}`)}%`;

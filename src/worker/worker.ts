@@ -1,0 +1,52 @@
+import type { Config } from '../platform/config.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { stopInOrder } from '../platform/shutdown.ts';
+import { type Consumer, openConsumer } from '../queue/consumer.ts';
+import { awaitSchema } from '../storage/migrate.ts';
+import { openStorage } from '../storage/orm.ts';
+import { createRecordAnswers } from './handlers/answers.ts';
+
+export interface WorkerProcess {
+  /** Whether the schema fits and jobs are being taken. */
+  isReady(): boolean;
+  /** Ends the jobs under way, then the connections. False when a part had to be given up. */
+  close(): Promise<boolean>;
+}
+
+/** Process 2: takes jobs from the queue and stores what they carry. Waits for a schema that it can work on. */
+export function openWorker(databaseUrl: string, config: Config, log: Log, metrics: Metrics): WorkerProcess {
+  const storage = openStorage({
+    url: databaseUrl,
+    role: 'parley_worker',
+    connections: Math.max(2, Math.ceil(config.DATABASE_POOL / 2)),
+    log,
+    metrics,
+  });
+  const handlers = { 'answers.record': createRecordAnswers({ storage, metrics, log }) };
+  const closing = new AbortController();
+  let consumer: Consumer | undefined;
+  const started = awaitSchema(databaseUrl, log, closing.signal).then(
+    () => {
+      consumer = openConsumer({ databaseUrl, redisUrl: config.REDIS_URL }, handlers, log, metrics);
+      log.info('taking jobs');
+    },
+    error => {
+      if (!closing.signal.aborted) throw error;
+    },
+  );
+  return {
+    isReady: () => consumer !== undefined,
+    async close() {
+      closing.abort();
+      return stopInOrder(
+        [
+          { name: 'waiting for the schema', limitMs: 3000, run: () => started },
+          { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
+          { name: 'the database', limitMs: 3000, run: () => storage.close() },
+        ],
+        log,
+      );
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+import { openApi } from '../../src/api/server.ts';
+import { type Config, loadConfig } from '../../src/platform/config.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
+import { createKeychain, type Keychain } from '../../src/platform/secrets.ts';
+import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+
+/** Where the queue lives in a test. */
+export type Backend = 'postgres' | 'valkey';
+
+/** The backends that this machine has: both where Docker is. */
+export const backends = (): Backend[] => (inject('valkeyUrl') ? ['postgres', 'valkey'] : ['postgres']);
+
+export interface TestReply {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  body: any;
+}
+
+export interface TestRequest {
+  /** A bearer credential: an API key or a token. */
+  as?: string;
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+}
+
+export interface TestApi extends AsyncDisposable {
+  baseUrl: string;
+  config: Config;
+  metrics: Metrics;
+  keychain: Keychain;
+  secretKey: string;
+  database: TestDatabase;
+  request(method: string, path: string, request?: TestRequest): Promise<TestReply>;
+  /** Stops the API as SIGTERM would, before the end of the scope. False when a part had to be given up. */
+  close(): Promise<boolean>;
+}
+
+export interface TestApiOptions {
+  backend?: Backend;
+  /** Settings beside the defaults of tests. */
+  settings?: Record<string, string>;
+  /** An API whose database and secret key a second one shares. */
+  beside?: TestApi;
+}
+
+/** A Valkey database of this worker's own, emptied. */
+async function valkeyUrl(): Promise<string> {
+  const url = `${inject('valkeyUrl')}/${process.env.VITEST_POOL_ID ?? '0'}`;
+  const redis = new Redis(url);
+  await redis.flushdb();
+  redis.disconnect();
+  return url;
+}
+
+/** A running API on real stores, asked over real HTTP. */
+export async function createApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const { backend = 'postgres', settings = {}, beside } = options;
+  const database = beside?.database ?? (await createDatabase());
+  const secretKey = beside?.secretKey ?? randomBytes(32).toString('base64');
+  const config = loadConfig({
+    DATABASE_URL: database.url,
+    SECRET_KEY: secretKey,
+    PORT: '0',
+    RATE_LIMITS: 'off',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    DATABASE_POOL: '5',
+    BASE_URL: 'https://parley.test',
+    ...(backend === 'valkey' ? { REDIS_URL: beside?.config.REDIS_URL ?? (await valkeyUrl()) } : {}),
+    ...settings,
+  });
+  const metrics = createMetrics('serve');
+  const log = createLog(config.LOG_LEVEL, 'serve');
+  const api = await openApi({ databaseUrl: database.url, secretKey, config, log, metrics });
+  const baseUrl = `http://127.0.0.1:${api.port}`;
+  await waitFor(() => api.isReady());
+  let closed: Promise<boolean> | undefined;
+  const close = () => {
+    closed ??= api.close();
+    return closed;
+  };
+  return {
+    baseUrl,
+    config,
+    metrics,
+    keychain: createKeychain(secretKey),
+    secretKey,
+    database,
+    close,
+    async request(method, path, { as, body, raw, headers = {} } = {}) {
+      const response = await fetch(`${baseUrl}${path}`, {
+        method,
+        headers: {
+          ...(as === undefined ? {} : { Authorization: `Bearer ${as}` }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(raw === undefined ? {} : { body: raw as string }),
+      });
+      const text = await response.text();
+      const isJson = /json/.test(response.headers.get('content-type') ?? '');
+      return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+    },
+    async [Symbol.asyncDispose]() {
+      await close();
+      if (!beside) await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A worker on the stores of an API. */
+export async function createWorker(api: TestApi): Promise<WorkerProcess & AsyncDisposable & { metrics: Metrics }> {
+  const metrics = createMetrics('work');
+  const worker = openWorker(api.database.url, api.config, createLog('warn', 'work'), metrics);
+  await waitFor(() => worker.isReady());
+  let closed: Promise<boolean> | undefined;
+  const close = () => {
+    closed ??= worker.close();
+    return closed;
+  };
+  return { ...worker, metrics, close, [Symbol.asyncDispose]: async () => void (await close()) };
+}
+
+/** Resolves when a fact holds; fails when it does not within the limit. */
+export async function waitFor<T>(fact: () => T | Promise<T>, limitMs = 15_000): Promise<NonNullable<T>> {
+  for (const deadline = Date.now() + limitMs; ; ) {
+    const value = await fact();
+    if (value) return value as NonNullable<T>;
+    if (Date.now() > deadline) throw new Error(`still not so after ${limitMs} ms: ${fact}`);
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { openStorage, type Storage, type StorageRole } from '../../src/storage/orm.ts';
+import { TEMPLATE } from './global-setup.ts';
+
+export interface TestDatabase extends AsyncDisposable {
+  /** For the owner, who sees through row-level security. */
+  url: string;
+  /** A storage of some role; closed with the database. */
+  storage(role?: StorageRole): Storage;
+  /** One statement as the owner. */
+  query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
+}
+
+async function asMaintainer(sql: string): Promise<void> {
+  const client = new Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database of one's own, copied from the migrated template and dropped at the end of the scope. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await copyTemplate(name);
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = name;
+  const opened: Storage[] = [];
+  return {
+    url: url.href,
+    storage(role = 'parley_app') {
+      const storage = openStorage({ url: url.href, role, connections: 5, log: createLog('warn', 'test') });
+      opened.push(storage);
+      return storage;
+    },
+    async query<Row extends object>(sql: string, params: unknown[] = []) {
+      const client = new Client({ connectionString: url.href });
+      await client.connect();
+      try {
+        return (await client.query<Row>(sql, params)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map(storage => storage.close()));
+      await asMaintainer(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+/** Copies the template, which is busy while another test file copies it. */
+async function copyTemplate(name: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await asMaintainer(`create database ${name} template ${TEMPLATE}`);
+    } catch (error) {
+      if (attempt >= 100) throw error;
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { SignJWT } from 'jose';
+import { v7 } from 'uuid';
+import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/api-keys.ts';
+import { toTypeId } from '../../src/domain/ids.ts';
+import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
+import { insertApiKey } from '../../src/storage/api-keys.ts';
+import { insertTenant } from '../../src/storage/tenants.ts';
+import type { TestApi } from './api.ts';
+
+export interface TestKey {
+  /** As on the wire, `key_…`. */
+  id: string;
+  secret: string;
+  apiKey: string;
+}
+
+export interface TestTenant {
+  /** As on the wire, `tenant_…`. */
+  id: string;
+  uuid: string;
+  key: TestKey;
+  /** A further key. A public one has neither secret nor bearer value. */
+  addKey(key?: Partial<NewApiKey>): Promise<TestKey>;
+  /** An access token as the tenant's backend would sign it; claims and header may be overridden. */
+  sign(identity: unknown, overrides?: SignOverrides): Promise<string>;
+}
+
+export interface SignOverrides {
+  key?: TestKey;
+  header?: Record<string, unknown>;
+  claims?: Record<string, unknown>;
+}
+
+/** A tenant with a server key, made through the same storage functions as the command line. */
+export async function makeTenant(api: TestApi, name = 'Acme'): Promise<TestTenant> {
+  const storage = api.database.storage();
+  const { id: uuid } = await insertTenant(storage, name, new Date());
+  const addKey = async (key: Partial<NewApiKey> = {}): Promise<TestKey> => {
+    const parsed = NewApiKeySchema.parse({ name: 'backend', ...key });
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(uuid), api.keychain, parsed, new Date());
+    return { id: toTypeId('key', row.id), secret: shownOnce.secret ?? '', apiKey: shownOnce.api_key ?? '' };
+  };
+  const key = await addKey();
+  const id = toTypeId('tenant', uuid);
+  return {
+    id,
+    uuid,
+    key,
+    addKey,
+    sign: (identity, { key: signer = key, header = {}, claims = {} } = {}) =>
+      new SignJWT({
+        iss: signer.id,
+        sub: id,
+        exp: Math.floor(Date.now() / 1000) + 3600,
+        grants: { identity },
+        ...claims,
+      })
+        .setProtectedHeader({ ...TOKEN_HEADER, ...header })
+        .sign(new TextEncoder().encode(signer.secret)),
+  };
+}
+
+/** A question as the API takes it; of type nps unless said otherwise. */
+export const aQuestion = (fields: Record<string, unknown> = {}) => ({ type: 'nps', title: 'How likely?', ...fields });
+
+/** A live question. */
+export async function publishQuestion(api: TestApi, tenant: TestTenant, fields: Record<string, unknown> = {}) {
+  const created = await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion(fields) });
+  const published = await api.request('POST', `/v1/questions/${created.body.id}/publish`, { as: tenant.key.apiKey });
+  if (published.status !== 200) throw new Error(JSON.stringify(published.body));
+  return published.body;
+}
+
+/** A completed answer to a card, or with an API key to a question. */
+export const anAnswer = (fields: Record<string, unknown> = {}) => ({
+  id: v7(),
+  revision: 1,
+  question_version: 1,
+  state: 'completed',
+  values: { main: 9 },
+  ...fields,
+});
+
+/** The answer to a card as it was handed out. */
+export const answerTo = (card: { id: string; question_id: string; question_version: number }, fields = {}) =>
+  anAnswer({ card_id: card.id, question_id: card.question_id, question_version: card.question_version, ...fields });
