@@ -130,7 +130,7 @@ async function openApi(): Promise<string> {
 
 async function migrate(config: Config, log: Log): Promise<unknown> {
   const [{ migrateAll }, { openDatabase }] = await Promise.all([
-    import('./commands/roles.ts'),
+    import('./commands/migrate.ts'),
     import('./platform/database.ts'),
   ]);
   const database = await openDatabase(config, true, log);

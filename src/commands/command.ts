@@ -3,7 +3,6 @@ import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createKeychain, type Keychain } from '../platform/secrets.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
-import { migrateAll } from './roles.ts';
 
 /** What a command of the command line works with. */
 export interface CommandContext {
@@ -38,7 +37,7 @@ export async function withStorage<T>(
 ): Promise<T> {
   const database = await openDatabase(config, true, log);
   try {
-    if (database.embedded) await migrateAll(database.url, config, log);
+    if (database.embedded) await (await import('./migrate.ts')).migrateAll(database.url, config, log);
     const storage = openStorage({ url: database.url, role: 'parley_app', connections: 2, log });
     try {
       return await run({

@@ -5,9 +5,8 @@ import type { Log } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { openMetricsServer } from '../platform/metrics-server.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
-import { migrateQueue } from '../queue/connection.ts';
-import { migrate } from '../storage/migrate.ts';
 import { openWorker, type WorkerProcess } from '../worker/worker.ts';
+import { migrateAll } from './migrate.ts';
 
 export type Role = 'start' | 'serve' | 'work';
 
@@ -81,11 +80,3 @@ export async function runRole(
 const failing = (close: () => Promise<boolean> | undefined) => async () => {
   if ((await close()) === false) throw new Error('something in it had to be given up');
 };
-
-/** Brings the schema and, where PostgreSQL carries the queue, the queue's tables up to this build. */
-export async function migrateAll(databaseUrl: string, config: Config, log: Log): Promise<{ applied: string[] }> {
-  const applied = await migrate(databaseUrl, log);
-  await migrateQueue({ databaseUrl, redisUrl: config.REDIS_URL });
-  if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
-  return { applied };
-}

@@ -225,8 +225,10 @@ export async function openEmbeddedPostgres(dataDir: string, share: boolean, log:
   mkdirSync(home, { recursive: true });
   const known = existsSync(settingsFile) ? (JSON.parse(readFileSync(settingsFile, 'utf8')) as Settings) : undefined;
 
-  if (known && share && isAlive(known.owner) && (await answers(known)))
+  if (known && share && isAlive(known.owner)) {
+    await awaitReady(known, logFile); // its owner is starting it, or starting it again
     return { url: urlOf(known, DATABASE), stop: async () => undefined };
+  }
   if (known) await awaitFreeFolder(folder, known, log);
 
   const binaries = await loadBinaries();

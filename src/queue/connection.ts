@@ -67,7 +67,7 @@ type AnyWorker = Worker<RecordAnswers, void, string, IQueueBackend>;
 
 /** A connection to the store, of one kind or the other, and how to end it at once. */
 export interface QueueConnection {
-  /** The queue. Throws while the store was never reached: BullMQ does not recover from a first attempt that failed. */
+  /** The queue. Made anew until the store was reached once: BullMQ does not recover from a first attempt that failed. */
   queue(): AnyQueue;
   redis: Redis | undefined;
   pool: pg.Pool | undefined;
@@ -110,14 +110,24 @@ export function connectQueue(target: QueueTarget, log: Log): QueueConnection {
   }
   const connections = pool(target.databaseUrl, 4, PRODUCER_TIMEOUT_MS).on('error', report);
   const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
-  const queue = new Connected(QUEUE_NAME, { ...options, connection: connections }, backend);
-  queue.on('error', report);
+  let queue: AnyQueue | undefined;
+  const open = (): AnyQueue => {
+    const opened = new Connected(QUEUE_NAME, { ...options, connection: connections }, backend);
+    opened.on('error', report);
+    opened.waitUntilReady().catch(() => {
+      if (queue === opened) queue = undefined; // the next caller tries anew; this one's command rejects with the cause
+    });
+    return opened;
+  };
   return {
-    queue: () => queue,
+    queue: () => {
+      queue ??= open();
+      return queue;
+    },
     redis: undefined,
     pool: connections,
     close: async () => {
-      await queue.close();
+      await queue?.close();
       await connections.end();
     },
   };

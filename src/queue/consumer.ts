@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../domain/problem.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
-import { connectWorker, QUEUE_NAME, type QueueTarget } from './connection.ts';
+import { connectWorker, QUEUE_NAME, type QueueTarget, type WorkerConnection } from './connection.ts';
 import { type Handlers, JOBS, type JobName } from './jobs.ts';
 
 /** How many jobs one worker process holds at once; their answers are stored together. */
@@ -14,6 +15,7 @@ const STALLED_CHECK_MS = 3000;
 const MAX_STALLED = 20;
 const CLOSE_WITHIN_MS = 12_000;
 const LONGEST_DELAY_MS = 60_000;
+const RECONNECT_MS = 500;
 
 /**
  * How long to wait before attempt `n + 1` when a part of the infrastructure is down: 1 s, 2 s, 4 s … at most 60 s,
@@ -32,8 +34,16 @@ export interface Consumer {
   close(): Promise<void>;
 }
 
-/** Hands every job to its handler; a job whose handler fails is tried again until it succeeds. */
-export function openConsumer(target: QueueTarget, handlers: Handlers, log: Log, metrics: Metrics): Consumer {
+/**
+ * Hands every job to its handler; a job whose handler fails is tried again until it succeeds.
+ *
+ * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
+ */
+export async function openConsumer(
+  target: QueueTarget,
+  handlers: Handlers,
+  { log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal },
+): Promise<Consumer | undefined> {
   const throttle = createThrottle(5000);
 
   const process = async (job: { name: string; data: unknown; attemptsMade: number; id?: string }) => {
@@ -61,22 +71,44 @@ export function openConsumer(target: QueueTarget, handlers: Handlers, log: Log, 
     });
   };
 
-  const { worker, disconnect } = connectWorker(
-    target,
-    process,
-    {
-      concurrency: CONCURRENCY,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-      maxStalledCount: MAX_STALLED,
-      settings: { backoffStrategy: attemptsMade => retryDelay(attemptsMade) },
-    },
-    log,
-  );
+  const options = {
+    autorun: false,
+    concurrency: CONCURRENCY,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MAX_STALLED,
+    settings: { backoffStrategy: (attemptsMade: number) => retryDelay(attemptsMade) },
+  };
+
+  /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
+  const connect = async (): Promise<WorkerConnection | undefined> => {
+    while (!signal.aborted) {
+      const connection = connectWorker(target, process, options, log);
+      const aborted = new Promise<never>((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
+          once: true,
+        }),
+      );
+      try {
+        await Promise.race([connection.worker.waitUntilReady(), aborted]);
+        return connection;
+      } catch (error) {
+        throttle('connect', () => log.warn({ reason: (error as Error).message }, 'waiting for the queue'));
+        await connection.disconnect();
+        if (!signal.aborted) await sleep(RECONNECT_MS);
+      }
+    }
+    return undefined;
+  };
+
+  const connection = await connect();
+  if (!connection) return undefined;
+  const { worker, disconnect } = connection;
   worker.on('stalled', jobId => {
     metrics.jobsStalled.inc({ queue: QUEUE_NAME });
     log.warn({ job: jobId }, 'a job was taken over from a worker that went silent');
   });
+  worker.run().catch(error => log.error({ err: error }, 'taking jobs has ended with a failure'));
 
   return {
     async close() {

@@ -189,6 +189,9 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
     }),
     query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
     transaction: work => transactionAs('', work),
-    close: () => orm.close(true),
+    close: async () => {
+      await orm.close(true);
+      if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself
+    },
   };
 }

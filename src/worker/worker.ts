@@ -27,9 +27,10 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
   const closing = new AbortController();
   let consumer: Consumer | undefined;
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
-    () => {
-      consumer = openConsumer({ databaseUrl, redisUrl: config.REDIS_URL }, handlers, log, metrics);
-      log.info('taking jobs');
+    async () => {
+      const target = { databaseUrl, redisUrl: config.REDIS_URL };
+      consumer = await openConsumer(target, handlers, { log, metrics, signal: closing.signal });
+      if (consumer) log.info('taking jobs');
     },
     error => {
       if (!closing.signal.aborted) throw error;

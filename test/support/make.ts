@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { v7 } from 'uuid';
 import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/api-keys.ts';
-import { toTypeId } from '../../src/domain/ids.ts';
+import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
 import { insertApiKey } from '../../src/storage/api-keys.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
@@ -84,3 +84,6 @@ export const anAnswer = (fields: Record<string, unknown> = {}) => ({
 /** The answer to a card as it was handed out. */
 export const answerTo = (card: { id: string; question_id: string; question_version: number }, fields = {}) =>
   anAnswer({ card_id: card.id, question_id: card.question_id, question_version: card.question_version, ...fields });
+
+/** The id of a key as storage holds it. */
+export const uuidOfKey = (key: TestKey): string => parseTypeId('key', key.id) as string;

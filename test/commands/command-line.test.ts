@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verify } from '@node-rs/argon2';
+import { describe, expect, test } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { runCommand } from '../support/process.ts';
+
+async function createCommandLine() {
+  const database = await createDatabase();
+  const environment = { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') };
+  const run = (args: string[], input?: string) => runCommand(args, environment, input);
+  return {
+    database,
+    run,
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
+    async json(args: string[], input?: string): Promise<any> {
+      const { code, stdout, stderr } = await run(args, input);
+      if (code !== 0) throw new Error(stderr);
+      return JSON.parse(stdout);
+    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+describe('the command line', () => {
+  test('makes a tenant, keys and members, each printed as one JSON object', async () => {
+    await using cli = await createCommandLine();
+    const tenant = await cli.json(['tenant', 'create', '--name', 'Acme']);
+    expect(tenant).toMatchObject({ id: expect.stringMatching(/^tenant_/), name: 'Acme', cooldown_days: 7 });
+
+    const server = await cli.json([
+      'api-key',
+      'create',
+      '--tenant',
+      tenant.id,
+      '--name',
+      'be',
+      '--scopes',
+      'answers:read,questions:write',
+    ]);
+    expect(server).toMatchObject({ kind: 'server', status: 'active', scopes: ['answers:read', 'questions:write'] });
+    expect(server.secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(server.api_key).toMatch(/^sk_/);
+    const open = await cli.json(['api-key', 'create', '--tenant', tenant.id, '--name', 'web', '--public']);
+    expect(open.kind).toBe('public');
+    expect(open).not.toHaveProperty('secret');
+    expect(open).not.toHaveProperty('api_key');
+
+    const rotated = await cli.json(['api-key', 'rotate', '--id', server.id, '--overlap-hours', '2']);
+    expect(rotated.status).toBe('rotating');
+    expect(rotated.secret).not.toBe(server.secret);
+    expect(await cli.json(['api-key', 'revoke', '--id', server.id])).toMatchObject({ status: 'revoked' });
+    const { data } = await cli.json(['api-key', 'list', '--tenant', tenant.id]);
+    expect(data.map((key: { status: string }) => key.status)).toEqual(['revoked', 'active']);
+    expect(JSON.stringify(data)).not.toMatch(/secret|api_key/);
+
+    const password = 'correct horse battery';
+    const member = await cli.json(
+      ['member', 'create', '--tenant', tenant.id, '--email', 'Ann@Example.com', '--role', 'owner'],
+      `${password}\n`,
+    );
+    expect(member).toMatchObject({ email: 'ann@example.com', role: 'owner' });
+    expect(member).not.toHaveProperty('password_hash');
+    const [row] = await cli.database.query<{ password_hash: string }>('select password_hash from members');
+    expect(row?.password_hash).toMatch(/^\$argon2id\$/);
+    expect(await verify(row?.password_hash ?? '', password)).toBe(true);
+  });
+
+  test('says in a line what was wrong, on standard error, and changes nothing', async () => {
+    await using cli = await createCommandLine();
+    const tenant = await cli.json(['tenant', 'create', '--name', 'Acme']);
+    const faults: [string[], RegExp, string?][] = [
+      [['tenant', 'create'], /--name is needed/],
+      [['api-key', 'create', '--tenant', 'tenant_nobody', '--name', 'x'], /--tenant: there is no such tenant/],
+      [['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--scopes', 'everything'], /--scopes/],
+      [['api-key', 'rotate', '--id', 'key_nobody'], /--id: there is no such API key/],
+      [['api-key', 'rotate', '--wrong'], /--wrong/],
+      [
+        ['member', 'create', '--tenant', tenant.id, '--email', 'x', '--role', 'owner'],
+        /--email/,
+        'long enough password',
+      ],
+      [
+        ['member', 'create', '--tenant', tenant.id, '--email', 'a@b.co', '--role', 'king'],
+        /--role/,
+        'long enough password',
+      ],
+      [
+        ['member', 'create', '--tenant', tenant.id, '--email', 'a@b.co', '--role', 'owner'],
+        /--password: must have at least 12/,
+        'short',
+      ],
+      [['tenant', 'destroy'], /there is no command "tenant destroy"/],
+    ];
+    for (const [args, complaint, input] of faults) {
+      const { code, stdout, stderr } = await cli.run(args, input);
+      expect(code).not.toBe(0);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(complaint);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+    expect(await cli.database.query('select from api_keys')).toHaveLength(0);
+    expect(await cli.database.query('select from members')).toHaveLength(0);
+  }, 60_000);
+
+  test('makes the secrets of a Compose installation once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
+    const first = JSON.parse((await runCommand(['secrets', 'create', '--dir', folder], {})).stdout);
+    expect(first.created.sort()).toEqual(readdirSync(folder).sort());
+    const before = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'));
+    const second = JSON.parse((await runCommand(['secrets', 'create', '--dir', folder], {})).stdout);
+    expect(second.created).toEqual([]);
+    expect(readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))).toEqual(before);
+    rmSync(folder, { recursive: true });
+  });
+});

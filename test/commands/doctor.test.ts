@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { GenericContainer } from 'testcontainers';
+import { describe, expect, test } from 'vitest';
+import type { Diagnosis } from '../../src/commands/doctor.ts';
+import { backends } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
+import { freePort, runCommand } from '../support/process.ts';
+
+const SECRET_KEY = randomBytes(32).toString('base64');
+
+async function diagnose(environment: Record<string, string>): Promise<Diagnosis & { code: number }> {
+  const { code, stdout, stderr } = await runCommand(['doctor'], environment);
+  if (stdout === '') throw new Error(stderr);
+  return { ...(JSON.parse(stdout) as Diagnosis), code };
+}
+
+const illOf = (diagnosis: Diagnosis) => diagnosis.checks.filter(check => !check.ok);
+
+describe('the doctor', () => {
+  test('finds a sound installation sound', async () => {
+    await using database = await createDatabase();
+    const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
+    expect(illOf(diagnosis)).toEqual([]);
+    expect(diagnosis).toMatchObject({ ok: true, code: 0 });
+    expect(diagnosis.checks.map(check => check.name)).toContain('queue durability');
+  });
+
+  test('names every fault of the configuration', async () => {
+    const diagnosis = await diagnose({ PORT: 'x', DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
+    expect(diagnosis).toMatchObject({ ok: false, code: 1 });
+    expect(illOf(diagnosis).map(check => check.detail)).toEqual([
+      expect.stringMatching(/^PORT:/),
+      expect.stringMatching(/^SECRET_KEY:/),
+    ]);
+  });
+
+  test('says that a database can not be reached, or was not migrated, and how to mend it', async () => {
+    const port = await freePort();
+    const away = await diagnose({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none`, SECRET_KEY });
+    expect(illOf(away)).toEqual([
+      expect.objectContaining({
+        name: 'database',
+        detail: expect.stringContaining('can not be reached'),
+        mend: expect.any(String),
+      }),
+    ]);
+    await using database = await createDatabase();
+    await database.query('drop table schema_state');
+    const bare = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
+    expect(illOf(bare)).toEqual([
+      expect.objectContaining({ name: 'schema', mend: expect.stringContaining('parley migrate') }),
+    ]);
+  });
+
+  test.runIf(backends().includes('valkey'))(
+    'says when the queue does not write to disk before it replies',
+    async () => {
+      await using database = await createDatabase();
+      const forgetful = await new GenericContainer('valkey/valkey:9')
+        .withCommand(['valkey-server', '--appendonly', 'yes', '--maxmemory-policy', 'allkeys-lru'])
+        .withExposedPorts(6379)
+        .start();
+      try {
+        const REDIS_URL = `redis://${forgetful.getHost()}:${forgetful.getMappedPort(6379)}`;
+        const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, REDIS_URL });
+        expect(illOf(diagnosis).map(check => [check.name, check.detail])).toEqual([
+          ['queue durability', 'appendfsync is "everysec" and must be "always"'],
+          ['queue durability', 'maxmemory-policy is "allkeys-lru" and must be "noeviction"'],
+        ]);
+      } finally {
+        await forgetful.stop();
+      }
+    },
+  );
+});

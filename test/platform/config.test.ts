@@ -1,0 +1,60 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, describeSettings, loadConfig } from '../../src/platform/config.ts';
+
+const KEY = Buffer.alloc(32, 1).toString('base64');
+
+function faultsOf(environment: Record<string, string>): string[] {
+  try {
+    loadConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+describe('the configuration', () => {
+  test('has a default for everything, and builds URLs from the port', () => {
+    const config = loadConfig({ PORT: '4000' });
+    expect(config).toMatchObject({ PORT: 4000, METRICS_PORT: 9464, HOST: '127.0.0.1', QUEUE_DURABILITY: 'strict' });
+    expect(config.BASE_URL).toBe('http://localhost:4000');
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('reports every fault at once, by the name of its variable', () => {
+    const faults = faultsOf({ PORT: 'eighty', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', RATE_LIMITS: 'maybe' });
+    expect(faults).toHaveLength(5);
+    for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'RATE_LIMITS', 'SECRET_KEY'])
+      expect(faults.some(fault => fault.startsWith(`${name}:`))).toBe(true);
+  });
+
+  test('takes an empty variable for an absent one', () => {
+    expect(loadConfig({ REDIS_URL: '', PORT: '' })).toMatchObject({ PORT: 3000, REDIS_URL: undefined });
+  });
+
+  test('refuses a secret key of the wrong length, and a database without one', () => {
+    expect(faultsOf({ SECRET_KEY: 'c2hvcnQ=' })[0]).toMatch(/^SECRET_KEY: must be 32 bytes/);
+    expect(faultsOf({ DATABASE_URL: 'postgresql://x/y' })[0]).toMatch(/^SECRET_KEY: is needed/);
+    expect(faultsOf({ DATABASE_URL: 'postgresql://x/y', SECRET_KEY: KEY })).toEqual([]);
+  });
+
+  test('reads secrets from files, and refuses one that is given twice or missing', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'parley-config-')), 'url');
+    writeFileSync(file, 'postgresql://from/file\n');
+    expect(loadConfig({ DATABASE_URL_FILE: file, SECRET_KEY: KEY }).DATABASE_URL).toBe('postgresql://from/file');
+    const twice = faultsOf({ DATABASE_URL_FILE: file, DATABASE_URL: 'postgresql://x/y', SECRET_KEY: KEY });
+    expect(twice[0]).toMatch(/DATABASE_URL: set it or DATABASE_URL_FILE/);
+    expect(faultsOf({ SECRET_KEY_FILE: `${file}-missing` })[0]).toMatch(/^SECRET_KEY_FILE: ENOENT/);
+  });
+
+  test('drops a slash at the end of the base address', () => {
+    expect(loadConfig({ BASE_URL: 'https://parley.example/' }).BASE_URL).toBe('https://parley.example');
+  });
+
+  test('says what every setting means', () => {
+    for (const { name, meaning } of describeSettings()) expect(`${name}: ${meaning}`).toMatch(/^[A-Z_]+: .{10,}/);
+  });
+});

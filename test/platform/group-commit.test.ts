@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { createGroupCommit } from '../../src/platform/group-commit.ts';
+
+/** A group commit whose flushes end when the test says so. */
+function controlled(maxInFlight = 2, maxItems = 3) {
+  const flushes: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
+  const group = createGroupCommit<number, string>({
+    maxInFlight,
+    weigh: item => [1, item],
+    maxWeights: [maxItems, 100],
+    flush: items =>
+      new Promise((resolve, reject) =>
+        flushes.push({ items, succeed: () => resolve(items.map(item => `done ${item}`)), fail: reject }),
+      ),
+  });
+  return { group, flushes };
+}
+
+const turn = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)));
+
+describe('a group commit', () => {
+  test('lets a lone item leave at once, with its own result', async () => {
+    const { group, flushes } = controlled();
+    const result = group.add(1);
+    await turn();
+    expect(flushes.map(flush => flush.items)).toEqual([[1]]);
+    flushes[0]?.succeed();
+    expect(await result).toBe('done 1');
+  });
+
+  test('collects what arrives while its places are taken, and keeps to the limits of a group', async () => {
+    const { group, flushes } = controlled(1, 3);
+    const first = group.add(1);
+    await turn();
+    const later = [2, 3, 4, 5].map(item => group.add(item));
+    await turn();
+    expect(flushes.map(flush => flush.items)).toEqual([[1]]);
+    expect(group.waiting).toBe(4);
+    flushes[0]?.succeed();
+    await first;
+    await turn();
+    expect(flushes[1]?.items).toEqual([2, 3, 4]);
+    flushes[1]?.succeed();
+    await turn();
+    expect(flushes[2]?.items).toEqual([5]);
+    flushes[2]?.succeed();
+    expect(await Promise.all(later)).toEqual(['done 2', 'done 3', 'done 4', 'done 5']);
+  });
+
+  test('keeps to the second weight, and sends an item that is too heavy alone', async () => {
+    const { group, flushes } = controlled(1, 10);
+    void group.add(1);
+    await turn();
+    for (const item of [60, 60, 500, 2]) void group.add(item);
+    for (let index = 0; index < 4; index++) {
+      flushes[index]?.succeed();
+      await turn();
+    }
+    expect(flushes.map(flush => flush.items)).toEqual([[1], [60], [60], [500], [2]]);
+    flushes[4]?.succeed();
+  });
+
+  test('never has more groups under way than it may', async () => {
+    const { group, flushes } = controlled(2, 1);
+    for (const item of [1, 2, 3]) void group.add(item);
+    await turn();
+    expect(flushes).toHaveLength(2);
+    flushes[0]?.succeed();
+    await turn();
+    expect(flushes).toHaveLength(3);
+    for (const flush of flushes.slice(1)) flush.succeed();
+    await group.drained();
+  });
+
+  test('fails exactly the items of the group that failed', async () => {
+    const { group, flushes } = controlled(1, 2);
+    const outcomes = Promise.allSettled([1, 2, 3, 4].map(item => group.add(item)));
+    await turn();
+    flushes[0]?.fail(new Error('the store is away'));
+    await turn();
+    flushes[1]?.succeed();
+    expect((await outcomes).map(outcome => outcome.status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+  });
+
+  test('is drained when everything has ended, failed or not', async () => {
+    const { group, flushes } = controlled();
+    await group.drained();
+    const failing = group.add(1).catch((error: Error) => error.message);
+    let drained = false;
+    const waiting = group.drained().then(() => {
+      drained = true;
+    });
+    await turn();
+    expect(drained).toBe(false);
+    flushes[0]?.fail(new Error('no'));
+    await waiting;
+    expect(await failing).toBe('no');
+  });
+});

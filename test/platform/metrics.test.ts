@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createApi, createWorker } from '../support/api.ts';
+import { answerTo, makeTenant, publishQuestion } from '../support/make.ts';
+
+/** Series of `text` by metric name. */
+function seriesOf(text: string): string[] {
+  return text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
+}
+
+test('a process has few series, under the documented names, and no label holds a tenant, an identity or a path', async () => {
+  await using api = await createApi();
+  await using worker = await createWorker(api);
+  const tenant = await makeTenant(api);
+  await publishQuestion(api, tenant);
+  const token = await tenant.sign('user|42');
+  const cards = await api.request('GET', '/v1/cards', { as: token });
+  await api.request('POST', '/v1/answers', { as: token, body: { answers: [answerTo(cards.body.data[0])] } });
+  await api.request('GET', '/v1/answers/01936d5e-8f00-7000-8000-000000000001', { as: token });
+  await api.request('GET', '/nowhere/user|42', {});
+
+  const text = await api.metrics.render();
+  const series = seriesOf(text);
+  expect(series.length).toBeLessThan(3000);
+  for (const name of [
+    'http_request_duration_seconds_bucket',
+    'http_requests_in_flight',
+    'http_request_body_bytes_bucket',
+    'parley_auth_attempts_total',
+    'parley_answers_accepted_total',
+    'parley_queue_jobs',
+    'parley_queue_oldest_waiting_seconds',
+    'parley_db_pool_connections',
+    'parley_db_pool_wait_seconds_bucket',
+    'parley_build_info',
+    'process_cpu_seconds_total',
+    'nodejs_eventloop_lag_seconds',
+  ])
+    expect(series.some(line => line.startsWith(name))).toBe(true);
+  for (const secret of [tenant.id, tenant.uuid, 'user|42', 'nowhere', tenant.key.id])
+    expect(text).not.toContain(secret);
+  expect(series).toContain('parley_answers_accepted_total 1');
+  expect(text).toMatch(
+    /http_request_duration_seconds_count\{method="GET",route="\/v1\/answers\/\{id\}",status="404"\} 1/,
+  );
+  expect(text).toMatch(/route="unmatched",status="404"/);
+  expect(
+    seriesOf(await worker.metrics.render()).some(line => line.startsWith('parley_answer_store_delay_seconds')),
+  ).toBe(true);
+});

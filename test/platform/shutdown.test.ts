@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createLog, createThrottle } from '../../src/platform/log.ts';
+import { stopInOrder, within } from '../../src/platform/shutdown.ts';
+
+const log = createLog('silent', 'test');
+
+test('the steps of a stop run one after the other, and one that fails or hangs is passed over', async () => {
+  const done: string[] = [];
+  const clean = await stopInOrder(
+    [
+      { name: 'fails', run: () => Promise.reject(new Error('no')) },
+      { name: 'hangs', limitMs: 100, run: () => new Promise(() => undefined) },
+      { name: 'ends', run: async () => void done.push('ends') },
+    ],
+    log,
+  );
+  expect(clean).toBe(false);
+  expect(done).toEqual(['ends']);
+});
+
+test('a stop in which every step ends well is clean', async () => {
+  expect(await stopInOrder([{ name: 'ends', run: async () => undefined }], log)).toBe(true);
+});
+
+test('a promise that takes too long is named in the failure', async () => {
+  await expect(within(new Promise(() => undefined), 10, 'the answer')).rejects.toThrow(
+    'the answer took longer than 10 ms',
+  );
+  await expect(within(Promise.resolve(1), 10, 'the answer')).resolves.toBe(1);
+});
+
+test('a throttle lets one message of a kind through, and tells how many it held back', () => {
+  let now = 0;
+  const told: [string, number][] = [];
+  const throttle = createThrottle(1000, () => now);
+  const tell = (kind: string) => throttle(kind, held => told.push([kind, held]));
+  tell('a');
+  tell('a');
+  tell('b');
+  now = 1001;
+  tell('a');
+  expect(told).toEqual([
+    ['a', 0],
+    ['b', 0],
+    ['a', 1],
+  ]);
+});

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { waitFor } from './api.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+
+export interface TestProcess extends AsyncDisposable {
+  pid: number;
+  baseUrl: string;
+  metricsUrl: string;
+  /** Everything that it printed. */
+  output(): string;
+  isRunning(): boolean;
+  /** Resolves when the probe answers with that status. */
+  awaitProbe(path: '/livez' | '/readyz', status?: number, limitMs?: number): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code, or the signal that ended it. */
+  exited: Promise<number | NodeJS.Signals>;
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise(done => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+
+/** A role of Parley as a process of its own, on free ports, with nothing of this process's environment. */
+export async function startProcess(role: string, environment: Record<string, string>): Promise<TestProcess> {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const child: ChildProcess = spawn(process.execPath, [MAIN, ...role.split(' ')], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'info',
+      RATE_LIMITS: 'off',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout?.on('data', chunk => (output += chunk));
+  child.stderr?.on('data', chunk => (output += chunk));
+  const exited = new Promise<number | NodeJS.Signals>(done =>
+    child.once('exit', (code, signal) => done(code ?? (signal as NodeJS.Signals))),
+  );
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  const probes = role === 'work' ? metricsUrl : baseUrl;
+  return {
+    pid: child.pid as number,
+    baseUrl,
+    metricsUrl,
+    output: () => output,
+    isRunning,
+    async awaitProbe(path, status = 200, limitMs = 30_000) {
+      await waitFor(async () => {
+        if (!isRunning()) throw new Error(`${role} ended:\n${output}`);
+        const response = await fetch(`${probes}${path}`).catch(() => undefined); // not listening yet
+        return response?.status === status;
+      }, limitMs);
+    },
+    kill: signal => void child.kill(signal),
+    exited,
+    async [Symbol.asyncDispose]() {
+      if (!isRunning()) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** What a command of the command line prints, as JSON; rejects with what it complained of. */
+export async function runCommand(
+  args: string[],
+  environment: Record<string, string>,
+  input = '',
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...environment } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', chunk => (stdout += chunk));
+  child.stderr.on('data', chunk => (stderr += chunk));
+  child.stdin.end(input);
+  const code = await new Promise<number>(done => child.once('exit', status => done(status ?? -1)));
+  return { code, stdout, stderr };
+}
