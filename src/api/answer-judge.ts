@@ -58,22 +58,24 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
 
   return {
     async judge(caller, sync) {
-      const tenant = await catalog.of(caller.tenantId);
+      const items = sync.answers.map(parseItem);
+      const tenant = await catalogFor(items, caller.tenantId, sync.receivedAt, catalog);
       const accepted: AcceptedAnswer[] = [];
       const marks = new Map<string, SyncMark>();
-      const receipts = sync.answers.map(item => {
+      const receipts = sync.answers.map((item, index) => {
         try {
-          const answer = acceptItem(item, caller, sync, tenant, cardIds);
+          const answer = acceptItem(items[index] as ParsedItem, caller, sync, tenant, cardIds);
+          const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
           const key = `${answer.tenant_id}${answer.id}`;
           const known = marks.get(key) ?? remembered.get(key);
           const mark = markOf(answer);
           const comparison = known ? compareSyncs(known, mark) : 'newer';
           if (comparison === 'revision-conflict')
             throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
-          if (comparison !== 'newer') return { id: answer.id, revision: answer.revision, status: comparison };
+          if (comparison !== 'newer') return { id, revision: answer.revision, status: comparison };
           marks.set(key, mark);
           accepted.push(answer);
-          return { id: answer.id, revision: answer.revision, status: 'accepted' as const };
+          return { id, revision: answer.revision, status: 'accepted' as const };
         } catch (error) {
           if (error instanceof Rejected) return rejection(item, error);
           throw error;
@@ -83,7 +85,10 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
         receipts,
         accepted,
         remember: () => {
-          for (const [key, mark] of marks) remembered.set(key, mark);
+          for (const [key, mark] of marks) {
+            const known = remembered.get(key); // another request may have become durable meanwhile
+            if (!known || compareSyncs(known, mark) === 'newer') remembered.set(key, mark);
+          }
         },
       };
     },
@@ -103,19 +108,41 @@ function rejection(item: unknown, { code, message, pointer }: Rejected): Receipt
   };
 }
 
+type ParsedItem = NewAnswer | Rejected;
+
+/** An item by its shape. Zod drops a record's field `__proto__` in silence; no unknown field is dropped here. */
+function parseItem(item: unknown): ParsedItem {
+  const sent = Object(item) as Record<string, unknown>;
+  const hiding = ['values', 'metadata'].find(field => Object.hasOwn(Object(sent[field]), '__proto__'));
+  if (hiding) return new Rejected('validation-failed', 'this field is not known here', `/${hiding}/__proto__`);
+  const parsed = NewAnswer.safeParse(item);
+  if (parsed.success) return parsed.data;
+  const [issue] = describeIssues(parsed.error);
+  return new Rejected('validation-failed', issue?.detail ?? 'is not an answer', issue?.pointer);
+}
+
+/** The tenant's catalog; read anew when an item names a version that it lacks, which may have been published just now. */
+async function catalogFor(
+  items: ParsedItem[],
+  tenantId: string,
+  receivedAt: Date,
+  catalog: Catalog,
+): Promise<TenantCatalog> {
+  const tenant = await catalog.of(tenantId);
+  const isKnown = (item: ParsedItem) =>
+    item instanceof Rejected || tenant.version(item.question_id, item.question_version) !== undefined;
+  return items.every(isKnown) ? tenant : catalog.readAfter(tenantId, receivedAt);
+}
+
 function acceptItem(
-  item: unknown,
+  item: ParsedItem,
   caller: Caller,
   sync: Sync,
   tenant: TenantCatalog,
   cardIds: CardIds,
 ): AcceptedAnswer {
-  const parsed = NewAnswer.safeParse(item);
-  if (!parsed.success) {
-    const [issue] = describeIssues(parsed.error);
-    throw new Rejected('validation-failed', issue?.detail ?? 'is not an answer', issue?.pointer);
-  }
-  const answer = parsed.data;
+  if (item instanceof Rejected) throw item;
+  const answer = item;
   if (tenant.isDeleted(answer.id))
     throw new Rejected('answer-deleted', 'The answer was deleted; its id stays taken.', '/id');
   const owner = ownerOf(answer, caller);

@@ -9,6 +9,7 @@ import { measure } from './middleware/measure.ts';
 import { problem } from './middleware/problem.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import { wellFormed } from './middleware/well-formed.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { runOperation } from './run-operation.ts';
 
@@ -21,6 +22,7 @@ export function createApp(deps: ApiDeps): Koa {
     .use(securityHeaders(deps.config.BASE_URL))
     .use(measure(deps))
     .use(problem(deps))
+    .use(wellFormed())
     .use(createRouter(deps).routes());
   return app;
 }
@@ -32,8 +34,7 @@ function createRouter(deps: ApiDeps): Router {
   const cursors = createCursors(deps.keychain);
   for (const operation of OPERATIONS)
     router[operation.method](toPattern(operation.path), runOperation(operation, cursors, deps) as RouterMiddleware);
-  addDocuments(router);
-  for (const path of new Set(OPERATIONS.map(operation => operation.path)))
+  for (const path of new Set([...OPERATIONS.map(operation => operation.path), ...addDocuments(router)]))
     router.all(toPattern(path), ctx => refuseMethod(ctx, path));
   return router;
 }
@@ -43,7 +44,7 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 /** A path that exists, asked by a method that it does not take; a preflight is answered for its cross-origin methods. */
 function refuseMethod(ctx: Context, path: string): void {
   const operations = OPERATIONS.filter(operation => operation.path === path);
-  const methods = operations.map(operation => operation.method.toUpperCase());
+  const methods = operations.length > 0 ? operations.map(operation => operation.method.toUpperCase()) : ['GET'];
   ctx.state.route = path;
   ctx.state.handled = true;
   ctx.set('Allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Notices } from '../coordination/notices.ts';
+import { Problem } from '../domain/problem.ts';
 import { DEFAULT_COOLDOWN_DAYS } from '../domain/tenants.ts';
 import { listDeletedAnswers } from '../storage/answers.ts';
 import type { Storage } from '../storage/orm.ts';
@@ -22,18 +24,33 @@ export interface TenantCatalog {
 export interface Catalog {
   /** The tenant's catalog. While the database is away the last one known; rejects when there is none. */
   of(tenantId: string): Promise<TenantCatalog>;
+  /**
+   * The catalog as read after a moment, for whoever asks for what `of` does not know: the notice of it may be on its
+   * way. Waits up to 250 ms, so that made-up ids cost a tenant four readings a second at most.
+   */
+  readAfter(tenantId: string, moment: Date): Promise<TenantCatalog>;
 }
 
 const MAX_TENANTS = 5000;
 /** Beyond this age a catalog is read again even if no notice came: the net below the notices. */
 const MAX_AGE_MS = 60_000;
 const MAX_DELETED_IDS = 10_000;
+const MIN_AGE_MS = 250;
+/** How often a database that is away is asked again; nobody who can be served from memory waits for that. */
+const RETRY_MS = 1000;
 
 interface Entry {
   loading: Promise<TenantCatalog>;
+  /** When the reading began: it holds everything that was committed before. */
   loadedAt: number;
   stale: boolean;
+  /** The last catalog that was read. */
+  known: TenantCatalog | undefined;
+  /** Whether the last reading failed. */
+  away: boolean;
 }
+
+const isOutage = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable';
 
 /** The catalogs of the tenants that this process serves, kept true by change notices. */
 export function createCatalog(storage: Storage, notices: Notices, now: () => number = Date.now): Catalog {
@@ -49,25 +66,51 @@ export function createCatalog(storage: Storage, notices: Notices, now: () => num
   });
 
   const load = (tenantId: string, previous: Entry | undefined): Promise<TenantCatalog> => {
-    const loading = loadCatalog(storage, tenantId);
-    const entry: Entry = { loading, loadedAt: now(), stale: false };
-    entries.set(tenantId, entry);
-    return loading.catch(error => {
-      if (entries.peek(tenantId) !== entry) throw error;
-      if (!previous) {
-        entries.delete(tenantId);
+    const loading = loadCatalog(storage, tenantId).then(
+      catalog => {
+        Object.assign(entry, { known: catalog, away: false });
+        return catalog;
+      },
+      error => {
+        entry.known ??= previous?.known;
+        entry.away = true;
+        if (entry.known && isOutage(error)) return entry.known;
+        if (entries.peek(tenantId) === entry) entries.delete(tenantId);
         throw error;
-      }
-      entries.set(tenantId, { ...previous, loadedAt: now(), stale: true }); // asked again by the next request
-      return previous.loading;
-    });
+      },
+    );
+    const entry: Entry = {
+      loading,
+      loadedAt: now(),
+      stale: false,
+      known: previous?.known,
+      away: previous?.away ?? false,
+    };
+    entries.set(tenantId, entry);
+    return loading;
   };
 
   return {
-    of(tenantId) {
+    async of(tenantId) {
       const entry = entries.get(tenantId);
-      if (entry && !entry.stale && now() - entry.loadedAt < MAX_AGE_MS) return entry.loading;
-      return load(tenantId, entry);
+      if (!entry) return load(tenantId, entry);
+      const age = now() - entry.loadedAt;
+      if (entry.away && entry.known) {
+        const asked = age < RETRY_MS ? undefined : load(tenantId, entry);
+        asked?.catch(() => undefined); // a failure that is no outage is met by the next caller, who waits for it
+        return entry.known;
+      }
+      return entry.stale || age >= MAX_AGE_MS ? load(tenantId, entry) : entry.loading;
+    },
+    async readAfter(tenantId, moment) {
+      for (;;) {
+        const entry = entries.get(tenantId);
+        if (entry?.away && entry.known) return entry.known;
+        if (entry && entry.loadedAt > moment.getTime()) return entry.loading;
+        const early = entry ? entry.loadedAt + MIN_AGE_MS - now() : 0;
+        if (early <= 0) return load(tenantId, entry);
+        await sleep(early);
+      }
     },
   };
 }

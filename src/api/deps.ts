@@ -8,6 +8,7 @@ import type { Producer } from '../queue/producer.ts';
 import type { Storage } from '../storage/orm.ts';
 import type { AnswerJudge } from './answer-judge.ts';
 import type { KeyRing } from './authentication/key-ring.ts';
+import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog } from './catalog.ts';
 import type { Readiness } from './readiness.ts';
@@ -25,6 +26,7 @@ export interface ApiDeps {
   notices: Notices;
   limits: RateLimits;
   keyRing: KeyRing;
+  tokens: TokenVerifier;
   catalog: Catalog;
   cardIds: CardIds;
   judge: AnswerJudge;

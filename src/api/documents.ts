@@ -53,17 +53,21 @@ function sendPage(ctx: Context, route: string, type: string, body: string | Buff
   ctx.body = body;
 }
 
-/** Pages for people: the API viewer, and what each problem means. */
-export function addDocuments(router: Router): void {
-  router.get('/docs', ctx => sendPage(ctx, '/docs', 'text/html', VIEWER_PAGE, VIEWER_POLICY));
-  router.get('/docs/start.js', ctx => sendPage(ctx, '/docs/start.js', 'text/javascript', VIEWER_START, VIEWER_POLICY));
+/** Adds the pages for people, the API viewer and what each problem means, and gives their paths. */
+export function addDocuments(router: Router): string[] {
+  const pages: Record<string, (ctx: Context, route: string) => unknown> = {
+    '/docs': (ctx, route) => sendPage(ctx, route, 'text/html', VIEWER_PAGE, VIEWER_POLICY),
+    '/docs/start.js': (ctx, route) => sendPage(ctx, route, 'text/javascript', VIEWER_START, VIEWER_POLICY),
+    '/problems/{code}': (ctx, route) => {
+      const code = ctx.params.code as ProblemCode;
+      if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('resource-not-found', 'There is no such problem.');
+      sendPage(ctx, route, 'text/html', problemPage(code), PAGE_POLICY);
+    },
+  };
   for (const [name, type] of Object.entries(VIEWER_FILES))
-    router.get(`/docs/${name}`, async ctx =>
-      sendPage(ctx, `/docs/${name}`, type, await readFile(join(viewerFolder(), name)), VIEWER_POLICY),
-    );
-  router.get('/problems/:code', ctx => {
-    const code = ctx.params.code as ProblemCode;
-    if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('resource-not-found', 'There is no such problem.');
-    sendPage(ctx, '/problems/{code}', 'text/html', problemPage(code), PAGE_POLICY);
-  });
+    pages[`/docs/${name}`] = async (ctx, route) =>
+      sendPage(ctx, route, type, await readFile(join(viewerFolder(), name)), VIEWER_POLICY);
+  for (const [route, send] of Object.entries(pages))
+    router.get(route.replace('{code}', ':code'), ctx => send(ctx, route));
+  return Object.keys(pages);
 }

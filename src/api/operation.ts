@@ -27,6 +27,12 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   requireMatch(representation: unknown): void;
 }
 
+/** What is known of a request before its query and its body are read. */
+export type Admission<Params> = Pick<
+  OperationRequest<CredentialKind, Params, never, never>,
+  'params' | 'header' | 'ip' | 'limitIssue'
+>;
+
 /** What a handler gives back when a body alone does not say it all. */
 export interface OperationReply {
   status?: number;
@@ -73,6 +79,8 @@ export interface OperationDefinition<
   etag?: boolean;
   /** Problems of its own, beside those that its credentials, query and body bring along. */
   problems?: ProblemCode[];
+  /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them. */
+  admit?(request: Admission<z.output<Params>>, deps: ApiDeps): Promise<void>;
   handle(
     request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
     deps: ApiDeps,
@@ -80,7 +88,11 @@ export interface OperationDefinition<
 }
 
 /** An operation of whatever types: what the registry holds. */
-export type Operation = Omit<OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>, 'handle'> & {
+export type Operation = Omit<
+  OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>,
+  'admit' | 'handle'
+> & {
+  admit?(request: Admission<never>, deps: ApiDeps): Promise<void>;
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
 

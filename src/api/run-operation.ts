@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
 import { describeIssues } from '../domain/validation.ts';
 import { authenticate, authorizationOf, authorize } from './authentication/authenticate.ts';
-import { type Caller, callerId } from './authentication/caller.ts';
+import { type Caller, viewOf } from './authentication/caller.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { etagOf, matchesNone, requireMatch } from './etag.ts';
@@ -29,7 +29,13 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);
     const caller = operation.credentials.length > 0 ? await identify(ctx, operation, authorization, deps) : undefined;
-    const params = parseParams(operation, ctx.params);
+    const admission = {
+      params: parseParams(operation, ctx.params) as never,
+      header: (name: string) => ctx.req.headers[name] as string | undefined,
+      ip: clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
+      limitIssue: (scope: 'ip' | 'token-user', ...key: string[]) => limitTokenIssue(ctx, deps, scope, key),
+    };
+    await operation.admit?.(admission, deps);
     const query = parseQuery(operation, ctx.querystring);
     const read = await readBody(ctx, caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
@@ -37,18 +43,15 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const context = cursorContext(operation, caller, ctx);
     const cursor = (query as { cursor?: string } | undefined)?.cursor;
     const request = {
+      ...admission,
       caller: caller as never,
-      params: params as never,
       query: query as never,
       body: parseBody(operation, read) as never,
       bodyBytes: read?.bytes.length ?? 0,
-      header: name => ctx.req.headers[name] as string | undefined,
-      ip: clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
       receivedAt,
       after: cursor === undefined ? null : cursors.open(context, cursor),
       page: (page, present) =>
         pageReply(ctx, page.rows.map(present), page.next && cursors.seal(context, page.next), deps),
-      limitIssue: (scope, ...key) => limitTokenIssue(ctx, deps, scope, key),
       requireMatch: representation => requireMatch(ctx.req.headers['if-match'], representation),
     } satisfies AnyRequest;
 
@@ -122,7 +125,7 @@ function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {
 /** What a cursor is bound to: the list, whose it is, and every filter. */
 function cursorContext(operation: Operation, caller: Caller | undefined, ctx: Context): string[] {
   const filters = [...new URLSearchParams(ctx.querystring)].filter(([name]) => name !== 'cursor' && name !== 'limit');
-  const who = caller ? [caller.tenantId, callerId(caller)] : [];
+  const who = caller ? [caller.tenantId, viewOf(caller)] : [];
   return [operation.id, ctx.path, ...who, JSON.stringify(filters.sort())];
 }
 

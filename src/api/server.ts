@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import type { Config } from '../platform/config.ts';
@@ -13,6 +12,7 @@ import { openStorage } from '../storage/orm.ts';
 import { createAnswerJudge } from './answer-judge.ts';
 import { createApp } from './app.ts';
 import { createKeyRing } from './authentication/key-ring.ts';
+import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
@@ -20,10 +20,13 @@ import { openApiDocument } from './openapi.ts';
 import { watchReadiness } from './readiness.ts';
 import { createRejectionTally } from './rejection-tally.ts';
 import { OPERATIONS } from './routes/index.ts';
+import { refuseUnreadable } from './unreadable.ts';
 
 /** How long a client may take for headers, and for a whole request (slow senders hold no socket for long). */
 const HEADERS_WITHIN_MS = 15_000;
 const REQUEST_WITHIN_MS = 30_000;
+/** How exactly those two are kept; Node's own 30 s would triple the first. */
+const CHECK_TIMES_EVERY_MS = 1000;
 /** Above the 60 s after which usual proxies drop an idle connection, so that they never send into a closed one. */
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CONNECTIONS = 10_000;
@@ -63,6 +66,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
   const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
   const catalog = createCatalog(storage, notices);
   const cardIds = createCardIds(keychain);
+  const keyRing = createKeyRing(storage, notices, keychain, log);
   const deps: ApiDeps = {
     config,
     log,
@@ -73,7 +77,8 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     queue,
     notices,
     limits,
-    keyRing: createKeyRing(storage, notices, keychain, log),
+    keyRing,
+    tokens: createTokenVerifier(keyRing),
     catalog,
     cardIds,
     judge: createAnswerJudge(catalog, cardIds),
@@ -82,12 +87,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     readiness: watchReadiness(databaseUrl, storage, queue, log),
     openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
   };
-  const server = createServer(createApp(deps).callback());
-  server.headersTimeout = HEADERS_WITHIN_MS;
-  server.requestTimeout = REQUEST_WITHIN_MS;
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.maxConnections = MAX_CONNECTIONS;
-  server.on('clientError', refuseUnreadable);
+  const server = createHttpServer(createApp(deps).callback(), config.BASE_URL);
   const port = await listen(server, config.PORT, config.HOST);
   const housekeeping = setInterval(
     () =>
@@ -117,6 +117,24 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
   };
 }
 
+/** A server that answers everything with a problem document, what Node itself would refuse without one included. */
+function createHttpServer(answer: RequestListener, baseUrl: string): Server {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_WITHIN_MS,
+      requestTimeout: REQUEST_WITHIN_MS,
+      connectionsCheckingInterval: CHECK_TIMES_EVERY_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requireHostHeader: false, // `wellFormed` asks for it
+    },
+    answer,
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('checkExpectation', answer); // an expectation that is not known may be ignored (RFC 9110 section 10.1.1)
+  server.on('clientError', refuseUnreadable(baseUrl));
+  return server;
+}
+
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
@@ -143,16 +161,4 @@ async function drain(server: Server): Promise<void> {
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);
-}
-
-/** What is not HTTP, or too slow, gets a last word where one can still be said. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? '431 Request Header Fields Too Large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? '408 Request Timeout'
-        : '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import { createKeychain } from '../platform/secrets.ts';
 import { inspectQueue } from '../queue/durability.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
@@ -43,7 +44,7 @@ async function examine(config: Config, log: Log): Promise<Check[]> {
   try {
     const database = await openDatabase(config, true, log);
     try {
-      const onDatabase = await examineDatabase(database.url);
+      const onDatabase = await examineDatabase(database.url, database.secretKey);
       const reached = onDatabase[0]?.ok;
       return [...onDatabase, ...(reached || config.REDIS_URL ? await examineQueue(config, database.url) : [])];
     } finally {
@@ -54,7 +55,7 @@ async function examine(config: Config, log: Log): Promise<Check[]> {
   }
 }
 
-async function examineDatabase(url: string): Promise<Check[]> {
+async function examineDatabase(url: string, secretKey: string): Promise<Check[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 3000 });
   try {
     await client.connect();
@@ -67,7 +68,33 @@ async function examineDatabase(url: string): Promise<Check[]> {
   } catch (error) {
     return [ill('database', `can not be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs.')];
   }
-  return [well('database', 'is reached'), ...(await examineSchema(url)), ...(await examineRoles(url))];
+  const schema = await examineSchema(url);
+  const secrets = schema[0]?.ok ? await examineSecrets(url, secretKey) : [];
+  return [well('database', 'is reached'), ...schema, ...secrets, ...(await examineRoles(url))];
+}
+
+/** Whether `SECRET_KEY` is the one that the stored secrets were encrypted with, tried on the newest key. */
+async function examineSecrets(url: string, secretKey: string): Promise<Check[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ id: string; secret_sealed: Buffer }>(
+    'select id, secret_sealed from api_keys order by created_at desc limit 1',
+  );
+  await client.end();
+  const [key] = rows;
+  if (!key) return [];
+  try {
+    createKeychain(secretKey).unseal(key.secret_sealed, key.id);
+    return [well('secret key', 'decrypts the stored secrets')];
+  } catch {
+    return [
+      ill(
+        'secret key',
+        'does not decrypt the stored secrets: it is another one than they were made with',
+        'Bring the former SECRET_KEY back (with the embedded PostgreSQL: DATA_DIR/secret_key), or rotate every API key.',
+      ),
+    ];
+  }
 }
 
 async function examineSchema(url: string): Promise<Check[]> {

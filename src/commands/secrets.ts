@@ -26,6 +26,7 @@ export function createSecrets(options: Options) {
   const postgres = ensure('postgres_password', () => random('hex'));
   const valkey = ensure('valkey_password', () => random('hex'));
   ensure('database_url', () => `postgresql://parley:${postgres}@postgres:5432/parley`);
+  ensure('valkey.conf', () => `requirepass ${valkey}\n`); // a file, because arguments show in the process list
   ensure('redis_url', () => `redis://:${valkey}@valkey:6379`);
   return { dir: folder, created };
 }

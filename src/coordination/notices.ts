@@ -51,8 +51,12 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     for (const listener of gapListeners) listener();
   };
 
-  const relay = redisUrl ? openRelay(redisUrl, hear, gap, log) : undefined;
-  const database = listenToDatabase(
+  // While the database was heard all along, a relay that comes back has missed nothing that was not heard anyway.
+  const relayGap = () => {
+    if (!database.isAlive()) gap();
+  };
+  const relay = redisUrl ? openRelay(redisUrl, hear, relayGap, log) : undefined;
+  const database: Channel = listenToDatabase(
     databaseUrl,
     text => {
       if (hear(text)) relay?.publish(text);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
 import { Scope } from './scopes.ts';
-import { TimestampOut, text } from './text.ts';
+import { Timestamp, TimestampOut, text } from './text.ts';
 
 /** How long a rotated secret may stay valid beside its successor. */
 export const MAX_OVERLAP_HOURS = 168;
@@ -28,10 +28,7 @@ export const NewApiKey = z.strictObject({
   name: text(120, 1),
   kind: ApiKeyKind.default('server'),
   scopes: z.array(Scope).min(1).optional(),
-  expires_at: z.iso
-    .datetime({ offset: true })
-    .transform(value => new Date(value))
-    .optional(),
+  expires_at: Timestamp.optional(),
   allowed_origins: z.array(Origin).max(50).default([]),
 });
 export type NewApiKey = z.output<typeof NewApiKey>;

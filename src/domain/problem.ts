@@ -8,7 +8,9 @@ export type ProblemKind =
   | 'not-acceptable'
   | 'conflict'
   | 'precondition-failed'
+  | 'timed-out'
   | 'too-large'
+  | 'headers-too-large'
   | 'unsupported-media-type'
   | 'invalid'
   | 'rate-limited'
@@ -25,7 +27,8 @@ export const PROBLEMS = {
   'malformed-request': {
     kind: 'malformed',
     title: 'The request could not be read',
-    meaning: 'The HTTP message itself is at fault: a header sent twice, a body that broke off. Fix the client.',
+    meaning:
+      'The HTTP message itself is at fault: a header sent twice, a body that broke off, percent-encoding that is not UTF-8. Fix the client.',
   },
   'malformed-json': {
     kind: 'malformed',
@@ -176,6 +179,17 @@ export const PROBLEMS = {
     kind: 'too-large',
     title: 'The body is too large',
     meaning: 'At most 256 KB, with a public access token 16 KB. Split the batch.',
+  },
+  'headers-too-large': {
+    kind: 'headers-too-large',
+    title: 'The headers are too large',
+    meaning: 'Request line and headers may have 16 KB together.',
+  },
+  'request-timed-out': {
+    kind: 'timed-out',
+    title: 'The request took too long to arrive',
+    meaning:
+      'Headers must arrive within 15 seconds, the whole request within 30. Nothing was processed: send it again.',
   },
   'unsupported-media-type': {
     kind: 'unsupported-media-type',

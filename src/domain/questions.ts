@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
-import { TimestampOut, text } from './text.ts';
+import { isStorable, TimestampOut, text } from './text.ts';
 
 const Labels = z
   .strictObject({ low: text(80), high: text(80) })
@@ -52,6 +52,7 @@ export const CONFIGS = {
     url: z
       .url({ protocol: /^https?$/ })
       .max(2000)
+      .refine(isStorable, 'must not contain U+0000 or a lone surrogate')
       .optional(),
   }),
 } as const;

@@ -5,15 +5,27 @@ export const isStorable = (text: string): boolean => !text.includes('\u0000') &&
 
 const STORABLE = 'must not contain U+0000 or a lone surrogate';
 
-/** A schema of storable text of `min`…`max` UTF-16 units. */
-export const text = (max: number, min = 0) => z.string().min(min).max(max).refine(isStorable, STORABLE);
+/** How many characters (Unicode code points) a text has, as JSON Schema and PostgreSQL count them. */
+const countCharacters = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+};
+
+/** A schema of storable text of `min`…`max` characters. */
+export const text = (max: number, min = 0) =>
+  z
+    .string()
+    .refine(value => value.length <= max || (value.length <= 2 * max && countCharacters(value) <= max), {
+      message: `must have at most ${max} characters`,
+      abort: true,
+    })
+    .refine(value => value.length >= min, `must have at least ${min} character${min === 1 ? '' : 's'}`)
+    .refine(isStorable, STORABLE)
+    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 
 /** A user identity: 1…256 characters, NFC, no control characters (contract section 2). */
-export const Identity = z
-  .string()
-  .min(1)
-  .max(256)
-  .refine(isStorable, STORABLE)
+export const Identity = text(256, 1)
   .refine(value => !/\p{Cc}/u.test(value), 'must not contain control characters')
   .refine(value => value === value.normalize('NFC'), 'must be in Unicode normalization form C')
   .meta({
@@ -31,11 +43,18 @@ export const Tags = z
   .refine(tags => new Set(tags).size === tags.length, 'must not repeat a tag')
   .meta({ description: 'Labels of the team, at most 20, each at most 50 characters' });
 
+/** Whether a time has a year of four digits in UTC, after the offset was applied: what RFC 3339 and PostgreSQL can say. */
+function isWithinCalendar(time: Date): boolean {
+  const year = time.getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}
+
 /** RFC 3339 in UTC or with an offset; comes out as a `Date`. */
 export const Timestamp = z.iso
   .datetime({ offset: true })
   .max(40)
   .transform(value => new Date(value))
+  .refine(isWithinCalendar, 'must lie in the years 1 to 9999')
   .meta({ description: 'RFC 3339 time', example: '2026-11-21T07:00:00.000Z' });
 
 /** A time as the API sends it. */

@@ -5,9 +5,12 @@ import type { ProblemError } from './problem.ts';
 export const jsonPointer = (path: readonly PropertyKey[]): string =>
   path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** What a failed parse found, each with its place; a schema's union tells of its nearest branch. */
+/** How many faults a reply names: a body of a thousand unknown fields is told enough by then. */
+const MAX_FAULTS = 50;
+
+/** What a failed parse found, each with its place, at most 50; a schema's union tells of its nearest branch. */
 export function describeIssues(error: z.ZodError): ProblemError[] {
-  return error.issues.flatMap(issue =>
+  const faults = error.issues.flatMap(issue =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map(key => ({
           pointer: jsonPointer([...issue.path, key]),
@@ -16,14 +19,18 @@ export function describeIssues(error: z.ZodError): ProblemError[] {
         }))
       : [{ pointer: jsonPointer(issue.path), code: issue.code.replaceAll('_', '-'), detail: issue.message }],
   );
+  return faults.slice(0, MAX_FAULTS);
 }
 
-/** Whether a parsed JSON document nests deeper than `limit`, found without recursion. */
+const containersOf = (values: unknown[]): object[] =>
+  values.filter(value => typeof value === 'object' && value !== null) as object[];
+
+/** Whether objects and arrays of a parsed JSON document nest deeper than `limit` levels, found without recursion. */
 export function isDeeperThan(document: unknown, limit: number): boolean {
-  let level: unknown[] = [document];
-  for (let depth = 0; level.length > 0; depth++) {
+  let level = containersOf([document]);
+  for (let depth = 1; level.length > 0; depth++) {
     if (depth > limit) return true;
-    level = level.flatMap(value => (value !== null && typeof value === 'object' ? Object.values(value) : []));
+    level = containersOf(level.flatMap(container => Object.values(container)));
   }
   return false;
 }

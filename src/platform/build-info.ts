@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const manifest = JSON.parse(read('package.json')) as { version: string };
 
-/** What runs: the version of the package, and the commit where the image was built with one. */
-export const BUILD = { version: manifest.version, node: process.versions.node } as const;
+/** Written beside package.json where an image is built from a known commit. */
+const COMMIT_FILE = '.commit';
+const commit = existsSync(new URL(`../../${COMMIT_FILE}`, import.meta.url)) ? read(COMMIT_FILE).trim() : 'unknown';
+
+/** What runs. */
+export const BUILD = { version: manifest.version, commit, node: process.versions.node } as const;

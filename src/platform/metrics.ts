@@ -22,7 +22,7 @@ export function createMetrics(role: string) {
     new Histogram({ name, help, buckets, labelNames, registers });
 
   collectDefaultMetrics({ register: registry });
-  gauge('parley_build_info', 'Always 1; says what runs', ['version', 'node', 'role']).set({ ...BUILD, role }, 1);
+  gauge('parley_build_info', 'Always 1; says what runs', ['version', 'commit', 'node', 'role']).set({ ...BUILD, role }, 1);
 
   const refreshers: (() => Promise<void>)[] = [];
   return {
@@ -56,6 +56,7 @@ export function createMetrics(role: string) {
     dbPoolWait: histogram('parley_db_pool_wait_seconds', 'Wait for a free connection', HTTP_SECONDS),
     dbErrors: counter('parley_db_errors_total', 'Failed statements', ['sqlstate_class']),
     redisUp: gauge('parley_redis_up', '1 when Valkey or Redis answers (absent with the queue in PostgreSQL)'),
+    redisErrors: counter('parley_redis_command_errors_total', 'Commands that Valkey or Redis failed', ['kind']),
     redisMemory: gauge('parley_redis_memory_used_ratio', 'used_memory / maxmemory; 0 without a maximum'),
 
     /** Runs before each scrape, to read values of the whole service. A failure leaves the last value. */

@@ -19,8 +19,8 @@ const HEALTH_EVERY_MS = 1000;
 const CENSUS_PAGE = 100;
 const CENSUS_KEPT_MS = 1000;
 
-/** States of a job that is not done. */
-const PENDING = ['waiting', 'active', 'delayed', 'prioritized'] as const;
+/** States of a job that is not done; `failed` is one whose workers died more often than is allowed. */
+const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
 /** What the queue's store was last found to be. */
 export interface QueueHealth {

@@ -114,7 +114,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       [flushes.map(flush => flush.flush)],
     );
     const isFresh = new Set(fresh.map(row => row.id));
-    const answers = flushes.filter(flush => isFresh.has(flush.flush)).flatMap(flush => flush.answers);
+    const answers = flushes.filter(({ flush }) => isFresh.delete(flush)).flatMap(flush => flush.answers);
     const storable = answers.filter(answer => !unstorable.has(answer));
     const settled = await upsertAnswers(session, storable);
     for (const [answer, detail] of unstorable)
@@ -136,7 +136,8 @@ class Rehearsed extends Error {}
 export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Promise<void> {
   try {
     await storage.transaction(async session => {
-      await upsertAnswers(session, answers);
+      const { stored } = await upsertAnswers(session, answers);
+      await upsertCardRecords(session, stored);
       throw new Rehearsed();
     });
   } catch (error) {
@@ -229,11 +230,16 @@ async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promis
   );
 }
 
-/** When the card was shown by Parley's clock: the device's time less its skew, and never later than the receipt. */
+/**
+ * When the card was shown by Parley's clock: the device's time less its skew, never later than the receipt.
+ *
+ * Never before 1970 either: two absurd clocks together may name a year that PostgreSQL does not have.
+ */
 function shownAt(answer: AcceptedAnswer): string {
   const received = Date.parse(answer.received_at);
   if (!answer.displayed_at || answer.clock_skew_ms === null) return answer.received_at;
-  return new Date(Math.min(received, Date.parse(answer.displayed_at) - answer.clock_skew_ms)).toISOString();
+  const shown = Date.parse(answer.displayed_at) - answer.clock_skew_ms;
+  return new Date(Math.max(0, Math.min(received, shown))).toISOString();
 }
 
 async function upsertCardRecords(session: Session, stored: AcceptedAnswer[]): Promise<void> {
@@ -268,7 +274,7 @@ async function upsertCardRecords(session: Session, stored: AcceptedAnswer[]): Pr
   );
 }
 
-/** Removes the quarantine entries whose replay was settled, and gives back those that were still there. */
+/** Removes the quarantine entries whose replay was settled, and gives back one replay of each that was still there. */
 async function removeReplayed(session: Session, settled: Settled): Promise<Set<AcceptedAnswer>> {
   const replays = [...settled.stored, ...settled.repeated].filter(answer => answer.replay_of);
   if (replays.length === 0) return new Set();
@@ -280,7 +286,7 @@ async function removeReplayed(session: Session, settled: Settled): Promise<Set<A
     wanted.params,
   );
   const isRemoved = new Set(removed.map(row => row.id));
-  return new Set(replays.filter(answer => answer.replay_of && isRemoved.has(answer.replay_of)));
+  return new Set(replays.filter(answer => answer.replay_of && isRemoved.delete(answer.replay_of)));
 }
 
 /** Keeps what could not be stored, as text: the database takes any text that JSON can escape. */

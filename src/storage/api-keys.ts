@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/postgresql';
 import { type ApiKeyKind, apiKeyStatus, MAX_KEYS, type NewApiKey, toBearer } from '../domain/api-keys.ts';
 import { newUuid } from '../domain/ids.ts';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -5,6 +6,7 @@ import { DEFAULT_SCOPES } from '../domain/scopes.ts';
 import { type Keychain, randomSecret, sha256 } from '../platform/secrets.ts';
 import { ApiKeyEntity } from './entities/index.ts';
 import type { Storage, TenantStorage } from './orm.ts';
+import { lockTenant } from './tenants.ts';
 
 export interface ApiKeyRow {
   tenant_id: string;
@@ -27,9 +29,13 @@ export interface ApiKeyRow {
   last_used_at: Date | null;
 }
 
+/** Named one by one, so that a prepared statement outlives a migration that adds a column. */
+const COLUMNS = `tenant_id, id, name, kind, scopes, allowed_origins, secret_sealed, bearer_hash, hint,
+  previous_secret_sealed, previous_bearer_hash, previous_valid_until, created_at, expires_at, revoked_at, last_used_at`;
+
 /** The key of an id, of whatever tenant: the look-up that comes before the tenant is known. */
 export const findApiKey = async (storage: Storage, id: string): Promise<ApiKeyRow | undefined> =>
-  (await storage.query<ApiKeyRow>('select * from find_api_key($1)', [id]))[0];
+  (await storage.query<ApiKeyRow>(`select ${COLUMNS} from find_api_key($1)`, [id]))[0];
 
 /** A key that was just made or rotated, with what is shown this once. A public key shows neither. */
 export interface IssuedApiKey {
@@ -81,6 +87,7 @@ export async function insertApiKey(
     last_used_at: null,
   };
   await tenant.unitOfWork(async em => {
+    await lockTenant(em, tenant.tenantId);
     const present = await em.count(ApiKeyEntity, { tenant_id: tenant.tenantId, revoked_at: null });
     if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant may have ${MAX_KEYS} API keys.`);
     await em.insert(ApiKeyEntity, row);
@@ -117,12 +124,18 @@ export const revokeApiKey = (tenant: TenantStorage, id: string, now: Date): Prom
   });
 
 export const listApiKeys = async (tenant: TenantStorage): Promise<ApiKeyRow[]> =>
-  tenant.query<ApiKeyRow>('select * from api_keys where tenant_id = $1 order by created_at, id', [tenant.tenantId]);
+  tenant.query<ApiKeyRow>(`select ${COLUMNS} from api_keys where tenant_id = $1 order by created_at, id`, [
+    tenant.tenantId,
+  ]);
 
 /** Changes a key under a row lock; `change` mutates it, or throws to leave it as it is. */
 const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow) => void): Promise<ApiKeyRow> =>
   tenant.unitOfWork(async em => {
-    const key = await em.findOne(ApiKeyEntity, { tenant_id: tenant.tenantId, id }, { lockMode: 4 });
+    const key = await em.findOne(
+      ApiKeyEntity,
+      { tenant_id: tenant.tenantId, id },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     if (!key) throw notFound('API key');
     const row = key as unknown as ApiKeyRow;
     change(row);

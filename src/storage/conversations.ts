@@ -10,7 +10,7 @@ import {
   sideOf,
   statusAfterReply,
 } from '../domain/conversations.ts';
-import { newUuid } from '../domain/ids.ts';
+import { newUuid, toTypeId } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { isUniqueViolation } from './errors.ts';
@@ -190,13 +190,15 @@ export async function insertConversation(
   tenant: TenantStorage,
   owner: Owner,
   author: Author,
-  start: { subject: string; message: string; client_message_id?: string | undefined; previous_id?: string },
+  start: { subject: string; message: string; client_message_id?: string | undefined },
 ): Promise<Started> {
   const known = await findStarted(tenant, owner, author, start.client_message_id);
   if (known) return { conversation: known, created: false };
   try {
     const conversation = await tenant.transaction(async session => {
-      const started = await startConversation(session, tenant.tenantId, owner, author, start);
+      const { message: body, ...rest } = start;
+      const first = { body, format: 'text', client_message_id: start.client_message_id } as const;
+      const started = await startConversation(session, tenant.tenantId, owner, author, { ...rest, first });
       return started.conversation;
     });
     return { conversation, created: true };
@@ -226,12 +228,20 @@ async function findStarted(
   return rows[0];
 }
 
+type FirstMessage = Omit<MessageContent, 'kind'>;
+
+/**
+ * Inserts a conversation and its first message.
+ *
+ * The conversation keeps a `client_message_id` only when the client asked for a conversation: one that follows an old
+ * one is found through its message, whose id may repeat that of a message elsewhere.
+ */
 async function startConversation(
   session: Session,
   tenantId: string,
   owner: Owner,
   author: Author,
-  start: { subject: string; message: string; client_message_id?: string | undefined; previous_id?: string },
+  start: { subject: string; first: FirstMessage; client_message_id?: string | undefined; previous_id?: string },
 ): Promise<{ conversation: ConversationRow; message: MessageRow }> {
   const now = await openWrite(session);
   const side = sideOf(author.type);
@@ -250,7 +260,7 @@ async function startConversation(
       start.subject,
       sourceOf(author),
       start.client_message_id ?? null,
-      preview(start.message),
+      preview(start.first.body),
       author.type,
       side === 'user' ? 1 : 0,
       side === 'team' ? 1 : 0,
@@ -262,12 +272,7 @@ async function startConversation(
     ],
   );
   const conversation = rows[0] as ConversationRow;
-  const content = {
-    body: start.message,
-    format: 'text',
-    kind: 'reply',
-    client_message_id: start.client_message_id,
-  } as const;
+  const content = { ...start.first, kind: 'reply' } as const;
   const message = await insertRow(session, tenantId, conversation.id, author, content, 1, 0, now);
   return { conversation, message };
 }
@@ -325,42 +330,71 @@ export const insertMessage = (
   content: MessageContent,
 ): Promise<Added> =>
   tenant.transaction(async session => {
-    const conversation = await readConversation(session, tenant.tenantId, conversationId, owner, 'for update');
-    const known = await findMessageByClientId(
-      session,
-      tenant.tenantId,
-      conversation,
-      author,
-      content.client_message_id,
-    );
-    if (known) return { message: known, created: false };
+    const { tenantId } = tenant;
+    const addressed = await readConversation(session, tenantId, conversationId, owner, 'for update');
     const now = await openWrite(session);
-    if (content.kind === 'note')
-      return { message: await addNote(session, tenant.tenantId, conversation, author, content, now), created: true };
-    const side = sideOf(author.type);
-    const staleSince = now.getTime() - REOPEN_DAYS * 86_400_000;
-    if (side === 'user' && conversation.resolved_at && conversation.resolved_at.getTime() < staleSince) {
-      const whose = { identity: conversation.identity, verified: conversation.identity_verified };
-      const start = { subject: conversation.subject, message: content.body, previous_id: conversation.id };
-      const { message } = await startConversation(session, tenant.tenantId, whose, author, {
-        ...start,
-        client_message_id: content.client_message_id,
-      });
-      return { message, created: true };
+    const isUser = sideOf(author.type) === 'user';
+    for (let conversation = addressed; ; ) {
+      const known = await findMessageByClientId(session, tenantId, conversation, author, content.client_message_id);
+      if (known) return { message: known, created: false };
+      const stale = isUser && isStale(conversation, now);
+      const next = stale ? await readFollowUp(session, tenantId, conversation) : undefined;
+      if (!next)
+        return { message: await write(session, tenantId, conversation, author, content, stale, now), created: true };
+      conversation = next;
     }
-    const message = await insertRow(
-      session,
-      tenant.tenantId,
-      conversationId,
-      author,
-      content,
-      conversation.last_seq + 1,
-      0,
-      now,
-    );
-    await applyReply(session, tenant.tenantId, conversation, message, now);
-    return { message, created: true };
   });
+
+/** Whether a conversation was resolved so long ago that its user starts a new one. */
+const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
+  resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * 86_400_000;
+
+/** The conversation that was started in place of a stale one, so that a second message does not start another. */
+async function readFollowUp(
+  session: Session,
+  tenantId: string,
+  stale: ConversationRow,
+): Promise<ConversationRow | undefined> {
+  const rows = await session.query<ConversationRow>(
+    `select ${COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
+     and previous_id = $4 order by created_at desc, id desc limit 1 for update`,
+    [tenantId, stale.identity, stale.identity_verified, stale.id],
+  );
+  return rows[0];
+}
+
+async function write(
+  session: Session,
+  tenantId: string,
+  conversation: ConversationRow,
+  author: Author,
+  content: MessageContent,
+  stale: boolean,
+  now: Date,
+): Promise<MessageRow> {
+  if (content.kind === 'note') return addNote(session, tenantId, conversation, author, content, now);
+  if (stale) {
+    const whose = { identity: conversation.identity, verified: conversation.identity_verified };
+    const started = await startConversation(session, tenantId, whose, author, {
+      subject: conversation.subject,
+      previous_id: conversation.id,
+      first: content,
+    });
+    return started.message;
+  }
+  const message = await insertRow(
+    session,
+    tenantId,
+    conversation.id,
+    author,
+    content,
+    conversation.last_seq + 1,
+    0,
+    now,
+  );
+  await applyReply(session, tenantId, conversation, message, now);
+  return message;
+}
 
 /** Finds a message by its client's id, also in the conversation that followed an old one. */
 async function findMessageByClientId(
@@ -503,6 +537,7 @@ export const updateConversation = (
           allowed: ['open', 'pending', 'resolved'].filter(status => status !== before.status),
         },
       });
+    if (!changesAnything(before, patch)) return before;
     const now = await openWrite(session);
     if (sideOf(actor.type) === 'team') await noteChanges(session, tenant.tenantId, before, actor, patch, now);
     const seenByUser = patch.status !== undefined || (patch.subject !== undefined && patch.subject !== before.subject);
@@ -528,6 +563,12 @@ export const updateConversation = (
     return rows[0] as ConversationRow;
   });
 
+const changesAnything = (before: ConversationRow, { tags, ...fields }: ConversationPatch): boolean =>
+  (tags !== undefined && JSON.stringify(tags) !== JSON.stringify(before.tags)) ||
+  (Object.keys(fields) as (keyof typeof fields)[]).some(
+    name => fields[name] !== undefined && fields[name] !== before[name],
+  );
+
 async function noteChanges(
   session: Session,
   tenantId: string,
@@ -539,10 +580,16 @@ async function noteChanges(
   for (const field of ['status', 'assignee_id', 'priority'] as const) {
     const value = patch[field];
     if (value === undefined || value === before[field]) continue;
-    const body = `${field}: ${before[field] ?? 'none'} → ${value ?? 'none'}`;
+    const body = `${field}: ${describeValue(field, before[field])} → ${describeValue(field, value)}`;
     await addNote(session, tenantId, before, actor, { body, format: 'text', kind: 'event' }, now);
   }
 }
+
+/** A value of a field as an event tells it: a member by the identifier that the API knows. */
+const describeValue = (field: string, value: string | null): string => {
+  if (value === null) return 'none';
+  return field === 'assignee_id' ? toTypeId('member', value) : value;
+};
 
 /** Deletes a conversation with its messages. */
 export const deleteConversation = (

@@ -58,25 +58,42 @@ export async function awaitSchema(url: string, log: Log, signal: AbortSignal): P
   }
 }
 
+/** The roles that processes act as (`StorageRole`). */
+const ROLES = ['parley_app', 'parley_worker'];
+
 /** What is wrong with the rights of the connection's user, a sentence each. */
-export async function checkRoles(url: string): Promise<string[]> {
+export async function checkRoles(url: string, roles: readonly string[] = ROLES): Promise<string[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2500 });
   await client.connect();
   try {
     const { rows } = await client.query<{ rolname: string; sees_all: boolean; usable: boolean }>(
       `select rolname, rolsuper or rolbypassrls as sees_all, pg_has_role(current_user, oid, 'member') as usable
-       from pg_roles where rolname in ('parley_app', 'parley_worker')`,
+       from pg_roles where rolname = any($1) order by rolname`,
+      [roles],
     );
-    if (rows.length < 2) return ['the roles parley_app and parley_worker are missing: run `parley migrate`'];
-    return rows.flatMap(role => [
-      ...(role.sees_all
-        ? [`the role ${role.rolname} bypasses row-level security: alter role ${role.rolname} nosuperuser nobypassrls`]
-        : []),
-      ...(role.usable
-        ? []
-        : [`the user may not act as ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
-    ]);
+    if (rows.length < roles.length) return [`the roles ${roles.join(' and ')} are missing: run \`parley migrate\``];
+    return [...rows.flatMap(describeRole), ...(await describeBlindness(client))];
   } finally {
     await client.end();
   }
+}
+
+const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolean }): string[] => [
+  ...(role.sees_all
+    ? [`the role ${role.rolname} bypasses row-level security: alter role ${role.rolname} nosuperuser nobypassrls`]
+    : []),
+  ...(role.usable
+    ? []
+    : [`the user may not act as ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
+];
+
+/** `oldest_open_write` runs as its owner, who must see the transactions of the processes: else `updated_since` skips. */
+async function describeBlindness(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ owner: string }>(
+    `select pg_get_userbyid(proowner) as owner from pg_proc where oid = to_regprocedure('oldest_open_write()')
+     and not pg_has_role(proowner, 'pg_read_all_stats', 'usage') and not pg_has_role(proowner, session_user, 'usage')`,
+  );
+  return rows.map(
+    ({ owner }) => `the owner of the tables does not see open writes: grant pg_read_all_stats to ${owner}`,
+  );
 }

@@ -1,3 +1,4 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -5,6 +6,7 @@ import type { Frequency, QuestionContent, QuestionStatus, QuestionType } from '.
 import { QuestionEntity, QuestionVersionEntity } from './entities/index.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere, likeContains } from './sql.ts';
+import { lockTenant } from './tenants.ts';
 
 /** How many live questions one tenant may have. */
 export const MAX_LIVE_QUESTIONS = 200;
@@ -99,7 +101,11 @@ export async function updateQuestion(
   change: (question: QuestionRow) => void,
 ): Promise<QuestionRow> {
   return tenant.unitOfWork(async em => {
-    const entity = await em.findOne(QuestionEntity, { tenant_id: tenant.tenantId, id }, { lockMode: 4 });
+    const entity = await em.findOne(
+      QuestionEntity,
+      { tenant_id: tenant.tenantId, id },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     if (!entity) throw notFound('question');
     const question = entity as unknown as QuestionRow;
     const before = { status: question.status, version: question.version };
@@ -116,9 +122,8 @@ export async function updateQuestion(
   });
 }
 
-type UnitOfWork = Parameters<Parameters<TenantStorage['unitOfWork']>[0]>[0];
-
-async function refuseTooManyLive(em: UnitOfWork, tenant: TenantStorage): Promise<void> {
+async function refuseTooManyLive(em: EntityManager, tenant: TenantStorage): Promise<void> {
+  await lockTenant(em, tenant.tenantId);
   const live = await em.count(QuestionEntity, { tenant_id: tenant.tenantId, status: 'live' });
   if (live > MAX_LIVE_QUESTIONS)
     throw new Problem('limit-reached', `A tenant may have ${MAX_LIVE_QUESTIONS} live questions.`);
@@ -131,7 +136,11 @@ export const deleteQuestion = (
   check: (question: QuestionRow) => void,
 ): Promise<void> =>
   tenant.unitOfWork(async em => {
-    const question = await em.findOne(QuestionEntity, { tenant_id: tenant.tenantId, id }, { lockMode: 4 });
+    const question = await em.findOne(
+      QuestionEntity,
+      { tenant_id: tenant.tenantId, id },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     if (!question) throw notFound('question');
     check(question as unknown as QuestionRow);
     em.remove(question);

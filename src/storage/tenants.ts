@@ -1,3 +1,4 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { DEFAULT_COOLDOWN_DAYS } from '../domain/tenants.ts';
 import { TenantEntity } from './entities/index.ts';
@@ -16,6 +17,10 @@ export async function insertTenant(storage: Storage, name: string, now: Date): P
   await storage.forTenant(row.id).unitOfWork(em => em.insert(TenantEntity, row));
   return row;
 }
+
+/** Makes whoever counts the tenant's things before adding one wait for the other, so that no limit is passed. */
+export const lockTenant = (em: EntityManager, id: string): Promise<unknown> =>
+  em.findOne(TenantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>('select id, name, cooldown_days, created_at from tenants'))[0];

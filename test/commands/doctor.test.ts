@@ -52,6 +52,18 @@ describe('the doctor', () => {
     ]);
   });
 
+  test('says that the secret key is not the one that the stored secrets were made with', async () => {
+    await using database = await createDatabase();
+    const environment = { DATABASE_URL: database.url, SECRET_KEY };
+    const tenant = JSON.parse((await runCommand(['tenant', 'create', '--name', 'Acme'], environment)).stdout);
+    await runCommand(['api-key', 'create', '--tenant', tenant.id, '--name', 'backend'], environment);
+    expect((await diagnose(environment)).ok).toBe(true);
+    const other = await diagnose({ ...environment, SECRET_KEY: randomBytes(32).toString('base64') });
+    expect(illOf(other)).toEqual([
+      expect.objectContaining({ name: 'secret key', mend: expect.stringContaining('former SECRET_KEY') }),
+    ]);
+  });
+
   test.runIf(backends().includes('valkey'))(
     'says when the queue does not write to disk before it replies',
     async () => {

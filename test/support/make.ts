@@ -1,9 +1,11 @@
 import { SignJWT } from 'jose';
 import { v7 } from 'uuid';
+import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/api-keys.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
 import { insertApiKey } from '../../src/storage/api-keys.ts';
+import type { Storage } from '../../src/storage/orm.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import type { TestApi } from './api.ts';
 
@@ -31,9 +33,18 @@ export interface SignOverrides {
   claims?: Record<string, unknown>;
 }
 
+const storages = new WeakMap<TestApi, Storage>();
+
+/** One storage for all tenants of an API, so that many tests in a file do not hold a connection each. */
+function storageOf(api: TestApi): Storage {
+  const storage = storages.get(api) ?? api.database.storage();
+  storages.set(api, storage);
+  return storage;
+}
+
 /** A tenant with a server key, made through the same storage functions as the command line. */
 export async function makeTenant(api: TestApi, name = 'Acme'): Promise<TestTenant> {
-  const storage = api.database.storage();
+  const storage = storageOf(api);
   const { id: uuid } = await insertTenant(storage, name, new Date());
   const addKey = async (key: Partial<NewApiKey> = {}): Promise<TestKey> => {
     const parsed = NewApiKeySchema.parse({ name: 'backend', ...key });
@@ -87,3 +98,26 @@ export const answerTo = (card: { id: string; question_id: string; question_versi
 
 /** The id of a key as storage holds it. */
 export const uuidOfKey = (key: TestKey): string => parseTypeId('key', key.id) as string;
+
+/** An answer as the API hands it to the worker, of a tenant that need not exist. Ids are UUIDs. */
+export const anAcceptedAnswer = (fields: Partial<AcceptedAnswer> = {}): AcceptedAnswer => ({
+  tenant_id: v7(),
+  id: v7(),
+  identity: 'user|42',
+  identity_verified: true,
+  card_id: 'c0ffee00-0000-8000-8000-000000000001',
+  question_id: 'c0ffee00-0000-7000-8000-000000000002',
+  question_version: 1,
+  revision: 1,
+  state: 'completed',
+  values: { main: 9 },
+  comment: null,
+  displayed_at: null,
+  answered_at: null,
+  duration_ms: null,
+  metadata: {},
+  content_hash: 'first',
+  clock_skew_ms: null,
+  received_at: new Date().toISOString(),
+  ...fields,
+});

@@ -1,4 +1,4 @@
-import { compactVerify, errors, SignJWT } from 'jose';
+import { type CryptoKey, compactVerify, errors, SignJWT } from 'jose';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem, type ProblemCode } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
@@ -66,11 +66,12 @@ export async function findIssuer(claims: JsonObject, keyRing: Pick<KeyRing, 'fin
   return key;
 }
 
-async function checkSignature(token: string, key: RingKey, now: Date): Promise<void> {
+/** Checks the signature and gives the key that made it: the present one, or while it rotates the one before. */
+async function checkSignature(token: string, key: RingKey, now: Date): Promise<CryptoKey> {
   for (const verifier of key.verifiers(now)) {
     try {
       await compactVerify(token, verifier, { algorithms: [TOKEN_HEADER.alg] });
-      return;
+      return verifier;
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error;
     }
@@ -107,6 +108,13 @@ function readIdentity(claims: JsonObject): string {
   return parsed.data;
 }
 
+/** A token that was found valid: whom it speaks for, by which key, and until when (milliseconds since 1970). */
+export interface VerifiedToken {
+  caller: UserCaller;
+  key: RingKey;
+  validUntil: number;
+}
+
 /**
  * The user whom an access token speaks for.
  *
@@ -114,17 +122,21 @@ function readIdentity(claims: JsonObject): string {
  * canonical encoding, exact header, a capped lifetime, the tenant of the key. Whether the token is a public one follows
  * from the kind of the key, never from a claim.
  */
-export async function verifyAccessToken(token: string, keyRing: Pick<KeyRing, 'find'>, now: Date): Promise<UserCaller> {
+export async function verifyAccessToken(
+  token: string,
+  keyRing: Pick<KeyRing, 'find'>,
+  now: Date,
+): Promise<VerifiedToken> {
   const { header, claims } = readToken(token);
   checkHeader(header);
   const key = await findIssuer(claims, keyRing, now);
-  await checkSignature(token, key, now);
+  const verifier = await checkSignature(token, key, now);
   if (claims.sub !== toTypeId('tenant', key.row.tenant_id))
     throw refuse('subject-mismatch', '"sub" is not the tenant of the key that "iss" names.');
   const expiresAt = checkTimes(claims, now);
   const identity = readIdentity(claims);
   const verified = key.row.kind === 'server';
-  return {
+  const caller: UserCaller = {
     kind: verified ? 'access-token' : 'public-access-token',
     tenantId: key.row.tenant_id,
     keyId: key.row.id,
@@ -132,6 +144,12 @@ export async function verifyAccessToken(token: string, keyRing: Pick<KeyRing, 'f
     verified,
     expiresAt,
   };
+  const ends = [
+    expiresAt.getTime() + CLOCK_LEEWAY_SECONDS * 1000,
+    key.row.expires_at?.getTime(),
+    verifier === key.signer ? undefined : key.row.previous_valid_until?.getTime(),
+  ];
+  return { caller, key, validUntil: Math.min(...ends.filter(end => end !== undefined)) };
 }
 
 /** A public access token for a user that is only claimed; an hour long. */

@@ -3,7 +3,6 @@ import { BEARER_PREFIX } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Scope } from '../../domain/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
-import { verifyAccessToken } from './access-tokens.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
 import type { Caller, CredentialKind } from './caller.ts';
 
@@ -14,7 +13,10 @@ export function authorizationOf(request: IncomingMessage): string | undefined {
   return values?.[0];
 }
 
-type AuthDeps = Pick<ApiDeps, 'keyRing' | 'metrics' | 'now'>;
+type AuthDeps = Pick<ApiDeps, 'keyRing' | 'tokens' | 'metrics' | 'now'>;
+
+/** What the metric calls each kind of credential. */
+const METHODS = { 'api-key': 'api_key', 'access-token': 'jwt', 'public-access-token': 'public' } as const;
 
 /** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
 export async function authenticate(authorization: string | undefined, deps: AuthDeps): Promise<Caller> {
@@ -23,15 +25,17 @@ export async function authenticate(authorization: string | undefined, deps: Auth
   if (scheme?.toLowerCase() !== 'bearer' || !credential || rest.length > 0)
     throw new Problem('credentials-invalid', 'The Authorization header must be "Bearer <token or API key>".');
   const isKey = credential.startsWith(BEARER_PREFIX);
-  const verify = isKey ? verifyBearerKey : verifyAccessToken;
+  const now = deps.now();
   try {
-    const caller = await verify(credential, deps.keyRing, deps.now());
-    deps.metrics.authAttempts.inc({ method: caller.kind, result: 'ok' });
+    const caller = isKey
+      ? await verifyBearerKey(credential, deps.keyRing, now)
+      : await deps.tokens.verify(credential, now);
+    deps.metrics.authAttempts.inc({ method: METHODS[caller.kind], result: 'ok' });
     deps.keyRing.touch(caller.keyId);
     return caller;
   } catch (error) {
     const result = error instanceof Problem ? error.code : 'internal-error';
-    deps.metrics.authAttempts.inc({ method: isKey ? 'api-key' : 'access-token', result });
+    deps.metrics.authAttempts.inc({ method: METHODS[isKey ? 'api-key' : 'access-token'], result });
     throw error;
   }
 }

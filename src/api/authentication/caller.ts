@@ -27,6 +27,6 @@ export type Caller = KeyCaller | UserCaller;
 /** The callers that some kinds of credentials make. */
 export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key' ? KeyCaller : UserCaller<Kind>;
 
-/** What distinguishes callers of one tenant: for cursors, limits and replays. */
-export const callerId = (caller: Caller): string =>
-  caller.kind === 'api-key' ? caller.keyId : `${caller.verified ? 'verified' : 'claimed'}:${caller.identity}`;
+/** Whose view of the tenant's lists a caller has: the team's with any of its keys, or one user's. */
+export const viewOf = (caller: Caller): string =>
+  caller.kind === 'api-key' ? 'team' : `${caller.verified ? 'verified' : 'claimed'}:${caller.identity}`;

@@ -29,6 +29,8 @@ export interface RingKey {
 export interface KeyRing {
   /** The key of an id, whether it still works or not; `undefined` when there is none. */
   find(id: string): Promise<RingKey | undefined>;
+  /** The key of an id if it is in memory and still true. */
+  held(id: string): RingKey | undefined;
   /** Notes that a key was used; written in batches. */
   touch(id: string): void;
   close(): Promise<void>;
@@ -36,21 +38,25 @@ export interface KeyRing {
 
 /** Every API key that this process has met, dropped within milliseconds of any change to it. */
 export function createKeyRing(storage: Storage, notices: Notices, keychain: Keychain, log: Log): KeyRing {
-  const keys = new LRUCache<string, Promise<RingKey>>({ max: MAX_KEYS });
+  const keys = new LRUCache<string, RingKey>({ max: MAX_KEYS });
+  /** Keys being read: one query for all who ask meanwhile. A change takes them out, so that nothing old is kept. */
+  const loading = new Map<string, Promise<RingKey | undefined>>();
   const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_KEPT_MS });
   const used = new Set<string>();
 
   notices.onChange(({ table, id }) => {
     if (table !== 'api_keys') return;
     keys.delete(id);
+    loading.delete(id);
     unknown.delete(id);
   });
   notices.onGap(() => {
     keys.clear();
+    loading.clear();
     unknown.clear();
   });
 
-  const load = async (id: string): Promise<RingKey | undefined> => {
+  const read = async (id: string): Promise<RingKey | undefined> => {
     const row = await findApiKey(storage, id);
     return row && importKey(row, keychain);
   };
@@ -69,26 +75,32 @@ export function createKeyRing(storage: Storage, notices: Notices, keychain: Keyc
   const timer = setInterval(writeUses, TOUCH_EVERY_MS);
   timer.unref();
 
+  const load = (id: string): Promise<RingKey | undefined> => {
+    const reading = read(id)
+      .then(key => {
+        if (loading.get(id) !== reading) return key;
+        if (key) keys.set(id, key);
+        else unknown.set(id, true);
+        return key;
+      })
+      .finally(() => {
+        if (loading.get(id) === reading) loading.delete(id);
+      });
+    loading.set(id, reading);
+    return reading;
+  };
+
+  const isDeaf = () => notices.deafForMs() > MAX_DEAF_MS;
+
   return {
     async find(id) {
-      if (notices.deafForMs() > MAX_DEAF_MS)
+      if (isDeaf())
         throw new Problem('database-unavailable', 'Nothing tells whether keys were revoked.', { retryAfterSeconds: 5 });
       const known = keys.get(id);
-      if (known) return known;
-      if (unknown.has(id)) return undefined;
-      const loading = load(id);
-      keys.set(id, loading as Promise<RingKey>); // one query for all who ask meanwhile
-      try {
-        const key = await loading;
-        if (key) return key;
-        unknown.set(id, true);
-      } catch (error) {
-        if (keys.peek(id) === loading) keys.delete(id);
-        throw error;
-      }
-      if (keys.peek(id) === loading) keys.delete(id);
-      return undefined;
+      if (known || unknown.has(id)) return known;
+      return loading.get(id) ?? load(id);
     },
+    held: id => (isDeaf() ? undefined : keys.get(id)),
     touch: id => void used.add(id),
     async close() {
       clearInterval(timer);

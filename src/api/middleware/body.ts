@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import rawBody from 'raw-body';
 import { Problem } from '../../domain/problem.ts';
@@ -7,8 +8,8 @@ import { isDeeperThan } from '../../domain/validation.ts';
 export const MAX_BODY_BYTES = 256 * 1024;
 export const MAX_PUBLIC_BODY_BYTES = 16 * 1024;
 const MAX_DEPTH = 20;
-/** For how long what follows an oversized body is read away, so that its sender gets to read the reply. */
-const DRAIN_MS = 5000;
+/** For how long the rest of a refused body is read away, so that its sender gets to read the reply. */
+const READ_AWAY_MS = 5000;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -37,19 +38,47 @@ async function readBytes(ctx: Context, limit: number, length: string | undefined
     return await rawBody(ctx.req, { limit, ...(length === undefined ? {} : { length }) });
   } catch (cause) {
     const { type } = cause as { type?: string };
-    if (type === 'entity.too.large') {
-      drain(ctx.req);
-      throw new Problem('body-too-large', `The body has more than ${limit} bytes.`);
-    }
+    if (type === 'entity.too.large') throw new Problem('body-too-large', `The body has more than ${limit} bytes.`);
     throw new Problem('malformed-request', 'The body broke off or has another length than announced.', { cause });
   }
 }
 
-/** Reads the rest away after the reply was sent; closing at once would make the kernel drop the reply. */
-function drain(request: IncomingMessage): void {
+const hasUnreadBody = (request: IncomingMessage): boolean =>
+  !request.complete &&
+  (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
+
+/** Resolves when the sender has sent the rest or given up; after 5 s the connection is cut. */
+function readAway(request: IncomingMessage): Promise<void> {
   request.resume();
-  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
-  request.once('close', () => clearTimeout(timer));
+  return new Promise(resolve => {
+    const timer = setTimeout(() => request.destroy(), READ_AWAY_MS);
+    const finish = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request.once('end', finish).once('close', finish).once('error', finish);
+  });
+}
+
+/**
+ * Sends a reply at once, whether or not the request's body was read; the connection ends only when that is over.
+ *
+ * Ended sooner, it would meet a sender who is still writing: the kernel would reset it and drop the reply.
+ */
+export function replyToUnread(ctx: Context, text: string): void {
+  if (!hasUnreadBody(ctx.req)) {
+    ctx.body = text;
+    return;
+  }
+  const sentBody = readAway(ctx.req);
+  async function* untilHeardOut() {
+    yield text;
+    await sentBody;
+  }
+  const { type } = ctx;
+  ctx.body = Readable.from(untilHeardOut(), { objectMode: false });
+  ctx.type = type;
+  ctx.length = Buffer.byteLength(text);
 }
 
 function parse(bytes: Buffer): unknown {

@@ -9,7 +9,7 @@ import type { KeyCaller } from '../authentication/caller.ts';
 const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
 /** Response headers that a replay repeats. */
-const KEPT_HEADERS = ['Content-Type', 'Location', 'ETag'];
+const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
 
 const hashOf = (ctx: Context, body: Buffer | undefined): string =>
   createHash('sha256')

@@ -1,6 +1,7 @@
 import type { Context, Next } from 'koa';
 import { Problem, type ProblemKind } from '../../domain/problem.ts';
 import type { ApiDeps } from '../deps.ts';
+import { replyToUnread } from './body.ts';
 
 /** What each kind of problem is over HTTP. A kind without a status does not compile. */
 export const STATUS_OF: Record<ProblemKind, number> = {
@@ -12,7 +13,9 @@ export const STATUS_OF: Record<ProblemKind, number> = {
   'not-acceptable': 406,
   conflict: 409,
   'precondition-failed': 412,
+  'timed-out': 408,
   'too-large': 413,
+  'headers-too-large': 431,
   'unsupported-media-type': 415,
   invalid: 422,
   'rate-limited': 429,
@@ -44,7 +47,7 @@ function asProblem(error: unknown, ctx: Context, deps: Pick<ApiDeps, 'log'>): Pr
 function challenge(ctx: Context, problem: Problem): void {
   if (problem.kind !== 'unauthenticated') return;
   const value = ctx.state.basic
-    ? 'Basic realm="parley", charset="UTF-8"'
+    ? 'Basic realm="parley"'
     : problem.code === 'credentials-missing'
       ? 'Bearer'
       : `Bearer error="invalid_token", error_description="${problem.title}"`;
@@ -65,6 +68,7 @@ export const problem = (deps: Pick<ApiDeps, 'config' | 'log'>) => async (ctx: Co
     ctx.set('Cache-Control', 'no-store');
     ctx.remove('ETag');
     ctx.type = 'application/problem+json';
-    ctx.body = JSON.stringify(problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId));
+    const document = problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId);
+    replyToUnread(ctx, JSON.stringify(document));
   }
 };

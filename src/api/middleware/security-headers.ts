@@ -9,11 +9,15 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 };
 
-/** Sets them before anything else runs, so that they stand on every status. */
-export const securityHeaders = (baseUrl: string) => {
-  const headers = baseUrl.startsWith('https:')
+/** The headers of every response; over HTTPS browsers are told to stay there. */
+export const securityHeadersOf = (baseUrl: string): Record<string, string> =>
+  baseUrl.startsWith('https:')
     ? { ...HEADERS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }
     : HEADERS;
+
+/** Sets them before anything else runs, so that they stand on every status. */
+export const securityHeaders = (baseUrl: string) => {
+  const headers = securityHeadersOf(baseUrl);
   return (ctx: Context, next: Next) => {
     ctx.set(headers);
     return next();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
@@ -10,6 +11,7 @@ import {
   QUESTION_ACTIONS,
   Question,
   type QuestionAction,
+  type QuestionContent,
   QuestionPatch,
   QuestionStatus,
   QuestionType,
@@ -90,12 +92,15 @@ const createQuestion = operation({
   async handle({ caller, body }, { storage, now }) {
     const row = await insertQuestion(
       storage.forTenant(caller.tenantId),
-      { ...body, name: body.name ?? body.title.slice(0, 120) },
+      { ...body, name: body.name ?? nameFrom(body.title) },
       now(),
     );
     return created(row);
   },
 });
+
+/** The name of a question that was given none; a character of two UTF-16 units is never cut in half. */
+const nameFrom = (title: string): string => title.slice(0, 120).replace(/[\uD800-\uDBFF]$/, '');
 
 const created = (row: QuestionRow) =>
   reply({ body: presentQuestion(row), headers: { Location: `/v1/questions/${toTypeId('question', row.id)}` } });
@@ -125,21 +130,25 @@ function parseConfig(type: QuestionType, config: unknown): QuestionRow['config']
   throw new Problem('validation-failed', `The config does not fit a ${type} question.`, { errors });
 }
 
+/** What makes a version; as plain JSON, because the database gives fields back in an order of its own. */
+const contentOf = ({ type, title, description, config }: QuestionRow): QuestionContent =>
+  JSON.parse(JSON.stringify({ type, title, description, config }));
+
 /** Applies a patch. Content that users see makes a new version once the question was published. */
 function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
   if (row.status === 'closed' || row.status === 'archived')
     throw new Problem('invalid-transition', `A question that is ${row.status} can not be edited. Clone it instead.`, {
       extra: { from: row.status, allowed: nextStatuses(row.status) },
     });
-  const before = { type: row.type, title: row.title, description: row.description, config: row.config };
+  const before = contentOf(row);
+  if (row.status !== 'draft') refuseImmutable({ '/type': row.type }, { '/type': type ?? row.type });
   if (type && type !== row.type && !config) row.config = parseConfig(type, {});
   Object.assign(row, rest, type ? { type } : {});
   if (config) row.config = parseConfig(row.type, config);
   if (frequency) row.frequency = { ...row.frequency, ...frequency };
   if (row.status === 'draft') return;
   refuseImmutable(immutableParts(before), immutableParts(row));
-  const after = { type: row.type, title: row.title, description: row.description, config: row.config };
-  if (JSON.stringify(before) !== JSON.stringify(after)) row.version++;
+  if (!isDeepStrictEqual(before, contentOf(row))) row.version++;
 }
 
 function refuseImmutable(before: Record<string, unknown>, after: Record<string, unknown>): void {

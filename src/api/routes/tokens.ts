@@ -11,10 +11,17 @@ import {
 } from '../../domain/tokens.ts';
 import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../authentication/access-tokens.ts';
 import { verifyBasicKey } from '../authentication/basic.ts';
-import { operation, reply } from '../operation.ts';
+import type { ApiDeps } from '../deps.ts';
+import { type Admission, operation, reply } from '../operation.ts';
 
 /** The tenant stays text: an unknown one must look like every other failure of the credentials. */
 const IssuePath = z.object({ tenant_id: z.string() });
+
+/** The key that a request for a public token names, from memory the second time. */
+const issuerOf = (
+  { params, header }: Pick<Admission<z.infer<typeof IssuePath>>, 'params' | 'header'>,
+  { keyRing, now }: Pick<ApiDeps, 'keyRing' | 'now'>,
+) => verifyBasicKey(header('authorization'), parseTypeId('tenant', params.tenant_id), keyRing, now());
 
 const issuePublicToken = operation({
   id: 'issuePublicToken',
@@ -37,13 +44,17 @@ const issuePublicToken = operation({
     'database-unavailable',
   ],
 
-  async handle({ params, body, header, ip, limitIssue }, { keyRing, now }) {
+  async admit({ params, header, ip, limitIssue }, { keyRing, now }) {
     await limitIssue('ip', ip);
-    const key = await verifyBasicKey(header('authorization'), parseTypeId('tenant', params.tenant_id), keyRing, now());
+    const key = await issuerOf({ params, header }, { keyRing, now });
     if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
     const origin = header('origin');
     if (origin !== undefined && key.row.allowed_origins.length > 0 && !key.row.allowed_origins.includes(origin))
       throw new Problem('origin-not-allowed', 'The public API key does not serve this origin.');
+  },
+
+  async handle({ params, header, body, limitIssue }, { keyRing, now }) {
+    const key = await issuerOf({ params, header }, { keyRing, now });
     await limitIssue('token-user', key.row.id, body.user_id);
     keyRing.touch(key.row.id);
     const access_token = await signPublicToken(key, body.user_id, now());

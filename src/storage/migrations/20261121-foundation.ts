@@ -332,7 +332,7 @@ as 'insert into ingestion_totals select tenant_id, 0, 0, 0, rejected from unnest
     this.addSql(`
 create function oldest_open_write() returns timestamptz
 language sql volatile security definer set search_path = public, pg_temp
-as 'select coalesce(min(xact_start), clock_timestamp()) from pg_stat_activity
+as 'select least(min(xact_start), statement_timestamp()) from pg_stat_activity
     where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid()'`);
     this.addSql(`
 create function forget_expired(kept interval) returns void

@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { ApiKey, presentApiKey, toBearer } from '../../src/domain/api-keys.ts';
+import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
+import { randomSecret } from '../../src/platform/secrets.ts';
+import { findApiKey, revokeApiKey, rotateApiKey } from '../../src/storage/api-keys.ts';
+import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
+import { aQuestion, makeTenant, type TestKey, type TestTenant, uuidOfKey } from '../support/make.ts';
+import { startProcess } from '../support/process.ts';
+import { forgeToken, goodClaims } from '../support/tokens.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  api = await createApi();
+  tenant = await makeTenant(api);
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const list = (as: string, of = api) => of.request('GET', '/v1/questions', { as });
+const statusOf = async (as: string, of = api) => (await list(as, of)).status;
+const signWith = (owner: TestTenant, key: TestKey) =>
+  forgeToken(owner, { payload: goodClaims(owner, key), secret: key.secret });
+const me = async (token: string, of = api) => {
+  const { status, body } = await of.request('GET', '/v1/me', { as: token });
+  return status === 200 ? 200 : body.code;
+};
+const revoke = (of: TestApi, owner: TestTenant, key: TestKey) =>
+  revokeApiKey(of.database.storage().forTenant(owner.uuid), uuidOfKey(key), new Date());
+const rowOf = async (key: TestKey) => {
+  const row = await findApiKey(api.database.storage(), uuidOfKey(key));
+  if (!row) throw new Error('the key is gone');
+  return row;
+};
+
+async function rotate(owner: TestTenant, key: TestKey, overlapHours: number): Promise<TestKey> {
+  const scope = api.database.storage().forTenant(owner.uuid);
+  const { shownOnce } = await rotateApiKey(scope, api.keychain, uuidOfKey(key), overlapHours, new Date());
+  return { id: key.id, secret: shownOnce.secret ?? '', apiKey: shownOnce.api_key ?? '' };
+}
+
+describe('a bearer key', () => {
+  test('of another tenant sees nothing of this one', async () => {
+    const other = await makeTenant(api, 'Other');
+    await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion() });
+    expect((await list(other.key.apiKey)).body).toEqual({ data: [], has_more: false, next_cursor: null });
+  });
+
+  test('that is wrong in any way is refused in one and the same way', async () => {
+    const { apiKey, secret, id } = tenant.key;
+    const revoked = await tenant.addKey();
+    await revoke(api, tenant, revoked);
+    const expired = await tenant.addKey({ expires_at: new Date(Date.now() - 1000).toISOString() as never });
+    const wrong = [
+      'sk_',
+      `sk_${secret}`,
+      `sk_${id.slice(4)}`,
+      apiKey.slice(0, -1),
+      `${apiKey}A`,
+      apiKey.slice(0, -1) + (apiKey.endsWith('A') ? 'B' : 'A'),
+      `sk_${apiKey.slice(3).toUpperCase()}`,
+      toBearer(uuidOfKey(tenant.key), randomSecret()),
+      toBearer(tenant.uuid, randomSecret()),
+      revoked.apiKey,
+      expired.apiKey,
+      "sk_'or'1'='1",
+    ];
+    const seen = new Set<string>();
+    for (const as of wrong) {
+      const reply = await list(as);
+      expect([as, reply.status]).toEqual([as, 401]);
+      seen.add(JSON.stringify({ ...reply.body, request_id: '' }) + reply.headers.get('www-authenticate'));
+    }
+    expect(seen.size).toBe(1);
+    expect([...seen][0]).toContain('"code":"credentials-invalid"');
+  });
+
+  test('does not exist for a public key', async () => {
+    const key = await tenant.addKey({ kind: 'public' });
+    expect(key).toEqual({ id: key.id, secret: '', apiKey: '' });
+    expect(await statusOf(toBearer(uuidOfKey(key), randomSecret()))).toBe(401);
+    expect((await rowOf(key)).bearer_hash).toBeNull();
+  });
+
+  test('stops working at the moment it expires', async () => {
+    const key = await tenant.addKey({ expires_at: new Date(Date.now() + 3_600_000).toISOString() as never });
+    expect(await statusOf(key.apiKey)).toBe(200);
+    expect(await me(signWith(tenant, key))).toBe(200);
+    await api.database.query('update api_keys set expires_at = now() where id = $1', [uuidOfKey(key)]);
+    await waitFor(async () => (await statusOf(key.apiKey)) === 401, 1000);
+    expect(await me(signWith(tenant, key))).toBe('unknown-issuer');
+    expect(presentApiKey(await rowOf(key), new Date()).status).toBe('expired');
+  });
+});
+
+describe('scopes', () => {
+  test('are all but erasing identities when none were chosen', async () => {
+    const { scopes } = await rowOf(tenant.key);
+    expect([...scopes].sort()).toEqual(SCOPES.filter(scope => scope !== 'identities:erase').sort());
+  });
+
+  const scoped = OPERATIONS.filter(operation => operation.scope && operation.credentials.includes('api-key'));
+  const used = [...new Set(scoped.map(operation => operation.scope as Scope))];
+
+  test.each(used)('%s opens its endpoints, and nothing else does', async scope => {
+    const owner = await makeTenant(api);
+    const only = await owner.addKey({ scopes: [scope] });
+    const allOthers = await owner.addKey({ scopes: SCOPES.filter(other => other !== scope) });
+    for (const operation of scoped.filter(one => one.scope === scope)) {
+      const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
+      const ask = (key: TestKey) => api.request(operation.method.toUpperCase(), path, { as: key.apiKey });
+      expect([operation.id, (await ask(only)).status]).not.toEqual([operation.id, 403]);
+      const refused = await ask(allOthers);
+      expect([operation.id, refused.status, refused.body.code]).toEqual([operation.id, 403, 'insufficient-scope']);
+      expect(refused.body.detail).toContain(scope);
+    }
+  });
+
+  test('belong to every endpoint of an API key, but for looking into a token', () => {
+    const open = OPERATIONS.filter(operation => operation.credentials.includes('api-key') && !operation.scope);
+    expect(open.map(operation => operation.id)).toEqual(['inspectToken']);
+  });
+});
+
+describe('rotation', () => {
+  test('keeps the old values valid beside the new ones for the overlap', async () => {
+    const old = await tenant.addKey();
+    expect(await statusOf(old.apiKey)).toBe(200);
+    const fresh = await rotate(tenant, old, 24);
+    await waitFor(async () => (await statusOf(fresh.apiKey)) === 200, 1000);
+    expect(await statusOf(old.apiKey)).toBe(200);
+    expect(await me(signWith(tenant, old))).toBe(200);
+    expect(await me(signWith(tenant, fresh))).toBe(200);
+    expect(presentApiKey(await rowOf(old), new Date()).status).toBe('rotating');
+
+    await api.database.query('update api_keys set previous_valid_until = now() where id = $1', [uuidOfKey(old)]);
+    await waitFor(async () => (await statusOf(old.apiKey)) === 401, 1000);
+    expect(await me(signWith(tenant, old))).toBe('bad-signature');
+    expect(await statusOf(fresh.apiKey)).toBe(200);
+    expect(await me(signWith(tenant, fresh))).toBe(200);
+    expect(presentApiKey(await rowOf(old), new Date()).status).toBe('active');
+  });
+
+  test('without an overlap ends the old values at once', async () => {
+    const old = await tenant.addKey();
+    expect(await statusOf(old.apiKey)).toBe(200);
+    const fresh = await rotate(tenant, old, 0);
+    await waitFor(async () => (await statusOf(old.apiKey)) === 401, 1000);
+    expect(await statusOf(fresh.apiKey)).toBe(200);
+    expect(await me(signWith(tenant, old))).toBe('bad-signature');
+  });
+
+  test('twice leaves the last two values valid', async () => {
+    const first = await tenant.addKey();
+    const second = await rotate(tenant, first, 24);
+    const third = await rotate(tenant, first, 24);
+    await waitFor(async () => (await statusOf(third.apiKey)) === 200, 1000);
+    expect(await statusOf(second.apiKey)).toBe(200);
+    expect(await statusOf(first.apiKey)).toBe(401);
+  });
+
+  test('of a public key changes what its tokens are signed with', async () => {
+    const key = await tenant.addKey({ kind: 'public' });
+    const issue = async () => {
+      const reply = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
+        body: { user_id: 'user|1' },
+        headers: { authorization: `Basic ${Buffer.from(`api_key:${key.id}`).toString('base64')}` },
+      });
+      return reply.body.access_token as string;
+    };
+    const before = await issue();
+    await rotate(tenant, key, 0);
+    await waitFor(async () => (await me(before)) === 'bad-signature', 1000);
+    expect(await me(await issue())).toBe(200);
+  });
+
+  test('is refused for a revoked key, which stays revoked', async () => {
+    const key = await tenant.addKey();
+    await revoke(api, tenant, key);
+    await expect(rotate(tenant, key, 24)).rejects.toMatchObject({ code: 'invalid-transition' });
+    expect(presentApiKey(await rowOf(key), new Date()).status).toBe('revoked');
+  });
+});
+
+describe('what is kept of a key', () => {
+  test('is neither its secret nor its bearer value, in any table', async () => {
+    const owner = await makeTenant(api);
+    const old = await owner.addKey();
+    const fresh = await rotate(owner, old, 24);
+    const published = await owner.addKey({ kind: 'public' });
+    await api.request('POST', '/v1/auth/inspect', {
+      as: fresh.apiKey,
+      body: { token: signWith(owner, fresh) },
+      headers: { 'idempotency-key': 'inspect-1' },
+    });
+    const tables = await api.database.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    expect(tables.length).toBeGreaterThan(10);
+    const dumps = await Promise.all(
+      tables.map(({ name }) => api.database.query<{ row: string }>(`select t::text as row from ${name} t`)),
+    );
+    const dump = dumps
+      .flat()
+      .map(({ row }) => row)
+      .join('\n');
+    expect(dump).toContain(uuidOfKey(published));
+    for (const value of [old.secret, old.apiKey, fresh.secret, fresh.apiKey]) {
+      expect(dump).not.toContain(value);
+      expect(dump).not.toContain(value.slice(-43));
+      expect(dump).not.toContain(Buffer.from(value).toString('hex'));
+      expect(dump).not.toContain(Buffer.from(value, 'base64url').toString('hex'));
+    }
+  });
+
+  test('is shown without secrets but right after it was made', async () => {
+    const shown = ApiKey.strict().parse(JSON.parse(JSON.stringify(presentApiKey(await rowOf(tenant.key), new Date()))));
+    expect(shown).not.toHaveProperty('secret');
+    expect(shown).not.toHaveProperty('api_key');
+    expect(shown).toMatchObject({
+      id: tenant.key.id,
+      kind: 'server',
+      status: 'active',
+      hint: tenant.key.apiKey.slice(-4),
+    });
+  });
+
+  test('never appears in a response', async () => {
+    const owner = await makeTenant(api);
+    const published = await owner.addKey({ kind: 'public' });
+    const issued = await api.request('POST', `/v1/tenants/${owner.id}/issuers/public/auth/token`, {
+      body: { user_id: 'user|1' },
+      headers: { authorization: `Basic ${Buffer.from(`api_key:${published.id}`).toString('base64')}` },
+    });
+    const hidden = api.keychain.unseal((await rowOf(published)).secret_sealed, uuidOfKey(published));
+    const credentials = [owner.key.apiKey, await owner.sign('user|1'), issued.body.access_token];
+    const replies = [JSON.stringify(issued.body)];
+    for (const operation of OPERATIONS)
+      for (const as of credentials) {
+        const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
+        const { body, headers } = await api.request(operation.method.toUpperCase(), path, { as });
+        replies.push(JSON.stringify(body) + JSON.stringify([...headers]));
+      }
+    for (const reply of replies)
+      for (const secret of [owner.key.secret, owner.key.apiKey, hidden]) expect(reply).not.toContain(secret);
+  });
+});
+
+test('a process that logs everything logs no credential', async () => {
+  await using process = await startProcess('serve', {
+    DATABASE_URL: api.database.url,
+    SECRET_KEY: api.secretKey,
+    LOG_LEVEL: 'trace',
+  });
+  await process.awaitProbe('/readyz');
+  const token = signWith(tenant, tenant.key);
+  const ask = (path: string, authorization: string, body?: object) =>
+    fetch(`${process.baseUrl}${path}`, {
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    });
+  expect((await ask('/v1/questions', `Bearer ${tenant.key.apiKey}`)).status).toBe(200);
+  expect((await ask('/v1/me', `Bearer ${token}`)).status).toBe(200);
+  expect((await ask('/v1/me', `Bearer ${token}x`)).status).toBe(401);
+  expect((await ask('/v1/auth/inspect', `Bearer ${tenant.key.apiKey}`, { token })).status).toBe(200);
+  await waitFor(() => process.output().includes('/v1/auth/inspect'));
+  for (const secret of [tenant.key.apiKey, tenant.key.secret, token, token.split('.')[2] as string, api.secretKey])
+    expect(process.output()).not.toContain(secret);
+});
+
+describe.each(backends())('with the queue in %s', backend => {
+  test('every process refuses a revoked key within a second, requests under way included', async () => {
+    await using first = await createApi({ backend });
+    await using second = await createApi({ backend, beside: first });
+    const owner = await makeTenant(first);
+    const token = signWith(owner, owner.key);
+    for (const process of [first, second]) {
+      expect(await statusOf(owner.key.apiKey, process)).toBe(200);
+      expect(await me(token, process)).toBe(200);
+    }
+    const seen: { at: number; ok: boolean }[] = [];
+    let running = true;
+    const press = async (process: TestApi) => {
+      while (running) {
+        const at = performance.now(); // when it was sent
+        const [status, who] = await Promise.all([statusOf(owner.key.apiKey, process), me(token, process)]);
+        seen.push({ at, ok: status !== 401 || who !== 'unknown-issuer' });
+      }
+    };
+    const load = [first, second, first, second].map(press);
+    await revoke(first, owner, owner.key);
+    const revokedAt = performance.now();
+    await waitFor(() => seen.filter(({ at }) => at > revokedAt + 1000).length >= 20);
+    running = false;
+    await Promise.all(load);
+    const late = seen.filter(({ at, ok }) => ok && at > revokedAt + 1000);
+    expect(seen.some(({ ok }) => ok)).toBe(true);
+    expect(late).toEqual([]);
+  });
+
+  test('when a key was last used is written down', async () => {
+    await using first = await createApi({ backend });
+    const second = await createApi({ backend, beside: first });
+    const owner = await makeTenant(first);
+    const [used, signer, idle] = [owner.key, await owner.addKey(), await owner.addKey()];
+    const before = Date.now();
+    expect(await statusOf(used.apiKey, second)).toBe(200);
+    expect(await me(signWith(owner, signer), second)).toBe(200);
+    expect(await statusOf(`${idle.apiKey.slice(0, -2)}AA`, second)).toBe(401);
+    await second.close(); // which writes what is not written yet
+    const rows = await first.database.query<{ id: string; last_used_at: Date | null }>(
+      'select id, last_used_at from api_keys',
+    );
+    const usedAt = (key: TestKey) => rows.find(({ id }) => id === uuidOfKey(key))?.last_used_at;
+    expect(usedAt(used)?.getTime()).toBeGreaterThanOrEqual(before - 5);
+    expect(usedAt(signer)?.getTime()).toBeGreaterThanOrEqual(before - 5);
+    expect(usedAt(idle)).toBeNull();
+  });
+});

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createCursors } from '../../src/api/cursors.ts';
+import { etagOf, matchesNone, requireMatch } from '../../src/api/etag.ts';
+import { createKeychain } from '../../src/platform/secrets.ts';
+
+const makeCursors = () => createCursors(createKeychain(randomBytes(32).toString('base64')));
+const part = fc.string({ unit: 'binary', maxLength: 20 }).map(value => value.toWellFormed());
+
+describe('a cursor', () => {
+  const cursors = makeCursors();
+
+  test('gives back the place that it was made of', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 4 }), fc.array(part, { maxLength: 4 }), (context, place) => {
+        expect(cursors.open(context, cursors.seal(context, place))).toEqual(place);
+      }),
+    );
+  });
+
+  test('opens in no other context, however its parts are cut', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 4 }), fc.array(part, { maxLength: 4 }), (context, other) => {
+        fc.pre(JSON.stringify(context) !== JSON.stringify(other));
+        expect(() => cursors.open(other, cursors.seal(context, ['x']))).toThrow(
+          'The cursor was not made for this list',
+        );
+      }),
+    );
+    expect(() => cursors.open(['ab', 'c'], cursors.seal(['a', 'bc'], ['x']))).toThrow();
+  });
+
+  test('is not any text, nor one of another installation', () => {
+    fc.assert(
+      fc.property(part, value => {
+        expect(() => cursors.open([], value)).toThrow('The cursor was not made for this list');
+      }),
+    );
+    expect(() => cursors.open([], makeCursors().seal([], ['x']))).toThrow();
+  });
+});
+
+describe('an entity tag', () => {
+  const tag = etagOf('{"a":1}');
+
+  test('is of one body alone', () => {
+    expect(tag).toMatch(/^"[\w-]{27}"$/);
+    expect(etagOf('{"a":1}')).toBe(tag);
+    expect(etagOf('{"a":2}')).not.toBe(tag);
+  });
+
+  test.each([
+    [undefined, false],
+    ['', false],
+    ['"x"', false],
+    [tag, true],
+    [`W/${tag}`, true],
+    [`"x",${tag}`, true],
+    ['*', true],
+  ])('is named by If-None-Match %s: %s', (header, matches) => {
+    expect(matchesNone(header, tag)).toBe(matches);
+  });
+
+  test('in If-Match is compared strongly', () => {
+    for (const header of [undefined, '*', tag, `"x", ${tag}`])
+      expect(() => requireMatch(header, { a: 1 })).not.toThrow();
+    for (const header of ['', '"x"', `W/${tag}`, tag.slice(0, -1)])
+      expect(() => requireMatch(header, { a: 1 })).toThrow('If-Match names another version');
+  });
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { backends, createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+
+const basic = (keyId: string) => `Basic ${Buffer.from(`api_key:${keyId}`).toString('base64')}`;
+
+/** Resolves when the minute, in which limits count, has some seconds left. */
+const withinOneMinute = () => waitFor(() => Date.now() % 60_000 < 55_000);
+
+async function ask(times: number, request: () => Promise<TestReply>): Promise<TestReply[]> {
+  const replies: TestReply[] = [];
+  for (let sent = 0; sent < times; sent++) replies.push(await request());
+  return replies;
+}
+
+const statuses = (replies: TestReply[]) => replies.map(({ status }) => status);
+
+describe.each(backends())('with counters in %s', backend => {
+  let api: TestApi;
+  let tenant: TestTenant;
+
+  beforeAll(async () => {
+    api = await createApi({
+      backend,
+      settings: {
+        RATE_LIMITS: 'on',
+        RATE_API_KEY: '100',
+        RATE_ACCESS_TOKEN: '4',
+        RATE_PUBLIC_TOKEN: '3',
+        RATE_TOKEN_ISSUE_IP: '6',
+        RATE_TOKEN_ISSUE_USER: '2',
+        PUBLIC_KEY_DAILY_CAP: '5',
+        TRUSTED_PROXY_HOPS: '1',
+      },
+    });
+    tenant = await makeTenant(api);
+  });
+  afterAll(() => api[Symbol.asyncDispose]());
+
+  const me = (token: string) => () => api.request('GET', '/v1/me', { as: token });
+  const issue = (keyId: string, userId: string, from: string) => () =>
+    api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
+      body: { user_id: userId },
+      headers: { authorization: basic(keyId), 'x-forwarded-for': from },
+    });
+
+  test('a user who asks too often is told when to come back, and by how much', async () => {
+    await withinOneMinute();
+    const replies = await ask(6, me(await tenant.sign('user|busy')));
+    expect(statuses(replies)).toEqual([200, 200, 200, 200, 429, 429]);
+    expect(replies.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(Array(6).fill('"identity";q=4;w=60'));
+    expect(replies.map(({ headers }) => headers.get('ratelimit')?.replace(/t=\d+$/, 't='))).toEqual(
+      [3, 2, 1, 0, 0, 0].map(left => `"identity";r=${left};t=`),
+    );
+    const refused = replies.at(-1) as TestReply;
+    expect(refused.body).toMatchObject({ status: 429, code: 'rate-limit-exceeded' });
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(refused.headers.get('ratelimit')).toMatch(new RegExp(`t=${wait}$`));
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    expect(refused.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('another user of the tenant, and one of the same name elsewhere, has a limit of its own', async () => {
+    await withinOneMinute();
+    const other = await makeTenant(api);
+    await ask(5, me(await tenant.sign('user|shared')));
+    expect(statuses(await ask(1, me(await tenant.sign('user|shared'))))).toEqual([429]);
+    expect(statuses(await ask(1, me(await tenant.sign('user|calm'))))).toEqual([200]);
+    expect(statuses(await ask(1, me(await other.sign('user|shared'))))).toEqual([200]);
+  });
+
+  test('a new token does not give a user a new limit', async () => {
+    await withinOneMinute();
+    const replies = [];
+    for (let index = 0; index < 5; index++)
+      replies.push(await me(await tenant.sign('user|fresh', { claims: { jti: index } }))());
+    expect(statuses(replies)).toEqual([200, 200, 200, 200, 429]);
+  });
+
+  test('public tokens are limited by user, and by day for all users of their key', async () => {
+    await withinOneMinute();
+    const key = await tenant.addKey({ kind: 'public' });
+    const tokenOf = async (user: string, from: string) => (await issue(key.id, user, from)()).body.access_token;
+    const [first, second] = [await tokenOf('a', '192.0.2.1'), await tokenOf('b', '192.0.2.2')];
+    expect(statuses(await ask(4, me(first)))).toEqual([200, 200, 200, 429]);
+    const capped = await ask(2, me(second));
+    expect(statuses(capped)).toEqual([200, 429]);
+    expect(capped[1]?.headers.get('ratelimit-policy')).toBe('"public-key";q=5;w=86400');
+  });
+
+  test('issuing public tokens is limited by user', async () => {
+    await withinOneMinute();
+    const key = await tenant.addKey({ kind: 'public' });
+    const replies = [];
+    for (const from of ['198.51.100.1', '198.51.100.2', '198.51.100.3'])
+      replies.push(await issue(key.id, 'user|1', from)());
+    expect(statuses(replies)).toEqual([200, 200, 429]);
+    expect(replies[2]?.headers.get('ratelimit-policy')).toBe('"token-user";q=2;w=60');
+    expect((await issue(key.id, 'user|2', '198.51.100.4')()).status).toBe(200);
+  });
+
+  test('issuing public tokens is limited by address, wrong attempts included, whatever a client puts before it', async () => {
+    await withinOneMinute();
+    const key = await tenant.addKey({ kind: 'public' });
+    const replies = [];
+    for (let index = 0; index < 7; index++)
+      replies.push(await issue('key_unknown', `user|${index}`, `10.0.0.${index}, 203.0.113.9`)());
+    expect(statuses(replies)).toEqual([401, 401, 401, 401, 401, 401, 429]);
+    expect((await issue(key.id, 'user|x', '203.0.113.9')()).status).toBe(429);
+    expect((await issue(key.id, 'user|x', '203.0.113.9, 203.0.113.10')()).status).toBe(200);
+  });
+
+  test('all processes share a limit', async () => {
+    await using second = await createApi({
+      backend,
+      beside: api,
+      settings: { RATE_LIMITS: 'on', RATE_API_KEY: '100' },
+    });
+    const key = await tenant.addKey();
+    const list = (of: TestApi) => () => of.request('GET', '/v1/questions', { as: key.apiKey });
+    await withinOneMinute();
+    const here = await Promise.all(Array.from({ length: 101 }, list(api)));
+    expect(here.filter(({ status }) => status === 200)).toHaveLength(100);
+    let passed = 0;
+    await waitFor(async () => {
+      const { status } = await list(second)();
+      if (status === 200) passed++;
+      return status === 429;
+    });
+    expect(passed).toBeLessThan(50);
+    expect((await list(api)()).status).toBe(429);
+  });
+
+  test('switched off, limits are told and counted, and refuse nobody', async () => {
+    await using open = await createApi({
+      backend,
+      beside: api,
+      settings: { RATE_LIMITS: 'off', RATE_ACCESS_TOKEN: '2' },
+    });
+    const token = await tenant.sign('user|free');
+    await withinOneMinute();
+    const replies = await ask(4, () => open.request('GET', '/v1/me', { as: token }));
+    expect(statuses(replies)).toEqual([200, 200, 200, 200]);
+    expect(replies[3]?.headers.get('ratelimit')).toMatch(/^"identity";r=0;t=\d+$/);
+    expect(await open.metrics.render()).toMatch(/rate_limited\w*\{[^}]*scope="identity"[^}]*\} 2\b/);
+  });
+
+  test('an address from outside is not believed without a trusted proxy', async () => {
+    await using direct = await createApi({
+      backend,
+      beside: api,
+      settings: { RATE_LIMITS: 'on', RATE_TOKEN_ISSUE_IP: '3' },
+    });
+    await withinOneMinute();
+    const replies = [];
+    for (let index = 0; index < 4; index++)
+      replies.push(
+        await direct.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
+          body: { user_id: 'a' },
+          headers: {
+            authorization: basic('key_unknown'),
+            'x-forwarded-for': `192.0.2.${index}`,
+            forwarded: `for=192.0.2.${index}`,
+          },
+        }),
+      );
+    expect(statuses(replies)).toEqual([401, 401, 401, 429]);
+  });
+});

@@ -1,0 +1,270 @@
+import { v7 } from 'uuid';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CredentialKind } from '../../src/api/authentication/caller.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';
+import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
+import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+
+/** Operations that say of the tenant in their path only 401, with one body for every fault (their own tests). */
+const ELSEWHERE = ['issuePublicToken'];
+
+/** A body with which each operation would succeed on an object of one's own. */
+const BODIES: Record<string, unknown> = {
+  patchQuestion: { title: 'Taken over' },
+  patchAnswer: { tags: ['taken-over'] },
+  patchConversation: { status: 'resolved' },
+  createMessage: { body: 'Taken over' },
+  patchMessage: { body: 'Taken over' },
+  markConversationRead: { seq: 1 },
+};
+
+const IDENTITY = 'user|42';
+
+const isOfObject = ({ path, credentials, id }: Operation): boolean =>
+  path.includes('{') && credentials.length > 0 && !ELSEWHERE.includes(id);
+
+const OF_OBJECTS = OPERATIONS.filter(isOfObject);
+
+/** What a path asks for: the collection, and whether one of its messages. */
+const collectionOf = ({ path }: Operation): string => path.split('/')[2] as string;
+
+/** Objects of one tenant, of each kind that a path can name. */
+interface Objects {
+  questions: string;
+  answers: string;
+  conversations: string;
+  quarantine: string;
+  message: string;
+}
+
+/** The part of the matrix for one kind of credential. */
+const taking = (kind: CredentialKind) =>
+  OF_OBJECTS.filter(({ credentials }) => credentials.includes(kind)).map(operation => ({
+    name: operation.id,
+    operation,
+  }));
+
+const isCollection = (name: string, objects: Objects): name is keyof Objects => name in objects;
+
+function pathTo(operation: Operation, objects: Objects): string {
+  const collection = collectionOf(operation);
+  if (!isCollection(collection, objects)) throw new Error(`no object is made for ${operation.path}`);
+  const path = operation.path.replace('{id}', objects[collection]).replace('{message_id}', objects.message);
+  if (path.includes('{')) throw new Error(`${operation.path} has a parameter that the test does not know`);
+  return path;
+}
+
+const bodyOf = (operation: Operation): { body?: unknown } => {
+  if (!operation.body) return {};
+  if (!(operation.id in BODIES)) throw new Error(`no body is known for ${operation.id}`);
+  return { body: BODIES[operation.id] };
+};
+
+let api: TestApi;
+let worker: Awaited<ReturnType<typeof createWorker>>;
+let owner: TestTenant;
+let other: TestTenant;
+let objects: Objects;
+let atFirst: unknown;
+
+const made = (prefix: IdPrefix): string => toTypeId(prefix, v7());
+
+/** Identifiers of the right form behind which there is nothing. */
+const missing = (): Objects => ({
+  questions: made('question'),
+  answers: v7(),
+  conversations: made('conversation'),
+  quarantine: made('quarantine'),
+  message: made('message'),
+});
+
+/** One object of each kind; what a user can own belongs to `IDENTITY`, and the message was written by `author`. */
+async function makeObjects(tenant: TestTenant, author: string): Promise<Objects> {
+  const question = await publishQuestion(api, tenant);
+  const answer = anAnswer({ question_id: question.id, identity: IDENTITY });
+  const key = tenant.key.apiKey;
+  await api.request('POST', '/v1/answers', { as: key, body: { answers: [answer] } });
+  const started = await api.request('POST', '/v1/conversations', {
+    as: await tenant.sign(IDENTITY),
+    body: { message: 'Hello' },
+  });
+  const written = await api.request('POST', `/v1/conversations/${started.body.id}/messages`, {
+    as: author,
+    body: { body: 'How do you do' },
+  });
+  const quarantined = v7();
+  await api.database.query(
+    `insert into quarantined_answers (tenant_id, id, answer_id, reason, detail, payload, quarantined_at)
+     values ($1, $2, $3, 'invalid-value', 'made by a test', $4, now())`,
+    [
+      tenant.uuid,
+      quarantined,
+      answer.id,
+      JSON.stringify(anAcceptedAnswer({ tenant_id: tenant.uuid, id: answer.id, question_id: v7() })),
+    ],
+  );
+  await waitFor(async () => (await api.request('GET', `/v1/answers/${answer.id}`, { as: key })).status === 200);
+  return {
+    questions: question.id,
+    answers: answer.id,
+    conversations: started.body.id,
+    quarantine: toTypeId('quarantine', quarantined),
+    message: written.body.id,
+  };
+}
+
+const ask = (operation: Operation, as: string, target: Objects) =>
+  api.request(operation.method.toUpperCase(), pathTo(operation, target), { as, ...bodyOf(operation) });
+
+/** A reply without what differs between any two requests: their ids, and the path that was asked for. */
+async function blindReply(operation: Operation, as: string, target: Objects) {
+  const { status, headers, body } = await ask(operation, as, target);
+  const { request_id, instance, ...rest } = body;
+  expect(request_id).toBe(headers.get('X-Request-Id'));
+  expect(instance === undefined || typeof instance === 'string').toBe(true);
+  const names = [...headers.keys()].filter(name => name !== 'date').toSorted();
+  return { status, names, body: rest };
+}
+
+/** Everything that the owner can read of its objects. */
+const snapshot = async () => {
+  const replies = [];
+  for (const operation of OF_OBJECTS.filter(({ method }) => method === 'get'))
+    replies.push([operation.path, (await ask(operation, owner.key.apiKey, objects)).body]);
+  return replies;
+};
+
+beforeAll(async () => {
+  api = await createApi();
+  worker = await createWorker(api);
+  [owner, other] = [await makeTenant(api), await makeTenant(api, 'Other')];
+  objects = await makeObjects(owner, owner.key.apiKey);
+  atFirst = await snapshot();
+});
+afterAll(async () => {
+  await worker[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+test('the matrix holds every kind of object of the API', () => {
+  expect(new Set(OF_OBJECTS.map(collectionOf))).toEqual(
+    new Set(['answers', 'conversations', 'questions', 'quarantine']),
+  );
+  expect(OF_OBJECTS.length).toBeGreaterThan(20);
+});
+
+test.each(taking('api-key'))(
+  '$name gives the key of another tenant the 404 of a missing object',
+  async ({ operation }) => {
+    const foreign = await blindReply(operation, other.key.apiKey, objects);
+    expect(foreign).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
+    expect(foreign).toEqual(await blindReply(operation, other.key.apiKey, missing()));
+  },
+);
+
+test.each(taking('access-token'))('$name gives another identity the 404 of a missing object', async ({ operation }) => {
+  const nothing = await blindReply(operation, await owner.sign(IDENTITY), missing());
+  expect(nothing).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
+  for (const token of [await owner.sign('user|43'), await owner.sign('USER|42'), await other.sign(IDENTITY)])
+    expect(await blindReply(operation, token, objects)).toEqual(nothing);
+});
+
+test.each(taking('public-access-token'))(
+  '$name gives the claimed identity of the same name the 404 of a missing object',
+  async ({ operation }) => {
+    const { id } = await owner.addKey({ kind: 'public' });
+    const issued = await api.request('POST', `/v1/tenants/${owner.id}/issuers/public/auth/token`, {
+      body: { user_id: IDENTITY },
+      headers: { Authorization: `Basic ${Buffer.from(`api_key:${id}`).toString('base64')}` },
+    });
+    const claimed = issued.body.access_token;
+    const foreign = await blindReply(operation, claimed, objects);
+    expect(foreign.status).toBe(404);
+    expect(foreign).toEqual(await blindReply(operation, claimed, missing()));
+  },
+);
+
+test('after the whole matrix the objects are as they were', async () => {
+  expect(await snapshot()).toEqual(atFirst);
+  expect(atFirst).toHaveLength(OF_OBJECTS.filter(({ method }) => method === 'get').length);
+});
+
+test.each(taking('api-key'))('$name finds an object of its own tenant', async ({ operation }) => {
+  const own = await makeObjects(owner, owner.key.apiKey);
+  const { status } = await ask(operation, owner.key.apiKey, own);
+  expect(status).toBeLessThan(500);
+  expect(status).not.toBe(404);
+});
+
+test("an identity does not reach the team's notes, and a message not through another conversation", async () => {
+  const key = owner.key.apiKey;
+  const note = await api.request('POST', `/v1/conversations/${objects.conversations}/messages`, {
+    as: key,
+    body: { body: 'for us', kind: 'note' },
+  });
+  const second = await api.request('POST', '/v1/conversations', {
+    as: key,
+    body: { message: 'Another', identity: IDENTITY },
+  });
+  const patch = OF_OBJECTS.find(({ id }) => id === 'patchMessage') as Operation;
+  const token = await owner.sign(IDENTITY);
+  const nothing = await blindReply(patch, token, { ...objects, message: made('message') });
+  expect(await blindReply(patch, token, { ...objects, message: note.body.id })).toEqual(nothing);
+  expect(await blindReply(patch, key, { ...objects, conversations: second.body.id })).toEqual(nothing);
+});
+
+test('lists show nothing of another tenant, whatever the filters name', async () => {
+  const lists = OPERATIONS.filter(
+    ({ method, path }) => method === 'get' && path.startsWith('/v1/') && !path.includes('{'),
+  );
+  const paged = lists.filter(({ query, credentials }) => {
+    const names = Object.keys((query as { shape?: object } | undefined)?.shape ?? {});
+    return names.includes('cursor') && credentials.includes('api-key');
+  });
+  expect(paged.map(({ path }) => path).toSorted()).toEqual([
+    '/v1/answers',
+    '/v1/conversations',
+    '/v1/quarantine',
+    '/v1/questions',
+  ]);
+  for (const { path } of paged) {
+    expect((await api.request('GET', path, { as: owner.key.apiKey })).body.data, path).not.toEqual([]);
+    expect((await api.request('GET', path, { as: other.key.apiKey })).body.data, path).toEqual([]);
+  }
+  for (const filter of [`identity=${encodeURIComponent(IDENTITY)}`, `question_id=${objects.questions}`])
+    expect((await api.request('GET', `/v1/answers?${filter}`, { as: other.key.apiKey })).body.data).toEqual([]);
+  const own = await api.request('GET', '/v1/conversations', { as: await other.sign(IDENTITY) });
+  expect(own.body.data).toEqual([]);
+});
+
+test('a cursor of one tenant, of one identity or of one list opens no other', async () => {
+  const key = owner.key.apiKey;
+  for (let count = 0; count < 2; count++)
+    await api.request('POST', '/v1/conversations', { as: key, body: { message: 'Hello', identity: IDENTITY } });
+  const page = await api.request('GET', '/v1/conversations?limit=1', { as: key });
+  const cursor = page.body.next_cursor;
+  const path = `/v1/conversations?limit=1&cursor=${cursor}`;
+  expect((await api.request('GET', path, { as: key })).status).toBe(200);
+  for (const as of [other.key.apiKey, await owner.sign(IDENTITY)])
+    expect((await api.request('GET', path, { as })).body).toMatchObject({ status: 400, code: 'invalid-cursor' });
+  const elsewhere = await api.request('GET', `/v1/answers?limit=1&cursor=${cursor}`, { as: key });
+  expect(elsewhere.body).toMatchObject({ status: 400, code: 'invalid-cursor' });
+});
+
+test('an assignee of another tenant is refused as one that does not exist', async () => {
+  const member = v7();
+  await api.database.query(
+    `insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, 'a@b.example', 'agent', 'x', now())`,
+    [other.uuid, member],
+  );
+  const assign = (id: string) =>
+    api.request('PATCH', `/v1/conversations/${objects.conversations}`, {
+      as: owner.key.apiKey,
+      body: { assignee_id: id },
+    });
+  const [foreign, unknown] = [await assign(toTypeId('member', member)), await assign(made('member'))];
+  expect([foreign.status, unknown.status]).toEqual([422, 422]);
+  expect(foreign.body.errors).toEqual(unknown.body.errors);
+});

@@ -1,0 +1,339 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const SRC = join(ROOT, 'src');
+
+/** What each folder may import, beside itself. */
+const MAY_IMPORT: Record<string, string[]> = {
+  main: ['commands', 'platform', 'api'],
+  commands: ['api', 'worker', 'queue', 'storage', 'domain', 'platform'],
+  api: ['queue', 'coordination', 'storage', 'domain', 'platform'],
+  worker: ['queue', 'coordination', 'storage', 'domain', 'platform'],
+  queue: ['domain', 'platform'],
+  coordination: ['domain', 'platform'],
+  storage: ['domain', 'platform'],
+  platform: [],
+  domain: [],
+};
+
+/** Which folders may import a package; one that is not listed is used nowhere. */
+const OWNERS: Record<string, string[]> = {
+  koa: ['api'],
+  '@koa/router': ['api'],
+  jose: ['api'],
+  'raw-body': ['api'],
+  'swagger-ui-dist': ['api'],
+  'lru-cache': ['api'],
+  'zod-openapi': ['api', 'domain'],
+  bullmq: ['queue'],
+  ioredis: ['queue', 'coordination'],
+  pg: ['queue', 'coordination', 'storage', 'platform', 'commands'],
+  '@mikro-orm/core': ['storage'],
+  '@mikro-orm/migrations': ['storage'],
+  '@mikro-orm/postgresql': ['storage'],
+  '@node-rs/argon2': ['commands'],
+  pino: ['platform'],
+  'prom-client': ['platform'],
+  'typeid-js': ['domain'],
+  uuid: ['domain', 'api'],
+  zod: ['api', 'worker', 'queue', 'coordination', 'storage', 'platform', 'domain'],
+};
+
+/** Packages of which a folder may import types alone. */
+const TYPES_ALONE: Record<string, string[]> = { 'zod-openapi': ['domain'] };
+
+/** Modules of Node with which `domain` would do input or output. */
+const PURE = 'domain';
+
+/** The only reader of the environment. */
+const READS_ENVIRONMENT = ['main.ts'];
+
+/** Where a tool demands a default export. */
+const DEFAULT_EXPORTS = ['test/support/global-setup.ts', 'test/containers/build-image.ts'];
+const isConfiguration = (path: string): boolean => /(^|\/)vitest\.config\.ts$/.test(path);
+
+interface Source {
+  /** The path from `src`. */
+  path: string;
+  text: string;
+}
+
+interface Import {
+  from: string;
+  /** The path from `src` of a module of ours, or the specifier of any other. */
+  to: string;
+  isOurs: boolean;
+  isType: boolean;
+  isLazy: boolean;
+}
+
+const STATIC_IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
+const LAZY_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
+const RESOLVED = /\b(?:require|resolve)\(\s*['"]([^'"./][^'"]*)['"]\s*\)/g;
+
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(path => path.endsWith('.ts'));
+
+const readSources = (): Source[] =>
+  filesUnder(SRC).map(path => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
+
+const folderOf = (path: string): string => (path === 'main.ts' ? 'main' : (path.split('/')[0] as string));
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+function importsOf({ path, text }: Source): Import[] {
+  const found = [
+    ...[...text.matchAll(STATIC_IMPORT)].map(([, type, to]) => ({ to, isType: type !== undefined, isLazy: false })),
+    ...[...text.matchAll(LAZY_IMPORT)].map(([, to]) => ({ to, isType: false, isLazy: true })),
+    ...[...text.matchAll(RESOLVED)].map(([, to]) => ({ to, isType: false, isLazy: true })),
+  ];
+  return found.map(({ to = '', ...how }) => {
+    const isOurs = to.startsWith('.');
+    return { from: path, to: isOurs ? relative(SRC, resolve(SRC, dirname(path), to)) : to, isOurs, ...how };
+  });
+}
+
+/** Arrows between folders that the table does not have. */
+const forbiddenArrows = (imports: Import[]): string[] =>
+  imports
+    .filter(({ isOurs, from, to }) => {
+      const [folder, target] = [folderOf(from), folderOf(to)];
+      return isOurs && folder !== target && !MAY_IMPORT[folder]?.includes(target);
+    })
+    .map(({ from, to }) => `${from} → ${to}`);
+
+/** Modules of a role that `main.ts` loads before it knows which role it plays. */
+const eagerRoles = (imports: Import[]): string[] =>
+  imports
+    .filter(({ from, to, isOurs, isType, isLazy }) => {
+      return from === 'main.ts' && isOurs && !isType && !isLazy && folderOf(to) !== 'platform';
+    })
+    .map(({ to }) => to);
+
+/** Packages in the hands of a folder that does not own them. */
+const foreignPackages = (imports: Import[]): string[] =>
+  imports
+    .filter(({ isOurs, isType, from, to }) => {
+      if (isOurs || to.startsWith('node:')) return false;
+      const [folder, name] = [folderOf(from), packageOf(to)];
+      return !OWNERS[name]?.includes(folder) || (TYPES_ALONE[name]?.includes(folder) === true && !isType);
+    })
+    .map(({ from, to }) => `${from} → ${to}`);
+
+/** Modules of Node in the folder that holds no input and output. */
+const impureImports = (imports: Import[]): string[] =>
+  imports
+    .filter(({ from, to }) => folderOf(from) === PURE && to.startsWith('node:'))
+    .map(({ from, to }) => `${from} → ${to}`);
+
+/** Every way round through the modules that comes back to where it began, the shortest from each module. */
+function cycles(imports: Import[]): string[] {
+  const next = new Map<string, string[]>();
+  for (const { from, to, isOurs } of imports) if (isOurs) next.set(from, [...(next.get(from) ?? []), to]);
+  const found: string[] = [];
+  for (const start of next.keys()) {
+    const seen = new Set<string>();
+    let ways = [[start]];
+    while (ways.length > 0) {
+      const longer = ways.flatMap(way => (next.get(way.at(-1) as string) ?? []).map(to => [...way, to]));
+      const closed = longer.find(way => way.at(-1) === start);
+      if (closed) found.push(closed.join(' → '));
+      if (closed) break;
+      ways = longer.filter(way => !seen.has(way.at(-1) as string) && seen.add(way.at(-1) as string));
+    }
+  }
+  return found;
+}
+
+const environmentReaders = (sources: Source[]): string[] =>
+  sources
+    .filter(({ path, text }) => /\bprocess\s*\.\s*env\b/.test(text) && !READS_ENVIRONMENT.includes(path))
+    .map(({ path }) => path);
+
+const environmentModes = (sources: Source[]): string[] =>
+  sources.filter(({ text }) => text.includes('NODE_ENV')).map(({ path }) => path);
+
+const defaultExports = (sources: Source[]): string[] =>
+  sources
+    .filter(({ text }) => /^export\s+default\b|\bas\s+default\b/m.test(text))
+    .filter(({ path }) => !DEFAULT_EXPORTS.includes(path) && !isConfiguration(path))
+    .map(({ path }) => path);
+
+/** Resources that are missing in a layer below a layer that has them. */
+function missingLayers(paths: string[]): string[] {
+  const resources = (folder: string) =>
+    paths
+      .filter(path => dirname(path) === folder && !path.endsWith('/index.ts'))
+      .map(path => path.slice(folder.length + 1, -'.ts'.length));
+  const without = (upper: string, lower: string, but: string[]) =>
+    resources(upper)
+      .filter(name => !but.includes(name) && !resources(lower).includes(name))
+      .map(name => `${upper}/${name}.ts has no ${lower}/${name}.ts`);
+  return [
+    ...without('api/routes', 'domain', ['probes']),
+    ...without('api/routes', 'storage', ['probes', 'tokens']), // a token is never stored
+    ...without('worker/handlers', 'api/routes', []),
+    ...without('worker/handlers', 'domain', []),
+    ...without('worker/handlers', 'storage', []),
+  ];
+}
+
+const sources = readSources();
+const imports = sources.flatMap(importsOf);
+
+/** The imports of a made-up module. */
+const madeUp = (path: string, text: string): Import[] => importsOf({ path, text });
+
+test('every source is read, and every module of ours that is imported exists', () => {
+  const paths = new Set(sources.map(({ path }) => path));
+  expect(paths.size).toBeGreaterThan(60);
+  expect(imports.length).toBeGreaterThan(paths.size);
+  expect(imports.filter(({ isOurs, to }) => isOurs && !paths.has(to))).toEqual([]);
+  const reached = new Set(imports.map(({ to }) => to));
+  expect([...paths].filter(path => path !== 'main.ts' && !reached.has(path))).toEqual([]);
+});
+
+test('imports are found in every form of the language', () => {
+  const text = [
+    "import 'a';",
+    "import b from 'b';",
+    "import type { C } from 'c';",
+    "import {\n  d,\n  type D,\n} from '../domain/d.ts';",
+    "export { e } from 'e';",
+    "export * from 'f';",
+    "const g = await import('g');",
+    "const h = require.resolve('h/package.json');",
+  ].join('\n');
+  expect(madeUp('api/x.ts', text).map(({ to }) => to)).toEqual([
+    'a',
+    'b',
+    'c',
+    'domain/d.ts',
+    'e',
+    'f',
+    'g',
+    'h/package.json',
+  ]);
+});
+
+describe('folders', () => {
+  test('import only what the table allows', () => {
+    expect(forbiddenArrows(imports)).toEqual([]);
+    expect(new Set(sources.map(({ path }) => folderOf(path)))).toEqual(new Set(Object.keys(MAY_IMPORT)));
+  });
+
+  test.each([
+    ['api/x.ts', '../worker/worker.ts'],
+    ['worker/x.ts', '../api/server.ts'],
+    ['worker/handlers/x.ts', '../../api/server.ts'],
+    ['storage/x.ts', '../queue/producer.ts'],
+    ['queue/x.ts', '../coordination/notices.ts'],
+    ['coordination/x.ts', '../storage/orm.ts'],
+    ['domain/x.ts', '../platform/log.ts'],
+    ['platform/x.ts', '../domain/ids.ts'],
+    ['main.ts', './storage/orm.ts'],
+    ['elsewhere/x.ts', '../domain/ids.ts'],
+  ])('%s may not import %s', (path, specifier) => {
+    expect(forbiddenArrows(madeUp(path, `import { x } from '${specifier}';`))).toHaveLength(1);
+    expect(forbiddenArrows(madeUp(path, `const x = await import('${specifier}');`))).toHaveLength(1);
+    expect(forbiddenArrows(madeUp(path, `import type { X } from '${specifier}';`))).toHaveLength(1);
+  });
+
+  test('the executable loads a role only when it is asked for', () => {
+    expect(eagerRoles(imports)).toEqual([]);
+    expect(eagerRoles(madeUp('main.ts', "import { runRole } from './commands/roles.ts';"))).toHaveLength(1);
+    expect(eagerRoles(madeUp('main.ts', "await import('./commands/roles.ts');"))).toEqual([]);
+  });
+
+  test('form no cycle of modules', () => {
+    expect(cycles(imports)).toEqual([]);
+    const ring = [
+      ...madeUp('domain/a.ts', "import { b } from './b.ts';"),
+      ...madeUp('domain/b.ts', "import type { C } from './c.ts';"),
+      ...madeUp('domain/c.ts', "import { a } from './a.ts';"),
+    ];
+    expect(cycles(ring)).toContain('domain/a.ts → domain/b.ts → domain/c.ts → domain/a.ts');
+    expect(cycles(ring.slice(0, 2))).toEqual([]);
+  });
+
+  test('hold one resource under one name in every layer', () => {
+    expect(missingLayers(sources.map(({ path }) => path))).toEqual([]);
+    expect(missingLayers(['api/routes/index.ts', 'api/routes/rooms.ts', 'domain/rooms.ts'])).toEqual([
+      'api/routes/rooms.ts has no storage/rooms.ts',
+    ]);
+    expect(missingLayers(['worker/handlers/rooms.ts'])).toHaveLength(3);
+  });
+
+  test.each(['answers', 'conversations', 'questions'])('tell the whole life of %s', resource => {
+    const layers = sources.map(({ path }) => path).filter(path => path.endsWith(`/${resource}.ts`));
+    expect(layers).toEqual(
+      expect.arrayContaining(['api/routes', 'domain', 'storage'].map(at => `${at}/${resource}.ts`)),
+    );
+  });
+
+  test('are named in kebab-case, files too', () => {
+    const odd = sources.map(({ path }) => path).filter(path => !/^([a-z0-9-]+\/)*[a-z0-9-]+\.ts$/.test(path));
+    expect(odd).toEqual([]);
+  });
+});
+
+describe('packages', () => {
+  test('are imported by their owners alone', () => {
+    expect(foreignPackages(imports)).toEqual([]);
+  });
+
+  test.each([
+    ['worker/x.ts', 'koa'],
+    ['storage/x.ts', '@koa/router'],
+    ['domain/x.ts', 'jose/jwt/sign'],
+    ['api/x.ts', 'bullmq'],
+    ['api/x.ts', 'ioredis'],
+    ['api/x.ts', 'pg'],
+    ['api/x.ts', '@mikro-orm/postgresql'],
+    ['worker/x.ts', '@mikro-orm/core'],
+    ['api/x.ts', '@node-rs/argon2'],
+    ['domain/x.ts', 'zod-openapi'],
+    ['platform/x.ts', 'left-pad'],
+  ])('%s may not import %s', (path, specifier) => {
+    expect(foreignPackages(madeUp(path, `import { x } from '${specifier}';`))).toEqual([`${path} → ${specifier}`]);
+  });
+
+  test('that are owned are dependencies, and every dependency has an owner', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(Object.keys(OWNERS).sort()).toEqual(Object.keys(dependencies).sort());
+  });
+
+  test('of Node stay out of the domain', () => {
+    expect(impureImports(imports)).toEqual([]);
+    expect(impureImports(madeUp('domain/x.ts', "import { readFile } from 'node:fs/promises';"))).toHaveLength(1);
+  });
+});
+
+describe('sources', () => {
+  test('read the environment in the executable alone', () => {
+    expect(environmentReaders(sources)).toEqual([]);
+    expect(environmentReaders([{ path: 'api/x.ts', text: 'const port = process.env.PORT;' }])).toEqual(['api/x.ts']);
+    expect(sources.some(({ path, text }) => path === 'main.ts' && text.includes('process.env'))).toBe(true);
+  });
+
+  test('know no mode of the environment', () => {
+    expect(environmentModes(sources)).toEqual([]);
+    expect(environmentModes([{ path: 'api/x.ts', text: "if (env.NODE_ENV === 'test')" }])).toEqual(['api/x.ts']);
+  });
+
+  test('export nothing as default, unless a tool demands it', () => {
+    const tests = filesUnder(join(ROOT, 'test')).map(path => ({
+      path: `test/${path}`,
+      text: path === 'architecture.test.ts' ? '' : readFileSync(join(ROOT, 'test', path), 'utf8'),
+    }));
+    expect(defaultExports([...sources, ...tests])).toEqual([]);
+    expect(defaultExports([{ path: 'api/x.ts', text: 'const x = 1;\nexport default x;' }])).toEqual(['api/x.ts']);
+    expect(defaultExports([{ path: 'api/x.ts', text: 'export { x as default };' }])).toEqual(['api/x.ts']);
+  });
+});

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { keyIdOfBearer, NewApiKey } from '../../src/domain/api-keys.ts';
+import { ClientUuid, parseTypeId, toTypeId, typeId } from '../../src/domain/ids.ts';
+import { queryInt } from '../../src/domain/pages.ts';
+import { Identity, isStorable, Tag, Tags, Timestamp, text } from '../../src/domain/text.ts';
+
+const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+
+describe('storable text', () => {
+  test('is what survives UTF-8 unchanged and has no NUL', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText, fc.constantFrom('\ud800', 'a\udc00', '\udc00\ud800', 'a\u0000b')), value => {
+        const survives = Buffer.from(value, 'utf8').toString('utf8') === value;
+        expect(isStorable(value)).toBe(survives && !value.includes('\0'));
+        expect(takes(text(40), value)).toBe(isStorable(value) && value.length <= 40);
+      }),
+    );
+  });
+});
+
+describe('an identity', () => {
+  test.each(['user|42', '42', ' ', 'a b', 'é', '😀', '__proto__', 'x'.repeat(256), '\u202eabc', "'; drop table --"])(
+    '%j is taken as it is',
+    value => {
+      expect(Identity.parse(value)).toBe(value);
+    },
+  );
+
+  test.each([
+    '',
+    'x'.repeat(257),
+    'a\u0000',
+    'a\n',
+    '\t',
+    '\u007f',
+    '\u0085',
+    'e\u0301',
+    '\u212b',
+    '\ud83d',
+    42,
+    null,
+    ['a'],
+  ])('%j is refused', value => {
+    expect(takes(Identity, value)).toBe(false);
+  });
+
+  test('of any text is taken exactly when it is in NFC and free of control characters', () => {
+    fc.assert(
+      fc.property(anyText, value => {
+        const isPlain = [...value].every(character => {
+          const code = character.codePointAt(0) as number;
+          return code >= 0x20 && (code < 0x7f || code > 0x9f);
+        });
+        const isGood = value.length > 0 && isPlain && value.isWellFormed() && value.normalize('NFC') === value;
+        expect(takes(Identity, value)).toBe(isGood);
+      }),
+    );
+  });
+});
+
+describe('tags', () => {
+  test.each([[[]], [['a', 'b']], [Array.from({ length: 20 }, (_, index) => `tag ${index}`)], [['x'.repeat(50)]]])(
+    '%j are taken',
+    value => {
+      expect(Tags.parse(value)).toEqual(value);
+    },
+  );
+
+  test.each([
+    [['a', 'a']],
+    [['']],
+    [[' a']],
+    [['a ']],
+    [['x'.repeat(51)]],
+    [['a\u0000']],
+    [[1]],
+    ['a'],
+    [Array.from({ length: 21 }, String)],
+  ])('%j are refused', value => {
+    expect(takes(Tags, value)).toBe(false);
+  });
+});
+
+describe('a timestamp', () => {
+  test.each([
+    ['2026-11-21T07:00:00Z', '2026-11-21T07:00:00.000Z'],
+    ['2026-11-21T07:00:00.123456+02:00', '2026-11-21T05:00:00.123Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is %s', (value, iso) => {
+    expect(Timestamp.parse(value).toISOString()).toBe(iso);
+  });
+
+  test.each([
+    '2026-11-21',
+    '2026-11-21T07:00:00',
+    '2026-02-30T00:00:00Z',
+    '2026-11-21T25:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-01:00',
+    '+010000-01-01T00:00:00Z',
+    `2026-11-21T07:00:00.${'1'.repeat(40)}Z`,
+    'yesterday',
+    '',
+    1_700_000_000,
+  ])('%s is refused', value => {
+    expect(takes(Timestamp, value)).toBe(false);
+  });
+});
+
+describe('a wire id', () => {
+  test('leads back to its UUID, and no other text does', () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.nat(100), anyText, (uuid, at, odd) => {
+        const id = toTypeId('key', uuid);
+        expect(parseTypeId('key', id)).toBe(uuid);
+        expect(parseTypeId('tenant', id)).toBeUndefined();
+        const position = at % id.length;
+        const changed = id.slice(0, position) + odd + id.slice(position + 1);
+        const read = parseTypeId('key', changed);
+        if (read !== undefined) expect(toTypeId('key', read)).toBe(changed);
+      }),
+    );
+  });
+});
+
+describe('text made to be slow', () => {
+  const evil = ['a', ' ', '0', '-', '.', ':', '_', '\u0301', 'é', '[', 'key_', 'sk_0', 'http://', '2026-'].flatMap(
+    part => [
+      part.repeat(50_000 / part.length),
+      `${part.repeat(50_000 / part.length)}!`,
+      `2026-01-01T00:00:00.${part.repeat(50_000 / part.length)}`,
+    ],
+  );
+  const schemas: [string, (value: string) => unknown][] = [
+    ['an identity', value => Identity.safeParse(value)],
+    ['a tag', value => Tag.safeParse(value)],
+    ['a text', value => text(5000).safeParse(value)],
+    ['a timestamp', value => Timestamp.safeParse(value)],
+    ['a wire id', value => typeId('key').safeParse(value)],
+    ['a client UUID', value => ClientUuid.safeParse(value)],
+    ['a number in a query', value => queryInt(1, 100).safeParse(value)],
+    ['a bearer value', value => keyIdOfBearer(value)],
+    ['an origin', value => NewApiKey.safeParse({ name: 'a', allowed_origins: [value] })],
+  ];
+
+  test.each(schemas)('costs as %s a few milliseconds at most', (_, check) => {
+    check('warm');
+    for (const value of evil) {
+      const startedAt = process.cpuUsage();
+      check(value);
+      const { user, system } = process.cpuUsage(startedAt);
+      expect((user + system) / 1000).toBeLessThan(100);
+    }
+  });
+});

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createLog } from '../src/platform/log.ts';
+import { isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
+import { MIGRATIONS, NEEDED_SCHEMA } from '../src/storage/migrations/index.ts';
+import { openOrm } from '../src/storage/orm.ts';
+import { createApi, type TestApi, waitFor } from './support/api.ts';
+import { createDatabase } from './support/database.ts';
+import { makeTenant } from './support/make.ts';
+import { startProcess } from './support/process.ts';
+
+const log = createLog('silent', 'test');
+
+/** A connection of the owner's, closed at the end of the scope. */
+async function connect(url: string): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+/** A database without any schema, dropped at the end of the scope. */
+async function createEmptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  const url = new URL(inject('postgresUrl'));
+  const maintain = async (sql: string) => {
+    await using client = await connect(inject('postgresUrl'));
+    await client.query(sql);
+  };
+  await maintain(`create database ${name}`);
+  url.pathname = name;
+  return { url: url.href, [Symbol.asyncDispose]: () => maintain(`drop database ${name} with (force)`) };
+}
+
+async function tablesOf(client: Client): Promise<string[]> {
+  const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1");
+  return rows.map(row => row.tablename);
+}
+
+test('the schema after all migrations is the one that the entities describe', async () => {
+  await using database = await createEmptyDatabase(); // the queue's own tables would count as too many
+  await migrate(database.url, log);
+  const orm = await openOrm(database.url, log);
+  const statements = async () =>
+    (await orm.schema.getUpdateSchemaSQL({ wrap: false, safe: false }))
+      .split('\n')
+      .filter(line => line.trim() !== '' && !line.startsWith('set names'));
+  expect(await statements()).toEqual([]);
+  await using owner = await connect(database.url);
+  await owner.query('alter table members add column nickname text');
+  expect(await statements()).toHaveLength(1);
+  await orm.close(true);
+});
+
+test('the last migration says which version it made', async () => {
+  await using database = await createDatabase();
+  expect(await readSchemaState(database.url)).toEqual({
+    version: NEEDED_SCHEMA,
+    oldest_compatible: expect.any(Number),
+  });
+  const applied = await database.query<{ name: string }>('select name from schema_migrations order by id');
+  expect(applied.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+});
+
+test('migrations run once in a database that has them all', async () => {
+  await using database = await createDatabase();
+  expect(await migrate(database.url, log)).toEqual([]);
+});
+
+test('of two migrators at once one runs the migrations and the other finds nothing to do', async () => {
+  await using database = await createEmptyDatabase();
+  const runs = await Promise.all([migrate(database.url, log), migrate(database.url, log)]);
+  const names = MIGRATIONS.map(({ name }) => name);
+  expect(runs.toSorted((one, other) => one.length - other.length)).toEqual([[], names]);
+  expect(isCompatible(await readSchemaState(database.url))).toBe(true);
+});
+
+test('a migrator that is killed half-way leaves nothing behind, and the next one succeeds', async () => {
+  await using database = await createEmptyDatabase();
+  await using blocker = await connect(database.url);
+  await blocker.query('begin');
+  await blocker.query('create table conversations ()'); // the migration has to wait for this name
+  await using watch = await connect(database.url);
+  await using migrator = await startProcess('migrate', {
+    DATABASE_URL: database.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+  });
+  const pid = await waitFor(async () => {
+    if (!migrator.isRunning()) throw new Error(migrator.output());
+    const waiting = await watch.query(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+       and query like '%create table conversations%'`,
+    );
+    return waiting.rows[0]?.pid;
+  });
+  migrator.kill('SIGKILL');
+  expect(await migrator.exited).toBe('SIGKILL');
+  await blocker.query('rollback');
+  await waitFor(async () => {
+    const server = await watch.query('select from pg_stat_activity where pid = $1', [pid]);
+    return server.rows.length === 0;
+  });
+  expect((await tablesOf(watch)).filter(name => name !== 'schema_migrations')).toEqual([]);
+  expect(isCompatible(await readSchemaState(database.url))).toBe(false);
+
+  expect(await migrate(database.url, log)).toEqual(MIGRATIONS.map(({ name }) => name));
+  expect(isCompatible(await readSchemaState(database.url))).toBe(true);
+});
+
+test.each([
+  { state: undefined, fits: false, why: 'there is none' },
+  { state: { version: NEEDED_SCHEMA, oldest_compatible: NEEDED_SCHEMA }, fits: true, why: 'it is the one needed' },
+  {
+    state: { version: NEEDED_SCHEMA + 1, oldest_compatible: NEEDED_SCHEMA },
+    fits: true,
+    why: 'it is newer and says so',
+  },
+  {
+    state: { version: NEEDED_SCHEMA + 1, oldest_compatible: NEEDED_SCHEMA + 1 },
+    fits: false,
+    why: 'it is newer and left this build behind',
+  },
+  { state: { version: NEEDED_SCHEMA - 1, oldest_compatible: 0 }, fits: false, why: 'it is older' },
+])('a schema fits: $fits, because $why', ({ state, fits }) => {
+  expect(isCompatible(state)).toBe(fits);
+});
+
+describe('a build beside a newer schema', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await createApi();
+  });
+  afterAll(() => api[Symbol.asyncDispose]());
+
+  test('is not ready on one that left it behind, and is as soon as it is compatible', async () => {
+    await api.database.query('insert into schema_state values (99, 99)');
+    await using process = await startProcess('serve', { DATABASE_URL: api.database.url, SECRET_KEY: api.secretKey });
+    await waitFor(() => process.output().includes('waiting for the migrations'));
+    const refused = await fetch(`${process.baseUrl}/readyz`);
+    expect(refused.status).toBe(503);
+
+    await api.database.query('update schema_state set oldest_compatible = $1 where version = 99', [NEEDED_SCHEMA]);
+    await process.awaitProbe('/readyz', 200);
+  });
+
+  test('goes on with its work while every table gains a column', async () => {
+    const tenant = await makeTenant(api);
+    const token = await tenant.sign('user|42');
+    const asks = async () => {
+      const started = await api.request('POST', '/v1/conversations', { as: token, body: { message: 'Hello' } });
+      const replies = await Promise.all([
+        api.request('GET', `/v1/conversations/${started.body.id}/messages`, { as: tenant.key.apiKey }),
+        api.request('GET', '/v1/conversations', { as: token }),
+        api.request('GET', '/v1/answers', { as: tenant.key.apiKey }),
+        api.request('GET', '/v1/questions', { as: tenant.key.apiKey }),
+        api.request('GET', '/v1/cards', { as: token }),
+        api.request('POST', '/v1/questions', {
+          as: tenant.key.apiKey,
+          body: { type: 'nps', title: 'How likely?' },
+          headers: { 'Idempotency-Key': randomBytes(8).toString('hex') },
+        }),
+      ]);
+      const other = await makeTenant(api); // a key that no process has looked up before
+      const fresh = await api.request('GET', '/v1/ingestion', { as: other.key.apiKey });
+      return [started, ...replies, fresh].map(({ status }) => status);
+    };
+    const before = [201, 200, 200, 200, 200, 200, 201, 200];
+    for (let round = 0; round < 5; round++) expect(await asks()).toEqual(before); // every connection has prepared them
+
+    const tables = await api.database.query<{ name: string }>(
+      "select tablename as name from pg_tables where schemaname = 'public'",
+    );
+    for (const { name } of tables) await api.database.query(`alter table "${name}" add column added_later text`);
+    for (let round = 0; round < 5; round++) expect(await asks()).toEqual(before);
+  });
+});

@@ -1,0 +1,278 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { STATUS_OF } from '../src/api/middleware/problem.ts';
+import type { Operation } from '../src/api/operation.ts';
+import { OPERATIONS } from '../src/api/routes/index.ts';
+import { PROBLEMS, type ProblemCode } from '../src/domain/problem.ts';
+import { SCOPES } from '../src/domain/scopes.ts';
+import { createApi, createWorker, type TestApi, type TestReply, type TestRequest, waitFor } from './support/api.ts';
+import { anAnswer, answerTo, aQuestion, makeTenant, type TestTenant } from './support/make.ts';
+
+const root = new URL('..', import.meta.url);
+const stored = await readFile(new URL('docs/openapi.json', root), 'utf8');
+
+const Schema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
+const Content = z.record(z.string().regex(/^application\/(problem\+)?json$/), z.strictObject({ schema: Schema }));
+const Parameter = z.strictObject({
+  name: z.string().min(1),
+  in: z.enum(['query', 'path']),
+  required: z.boolean().optional(),
+  description: z.string().optional(),
+  example: z.unknown().optional(),
+  schema: Schema,
+});
+const DocumentedOperation = z.strictObject({
+  operationId: z.string().regex(/^[a-z]+[A-Za-z]+$/),
+  tags: z.array(z.string()).length(1),
+  summary: z.string().min(10).max(120),
+  description: z.string().min(1).optional(),
+  security: z.array(z.record(z.string(), z.array(z.string()))),
+  parameters: z.array(Parameter).optional(),
+  requestBody: z.strictObject({ required: z.literal(true), content: Content }).optional(),
+  responses: z.record(
+    z.string().regex(/^[2-5]\d\d$/),
+    z.strictObject({ description: z.string().min(1), content: Content.optional() }),
+  ),
+});
+/** The parts of OpenAPI 3.1 that the document uses, and no other member. */
+const OpenApi = z.strictObject({
+  openapi: z.string().regex(/^3\.1\.\d+$/),
+  info: z.strictObject({
+    title: z.literal('Parley'),
+    version: z.string(),
+    description: z.string(),
+    license: z.strictObject({ name: z.string(), identifier: z.string() }),
+  }),
+  servers: z.array(z.strictObject({ url: z.url() })).length(1),
+  tags: z.array(z.strictObject({ name: z.string() })),
+  paths: z.record(
+    z.string().startsWith('/'),
+    z.partialRecord(z.enum(['get', 'post', 'put', 'patch', 'delete']), DocumentedOperation),
+  ),
+  components: z.strictObject({
+    schemas: z.record(z.string().regex(/^[A-Za-z0-9._-]+$/), Schema),
+    securitySchemes: z.record(
+      z.string(),
+      z.strictObject({
+        type: z.literal('http'),
+        scheme: z.enum(['bearer', 'basic']),
+        bearerFormat: z.string().optional(),
+        description: z.string(),
+      }),
+    ),
+  }),
+});
+
+const document = OpenApi.parse(JSON.parse(stored));
+const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({
+    path,
+    method,
+    ...(operation as z.infer<typeof DocumentedOperation>),
+  })),
+);
+
+function* refsIn(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === '$ref' && typeof child === 'string') yield child;
+    else yield* refsIn(child);
+  }
+}
+
+describe('docs/openapi.json', () => {
+  test('is what the program prints', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', 'openapi'], {
+      cwd: root,
+      env: { PATH: process.env.PATH },
+      maxBuffer: 10_000_000,
+    });
+    expect(stored).toBe(stdout);
+  });
+
+  test('describes every operation of the router, and nothing else', () => {
+    const served = OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`);
+    expect(documented.map(({ operationId, method, path }) => `${operationId} ${method} ${path}`).sort()).toEqual(
+      served.sort(),
+    );
+    expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
+  });
+
+  test('refers only to what it holds', () => {
+    for (const ref of refsIn(document)) {
+      const found = ref
+        .split('/')
+        .slice(1)
+        .reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name.replaceAll('~1', '/')], document);
+      expect([ref, typeof found]).toEqual([ref, 'object']);
+    }
+    const tags = new Set(document.tags.map(({ name }) => name));
+    for (const { operationId, tags: own, security } of documented) {
+      for (const tag of own) expect([operationId, tags.has(tag)]).toEqual([operationId, true]);
+      for (const scheme of security.flatMap(Object.keys))
+        expect(document.components.securitySchemes).toHaveProperty(scheme);
+    }
+  });
+
+  test('declares exactly the parameters that a path has', () => {
+    for (const { operationId, path, parameters = [] } of documented) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]);
+      const declared = parameters.filter(parameter => parameter.in === 'path');
+      expect([operationId, declared.map(({ name }) => name).sort()]).toEqual([operationId, inPath.sort()]);
+      for (const parameter of declared) expect(parameter.required).toBe(true);
+      const names = parameters.map(parameter => `${parameter.in} ${parameter.name}`);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test('says for each operation who may call it, what it gives and how it fails', () => {
+    for (const operation of OPERATIONS) {
+      const {
+        security,
+        responses,
+        description = '',
+      } = documented.find(({ operationId }) => operationId === operation.id) as (typeof documented)[number];
+      const isOpen = operation.credentials.length === 0 && operation.id !== 'issuePublicToken';
+      expect([operation.id, security.length > 0]).toEqual([operation.id, !isOpen]);
+      expect(responses).toHaveProperty(String(operation.status));
+      expect(operation.status === 204).toBe(operation.response === undefined);
+      if (!isOpen) for (const status of ['401', '403', '429', '503']) expect(responses).toHaveProperty(status);
+      if (operation.scope) expect(description).toContain(operation.scope);
+      if (operation.params && operation.id !== 'issuePublicToken') expect(responses).toHaveProperty('404');
+      if (operation.body) for (const status of ['413', '415', '422']) expect(responses).toHaveProperty(status);
+    }
+  });
+
+  test('names only problems that exist, each under its status', () => {
+    for (const { operationId, responses } of documented)
+      for (const [status, { description, content }] of Object.entries(responses)) {
+        if (!content?.['application/problem+json']) continue;
+        for (const [, code] of description.matchAll(/`([^`]+)`/g)) {
+          expect(PROBLEMS).toHaveProperty(code as string);
+          expect([operationId, code, STATUS_OF[PROBLEMS[code as ProblemCode].kind]]).toEqual([
+            operationId,
+            code,
+            Number(status),
+          ]);
+        }
+      }
+    const { properties } = document.components.schemas.Problem as { properties: { code: { enum: string[] } } };
+    expect(properties.code.enum.sort()).toEqual(Object.keys(PROBLEMS).sort());
+  });
+});
+
+describe('a running service', () => {
+  let api: TestApi;
+  let second: TestApi;
+  let worker: Awaited<ReturnType<typeof createWorker>>;
+  let tenant: TestTenant;
+  const replies = new Map<string, TestReply>();
+
+  /** Calls an operation by its name, and keeps its reply. */
+  async function call(
+    id: string,
+    params: Record<string, string> = {},
+    request: TestRequest & { query?: string; of?: TestApi } = {},
+  ) {
+    const { method, path } = OPERATIONS.find(operation => operation.id === id) as Operation;
+    const { query = '', of = api, ...rest } = request;
+    const target = path.replaceAll(/\{(\w+)\}/g, (_, name) => params[name] as string) + query;
+    const reply = await of.request(method.toUpperCase(), target, { as: key.apiKey, ...rest });
+    replies.set(id, reply);
+    return reply;
+  }
+  let key: TestTenant['key'];
+
+  async function useQuestions(): Promise<string> {
+    const { body } = await call('createQuestion', {}, { body: aQuestion({ allow_public: true }) });
+    const id = body.id as string;
+    for (const action of ['publish', 'pause', 'resume']) await call(`${action}Question`, { id });
+    await call('readQuestion', { id });
+    await call('patchQuestion', { id }, { body: { title: 'Still likely?' } });
+    await call('listQuestionVersions', { id });
+    const copy = await call('cloneQuestion', { id });
+    await call('listQuestions', {}, { query: '?limit=1' });
+    await call('deleteQuestion', { id: copy.body.id });
+    return id;
+  }
+
+  async function useAnswers(token: string): Promise<void> {
+    const [card] = await waitFor(async () => {
+      const { body } = await call('listCards', {}, { as: token });
+      return body.data[0]?.question_version === 2 && body.data;
+    });
+    const answer = answerTo(card, { comment: 'fine', metadata: { platform: 'web' }, displayed_at: new Date() });
+    await call('recordAnswers', {}, { as: token, body: { client_time: new Date(), answers: [answer, { id: 1 }] } });
+    await waitFor(async () => (await call('readAnswer', { id: answer.id }, { as: token })).status === 200);
+    const conflict = anAnswer({ ...answer, values: { main: 1 } });
+    const sent = await call('recordAnswers', {}, { as: token, of: second, body: { answers: [conflict] } });
+    expect(sent.body.results[0].status).toBe('accepted');
+    const quarantined = await waitFor(async () => (await call('listQuarantine')).body.data[0]);
+    await call('replayQuarantined', { id: quarantined.id });
+    await waitFor(async () => (await call('readIngestion')).body.queued === 0);
+    const [refusedAgain] = (await call('listQuarantine')).body.data;
+    await call('discardQuarantined', { id: refusedAgain.id });
+    await call('listAnswers');
+    await call('patchAnswer', { id: answer.id }, { body: { tags: ['vip'] } });
+    await call('deleteAnswer', { id: answer.id });
+  }
+
+  async function useConversations(token: string): Promise<void> {
+    const { body } = await call('createConversation', {}, { as: token, body: { message: 'Hello', subject: 'Help' } });
+    const id = body.id as string;
+    await call('createConversation', {}, { body: { message: 'Hello', identity: 'user|42' } });
+    const reply = await call('createMessage', { id }, { body: { body: 'Yes?' } });
+    await call('patchMessage', { id, message_id: reply.body.id }, { body: { body: 'Yes!' } });
+    await call('listMessages', { id });
+    await call('redactMessage', { id, message_id: reply.body.id });
+    await call('countUnreadConversations', {}, { as: token });
+    await call('markConversationRead', { id }, { as: token, body: { seq: 1 } });
+    await call('readConversation', { id });
+    await call('patchConversation', { id }, { body: { tags: ['vip'], status: 'resolved' } });
+    await call('listConversations');
+    await call('deleteConversation', { id });
+  }
+
+  beforeAll(async () => {
+    api = await createApi();
+    worker = await createWorker(api);
+    second = await createApi({ beside: api });
+    tenant = await makeTenant(api);
+    key = await tenant.addKey({ scopes: [...SCOPES] });
+    const token = await tenant.sign('user|42');
+    const publicKey = await tenant.addKey({ kind: 'public' });
+    const authorization = `Basic ${Buffer.from(`api_key:${publicKey.id}`).toString('base64')}`;
+    const issued = { as: undefined as never, headers: { authorization }, body: { user_id: 'user|1' } };
+    await call('issuePublicToken', { tenant_id: tenant.id }, issued);
+    await call('inspectToken', {}, { body: { token } });
+    await call('whoAmI', {}, { as: token });
+    for (const probe of ['readLiveness', 'readReadiness', 'readOpenApi']) await call(probe);
+    const question = await useQuestions();
+    await useAnswers(token);
+    await useConversations(token);
+    for (const action of ['close', 'archive']) await call(`${action}Question`, { id: question });
+  });
+  afterAll(async () => {
+    await worker[Symbol.asyncDispose]();
+    await second[Symbol.asyncDispose]();
+    await api[Symbol.asyncDispose]();
+  });
+
+  test.each(OPERATIONS.map(operation => [operation.id, operation] as const))(
+    'replies to %s with what is documented, and no field more',
+    (id, { status, response }) => {
+      const reply = replies.get(id);
+      expect(reply).toMatchObject({ status });
+      if (response) expect(response.parse(reply?.body)).toEqual(reply?.body);
+      else expect(reply?.body).toBe('');
+    },
+  );
+
+  test('serves the document under its own address', () => {
+    const served = replies.get('readOpenApi')?.body;
+    expect(served).toEqual({ ...JSON.parse(stored), servers: [{ url: 'https://parley.test' }] });
+  });
+});

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createThrottle } from '../../src/platform/log.ts';
+
+const LOG = new URL('../../src/platform/log.ts', import.meta.url).href;
+
+/** What a program that uses the log prints. */
+async function outputOf(statements: string) {
+  const program = `import { createLog } from ${JSON.stringify(LOG)}; const log = createLog('info', 'test'); ${statements}`;
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+}
+
+describe('the log', () => {
+  test('keeps credentials and what people wrote out', async () => {
+    const fields = [
+      'authorization',
+      'cookie',
+      'password',
+      'secret',
+      'api_key',
+      'access_token',
+      'token',
+      'values',
+      'comment',
+      'body',
+    ];
+    const said = Object.fromEntries(fields.map(field => [field, 'hidden-value']));
+    const { stdout, stderr } = await outputOf(
+      `log.info(${JSON.stringify({ ...said, headers: said })}, 'a message'); log.info({ request: ${JSON.stringify(said)} });`,
+    );
+    expect(stdout).toBe('');
+    expect(stderr).not.toContain('hidden-value');
+    expect(stderr.split('[redacted]')).toHaveLength(3 * fields.length + 1);
+  });
+
+  test('is one JSON object a line, whatever is in a message', async () => {
+    const { stderr } = await outputOf(
+      `log.info({ path: 'a\\r\\n{"level":"error"}\\u001b[31m' }, 'one\\ntwo\\u001b[2J'); log.debug('not said');`,
+    );
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(stderr).not.toContain('\u001b');
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ level: 'info', role: 'test', msg: 'one\ntwo\u001b[2J' });
+  });
+});
+
+test('a throttle lets one message of a kind through in its time, and counts the rest', () => {
+  let now = 0;
+  const throttle = createThrottle(1000, () => now);
+  const written: [string, number][] = [];
+  const write = (kind: string) => throttle(kind, held => written.push([kind, held]));
+  for (now of [0, 1, 2, 999]) write('a');
+  write('b');
+  now = 1000;
+  write('a');
+  write('a');
+  expect(written).toEqual([
+    ['a', 0],
+    ['b', 0],
+    ['a', 3],
+  ]);
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forgetExpired } from '../../src/storage/housekeeping.ts';
+import { claimIdempotencyKey, keepResponse, releaseIdempotencyKey } from '../../src/storage/idempotency-keys.ts';
+import type { Storage } from '../../src/storage/orm.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let storage: Storage;
+beforeAll(async () => {
+  database = await createDatabase();
+  storage = database.storage();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const RESPONSE = { status: 201, headers: { Location: '/v1/x' }, body: '{}' };
+
+/** A credential of a fresh tenant, and what it does with one key. */
+function makeHolder() {
+  const tenant = storage.forTenant(randomUUID());
+  const credential = randomUUID();
+  return {
+    tenant,
+    credential,
+    claim: (hash = 'h', key = 'k') => claimIdempotencyKey(tenant, credential, key, hash),
+    keep: () => keepResponse(tenant, credential, 'k', RESPONSE),
+    release: () => releaseIdempotencyKey(tenant, credential, 'k'),
+    age: (interval: string) =>
+      database.query('update idempotency_keys set created_at = created_at - $2::interval where tenant_id = $1', [
+        tenant.tenantId,
+        interval,
+      ]),
+  };
+}
+
+const running = { request_hash: 'h', status: null, headers: null, body: null };
+const answered = { request_hash: 'h', ...RESPONSE };
+
+test('a key is taken once and tells what is known of the request that holds it', async () => {
+  const holder = makeHolder();
+  expect(await holder.claim()).toBeUndefined();
+  expect(await holder.claim()).toEqual(running);
+  await holder.keep();
+  expect(await holder.claim()).toEqual(answered);
+  expect(await holder.claim('another')).toEqual(answered);
+});
+
+test('of ten that take a key at once one has it', async () => {
+  const holder = makeHolder();
+  const claims = await Promise.all(Array.from({ length: 10 }, () => holder.claim()));
+  expect(claims.filter(claim => claim === undefined)).toHaveLength(1);
+  expect(claims.filter(claim => claim !== undefined)).toEqual(Array(9).fill(running));
+});
+
+test('a key belongs to its tenant and credential', async () => {
+  const holder = makeHolder();
+  await holder.claim();
+  expect(await claimIdempotencyKey(holder.tenant, randomUUID(), 'k', 'h')).toBeUndefined();
+  expect(await claimIdempotencyKey(storage.forTenant(randomUUID()), holder.credential, 'k', 'h')).toBeUndefined();
+});
+
+test('a key given back is free, and one with a response is not given back', async () => {
+  const holder = makeHolder();
+  await holder.claim();
+  await holder.release();
+  expect(await holder.claim()).toBeUndefined();
+  await holder.keep();
+  await holder.release();
+  expect(await holder.claim()).toEqual(answered);
+});
+
+test('a request that never ended holds its key for two minutes, a response for a day', async () => {
+  const holder = makeHolder();
+  await holder.claim();
+  await holder.age('1 minute 50 seconds');
+  expect(await holder.claim()).toEqual(running);
+  await holder.age('11 seconds');
+  expect(await holder.claim()).toBeUndefined();
+  await holder.keep();
+  await holder.age('23 hours 59 minutes');
+  expect(await holder.claim()).toEqual(answered);
+  await holder.age('2 minutes');
+  expect(await holder.claim('another')).toBeUndefined();
+  expect(await holder.claim('another')).toEqual({ ...running, request_hash: 'another' });
+});
+
+test('housekeeping forgets keys after a day, counters that have run out and old marks, and nothing younger', async () => {
+  const [old, young] = [makeHolder(), makeHolder()];
+  await old.claim();
+  await old.age('24 hours 1 minute');
+  await young.claim();
+  await young.age('23 hours');
+  const flushes = [randomUUID(), randomUUID()];
+  await database.query(
+    `insert into recorded_flushes select id, now() - age from unnest($1::uuid[], $2::interval[]) as flush(id, age)`,
+    [flushes, ['8 days 1 hour', '7 days']],
+  );
+  await database.query(
+    `insert into rate_counters values ('run-out', 1, now() - interval '1 second'), ('running', 1, now() + interval '1 minute')`,
+  );
+  await forgetExpired(storage);
+  const left = async (sql: string) => (await database.query<{ id: string }>(sql)).map(({ id }) => id);
+  const tenants = await left('select tenant_id as id from idempotency_keys');
+  expect(tenants).toContain(young.tenant.tenantId);
+  expect(tenants).not.toContain(old.tenant.tenantId);
+  expect(await left('select id from recorded_flushes')).toEqual(flushes.slice(1));
+  expect(await left('select key as id from rate_counters')).toEqual(['running']);
+});

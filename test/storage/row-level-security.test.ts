@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkRoles } from '../../src/storage/migrate.ts';
+import type { Storage } from '../../src/storage/orm.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+/** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
+const WORKER_TABLES = ['answers', 'card_records', 'deleted_answers', 'ingestion_totals', 'quarantined_answers'];
+const SHARED_TABLES = ['rate_counters', 'recorded_flushes', 'schema_state'];
+
+/** A value for a column that has to have one. */
+const SAMPLES: Record<string, unknown> = {
+  text: 'x',
+  integer: 1,
+  bigint: 1,
+  boolean: true,
+  jsonb: '{}',
+  ARRAY: '{}',
+  bytea: Buffer.of(1),
+  'timestamp with time zone': new Date(0),
+};
+
+interface Column {
+  table: string;
+  column: string;
+  type: string;
+}
+
+let database: TestDatabase;
+let app: Storage;
+let worker: Storage;
+/** Every table whose rows belong to a tenant, with the column that says to which. */
+let owned: { table: string; tenantColumn: string }[];
+let columns: Column[];
+const [tenantA, tenantB] = [randomUUID(), randomUUID()];
+
+/** A row of a table for a tenant, as a statement. */
+function insertFor(table: string, tenantColumn: string, tenantId: string): [string, unknown[]] {
+  const mine = columns.filter(column => column.table === table);
+  const values = mine.map(({ column, type }) => {
+    if (column === tenantColumn) return tenantId;
+    const value = type === 'uuid' ? randomUUID() : SAMPLES[type];
+    if (value === undefined) throw new Error(`there is no sample of a ${type}, which ${table}.${column} needs`);
+    return value;
+  });
+  const names = mine.map(({ column }) => `"${column}"`).join(', ');
+  return [`insert into ${table} (${names}) values (${values.map((_, index) => `$${index + 1}`).join(', ')})`, values];
+}
+
+const names = () => owned.map(({ table }) => table);
+
+const tablesWithPrivilege = async (role: string, privilege: string): Promise<string[]> =>
+  (
+    await database.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+       and has_table_privilege($1, oid, $2) order by 1`,
+      [role, privilege],
+    )
+  ).map(({ name }) => name);
+
+/** The tables of which a statement gives at least one row. */
+async function tablesWithRows(
+  read: (sql: string) => Promise<unknown[]>,
+  sql = 'select from $table',
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const table of names()) if ((await read(sql.replace('$table', table))).length > 0) found.push(table);
+  return found;
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  app = database.storage('parley_app');
+  worker = database.storage('parley_worker');
+  columns = await database.query<Column>(
+    `select table_name as table, column_name as column, data_type as type from information_schema.columns
+     where table_schema = 'public' and is_nullable = 'NO' order by table_name, ordinal_position`,
+  );
+  owned = [
+    { table: 'tenants', tenantColumn: 'id' },
+    ...(
+      await database.query<{ table: string }>(
+        `select table_name as table from information_schema.columns
+         where table_schema = 'public' and column_name = 'tenant_id' order by 1`,
+      )
+    ).map(({ table }) => ({ table, tenantColumn: 'tenant_id' })),
+  ];
+  for (const { table, tenantColumn } of owned)
+    for (const tenantId of [tenantA, tenantB]) await database.query(...insertFor(table, tenantColumn, tenantId));
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+test('a table either belongs to tenants or is known to be shared', async () => {
+  const tables = await database.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
+  );
+  expect(tables.map(({ name }) => name).toSorted()).toEqual([...names(), ...SHARED_TABLES].toSorted());
+});
+
+test('every table of tenants has row-level security and a policy for one tenant', async () => {
+  const walled = await database.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity
+     and exists (select from pg_policy where polrelid = pg_class.oid and polcmd = '*' and polpermissive
+       and polroles = array['parley_app'::regrole::oid] and pg_get_expr(polqual, polrelid) like '%parley.tenant%')`,
+  );
+  expect(walled.map(({ name }) => name).toSorted()).toEqual(names().toSorted());
+});
+
+test('every table of tenants has the tenant first in its primary key', async () => {
+  const keys = await database.query<{ table: string; first: string }>(
+    `select indrelid::regclass::text as table, attname as first from pg_index
+     join pg_attribute on attrelid = indrelid and attnum = indkey[0] where indisprimary`,
+  );
+  const first = new Map(keys.map(row => [row.table, row.first]));
+  expect(owned.filter(({ table, tenantColumn }) => first.get(table) !== tenantColumn)).toEqual([]);
+});
+
+describe('as parley_app', () => {
+  test('a statement without a tenant sees no row of any table, though each has two', async () => {
+    expect(await tablesWithRows(sql => database.query(sql), 'select from $table offset 1')).toEqual(names());
+    expect(await tablesWithRows(sql => app.query(sql))).toEqual([]);
+  });
+
+  test('a tenant sees its own row of every table and none of another tenant', async () => {
+    const own = app.forTenant(tenantA);
+    expect(await tablesWithRows(sql => own.query(sql))).toEqual(names());
+    expect(await tablesWithRows(sql => own.query(sql), 'select from $table offset 1')).toEqual([]);
+    for (const { table, tenantColumn } of owned)
+      expect([table, await own.query(`select from ${table} where ${tenantColumn} = $1`, [tenantB])]).toEqual([
+        table,
+        [],
+      ]);
+  });
+
+  test('a tenant that was never heard of sees nothing', async () => {
+    const nobody = app.forTenant(randomUUID());
+    expect(await tablesWithRows(sql => nobody.query(sql))).toEqual([]);
+  });
+
+  test('no row is written for another tenant, nor without one, nor moved to another', async () => {
+    for (const { table, tenantColumn } of owned) {
+      const foreign = insertFor(table, tenantColumn, tenantB);
+      await expect(app.forTenant(tenantA).query(...foreign), table).rejects.toThrow(/row-level security/);
+      await expect(app.query(...foreign), table).rejects.toThrow(/row-level security/);
+      const move = app.forTenant(tenantA).query(`update ${table} set ${tenantColumn} = $1`, [randomUUID()]);
+      await expect(move, table).rejects.toThrow(/row-level security/);
+    }
+  });
+
+  test('no row of another tenant is changed or deleted, even by a statement without a where', async () => {
+    const rollback = new Error('changes nothing after all');
+    for (const { table, tenantColumn } of owned) {
+      const deleting = app.forTenant(tenantA).transaction(async session => {
+        expect(await session.query(`delete from ${table} returning ${tenantColumn} as id`)).toEqual([{ id: tenantA }]);
+        throw rollback;
+      });
+      await expect(deleting, table).rejects.toBe(rollback);
+    }
+  });
+
+  test('the tenant of one statement does not stay for the next one on the connection', async () => {
+    const single = Array.from({ length: 20 }, async (_, index) => {
+      const tenantId = index % 2 === 0 ? tenantA : tenantB;
+      const [row] = await app.forTenant(tenantId).query<{ id: string }>('select id from tenants');
+      return row?.id === tenantId && (await app.query('select from tenants')).length === 0;
+    });
+    expect(await Promise.all(single)).toEqual(Array(20).fill(true));
+  });
+
+  test('a transaction and a unit of work are bound to their tenant too', async () => {
+    const own = app.forTenant(tenantA);
+    const inTransaction = await own.transaction(session => session.query('select id from tenants'));
+    const inUnit = await own.unitOfWork(em => em.execute('select id from tenants'));
+    expect([inTransaction, inUnit]).toEqual([[{ id: tenantA }], [{ id: tenantA }]]);
+    expect(await app.transaction(session => session.query('select id from tenants'))).toEqual([]);
+  });
+
+  test('the owner of a table may not be taken on, nor row-level security be turned off', async () => {
+    await expect(app.query('alter table answers disable row level security')).rejects.toThrow(/must be owner/);
+    await expect(app.query('truncate answers')).rejects.toThrow(/permission denied/);
+    await expect(app.query('update schema_state set oldest_compatible = 0')).rejects.toThrow(/permission denied/);
+  });
+});
+
+describe('as parley_worker', () => {
+  test('only the tables that the worker writes are reached, those of every tenant', async () => {
+    for (const privilege of ['select', 'insert', 'update', 'delete'])
+      expect((await tablesWithPrivilege('parley_worker', privilege)).filter(name => names().includes(name))).toEqual(
+        WORKER_TABLES,
+      );
+    const beyond = names().filter(name => !WORKER_TABLES.includes(name));
+    for (const table of beyond) await expect(worker.query(`select from ${table}`)).rejects.toThrow(/permission denied/);
+    for (const table of WORKER_TABLES) expect(await worker.query(`select from ${table}`)).toHaveLength(2);
+  });
+
+  test('of the shared tables, its own marks and the version of the schema are reached', async () => {
+    const shared = async (privilege: string) =>
+      (await tablesWithPrivilege('parley_worker', privilege)).filter(name => SHARED_TABLES.includes(name));
+    expect(await shared('select')).toEqual(['recorded_flushes', 'schema_state']);
+    expect(await shared('insert')).toEqual(['recorded_flushes']);
+    expect(await shared('update')).toEqual([]);
+  });
+});
+
+describe('roles', () => {
+  test('neither role bypasses row-level security, logs in, owns anything or makes roles', async () => {
+    const roles = await database.query(
+      `select rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreaterole, rolcreatedb,
+         (select count(*)::int from pg_class where relowner = pg_roles.oid) as owned
+       from pg_roles where rolname in ('parley_app', 'parley_worker') order by 1`,
+    );
+    const harmless = {
+      rolsuper: false,
+      rolbypassrls: false,
+      rolcanlogin: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+    };
+    expect(roles).toEqual([
+      { rolname: 'parley_app', ...harmless, owned: 0 },
+      { rolname: 'parley_worker', ...harmless, owned: 0 },
+    ]);
+  });
+
+  test('every connection acts as the role that its storage was opened for', async () => {
+    const actors = (storage: Storage) =>
+      Promise.all(Array.from({ length: 5 }, () => storage.query('select current_user as actor')));
+    expect(new Set((await actors(app)).flat().map(row => row.actor))).toEqual(new Set(['parley_app']));
+    expect(new Set((await actors(worker)).flat().map(row => row.actor))).toEqual(new Set(['parley_worker']));
+  });
+
+  test('nobody else has been given a right on a table of tenants', async () => {
+    const strangers = await database.query<{ grantee: string }>(
+      `select distinct grantee from information_schema.role_table_grants where table_schema = 'public'
+       and grantee not in (current_user, 'parley_app', 'parley_worker')`,
+    );
+    expect(strangers).toEqual([]);
+    for (const privilege of ['truncate', 'references', 'trigger'])
+      expect(await tablesWithPrivilege('parley_app', privilege)).toEqual([]);
+  });
+
+  test('definer functions are closed to the public and fix their search path', async () => {
+    const open = await database.query(
+      `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
+       and (has_function_privilege('public', oid, 'execute') or proconfig is null
+         or not proconfig @> array['search_path=public, pg_temp'])`,
+    );
+    expect(open).toEqual([]);
+    expect(await database.query('select from pg_proc where prosecdef')).not.toEqual([]);
+  });
+
+  test('the check of the roles finds nothing wrong in a migrated database', async () => {
+    expect(await checkRoles(database.url)).toEqual([]);
+  });
+
+  test('the check of the roles reports one that is missing, bypasses the wall, or may not be acted as', async () => {
+    const suffix = randomUUID().slice(0, 8);
+    const [bypassing, user] = [`bypassing_${suffix}`, `user_${suffix}`];
+    await database.query(`create role ${bypassing} nologin bypassrls`);
+    await database.query(`create role ${user} login password 'test'`);
+    await database.query(`grant parley_app, ${bypassing} to ${user}`);
+    const url = new URL(database.url);
+    [url.username, url.password] = [user, 'test'];
+    try {
+      expect(await checkRoles(database.url, ['parley_app', bypassing])).toEqual([
+        `the role ${bypassing} bypasses row-level security: alter role ${bypassing} nosuperuser nobypassrls`,
+      ]);
+      expect(await checkRoles(database.url, ['parley_app', `missing_${suffix}`])).toEqual([
+        expect.stringContaining('run `parley migrate`'),
+      ]);
+      const faults = await checkRoles(url.href);
+      expect(faults).toContain(
+        'the user may not act as parley_worker: grant parley_worker to the user of DATABASE_URL',
+      );
+      expect(faults).not.toContainEqual(expect.stringContaining('act as parley_app'));
+    } finally {
+      await database.query(`drop role ${bypassing}, ${user}`);
+    }
+  });
+
+  test('the check of the roles reports an owner who would not see the open writes of the processes', async () => {
+    const owner = `owner_${randomUUID().slice(0, 8)}`;
+    await database.query(`create role ${owner}`);
+    try {
+      await database.query(`alter function oldest_open_write() owner to ${owner}`);
+      expect(await checkRoles(database.url)).toEqual([
+        `the owner of the tables does not see open writes: grant pg_read_all_stats to ${owner}`,
+      ]);
+      await database.query(`grant pg_read_all_stats to ${owner}`);
+      expect(await checkRoles(database.url)).toEqual([]);
+    } finally {
+      await database.query('alter function oldest_open_write() owner to current_user');
+      await database.query(`drop role ${owner}`);
+    }
+  });
+});
