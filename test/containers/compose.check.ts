@@ -1,0 +1,239 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitFor } from '../support/api.ts';
+import { type Sender, sendAnswers } from '../support/load.ts';
+import { answerTo, aQuestion } from '../support/make.ts';
+import { freePort } from '../support/process.ts';
+import { type DockerOptions, docker, IMAGE, ROOT } from './docker.ts';
+
+const PROJECT = `parley-check-${randomBytes(4).toString('hex')}`;
+const SERVICES = ['api', 'worker', 'postgres', 'valkey'] as const;
+const BACK_WITHIN_MS = 90_000;
+
+type Service = (typeof SERVICES)[number];
+
+const port = await freePort();
+const baseUrl = `http://127.0.0.1:${port}`;
+
+const compose = (args: string[], options: DockerOptions = {}) =>
+  docker(['compose', '--project-name', PROJECT, ...args], {
+    ...options,
+    // BASE_URL empty, as absent: vitest sets one of its own.
+    environment: { PARLEY_PORT: String(port), RATE_LIMITS: 'off', BASE_URL: '' },
+  });
+const up = async () => {
+  try {
+    await compose(['up', '--detach', '--wait']);
+  } catch (error) {
+    throw new Error(await compose(['logs', '--no-color', '--tail', '40']), { cause: error });
+  }
+};
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
+const parley = async (args: string[], input?: string): Promise<any> =>
+  JSON.parse(await compose(['exec', '--no-TTY', 'api', 'parley', ...args], { input }));
+
+/** What Docker knows of a service's container. */
+const inspect = async (service: Service | 'migrate' | 'secrets') =>
+  JSON.parse(await docker(['inspect', await compose(['ps', '--all', '--quiet', service])]))[0];
+
+const isHealthy = async (service: Service) => {
+  const { State } = await inspect(service);
+  return State.Running && State.Health.Status === 'healthy';
+};
+
+async function request(method: string, path: string, as: string, body?: unknown) {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+interface Tenant {
+  id: string;
+  key: { id: string; secret: string; api_key: string };
+  questionId: string;
+}
+
+async function makeTenant(): Promise<Tenant> {
+  const { id } = await parley(['tenant', 'create', '--name', 'Acme']);
+  const key = await parley(['api-key', 'create', '--tenant', id, '--name', 'backend']);
+  const question = await request('POST', '/v1/questions', key.api_key, aQuestion());
+  const published = await request('POST', `/v1/questions/${question.body.id}/publish`, key.api_key, {});
+  expect(published.status, JSON.stringify(published.body)).toBe(200);
+  return { id, key, questionId: question.body.id };
+}
+
+/** The ids of every stored answer, in the order of the pages, so that one that is there twice shows. */
+async function storedAnswers(apiKey: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await request('GET', `/v1/answers?limit=100${cursor && `&cursor=${cursor}`}`, apiKey);
+    expect(page.status, JSON.stringify(page.body)).toBe(200);
+    ids.push(...page.body.data.map((answer: { id: string }) => answer.id));
+    if (!page.body.has_more) return ids;
+    cursor = encodeURIComponent(page.body.next_cursor);
+  }
+}
+
+/** SIGKILL from the engine's side: unlike `docker kill` it is a crash, after which the restart policy applies. */
+async function crash(service: Service): Promise<void> {
+  const { State } = await inspect(service);
+  const script = `process.kill(${State.Pid}, 'SIGKILL')`;
+  const host = ['--pid', 'host', '--user', '0', '--network', 'none'];
+  await docker(['run', '--rm', ...host, '--entrypoint', 'node', IMAGE, '-e', script]);
+  await waitFor(async () => (await inspect(service)).State.StartedAt !== State.StartedAt, BACK_WITHIN_MS);
+  await waitFor(() => isHealthy(service), BACK_WITHIN_MS);
+}
+
+/** Resolves when answers are acknowledged again. */
+async function moreAcknowledged({ ledger }: Sender): Promise<void> {
+  const before = ledger.acknowledged.size;
+  await waitFor(() => ledger.acknowledged.size > before + 20, BACK_WITHIN_MS);
+}
+
+const secretsDigest = () =>
+  compose(['exec', '--no-TTY', 'api', 'sh', '-c', 'cd /run/parley && sha256sum *']).then(text => text.split('\n'));
+
+let tenant: Tenant;
+beforeAll(async () => {
+  await up();
+  tenant = await makeTenant();
+});
+afterAll(async () => {
+  await compose(['down', '--volumes', '--timeout', '20']);
+});
+
+describe('docker compose up --wait', () => {
+  test('starts every service healthy, after the one-shot ones ended well', async () => {
+    for (const service of SERVICES) expect(await isHealthy(service), service).toBe(true);
+    for (const service of ['secrets', 'migrate'] as const) expect((await inspect(service)).State.ExitCode).toBe(0);
+    expect(await parley(['doctor'])).toMatchObject({ ok: true });
+  });
+
+  test('publishes the API on the loopback address, and nothing else', async () => {
+    const published = await Promise.all(
+      SERVICES.map(async service => Object.values((await inspect(service)).HostConfig.PortBindings ?? {})),
+    );
+    expect(published).toEqual([[[{ HostIp: '127.0.0.1', HostPort: String(port) }]], [], [], []]);
+  });
+
+  test('runs every container read-only, without root, capabilities, or a secret among its settings', async () => {
+    const secrets = await compose(['exec', '--no-TTY', 'api', 'sh', '-c', 'cat /run/parley/*']);
+    const passwords = secrets.match(/[0-9a-f]{64}/g) ?? [];
+    expect(passwords.length).toBeGreaterThan(2);
+    for (const service of [...SERVICES, 'migrate', 'secrets'] as const) {
+      const container = await inspect(service);
+      expect(container.HostConfig, service).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] });
+      expect(container.HostConfig.SecurityOpt, service).toContain('no-new-privileges:true');
+      expect(container.HostConfig.Memory, service).toBeGreaterThan(0);
+      expect(container.Config.User, service).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      for (const password of passwords) expect(JSON.stringify(container)).not.toContain(password);
+    }
+  });
+
+  test('PID 1 of the roles is node itself, and the queue writes to disk before it replies', async () => {
+    for (const service of ['api', 'worker'] as const) {
+      const command = await compose(['exec', '--no-TTY', service, 'sh', '-c', "tr '\\0' ' ' < /proc/1/cmdline"]);
+      expect(command).toMatch(/^node /);
+    }
+    const settings = 'appendonly appendfsync maxmemory-policy';
+    const ask = `REDISCLI_AUTH=$(cat /run/parley/valkey_password) valkey-cli config get ${settings}`;
+    const lines = (await compose(['exec', '--no-TTY', 'valkey', 'sh', '-c', ask])).split('\n');
+    expect(lines.sort()).toEqual(
+      ['always', 'appendfsync', 'appendonly', 'maxmemory-policy', 'noeviction', 'yes'].sort(),
+    );
+    expect((await compose(['exec', '--no-TTY', 'valkey', 'valkey-cli', 'ping'])).toUpperCase()).toContain('NOAUTH');
+  });
+
+  test('a second time changes neither a container nor a secret', async () => {
+    const before = await secretsDigest();
+    const started = await Promise.all(SERVICES.map(async service => (await inspect(service)).State.StartedAt));
+    await up();
+    expect(await secretsDigest()).toEqual(before);
+    expect(await Promise.all(SERVICES.map(async service => (await inspect(service)).State.StartedAt))).toEqual(started);
+  });
+});
+
+test('a user answers a card over HTTP, and the answer is stored', async () => {
+  const token = await new SignJWT({ grants: { identity: 'user|42' } })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' })
+    .setIssuer(tenant.key.id)
+    .setSubject(tenant.id)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(tenant.key.secret));
+  const [card] = await waitFor(async () => {
+    const { body } = await request('GET', '/v1/cards', token);
+    return body.data.length > 0 && body.data;
+  });
+  const answer = answerTo(card);
+  expect((await request('POST', '/v1/answers', token, { answers: [answer] })).status).toBe(202);
+  await waitFor(async () => (await request('GET', `/v1/answers/${answer.id}`, token)).status === 200);
+  const viewer = await fetch(`${baseUrl}/docs`);
+  expect(viewer.status).toBe(200);
+});
+
+test('the demo passes, with the command line of the image', async () => {
+  const { stdout } = await promisify(execFile)('node', ['docs/demo.ts'], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      BASE_URL: baseUrl,
+      PARLEY_CLI: `docker compose --project-name ${PROJECT} exec --no-TTY api parley`,
+    },
+  });
+  expect(stdout).not.toBe('');
+});
+
+test('a member gets a password from standard input', async () => {
+  const options = ['--tenant', tenant.id, '--email', 'ann@example.com', '--role', 'owner'];
+  expect(await parley(['member', 'create', ...options], 'correct horse battery\n')).toMatchObject({ role: 'owner' });
+});
+
+test('crashes of each container, a restart, and down and up lose no acknowledged answer and double none', async () => {
+  const own = await makeTenant();
+  const secrets = await secretsDigest();
+  const sender = sendAnswers([baseUrl], own.key.api_key, own.questionId, 2);
+  try {
+    await moreAcknowledged(sender);
+
+    for (const service of SERVICES) {
+      await crash(service);
+      await moreAcknowledged(sender);
+    }
+    await compose(['restart']);
+    await moreAcknowledged(sender);
+    await compose(['down']);
+    await up();
+    await moreAcknowledged(sender);
+  } finally {
+    await sender.stop();
+  }
+  const { acknowledged, ambiguous } = sender.ledger;
+  expect(acknowledged.size).toBeGreaterThan(140); // seven waits for more than twenty
+
+  const ingestion = await waitFor(async () => {
+    const { status, body } = await request('GET', '/v1/ingestion', own.key.api_key);
+    return status === 200 && body.queued === 0 && body;
+  }, BACK_WITHIN_MS);
+  const stored = await storedAnswers(own.key.api_key);
+  const once = new Set(stored);
+  expect(once.size, 'no answer is stored twice').toBe(stored.length);
+  expect(acknowledged.difference(once), 'every acknowledged answer is stored').toEqual(new Set());
+  expect(once.difference(acknowledged.union(ambiguous)), 'nothing is stored that was not sent').toEqual(new Set());
+  expect(ingestion).toMatchObject({ stored: stored.length, quarantined: 0, oldest_queued_age_ms: null });
+  expect(ingestion.accepted).toBe(ingestion.stored + ingestion.repeated);
+  expect(await secretsDigest()).toEqual(secrets);
+}, 600_000);
+
+test('stopping the roles takes less than 20 s and ends them with code 0', async () => {
+  const begun = Date.now();
+  await compose(['stop', 'api', 'worker']);
+  expect(Date.now() - begun).toBeLessThan(20_000);
+  for (const service of ['api', 'worker'] as const) expect((await inspect(service)).State.ExitCode, service).toBe(0);
+});
