@@ -174,6 +174,7 @@ function describe(error: Error & { issues?: { path: PropertyKey[]; message: stri
 }
 
 process.on('uncaughtException', fail);
+process.stdout.on('error', error => process.exit((error as NodeJS.ErrnoException).code === 'EPIPE' ? 0 : 1)); // `| head`
 try {
   const { words, options } = parseOptions(process.argv.slice(2));
   await run(words, options);

@@ -50,6 +50,7 @@ export function watchReadiness(databaseUrl: string, storage: Storage, queue: Pro
     degraded: () => [
       ...(databaseFault ? [databaseFault] : []),
       ...queue.health().reasons.map(reason => `queue: ${reason}`),
+      ...queue.health().relaxed.map(reason => `queue (relaxed): ${reason}`),
     ],
     async close() {
       closing.abort();

@@ -218,6 +218,7 @@ async function awaitReady(settings: Settings, logFile: string): Promise<void> {
  * belongs to another process.
  */
 export async function openEmbeddedPostgres(dataDir: string, share: boolean, log: Log): Promise<EmbeddedPostgres> {
+  const binaries = await loadBinaries(); // first: where there are none, nothing is written
   const home = resolve(dataDir);
   const folder = join(home, 'postgres');
   const settingsFile = join(home, 'postgres.json');
@@ -231,7 +232,6 @@ export async function openEmbeddedPostgres(dataDir: string, share: boolean, log:
   }
   if (known) await awaitFreeFolder(folder, known, log);
 
-  const binaries = await loadBinaries();
   const password = known?.password ?? randomBytes(24).toString('base64url');
   const settings: Settings = { port: await freePort(), password, owner: process.pid };
   writeSecretFile(settingsFile, JSON.stringify(settings));

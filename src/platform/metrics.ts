@@ -22,7 +22,10 @@ export function createMetrics(role: string) {
     new Histogram({ name, help, buckets, labelNames, registers });
 
   collectDefaultMetrics({ register: registry });
-  gauge('parley_build_info', 'Always 1; says what runs', ['version', 'commit', 'node', 'role']).set({ ...BUILD, role }, 1);
+  gauge('parley_build_info', 'Always 1; says what runs', ['version', 'commit', 'node', 'role']).set(
+    { ...BUILD, role },
+    1,
+  );
 
   const refreshers: (() => Promise<void>)[] = [];
   return {

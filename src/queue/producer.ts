@@ -25,15 +25,18 @@ const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as con
 /** What the queue's store was last found to be. */
 export interface QueueHealth {
   reachable: boolean;
-  /** Why a 202 could not be promised; empty when it can. */
+  /** Why answers are refused; empty when they are taken. */
   reasons: string[];
+  /** What is not durable though answers are taken, because the operator gave the promise up (`relaxed`). */
+  relaxed: string[];
   waitingJobs: number;
 }
 
-/** What is queued for one tenant. */
+/** The answers of one tenant in one flush that is queued. */
 export interface Queued {
+  flush: string;
   count: number;
-  oldest: Date | undefined;
+  oldest: Date;
 }
 
 export interface Producer {
@@ -46,7 +49,7 @@ export interface Producer {
   enqueue(answers: AcceptedAnswer[], bytes: number): Promise<void>;
   health(): QueueHealth;
   /** What is queued, by tenant; read from the queue, at most once a second. */
-  census(): Promise<ReadonlyMap<string, Queued>>;
+  census(): Promise<ReadonlyMap<string, Queued[]>>;
   /** Resolves when the first look at the store is over. */
   checked(): Promise<void>;
   close(): Promise<void>;
@@ -62,20 +65,35 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   const connection = connectQueue(target, log);
   const { redis, pool } = connection;
   const throttle = createThrottle(5000);
-  let health: QueueHealth = { reachable: false, reasons: ['the queue was not reached yet'], waitingJobs: 0 };
+  let health: QueueHealth = {
+    reachable: false,
+    reasons: ['the queue was not reached yet'],
+    relaxed: [],
+    waitingJobs: 0,
+  };
 
   const refuse = (detail: string, cause?: unknown) =>
     new Problem('queue-unavailable', detail, { retryAfterSeconds: 1 + Math.floor(Math.random() * 5), cause });
 
+  /** Counts what a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
+  const countFailure = (error: unknown) => {
+    const { message } = error as Error;
+    const kind =
+      /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out/i.test(message) ? 'timeout' : 'connection');
+    if (redis) metrics.redisErrors.inc({ kind });
+  };
+
   const judge = (durability: Durability, waitingJobs: number): QueueHealth => {
     const { memoryRatio, writesSucceed } = durability;
-    const reasons = config.QUEUE_DURABILITY === 'strict' ? [...durability.reasons] : [];
+    const strict = config.QUEUE_DURABILITY === 'strict';
+    const reasons = strict ? [...durability.reasons] : [];
+    const relaxed = strict ? [] : durability.reasons.map(reason => `${reason}: up to 1 s may be lost on power failure`);
     if (memoryRatio >= MAX_MEMORY_RATIO) reasons.push(`its memory is ${Math.round(memoryRatio * 100)} % full`);
     if (!writesSucceed) reasons.push('its last write to disk failed');
     if (waitingJobs >= config.QUEUE_MAX_JOBS) reasons.push(`${waitingJobs} jobs are waiting`);
     metrics.queueDurable.set(durability.reasons.length === 0 ? 1 : 0);
     metrics.redisMemory.set(memoryRatio);
-    return { reachable: true, reasons, waitingJobs };
+    return { reachable: true, reasons, relaxed, waitingJobs };
   };
 
   const look = async (): Promise<QueueHealth> => {
@@ -96,7 +114,8 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       health = await within(look(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
     } catch (error) {
       const reason = `the queue can not be reached: ${(error as Error).message}`;
-      health = { reachable: false, reasons: [reason], waitingJobs: health.waitingJobs };
+      health = { reachable: false, reasons: [reason], relaxed: [], waitingJobs: health.waitingJobs };
+      countFailure(error);
     }
     if (redis) metrics.redisUp.set(health.reachable ? 1 : 0);
     if (health.reasons.length > 0)
@@ -129,6 +148,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       );
     } catch (error) {
       metrics.queueFlushes.inc({ outcome: 'failed' });
+      countFailure(error);
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
       throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
     }
@@ -143,10 +163,10 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
   });
 
-  let lastCensus: { at: number; result: Promise<ReadonlyMap<string, Queued>> } | undefined;
+  let lastCensus: { at: number; result: Promise<ReadonlyMap<string, Queued[]>> } | undefined;
 
-  const takeCensus = async (): Promise<ReadonlyMap<string, Queued>> => {
-    const byTenant = new Map<string, Queued>();
+  const takeCensus = async (): Promise<ReadonlyMap<string, Queued[]>> => {
+    const byTenant = new Map<string, Queued[]>();
     const counted = new Set<string>();
     for (const state of PENDING) {
       for (let start = 0; ; start += CENSUS_PAGE) {
@@ -171,7 +191,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   metrics.onScrape(async () => {
-    const oldest = [...(await census()).values()].map(queued => queued.oldest?.getTime() ?? Date.now());
+    const oldest = [...(await census()).values()].flat().map(queued => queued.oldest.getTime());
     metrics.queueOldest.set({ queue: QUEUE_NAME }, Math.max(0, Date.now() - Math.min(Date.now(), ...oldest)) / 1000);
   });
 
@@ -196,13 +216,15 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
 }
 
 /** Adds a job's answers to their tenants; a replay is counted where it still lies, in the quarantine. */
-function countJob(byTenant: Map<string, Queued>, { answers }: RecordAnswers): void {
+function countJob(byTenant: Map<string, Queued[]>, { flush, answers }: RecordAnswers): void {
+  const inFlush = new Map<string, Queued>();
   for (const { tenant_id, received_at, replay_of } of answers) {
     if (replay_of) continue;
-    const queued = byTenant.get(tenant_id) ?? { count: 0, oldest: undefined };
     const received = new Date(received_at);
+    const queued = inFlush.get(tenant_id) ?? { flush, count: 0, oldest: received };
     queued.count++;
-    if (!queued.oldest || received < queued.oldest) queued.oldest = received;
-    byTenant.set(tenant_id, queued);
+    if (received < queued.oldest) queued.oldest = received;
+    inFlush.set(tenant_id, queued);
   }
+  for (const [tenantId, queued] of inFlush) byTenant.set(tenantId, [...(byTenant.get(tenantId) ?? []), queued]);
 }

@@ -207,7 +207,9 @@ async function settleOthers(session: Session, others: AcceptedAnswer[], settled:
     const row = known.get(keyOf(answer));
     const comparison = row ? compareSyncs(markOf(row), markOf(answer)) : 'superseded';
     if (comparison === 'newer')
-      throw new Problem('database-unavailable', 'An answer was changed in the same moment; the batch is tried again.');
+      throw new Problem('database-unavailable', 'An answer was changed in the same moment; the batch is tried again.', {
+        retryAfterSeconds: 1,
+      });
     if (comparison !== 'revision-conflict') settled.repeated.push(answer);
     else
       settled.conflicts.push({

@@ -6,19 +6,29 @@ import { createWhere } from './sql.ts';
 
 export type IngestionTotals = RecordedCounts & { rejected: number };
 
-/** What the worker and the API have counted for a tenant since it exists. */
-export async function findIngestionTotals(tenant: TenantStorage): Promise<IngestionTotals> {
-  const rows = await tenant.query<Record<keyof IngestionTotals, string>>(
-    'select stored, repeated, quarantined, rejected from ingestion_totals where tenant_id = $1',
-    [tenant.tenantId],
+/**
+ * What the worker and the API have counted for a tenant since it exists, and which of `flushes` are in those totals.
+ *
+ * Both come from one snapshot, so that a flush that is still in the queue though it was just stored counts once.
+ */
+export async function findIngestionTotals(
+  tenant: TenantStorage,
+  flushes: string[],
+): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string> }> {
+  const rows = await tenant.query<Record<keyof IngestionTotals, string> & { recorded: string[] }>(
+    `select stored, repeated, quarantined, rejected,
+       array(select id::text from recorded_flushes where id = any($2::uuid[])) as recorded
+     from (select $1::uuid as tenant_id) as this left join ingestion_totals using (tenant_id)`,
+    [tenant.tenantId, flushes],
   );
   const total = (name: keyof IngestionTotals) => Number(rows[0]?.[name] ?? 0);
-  return {
+  const totals = {
     stored: total('stored'),
     repeated: total('repeated'),
     quarantined: total('quarantined'),
     rejected: total('rejected'),
   };
+  return { totals, recorded: new Set(rows[0]?.recorded) };
 }
 
 /** Adds items that were refused at once; a batch of many tenants. */

@@ -8,7 +8,7 @@ import { openStorage } from '../storage/orm.ts';
 import { createRecordAnswers } from './handlers/answers.ts';
 
 export interface WorkerProcess {
-  /** Whether the schema fits and jobs are being taken. */
+  /** Whether the schema fits and jobs are being taken; not while it is stopping. */
   isReady(): boolean;
   /** Ends the jobs under way, then the connections. False when a part had to be given up. */
   close(): Promise<boolean>;
@@ -37,7 +37,7 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
     },
   );
   return {
-    isReady: () => consumer !== undefined,
+    isReady: () => consumer !== undefined && !closing.signal.aborted,
     async close() {
       closing.abort();
       return stopInOrder(

@@ -29,7 +29,7 @@ interface Stored {
 
 const rowsOf = (tenantId: string) =>
   database.query<Stored>('select * from answers where tenant_id = $1 order by id', [tenantId]);
-const totalsOf = async (tenantId: string) => findIngestionTotals(app.forTenant(tenantId));
+const totalsOf = async (tenantId: string) => (await findIngestionTotals(app.forTenant(tenantId), [])).totals;
 const quarantineOf = async (tenantId: string) => (await listQuarantined(app.forTenant(tenantId), 100, null)).rows;
 const cardRecordsOf = (tenantId: string) =>
   database.query<{ identity: string; shown_at: Date; dismissed_at: Date | null; answered_at: Date | null }>(

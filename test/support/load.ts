@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { anAnswer } from './make.ts';
 
 /** What a sender of answers was told: ids acknowledged with 202, and ids of which nothing is known. */
@@ -65,4 +66,12 @@ export function sendAnswers(addresses: string[], apiKey: string, questionId: str
       return ledger;
     },
   };
+}
+
+/** Every acknowledged answer is stored once, and nothing is stored that nobody sent. */
+export function expectKept(ledger: Ledger, stored: string[]): void {
+  const rows = new Set(stored);
+  expect(rows.size).toBe(stored.length);
+  expect([...ledger.acknowledged].filter(id => !rows.has(id))).toEqual([]);
+  expect(stored.filter(id => !ledger.acknowledged.has(id) && !ledger.ambiguous.has(id))).toEqual([]);
 }

@@ -35,7 +35,11 @@ test('a job run twice leaves one row an answer and counts each once', async () =
   await handle(job);
   await handle(structuredClone(job));
   expect(await storedIds(tenantId)).toHaveLength(3);
-  expect(await findIngestionTotals(app.forTenant(tenantId))).toMatchObject({ stored: 3, repeated: 0, quarantined: 0 });
+  expect((await findIngestionTotals(app.forTenant(tenantId), [])).totals).toMatchObject({
+    stored: 3,
+    repeated: 0,
+    quarantined: 0,
+  });
   expect((await metrics.answersStored.get()).values[0]?.value).toBe(3);
 });
 
@@ -45,7 +49,11 @@ test('the same answers in another job are repeats', async () => {
   const answers = someAnswers(tenantId, 3);
   await Promise.all([handle(jobOf(answers)), handle(jobOf(structuredClone(answers)))]);
   expect(await storedIds(tenantId)).toHaveLength(3);
-  expect(await findIngestionTotals(app.forTenant(tenantId))).toMatchObject({ stored: 3, repeated: 3, quarantined: 0 });
+  expect((await findIngestionTotals(app.forTenant(tenantId), [])).totals).toMatchObject({
+    stored: 3,
+    repeated: 3,
+    quarantined: 0,
+  });
 });
 
 describe('a batch with answers that the database refuses', () => {
@@ -66,7 +74,10 @@ describe('a batch with answers that the database refuses', () => {
     const entries = await quarantined(tenantId);
     expect(entries.map(entry => entry.answer_id).sort()).toEqual(poison.sort());
     for (const entry of entries) expect(entry).toMatchObject({ reason: 'unstorable' });
-    expect(await findIngestionTotals(app.forTenant(tenantId))).toMatchObject({ stored: 17, quarantined: 3 });
+    expect((await findIngestionTotals(app.forTenant(tenantId), [])).totals).toMatchObject({
+      stored: 17,
+      quarantined: 3,
+    });
   });
 
   test('never fails the jobs beside it', async () => {
@@ -99,7 +110,7 @@ describe('a batch with answers that the database refuses', () => {
     await handle(job);
     expect(await storedIds(tenantId)).toEqual([first?.answer_id]);
     expect((await quarantined(tenantId)).map(entry => entry.id)).toEqual([second?.id]);
-    expect(await findIngestionTotals(app.forTenant(tenantId))).toMatchObject({
+    expect((await findIngestionTotals(app.forTenant(tenantId), [])).totals).toMatchObject({
       stored: 1,
       repeated: 0,
       quarantined: 1,
@@ -172,7 +183,7 @@ test.each([1, 2, 3, 4, 5, 6])(
     expect((await quarantined(tenantId)).map(entry => entry.answer_id).sort()).toEqual(
       poison.map(({ id }) => id).sort(),
     );
-    expect(await findIngestionTotals(app.forTenant(tenantId))).toEqual({
+    expect((await findIngestionTotals(app.forTenant(tenantId), [])).totals).toEqual({
       stored: 58,
       repeated: 0,
       quarantined: 2,

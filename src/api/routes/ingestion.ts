@@ -36,12 +36,14 @@ const readIngestion = operation({
   response: Ingestion,
   problems: ['queue-unavailable', 'database-unavailable'],
   async handle({ caller }, { storage, queue, now }) {
-    const census = await queue.census(); // before the totals: what is stored meanwhile counts twice rather than never
-    const totals = await findIngestionTotals(storage.forTenant(caller.tenantId));
-    const queued = census.get(caller.tenantId);
-    const count = queued?.count ?? 0;
+    const pending = (await queue.census()).get(caller.tenantId) ?? []; // before the totals: nothing is missed in between
+    const flushes = pending.map(queued => queued.flush);
+    const { totals, recorded } = await findIngestionTotals(storage.forTenant(caller.tenantId), flushes);
+    const queued = pending.filter(({ flush }) => !recorded.has(flush));
+    const count = queued.reduce((sum, each) => sum + each.count, 0);
+    const oldest = Math.min(...queued.map(each => each.oldest.getTime()));
     return {
-      oldest_queued_age_ms: queued?.oldest ? Math.max(0, now().getTime() - queued.oldest.getTime()) : null,
+      oldest_queued_age_ms: queued.length > 0 ? Math.max(0, now().getTime() - oldest) : null,
       queued: count,
       accepted: totals.stored + totals.repeated + totals.quarantined + count,
       ...totals,
@@ -80,7 +82,7 @@ const replayQuarantined = operation({
   problems: ['queue-unavailable'],
   async handle({ caller, params }, { storage, queue }) {
     const row = await findQuarantined(storage.forTenant(caller.tenantId), params.id);
-    const answer = AcceptedAnswer.parse(JSON.parse(row.payload));
+    const answer = AcceptedAnswer.parse(JSON.parse(row.payload)); // our own words; what a later version could not read is a bug
     await queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length);
     return reply({ body: presentQuarantined(row) });
   },

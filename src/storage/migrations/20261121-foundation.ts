@@ -284,6 +284,7 @@ create table idempotency_keys (
       this.addSql(`grant select, insert, update, delete on ${table} to parley_worker`);
     }
     this.addSql('grant select, insert, delete on recorded_flushes to parley_worker');
+    this.addSql('grant select on recorded_flushes to parley_app');
     this.addSql('grant select, insert, update, delete on rate_counters to parley_app');
     this.addSql('grant select on schema_state to parley_app, parley_worker');
   }

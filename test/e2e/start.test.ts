@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { waitFor } from '../support/api.ts';
+import { expectKept, sendAnswers } from '../support/load.ts';
+import { runCommand, startProcess } from '../support/process.ts';
+
+/** A folder that the user of an embedded PostgreSQL may enter, removed at the end of the scope. */
+function temporaryFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
+  chmodSync(path, 0o755);
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+describe('npm start', () => {
+  interface Started {
+    tenant: string;
+    key: string;
+    question: string;
+  }
+
+  async function makeOverCommandLine(environment: Record<string, string>, baseUrl: string): Promise<Started> {
+    const made = JSON.parse((await runCommand(['tenant', 'create', '--name', 'Acme'], environment)).stdout);
+    const keyArgs = ['api-key', 'create', '--tenant', made.id, '--name', 'backend'];
+    const key = JSON.parse((await runCommand(keyArgs, environment)).stdout).api_key;
+    const post = async (path: string, body?: object) =>
+      (
+        await fetch(`${baseUrl}${path}`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+          ...(body ? { body: JSON.stringify(body) } : {}),
+        })
+      ).json() as Promise<{ id: string }>;
+    const { id } = await post('/v1/questions', { type: 'nps', title: 'How likely?' });
+    await post(`/v1/questions/${id}/publish`);
+    return { tenant: made.id, key, question: id };
+  }
+
+  const embeddedUrl = (folder: string): string => {
+    const { port, password } = JSON.parse(readFileSync(join(folder, 'postgres.json'), 'utf8'));
+    return `postgresql://parley:${password}@127.0.0.1:${port}/parley`;
+  };
+
+  async function readStored(folder: string): Promise<string[]> {
+    const client = new Client({ connectionString: embeddedUrl(folder) });
+    await client.connect();
+    const { rows } = await client.query<{ id: string }>('select id from answers');
+    await client.end();
+    return rows.map(row => row.id);
+  }
+
+  test('kill -9 of everything and a restart lose nothing; SIGTERM drains before the database stops', async () => {
+    using folder = temporaryFolder();
+    const environment = { DATA_DIR: folder.path };
+    const first = await startProcess('start', environment);
+    await first.awaitProbe('/readyz', 200, 60_000);
+    const made = await makeOverCommandLine(environment, first.baseUrl);
+    const before = sendAnswers([first.baseUrl], made.key, made.question);
+    await waitFor(() => before.ledger.acknowledged.size > 100);
+    const postmaster = Number(readFileSync(join(folder.path, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+    first.kill('SIGKILL');
+    execFileSync('kill', ['-KILL', String(postmaster)]);
+    const killed = await before.stop();
+
+    await using second = await startProcess('start', environment);
+    await second.awaitProbe('/readyz', 200, 60_000);
+    await waitFor(async () => (await readStored(folder.path)).length >= killed.acknowledged.size);
+    expectKept(killed, await readStored(folder.path));
+
+    const during = sendAnswers([second.baseUrl], made.key, made.question);
+    await waitFor(() => during.ledger.acknowledged.size > 100);
+    second.kill('SIGTERM');
+    const stopped = await second.exited;
+    const drained = await during.stop();
+    expect(stopped).toBe(0);
+    expect(second.output()).not.toContain('did not stop cleanly');
+
+    await using third = await startProcess('start', environment);
+    await third.awaitProbe('/readyz', 200, 60_000);
+    const everything = {
+      acknowledged: new Set([...killed.acknowledged, ...drained.acknowledged]),
+      ambiguous: new Set([...killed.ambiguous, ...drained.ambiguous]),
+      refused: 0,
+    };
+    await waitFor(async () => (await readStored(folder.path)).length >= everything.acknowledged.size);
+    expectKept(everything, await readStored(folder.path));
+  }, 90_000);
+
+  test('an embedded PostgreSQL that is killed comes back without a restart of Parley', async () => {
+    using folder = temporaryFolder();
+    const environment = { DATA_DIR: folder.path };
+    await using parley = await startProcess('start', environment);
+    await parley.awaitProbe('/readyz', 200, 60_000);
+    const pidFile = join(folder.path, 'postgres/postmaster.pid');
+    const postmaster = () => Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+    const killed = postmaster();
+    execFileSync('kill', ['-KILL', String(killed)]);
+    await waitFor(() => existsSync(pidFile) && postmaster() !== killed);
+    await waitFor(async () => (await runCommand(['tenant', 'create', '--name', 'Acme'], environment)).code === 0);
+    await parley.awaitProbe('/readyz');
+    expect(parley.isRunning()).toBe(true);
+  }, 60_000);
+
+  test('a second one on the same data folder says who uses it', async () => {
+    using folder = temporaryFolder();
+    await using first = await startProcess('start', { DATA_DIR: folder.path });
+    await first.awaitProbe('/readyz', 200, 60_000);
+    await using second = await startProcess('start', { DATA_DIR: folder.path });
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toContain(`Another Parley (process ${first.pid}) uses`);
+    await first.awaitProbe('/readyz');
+  }, 60_000);
+});
