@@ -7,12 +7,16 @@ import { listDeletedAnswers } from '../storage/answers.ts';
 import type { Storage } from '../storage/orm.ts';
 import { loadPublishedQuestions, type QuestionRow, type QuestionVersionRow } from '../storage/questions.ts';
 import { findTenant } from '../storage/tenants.ts';
+import { cardTail } from './card-tail.ts';
+
+/** A live question with what its card says to everybody, made once: all of its JSON but the id. */
+export type LiveQuestion = QuestionRow & { cardTail: string };
 
 /** What a process holds of one tenant so that intake and cards need no row: questions, versions, deleted ids. */
 export interface TenantCatalog {
   cooldownDays: number;
   /** Live questions in the order in which cards are handed out. */
-  live: QuestionRow[];
+  live: LiveQuestion[];
   /** Every question that was ever published. */
   questions: ReadonlyMap<string, QuestionRow>;
   /** Ids of questions that stand outside the cooldown. */
@@ -126,7 +130,7 @@ async function loadCatalog(storage: Storage, tenantId: string): Promise<TenantCa
   const deleted = new Set(deletedIds);
   return {
     cooldownDays: tenant?.cooldown_days ?? DEFAULT_COOLDOWN_DAYS,
-    live: questions.filter(question => question.status === 'live'),
+    live: questions.filter(({ status }) => status === 'live').map(row => ({ ...row, cardTail: cardTail(row) })),
     questions: new Map(questions.map(question => [question.id, question])),
     ignoringCooldown: new Set(questions.filter(question => question.frequency.ignore_cooldown).map(({ id }) => id)),
     version: (questionId, version) => versionOf.get(`${questionId}/${version}`),

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/orm.ts';
 import type { AnswerJudge } from './answer-judge.ts';
 import type { KeyRing } from './authentication/key-ring.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
-import type { CardIds } from './card-ids.ts';
+import type { CardDeck } from './card-deck.ts';
 import type { Catalog } from './catalog.ts';
 import type { Readiness } from './readiness.ts';
 import type { RejectionTally } from './rejection-tally.ts';
@@ -28,7 +28,7 @@ export interface ApiDeps {
   keyRing: KeyRing;
   tokens: TokenVerifier;
   catalog: Catalog;
-  cardIds: CardIds;
+  deck: CardDeck;
   judge: AnswerJudge;
   rejections: RejectionTally;
   /** Whether the process is on its way out. */

@@ -161,7 +161,7 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   if (!ctx.response.get('Content-Type')) ctx.type = 'application/json';
   if (operation.etag) {
-    const etag = etagOf(text);
+    const etag = ctx.response.get('ETag') || etagOf(text);
     ctx.set('ETag', etag);
     if (matchesNone(ctx.req.headers['if-none-match'], etag)) {
       ctx.status = 304;

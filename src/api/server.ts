@@ -13,6 +13,7 @@ import { createAnswerJudge } from './answer-judge.ts';
 import { createApp } from './app.ts';
 import { createKeyRing } from './authentication/key-ring.ts';
 import { createTokenVerifier } from './authentication/token-verifier.ts';
+import { createCardDeck } from './card-deck.ts';
 import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
@@ -80,7 +81,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     keyRing,
     tokens: createTokenVerifier(keyRing),
     catalog,
-    cardIds,
+    deck: createCardDeck(catalog, storage, notices, cardIds),
     judge: createAnswerJudge(catalog, cardIds),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,

@@ -10,12 +10,18 @@ const Notice = z.object({ table: z.string(), tenant_id: z.uuid(), id: z.uuid() }
 export type Notice = z.infer<typeof Notice>;
 
 const CHANNEL = 'parley_changes';
+/** Whose cards changed, as digests with spaces between: as many as answers are stored, so they are not relayed. */
+const RECORDS_CHANNEL = 'parley_records';
 const HEARTBEAT_MS = 3000;
 const ANSWER_WITHIN_MS = 2000;
 
 export interface Notices {
   /** Calls `listener` for each change of any process, within milliseconds of its commit. */
   onChange(listener: (notice: Notice) => void): void;
+  /** Calls `listener` with the digests of identities whose card records a commit changed. */
+  onRecords(listener: (digests: string[]) => void): void;
+  /** Whether PostgreSQL is heard at this moment: only then what `onRecords` has not named is unchanged. */
+  hearsDatabase(): boolean;
   /** Calls `listener` whenever changes may have been missed: what is held in memory must be read again. */
   onGap(listener: () => void): void;
   /**
@@ -38,6 +44,7 @@ interface Channel {
 /** Listens for changes on PostgreSQL and, where there is one, on Valkey or Redis. */
 export function openNotices(databaseUrl: string, redisUrl: string | undefined, log: Log): Notices {
   const changeListeners: ((notice: Notice) => void)[] = [];
+  const recordListeners: ((digests: string[]) => void)[] = [];
   const gapListeners: (() => void)[] = [];
   const openedAt = Date.now();
 
@@ -58,8 +65,9 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
   const relay = redisUrl ? openRelay(redisUrl, hear, relayGap, log) : undefined;
   const database: Channel = listenToDatabase(
     databaseUrl,
-    text => {
-      if (hear(text)) relay?.publish(text);
+    (channel, text) => {
+      if (channel === CHANNEL && hear(text)) relay?.publish(text);
+      if (channel === RECORDS_CHANNEL) for (const listener of recordListeners) listener(text.split(' '));
     },
     gap,
     log,
@@ -68,6 +76,8 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
 
   return {
     onChange: listener => void changeListeners.push(listener),
+    onRecords: listener => void recordListeners.push(listener),
+    hearsDatabase: () => database.isAlive(),
     onGap: listener => void gapListeners.push(listener),
     deafForMs: () =>
       channels.some(channel => channel.isAlive())
@@ -86,7 +96,12 @@ function parseJson(text: string): unknown {
 }
 
 /** LISTEN on a connection of its own, which is asked for a sign of life and made anew when it gives none. */
-function listenToDatabase(url: string, hear: (text: string) => void, gap: () => void, log: Log): Channel {
+function listenToDatabase(
+  url: string,
+  hear: (channel: string, text: string) => void,
+  gap: () => void,
+  log: Log,
+): Channel {
   const closing = new AbortController();
   const throttle = createThrottle(5000);
   const channel = { aliveAt: 0, alive: false };
@@ -104,8 +119,8 @@ function listenToDatabase(url: string, hear: (text: string) => void, gap: () => 
     failed.catch(() => undefined); // reported by whoever races it below
     try {
       await client.connect();
-      client.on('notification', message => hear(message.payload ?? ''));
-      await client.query(`listen ${CHANNEL}`);
+      client.on('notification', message => hear(message.channel, message.payload ?? ''));
+      await client.query(`listen ${CHANNEL}; listen ${RECORDS_CHANNEL}`);
       channel.alive = true;
       channel.aliveAt = Date.now();
       gap(); // whatever was said before this moment was not heard

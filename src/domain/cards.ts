@@ -81,3 +81,22 @@ export function decideCards<C extends Candidate>(
     return true;
   });
 }
+
+/**
+ * The next moment at which time alone may change what an identity sees: the end of a cooldown or of a snooze; null when
+ * there is none. Early is harmless: the decision is then made once more than needed.
+ */
+export function nextChange(
+  candidates: readonly Candidate[],
+  records: readonly CardRecord[],
+  cooldownDays: number,
+  now: Date,
+): Date | null {
+  const snoozes = new Map(candidates.map(({ id, frequency }) => [id, frequency.snooze_after_dismiss_days]));
+  const ends = records.flatMap(({ question_id, shown_at, dismissed_at }) => [
+    shown_at.getTime() + cooldownDays * DAY_MS,
+    ...(dismissed_at ? [dismissed_at.getTime() + (snoozes.get(question_id) ?? 0) * DAY_MS] : []),
+  ]);
+  const coming = ends.filter(end => end > now.getTime());
+  return coming.length > 0 ? new Date(Math.min(...coming)) : null;
+}

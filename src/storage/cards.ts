@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { CardRecord } from '../domain/cards.ts';
 import type { TenantStorage } from './orm.ts';
 
@@ -8,3 +9,14 @@ export const listCardRecords = (tenant: TenantStorage, identity: string, verifie
      where tenant_id = $1 and identity = $2 and identity_verified = $3`,
     [tenant.tenantId, identity, verified],
   );
+
+/** Whose card records are meant. */
+export interface RecordOwner {
+  tenant_id: string;
+  identity: string;
+  identity_verified: boolean;
+}
+
+/** What stands for an identity in the database's notices: see `announce_card_records` in the first migration. */
+export const recordDigest = ({ tenant_id, identity, identity_verified }: RecordOwner): string =>
+  hash('sha256', `${tenant_id} ${identity_verified} ${identity}`, 'base64').slice(0, 11);

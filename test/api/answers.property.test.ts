@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
-import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
 const api = await createApi();
 const worker = await createWorker(api);
@@ -25,7 +25,6 @@ let cardIds: string[][];
 
 beforeAll(async () => {
   tenant = await makeTenant(api);
-  const publicKey = await tenant.addKey({ kind: 'public' });
   const make = (type: string, config: object = {}) =>
     publishQuestion(api, tenant, { type, config, allow_public: true, frequency: { ignore_cooldown: true } });
   const questions = [
@@ -36,11 +35,7 @@ beforeAll(async () => {
     await make('statement'),
   ];
   questionIds = questions.map(({ id }) => id);
-  const { body } = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
-    body: { user_id: 'user|42' },
-    headers: { Authorization: `Basic ${Buffer.from(`api_key:${publicKey.id}`).toString('base64')}` },
-  });
-  credentials = [tenant.key.apiKey, await tenant.sign('user|42'), body.access_token];
+  credentials = [tenant.key.apiKey, await tenant.sign('user|42'), await claimToken(api, tenant, 'user|42')];
   cardIds = await Promise.all(credentials.map((credential, index) => (index === 0 ? [] : cardsOf(credential))));
 });
 

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createApi, createWorker, type TestApi, type TestReply, waitFor } from '../support/api.ts';
-import { anAnswer, answerTo, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { anAnswer, answerTo, claimToken, makeTenant, publishQuestion } from '../support/make.ts';
 
 const api = await createApi();
 const worker = await createWorker(api);
@@ -37,15 +37,6 @@ const stored = (as: string, id: string, revision = 1): Promise<TestReply['body']
 
 const firstCard = (token: string): Promise<TestCard> =>
   waitFor(async () => (await api.request('GET', '/v1/cards', { as: token })).body.data[0]);
-
-async function claim(tenant: TestTenant, identity: string): Promise<string> {
-  const key = await tenant.addKey({ kind: 'public' });
-  const { body } = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
-    body: { user_id: identity },
-    headers: { Authorization: `Basic ${Buffer.from(`api_key:${key.id}`).toString('base64')}` },
-  });
-  return body.access_token;
-}
 
 /** A tenant with one question live, its key, and a user with a card of it. */
 async function make(fields: Record<string, unknown> = {}) {
@@ -105,7 +96,7 @@ describe('a sync of a card view', () => {
 
   test('of a public token tells its sender the state alone, and is claimed, not proven', async () => {
     const { tenant, key } = await make();
-    const token = await claim(tenant, 'user|42');
+    const token = await claimToken(api, tenant, 'user|42');
     const answer = answerTo(await firstCard(token));
     expect(await results(token, [answer])).toMatchObject([{ status: 'accepted' }]);
     expect(await stored(token, answer.id)).toEqual({ id: answer.id, state: 'completed', status: 'stored' });
@@ -239,7 +230,7 @@ describe('an envelope at fault', () => {
     };
     const post = (as: string, raw: string) =>
       api.request('POST', '/v1/answers', { as, raw, headers: { 'Content-Type': 'application/json' } });
-    const publicToken = await claim(tenant, 'user|42');
+    const publicToken = await claimToken(api, tenant, 'user|42');
     for (const as of [token, key]) {
       expect((await post(as, sized(256 * 1024))).status).toBe(202);
       expect((await post(as, sized(256 * 1024 + 1))).status).toBe(413);
@@ -334,7 +325,7 @@ describe('a stored answer', () => {
     await results(token, [answer]);
     await stored(token, answer.id);
     const other = await makeTenant(api);
-    const strangers = [await tenant.sign('user|43'), await claim(tenant, 'user|42'), other.key.apiKey];
+    const strangers = [await tenant.sign('user|43'), await claimToken(api, tenant, 'user|42'), other.key.apiKey];
     for (const as of strangers) {
       const [hidden, missing] = [await read(as, answer.id), await read(as, v7())];
       expect(hidden.status).toBe(404);
@@ -362,7 +353,7 @@ describe('a stored answer', () => {
       await results(key, [one]);
       await stored(key, one.id);
     }
-    const token = await claim(tenant, 'user|42');
+    const token = await claimToken(api, tenant, 'user|42');
     const claimed = answerTo(await firstCard(token));
     await results(token, [claimed]);
     await stored(token, claimed.id);

@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
 import { randomSecret } from '../../src/platform/secrets.ts';
 import { findApiKey, revokeApiKey, rotateApiKey } from '../../src/storage/api-keys.ts';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
-import { aQuestion, makeTenant, type TestKey, type TestTenant, uuidOfKey } from '../support/make.ts';
+import { aQuestion, claimToken, makeTenant, type TestKey, type TestTenant, uuidOfKey } from '../support/make.ts';
 import { startProcess } from '../support/process.ts';
 import { forgeToken, goodClaims } from '../support/tokens.ts';
 
@@ -162,13 +162,7 @@ describe('rotation', () => {
 
   test('of a public key changes what its tokens are signed with', async () => {
     const key = await tenant.addKey({ kind: 'public' });
-    const issue = async () => {
-      const reply = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
-        body: { user_id: 'user|1' },
-        headers: { authorization: `Basic ${Buffer.from(`api_key:${key.id}`).toString('base64')}` },
-      });
-      return reply.body.access_token as string;
-    };
+    const issue = () => claimToken(api, tenant, 'user|1', key);
     const before = await issue();
     await rotate(tenant, key, 0);
     await waitFor(async () => (await me(before)) === 'bad-signature', 1000);

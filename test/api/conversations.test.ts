@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { conversationRoutes } from '../../src/api/routes/conversations.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
-import { makeTenant, type TestTenant } from '../support/make.ts';
+import { claimToken, makeTenant, type TestTenant } from '../support/make.ts';
 
 type Body = Record<string, unknown>;
 
@@ -230,15 +230,10 @@ describe('credentials', () => {
   test('a public token reaches no operation on conversations', async () => {
     const { tenant, user } = await makeParties();
     const { id } = (await start(user)).body;
-    const key = await tenant.addKey({ kind: 'public' });
-    const issued = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
-      body: { user_id: 'user|42' },
-      headers: { Authorization: `Basic ${Buffer.from(`api_key:${key.id}`).toString('base64')}` },
-    });
-    expect(issued.status).toBe(200);
+    const token = await claimToken(api, tenant, 'user|42');
     for (const { method, path } of conversationRoutes) {
       const at = path.replace('{id}', id).replace('{message_id}', 'message_0');
-      const reply = await api.request(method.toUpperCase(), at, { as: issued.body.access_token });
+      const reply = await api.request(method.toUpperCase(), at, { as: token });
       expect([at, ...problem(reply)]).toEqual([at, 403, 'public-access-restricted']);
     }
   });

@@ -71,6 +71,17 @@ export async function makeTenant(api: TestApi, name = 'Acme'): Promise<TestTenan
   };
 }
 
+/** A public access token, claimed with the id of a public key; with a key of its own unless one is given. */
+export async function claimToken(api: TestApi, tenant: TestTenant, identity: string, key?: TestKey): Promise<string> {
+  const { id } = key ?? (await tenant.addKey({ kind: 'public' }));
+  const { status, body } = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
+    body: { user_id: identity },
+    headers: { Authorization: `Basic ${Buffer.from(`api_key:${id}`).toString('base64')}` },
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body.access_token;
+}
+
 /** A question as the API takes it; of type nps unless said otherwise. */
 export const aQuestion = (fields: Record<string, unknown> = {}) => ({ type: 'nps', title: 'How likely?', ...fields });
 

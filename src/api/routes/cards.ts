@@ -1,41 +1,14 @@
 import { z } from 'zod';
-import { Card, decideCards, MAIN_STEP } from '../../domain/cards.ts';
-import { toTypeId } from '../../domain/ids.ts';
+import { Card } from '../../domain/cards.ts';
 import { queryInt } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
-import { listCardRecords } from '../../storage/cards.ts';
-import type { QuestionRow } from '../../storage/questions.ts';
+import { MAX_CARDS } from '../card-deck.ts';
+import { LOCALE } from '../card-tail.ts';
 import { operation, reply } from '../operation.ts';
-
-const MAX_CARDS = 20;
-/** How long an app may wait before it asks again. */
-const POLL_AFTER_SECONDS = 300;
-/** The language in which questions are written, until they have translations. */
-const LOCALE = 'en';
 
 const CardList = z.object({ data: z.array(Card), poll_after_s: z.int() }).meta({ id: 'CardList' });
 
-const presentCard = (question: QuestionRow, id: string) => ({
-  id: toTypeId('card', id),
-  question_id: toTypeId('question', question.id),
-  question_version: question.version,
-  kind: 'question',
-  steps: [
-    {
-      key: MAIN_STEP,
-      type: question.type,
-      title: question.title,
-      description: question.description,
-      config: question.config,
-      required: question.type !== 'statement',
-      show_if: null,
-    },
-  ],
-  locale: LOCALE,
-  priority: question.priority,
-  expires_at: null,
-  reply: null,
-});
+const HEADERS = { Vary: 'Authorization, Accept-Language', 'Content-Language': LOCALE };
 
 const listCards = operation({
   id: 'listCards',
@@ -59,18 +32,9 @@ const listCards = operation({
   etag: true,
   problems: ['database-unavailable'],
 
-  async handle({ caller, query }, { catalog, storage, cardIds, now }) {
-    const [tenant, records] = await Promise.all([
-      catalog.of(caller.tenantId),
-      listCardRecords(storage.forTenant(caller.tenantId), caller.identity, caller.verified),
-    ]);
-    const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
-    const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now());
-    const data = due.slice(0, query.limit).map(question => presentCard(question, cardIds(caller, question.id)));
-    return reply({
-      body: { data, poll_after_s: POLL_AFTER_SECONDS },
-      headers: { Vary: 'Authorization, Accept-Language', 'Content-Language': LOCALE },
-    });
+  async handle({ caller, query }, { deck, now }) {
+    const { body, etag } = await deck.deal(caller, query.limit, now());
+    return reply({ body, headers: { ...HEADERS, ETag: etag } });
   },
 });
 

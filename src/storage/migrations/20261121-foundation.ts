@@ -313,6 +313,37 @@ end $$`);
       'api_keys',
       'insert or delete or update of name, scopes, allowed_origins, secret_sealed, bearer_hash, previous_valid_until, expires_at, revoked_at',
     );
+    this.announceCardRecords();
+  }
+
+  /**
+   * Whose card records a statement changed, as 11 characters of a SHA-256 each: short, no personal data, and two that
+   * share them do no harm. 600 to a notice, which may have 8000 bytes. `recordDigest` is the same in TypeScript.
+   */
+  private announceCardRecords(): void {
+    this.addSql(`
+create function announce_card_records() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('parley_records', string_agg(digest, ' '))
+  from (
+    select digest, (row_number() over () - 1) / 600 as part
+    from (
+      select distinct left(encode(sha256(convert_to(
+        tenant_id::text || ' ' || identity_verified::text || ' ' || identity, 'UTF8')), 'base64'), 11) as digest
+      from changed
+    ) as owners
+  ) as parts
+  group by part;
+  return null;
+end $$`);
+    for (const [event, rows] of [
+      ['insert', 'new'],
+      ['update', 'new'],
+      ['delete', 'old'],
+    ])
+      this.addSql(`
+create trigger announce_${event} after ${event} on card_records
+referencing ${rows} table as changed for each statement execute function announce_card_records()`);
   }
 
   /** What must be known before, or beyond, one tenant: run with the owner's rights, each for one narrow question. */

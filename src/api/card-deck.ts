@@ -1,0 +1,91 @@
+import { LRUCache } from 'lru-cache';
+import type { Notices } from '../coordination/notices.ts';
+import { decideCards, nextChange } from '../domain/cards.ts';
+import { toTypeId } from '../domain/ids.ts';
+import { listCardRecords, recordDigest } from '../storage/cards.ts';
+import type { Storage } from '../storage/orm.ts';
+import type { UserCaller } from './authentication/caller.ts';
+import type { CardIds } from './card-ids.ts';
+import type { Catalog, TenantCatalog } from './catalog.ts';
+import { etagOf } from './etag.ts';
+
+/** The most cards that one fetch hands out. */
+export const MAX_CARDS = 20;
+/** How long an app may wait before it asks again. */
+const POLL_AFTER_SECONDS = 300;
+
+const MAX_HANDS = 50_000;
+/** Beyond this age a hand is dealt anew even if no notice came: the net below the notices. */
+const MAX_AGE_MS = 60_000;
+
+/** The cards of one identity as a response: its body, and the strong tag of it. */
+export interface Hand {
+  body: string;
+  etag: string;
+}
+
+interface HeldHand extends Hand {
+  /** Whose it is in full: two identities may share a digest. */
+  owner: string;
+  catalog: TenantCatalog;
+  validUntil: number;
+}
+
+export interface CardDeck {
+  /** The cards that the user sees now, at most `limit`. */
+  deal(caller: UserCaller, limit: number, now: Date): Promise<Hand>;
+}
+
+/**
+ * Deals cards, and remembers each identity's hand until something changes it: a question, a stored answer, or time.
+ *
+ * A hand counts only while PostgreSQL is heard, since stored answers are announced there; while it is not, every fetch
+ * reads the records. So a fetch of what has not changed costs no query.
+ */
+export function createCardDeck(catalog: Catalog, storage: Storage, notices: Notices, cardIds: CardIds): CardDeck {
+  const hands = new LRUCache<string, HeldHand>({ max: MAX_HANDS });
+  /** Hands being dealt. A notice takes them out, so that what was read before it is not kept. */
+  const dealing = new Map<string, symbol>();
+
+  notices.onRecords(digests => {
+    for (const digest of digests) {
+      hands.delete(digest);
+      dealing.delete(digest);
+    }
+  });
+  notices.onGap(() => {
+    hands.clear();
+    dealing.clear();
+  });
+
+  const dealAnew = async (caller: UserCaller, tenant: TenantCatalog, limit: number, now: Date) => {
+    const records = await listCardRecords(storage.forTenant(caller.tenantId), caller.identity, caller.verified);
+    const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
+    const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, limit);
+    const cards = due.map(({ id, cardTail }) => `{"id":"${toTypeId('card', cardIds(caller, id))}",${cardTail}`);
+    const body = `{"data":[${cards.join(',')}],"poll_after_s":${POLL_AFTER_SECONDS}}`;
+    const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;
+    return { body, etag: etagOf(body), validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS) };
+  };
+
+  return {
+    async deal(caller, limit, now) {
+      const tenant = await catalog.of(caller.tenantId);
+      if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(caller, tenant, limit, now);
+      const { tenantId, identity, verified } = caller;
+      const digest = recordDigest({ tenant_id: tenantId, identity, identity_verified: verified });
+      const owner = `${tenantId} ${verified} ${identity}`;
+      const held = hands.get(digest);
+      if (held && held.owner === owner && held.catalog === tenant && now.getTime() < held.validUntil) return held;
+      const turn = Symbol(digest);
+      dealing.set(digest, turn);
+      try {
+        const hand = { ...(await dealAnew(caller, tenant, limit, now)), owner, catalog: tenant };
+        if (dealing.get(digest) === turn) hands.set(digest, hand);
+        return hand;
+      } finally {
+        if (dealing.get(digest) === turn) dealing.delete(digest);
+      }
+    },
+  };
+}

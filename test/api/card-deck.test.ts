@@ -1,0 +1,120 @@
+import { Client } from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parseTypeId } from '../../src/domain/ids.ts';
+import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
+import { answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+
+const api = await createApi();
+const beside = await createApi({ beside: api });
+const worker = await createWorker(api);
+afterAll(async () => {
+  await Promise.all([worker.close(), beside.close()]);
+  await api[Symbol.asyncDispose]();
+});
+
+const fetchCards = (from: TestApi, token: string, etag?: string) =>
+  from.request('GET', '/v1/cards', { as: token, headers: etag ? { 'If-None-Match': etag } : {} });
+
+/** Runs work while nothing in the database can be read: whatever asks for a row waits until the end. */
+async function withoutTables<T>(work: () => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: api.database.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public'");
+    await client.query('begin');
+    await client.query(`lock table ${rows.map(({ tablename }) => tablename).join(', ')} in access exclusive mode`);
+    return await work();
+  } finally {
+    await client.end();
+  }
+}
+
+/** A user who has fetched the only card there is from both processes. */
+async function seenEverywhere(tenant: TestTenant, identity: string) {
+  const token = await tenant.sign(identity);
+  const replies = await waitFor(async () => {
+    const both = await Promise.all([fetchCards(api, token), fetchCards(beside, token)]);
+    return both.every(({ body }) => body.data.length === 1) && both;
+  });
+  return { token, etag: replies[0].headers.get('etag') as string, card: replies[0].body.data[0] };
+}
+
+describe('a hand that nothing changed', () => {
+  test('costs no query, neither as 200 nor as 304, in any process', async () => {
+    const tenant = await makeTenant(api);
+    await publishQuestion(api, tenant);
+    const { token, etag, card } = await seenEverywhere(tenant, 'user|1');
+    await withoutTables(async () => {
+      for (const process of [api, beside]) {
+        const again = await fetchCards(process, token);
+        expect([again.status, again.headers.get('etag'), again.body.data]).toEqual([200, etag, [card]]);
+        const unchanged = await fetchCards(process, token, etag);
+        expect([unchanged.status, unchanged.body]).toEqual([304, '']);
+      }
+    });
+  });
+
+  test("is nobody else's: users, tenants and the unverified of the same name each get their own", async () => {
+    const [one, two] = [await makeTenant(api), await makeTenant(api)];
+    await publishQuestion(api, one, { allow_public: false });
+    await publishQuestion(api, two);
+    const { card } = await seenEverywhere(one, 'user|1');
+    const others = [await seenEverywhere(one, 'user|2'), await seenEverywhere(two, 'user|1')];
+    expect(new Set([card.id, ...others.map(other => other.card.id)]).size).toBe(3);
+    expect((await fetchCards(api, await claimToken(api, one, 'user|1'))).body.data).toEqual([]);
+  });
+});
+
+describe('a hand changes in every process', () => {
+  test('when an answer is stored, for this user alone', async () => {
+    const tenant = await makeTenant(api);
+    await publishQuestion(api, tenant);
+    const [one, other] = [await seenEverywhere(tenant, 'user|1'), await seenEverywhere(tenant, 'user|2')];
+    await api.request('POST', '/v1/answers', { as: one.token, body: { answers: [answerTo(one.card)] } });
+    for (const process of [api, beside])
+      await waitFor(async () => (await fetchCards(process, one.token, one.etag)).body.data?.length === 0);
+    for (const process of [api, beside]) expect((await fetchCards(process, other.token, other.etag)).status).toBe(304);
+  });
+
+  test('when the question is edited and published again, paused, or resumed', async () => {
+    const tenant = await makeTenant(api);
+    const question = await publishQuestion(api, tenant);
+    const { token, etag } = await seenEverywhere(tenant, 'user|1');
+    const manage = (path: string) =>
+      api.request('POST', `/v1/questions/${question.id}/${path}`, { as: tenant.key.apiKey });
+    const becomes = async (count: number) => {
+      for (const process of [api, beside])
+        await waitFor(async () => (await fetchCards(process, token)).body.data.length === count);
+    };
+    await manage('pause');
+    await becomes(0);
+    await manage('resume');
+    await becomes(1);
+    expect((await fetchCards(beside, token, etag)).status).toBe(304);
+  });
+
+  test('when somebody changes the records behind the service', async () => {
+    const tenant = await makeTenant(api);
+    await publishQuestion(api, tenant);
+    const { token, card } = await seenEverywhere(tenant, 'user|1');
+    await api.request('POST', '/v1/answers', { as: token, body: { answers: [answerTo(card)] } });
+    await waitFor(async () => (await fetchCards(api, token)).body.data.length === 0);
+    await api.database.query('delete from card_records where tenant_id = $1', [tenant.uuid]);
+    await seenEverywhere(tenant, 'user|1');
+  });
+
+  test('for each of 2,000 users whose answers one statement stores', async () => {
+    const tenant = await makeTenant(api);
+    const question = await publishQuestion(api, tenant);
+    const first = await seenEverywhere(tenant, 'user|0');
+    const last = await seenEverywhere(tenant, 'user|1999');
+    await api.database.query(
+      `insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
+       select $1, 'user|' || n, true, $2, now(), now() from generate_series(0, 1999) as n`,
+      [tenant.uuid, parseTypeId('question', question.id)],
+    );
+    for (const { token } of [first, last])
+      for (const process of [api, beside])
+        await waitFor(async () => (await fetchCards(process, token)).body.data.length === 0);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createKeyRing, type KeyRing } from '../../src/api/authentication/key-ring.ts';
+import { createTokenVerifier, MAX_TOKENS, type TokenVerifier } from '../../src/api/authentication/token-verifier.ts';
+import { openNotices } from '../../src/coordination/notices.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { revokeApiKey, rotateApiKey } from '../../src/storage/api-keys.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { makeTenant, type TestTenant, uuidOfKey } from '../support/make.ts';
+import { forgeToken, goodClaims } from '../support/tokens.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+let ring: KeyRing;
+let verifier: TokenVerifier;
+const log = createLog('silent', 'test');
+const open: { close(): Promise<unknown> }[] = [];
+/** Every signature that jose checks passes here. */
+const checks = vi.spyOn(crypto.subtle, 'verify');
+
+const openVerifier = () => {
+  const storage = api.database.storage();
+  const notices = openNotices(api.database.url, undefined, log);
+  ring = createKeyRing(storage, notices, api.keychain, log);
+  open.push(ring, notices);
+  return createTokenVerifier(ring);
+};
+
+beforeAll(async () => {
+  api = await createApi();
+  tenant = await makeTenant(api);
+  verifier = openVerifier();
+  await waitFor(() => verifier.verify(forgeToken(tenant), new Date()));
+});
+beforeEach(() => void checks.mockClear());
+afterAll(async () => {
+  checks.mockRestore();
+  for (const part of open) await part.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const verify = (token: string, at = new Date()) => verifier.verify(token, at);
+const refusal = (token: string, at?: Date) =>
+  verify(token, at).then(
+    () => 'valid',
+    error => error.code,
+  );
+const tokenOf = (identity: string, key = tenant.key) =>
+  forgeToken(tenant, { payload: { ...goodClaims(tenant, key), grants: { identity } }, secret: key.secret });
+const scope = () => api.database.storage().forTenant(tenant.uuid);
+
+test('a token is checked once, and then speaks for the same user', async () => {
+  const token = tokenOf('user|once');
+  const first = await verify(token);
+  for (let use = 0; use < 100; use++) expect(await verify(token)).toBe(first);
+  expect(checks).toHaveBeenCalledTimes(1);
+});
+
+test('a remembered token ends at its time, to the second of the leeway', async () => {
+  const token = tokenOf('user|ends');
+  await verify(token);
+  const { exp } = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+  const leeway = 60;
+  expect(await refusal(token, new Date((exp + leeway) * 1000 - 1))).toBe('valid');
+  expect(await refusal(token, new Date((exp + leeway) * 1000))).toBe('token-expired');
+});
+
+test('a remembered token is not believed with any other signature', async () => {
+  const token = tokenOf('user|signed');
+  await verify(token);
+  const at = token.lastIndexOf('.') + 5;
+  for (const letter of ['A', 'B', 'C'].filter(letter => token[at] !== letter))
+    expect(await refusal(token.slice(0, at) + letter + token.slice(at + 1))).toBe('bad-signature');
+});
+
+test('what failed is not remembered: it is checked anew each time, and once it is right it counts', async () => {
+  const key = await tenant.addKey();
+  const forged = forgeToken(tenant, { payload: goodClaims(tenant, key), secret: 'another' });
+  for (let use = 0; use < 3; use++) expect(await refusal(forged)).toBe('bad-signature');
+  expect(checks).toHaveBeenCalledTimes(3);
+});
+
+test('a remembered token dies within a second of its key being revoked', async () => {
+  const key = await tenant.addKey();
+  const token = tokenOf('user|revoked', key);
+  await verify(token);
+  await revokeApiKey(scope(), uuidOfKey(key), new Date());
+  await waitFor(async () => (await refusal(token)) === 'unknown-issuer', 1000);
+});
+
+test('a remembered token of a secret that was rotated away dies with the overlap', async () => {
+  const key = await tenant.addKey();
+  const token = tokenOf('user|rotated', key);
+  await verify(token);
+  await rotateApiKey(scope(), api.keychain, uuidOfKey(key), 1, new Date());
+  await waitFor(async () => (await ring.find(uuidOfKey(key)))?.status(new Date()) === 'rotating', 1000);
+  expect(await refusal(token)).toBe('valid');
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  expect(await refusal(token, inAnHour)).toBe('bad-signature');
+});
+
+test('more tokens than are remembered leave room for each other, and made-up ones take none', async () => {
+  const kept = tokenOf('user|kept');
+  await verify(kept);
+  const [head, body] = kept.split('.') as [string, string];
+  for (let guess = 0; guess < MAX_TOKENS + 1; guess++) {
+    const signature = Buffer.alloc(32, guess)
+      .fill(guess % 251, 8)
+      .toString('base64url');
+    expect(await refusal(`${head}.${body}.${signature}`)).toBe('bad-signature');
+  }
+  checks.mockClear();
+  await verify(kept);
+  expect(checks).not.toHaveBeenCalled();
+});
