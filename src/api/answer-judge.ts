@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {
   type AcceptedAnswer,
@@ -233,5 +233,5 @@ function contentHash(answer: NewAnswer): string {
     duration_ms ?? null,
     inOrder(metadata),
   ];
-  return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 22);
+  return hash('sha256', JSON.stringify(said), 'base64url').slice(0, 22);
 }

@@ -1,9 +1,10 @@
 import Router, { type RouterMiddleware } from '@koa/router';
-import Koa, { type Context } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
 import { createCursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { addDocuments } from './documents.ts';
+import { holdHeaders } from './header-list.ts';
 import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
 import { measure } from './middleware/measure.ts';
 import { problem } from './middleware/problem.ts';
@@ -17,27 +18,46 @@ import { runOperation } from './run-operation.ts';
 export function createApp(deps: ApiDeps): Koa {
   const app = new Koa();
   app.silent = true; // whatever escapes is logged by `problem`, once
+  holdHeaders(app);
   app
     .use(requestId())
     .use(securityHeaders(deps.config.BASE_URL))
     .use(measure(deps))
     .use(problem(deps))
     .use(wellFormed())
-    .use(createRouter(deps).routes());
+    .use(createRoutes(deps));
   return app;
 }
 
 const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-function createRouter(deps: ApiDeps): Router {
-  const router = new Router({ sensitive: true, strict: true });
+/**
+ * One router for the paths with parameters, and one for each path without: those are found by a look-up, so that the
+ * busiest requests are not matched against every pattern (docs/performance.md).
+ */
+function createRoutes(deps: ApiDeps): Middleware {
   const cursors = createCursors(deps.keychain);
-  for (const operation of OPERATIONS)
-    router[operation.method](toPattern(operation.path), runOperation(operation, cursors, deps) as RouterMiddleware);
-  for (const path of new Set([...OPERATIONS.map(operation => operation.path), ...addDocuments(router)]))
-    router.all(toPattern(path), ctx => refuseMethod(ctx, path));
-  return router;
+  const patterns = createRouter();
+  const fixed = new Map<string, Router>();
+  const routerOf = (path: string): Router => {
+    if (path.includes('{')) return patterns;
+    const router = fixed.get(path) ?? createRouter();
+    fixed.set(path, router);
+    return router;
+  };
+  for (const operation of OPERATIONS) {
+    const serve = runOperation(operation, cursors, deps) as RouterMiddleware;
+    routerOf(operation.path)[operation.method](toPattern(operation.path), serve);
+  }
+  for (const path of addDocuments(patterns)) patterns.all(toPattern(path), ctx => refuseMethod(ctx, path));
+  for (const path of new Set(OPERATIONS.map(operation => operation.path)))
+    routerOf(path).all(toPattern(path), ctx => refuseMethod(ctx, path));
+  const byPattern = patterns.routes();
+  const byPath = new Map([...fixed].map(([path, router]) => [path, router.routes()]));
+  return (ctx, next) => (byPath.get(ctx.path) ?? byPattern)(ctx as never, next);
 }
+
+const createRouter = () => new Router({ sensitive: true, strict: true });
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -25,10 +25,16 @@ export interface Hand {
 }
 
 interface HeldHand extends Hand {
-  /** Whose it is in full: two identities may share a digest. */
+  /** The name of its owner. */
   owner: string;
   catalog: TenantCatalog;
   validUntil: number;
+}
+
+interface Owner {
+  digest: string;
+  /** In full: two identities may share a digest. */
+  name: string;
 }
 
 export interface CardDeck {
@@ -46,6 +52,8 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
   const hands = new LRUCache<string, HeldHand>({ max: MAX_HANDS });
   /** Hands being dealt. A notice takes them out, so that what was read before it is not kept. */
   const dealing = new Map<string, symbol>();
+  /** Who callers are, who stay the same objects while their tokens are remembered. */
+  const owners = new WeakMap<UserCaller, Owner>();
 
   notices.onRecords(digests => {
     for (const digest of digests) {
@@ -57,6 +65,16 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
     hands.clear();
     dealing.clear();
   });
+
+  const ownerOf = (caller: UserCaller): Owner => {
+    const known = owners.get(caller);
+    if (known) return known;
+    const { tenantId, identity, verified } = caller;
+    const digest = recordDigest({ tenant_id: tenantId, identity, identity_verified: verified });
+    const owner = { digest, name: `${tenantId} ${verified} ${identity}` };
+    owners.set(caller, owner);
+    return owner;
+  };
 
   const dealAnew = async (caller: UserCaller, tenant: TenantCatalog, limit: number, now: Date) => {
     const records = await listCardRecords(storage.forTenant(caller.tenantId), caller.identity, caller.verified);
@@ -72,9 +90,7 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
     async deal(caller, limit, now) {
       const tenant = await catalog.of(caller.tenantId);
       if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(caller, tenant, limit, now);
-      const { tenantId, identity, verified } = caller;
-      const digest = recordDigest({ tenant_id: tenantId, identity, identity_verified: verified });
-      const owner = `${tenantId} ${verified} ${identity}`;
+      const { digest, name: owner } = ownerOf(caller);
       const held = hands.get(digest);
       if (held && held.owner === owner && held.catalog === tenant && now.getTime() < held.validUntil) return held;
       const turn = Symbol(digest);

@@ -15,14 +15,14 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   /** The value of a request header, in lower case names. */
   header(name: string): string | undefined;
   /** The address that the request came from, `TRUSTED_PROXY_HOPS` proxies considered. */
-  ip: string;
+  clientIp(): string;
   receivedAt: Date;
   /** The sort key where the page of this list begins, from `cursor`; null for the first page. */
   after: string[] | null;
   /** A page of this list with its next cursor and `Link`. */
   page<Row, Item>(page: { rows: Row[]; next: string[] | null }, present: (row: Row) => Item): OperationReply;
   /** Counts an attempt to get a public token and throws 429 beyond the limit, or 503 when it can't be counted. */
-  limitIssue(scope: 'ip' | 'token-user', ...key: string[]): Promise<void>;
+  limitIssue(scope: 'ip' | 'token-user', key: string): Promise<void>;
   /** Throws 412 when `If-Match` names another version than this representation. */
   requireMatch(representation: unknown): void;
 }
@@ -30,7 +30,7 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
 /** What is known of a request before its query and its body are read. */
 export type Admission<Params> = Pick<
   OperationRequest<CredentialKind, Params, never, never>,
-  'params' | 'header' | 'ip' | 'limitIssue'
+  'params' | 'header' | 'clientIp' | 'limitIssue'
 >;
 
 /** What a handler gives back when a body alone does not say it all. */

@@ -7,7 +7,7 @@ import { type Caller, viewOf } from './authentication/caller.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { etagOf, matchesNone, requireMatch } from './etag.ts';
-import { MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
+import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
 import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
 import { runOnce } from './middleware/idempotency.ts';
 import { limitCaller, limitTokenIssue } from './middleware/limit.ts';
@@ -16,11 +16,14 @@ import { isReply, type Operation, type OperationReply, type OperationRequest, re
 /** For what has an `ETag`: kept by its reader alone, and asked for again each time. */
 const REVALIDATE = 'private, max-age=0, must-revalidate';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 type AnyRequest = OperationRequest<never, never, never, never>;
 
 /** Serves one request by an operation: who asks, what was sent, the handler, the reply. */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
   const crossOrigin = isCrossOrigin(operation);
+  const parseQuery = createQueryParser(operation);
   return async (ctx: Context): Promise<void> => {
     ctx.state.route = operation.path;
     ctx.state.handled = true;
@@ -32,15 +35,16 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const admission = {
       params: parseParams(operation, ctx.params) as never,
       header: (name: string) => ctx.req.headers[name] as string | undefined,
-      ip: clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
-      limitIssue: (scope: 'ip' | 'token-user', ...key: string[]) => limitTokenIssue(ctx, deps, scope, key),
+      clientIp: () => clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
+      limitIssue: (scope: 'ip' | 'token-user', key: string) => limitTokenIssue(ctx, deps, scope, key),
     };
-    await operation.admit?.(admission, deps);
-    const query = parseQuery(operation, ctx.querystring);
-    const read = await readBody(ctx, caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
+    if (operation.admit) await operation.admit(admission, deps);
+    const query = parseQuery(ctx.querystring);
+    const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
+    const read = hasBody(ctx.req) ? await readBody(ctx, maxBytes) : undefined;
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
 
-    const context = cursorContext(operation, caller, ctx);
+    const context = () => cursorContext(operation, caller, ctx);
     const cursor = (query as { cursor?: string } | undefined)?.cursor;
     const request = {
       ...admission,
@@ -49,9 +53,9 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       body: parseBody(operation, read) as never,
       bodyBytes: read?.bytes.length ?? 0,
       receivedAt,
-      after: cursor === undefined ? null : cursors.open(context, cursor),
+      after: cursor === undefined ? null : cursors.open(context(), cursor),
       page: (page, present) =>
-        pageReply(ctx, page.rows.map(present), page.next && cursors.seal(context, page.next), deps),
+        pageReply(ctx, page.rows.map(present), page.next && cursors.seal(context(), page.next), deps),
       requireMatch: representation => requireMatch(ctx.req.headers['if-match'], representation),
     } satisfies AnyRequest;
 
@@ -84,9 +88,19 @@ function parseParams({ params }: Operation, sent: unknown): unknown {
   return parsed.data;
 }
 
-function parseQuery({ query }: Operation, querystring: string): unknown {
-  const sent: Record<string, string> = Object.create(null);
+/** The parameters that a query may have, as the operation's schema reads them; what an empty one means is found once. */
+function createQueryParser({ query }: Operation): (querystring: string) => unknown {
   const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
+  const empty = query?.safeParse({});
+  return querystring => {
+    if (querystring === '' && (!empty || empty.success)) return empty?.data;
+    const sent = readParameters(querystring, known);
+    return query && parseOr422(query, sent, 'The query does not match the schema.');
+  };
+}
+
+function readParameters(querystring: string, known: Set<string>): Record<string, string> {
+  const sent = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(querystring)) {
     const fault = (code: string, detail: string): { errors: ProblemError[] } => ({
       errors: [{ pointer: name.slice(0, 100).toWellFormed(), code, detail }],
@@ -97,15 +111,15 @@ function parseQuery({ query }: Operation, querystring: string): unknown {
         'The query has an unknown parameter.',
         fault('unknown-parameter', 'is not known here'),
       );
-    if (name in sent)
+    if (sent.has(name))
       throw new Problem(
         'repeated-parameter',
         'A query parameter was given twice.',
         fault('repeated-parameter', 'was given twice'),
       );
-    sent[name] = value;
+    sent.set(name, value);
   }
-  return query && parseOr422(query, { ...sent }, 'The query does not match the schema.');
+  return Object.fromEntries(sent);
 }
 
 function parseBody({ body }: Operation, read: ReadBody | undefined): unknown {
@@ -159,7 +173,7 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
     return;
   }
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  if (!ctx.response.get('Content-Type')) ctx.type = 'application/json';
+  if (!ctx.response.get('Content-Type')) ctx.set('Content-Type', JSON_TYPE);
   if (operation.etag) {
     const etag = ctx.response.get('ETag') || etagOf(text);
     ctx.set('ETag', etag);

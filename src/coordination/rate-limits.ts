@@ -12,17 +12,18 @@ export interface RateLimit {
 }
 
 /** What a request found: how many are left in the window, and when it ends. */
-export interface RateVerdict extends RateLimit {
+export interface RateVerdict {
+  limit: RateLimit;
   allowed: boolean;
   remaining: number;
   resetSeconds: number;
 }
 
 export interface RateLimits {
-  /** Counts a request and judges it from memory, without a round trip. */
-  take(limit: RateLimit, ...key: string[]): RateVerdict;
+  /** Counts a request of `key` and judges it from memory, without a round trip. */
+  take(limit: RateLimit, key: string): RateVerdict;
   /** Counts and judges in the shared store itself. Rejects when that is down: for issuing credentials. */
-  takeStrictly(limit: RateLimit, ...key: string[]): Promise<RateVerdict>;
+  takeStrictly(limit: RateLimit, key: string): Promise<RateVerdict>;
   close(): Promise<void>;
 }
 
@@ -40,13 +41,13 @@ interface Counter {
 }
 
 /** How often what was counted here is added to the store, and what the others counted is learnt. */
-const RECONCILE_EVERY_MS = 200;
+const RECONCILE_EVERY_MS = 1000;
 const MAX_COUNTERS = 200_000;
 
 /**
  * Rate limits that all API processes share, counted in memory and reconciled in batches.
  *
- * Between two reconciliations (200 ms) processes do not see each other's requests, so a limit may be passed by what
+ * Between two reconciliations (1 s) processes do not see each other's requests, so a limit may be passed by what
  * arrives within that time. While the store is down each process goes on with its own counts.
  */
 export function openRateLimits(
@@ -60,15 +61,15 @@ export function openRateLimits(
   const dirty = new Set<string>();
   const throttle = createThrottle(10_000);
 
-  const windowOf = ({ windowSeconds }: RateLimit) => Math.floor(now() / (windowSeconds * 1000));
-  const nameOf = (limit: RateLimit, key: string[]) => `${limit.scope}\n${windowOf(limit)}\n${key.join('\n')}`;
-  const endOf = (limit: RateLimit) => (windowOf(limit) + 1) * limit.windowSeconds * 1000;
+  const endOf = ({ windowSeconds }: RateLimit, at: number) =>
+    (Math.floor(at / (windowSeconds * 1000)) + 1) * windowSeconds * 1000;
+  const nameOf = (limit: RateLimit, endsAt: number, key: string) => `${limit.scope}\n${endsAt}\n${key}`;
 
-  const verdict = (limit: RateLimit, total: number): RateVerdict => ({
-    ...limit,
+  const verdict = (limit: RateLimit, total: number, at: number, endsAt: number): RateVerdict => ({
+    limit,
     allowed: total <= limit.limit,
     remaining: Math.max(0, limit.limit - total),
-    resetSeconds: Math.max(1, Math.ceil((endOf(limit) - now()) / 1000)),
+    resetSeconds: Math.max(1, Math.ceil((endsAt - at) / 1000)),
   });
 
   const forgetEnded = () => {
@@ -88,9 +89,10 @@ export function openRateLimits(
       const totals = await store.add(
         sent.map(({ name, counter, count }) => ({ key: hash(name), count, expiresAt: new Date(counter.endsAt) })),
       );
-      sent.forEach(({ counter, count }, index) => {
+      sent.forEach(({ name, counter, count }, index) => {
         counter.shared = totals[index] ?? counter.shared;
         counter.unsent -= count;
+        if (counter.unsent > 0) dirty.add(name); // counted while the batch was on its way
       });
     } catch (error) {
       for (const { name } of sent) dirty.add(name);
@@ -111,18 +113,22 @@ export function openRateLimits(
   void loop();
 
   return {
-    take(limit, ...key) {
-      const name = nameOf(limit, key);
-      const counter = counters.get(name) ?? { endsAt: endOf(limit), shared: 0, unsent: 0 };
-      counters.set(name, counter);
-      counter.unsent++;
-      dirty.add(name);
-      return verdict(limit, counter.shared + counter.unsent);
+    take(limit, key) {
+      const at = now();
+      const endsAt = endOf(limit, at);
+      const name = nameOf(limit, endsAt, key);
+      const counter = counters.get(name) ?? { endsAt, shared: 0, unsent: 0 };
+      if (counter.shared + counter.unsent === 0) counters.set(name, counter);
+      if (counter.unsent++ === 0) dirty.add(name);
+      return verdict(limit, counter.shared + counter.unsent, at, endsAt);
     },
-    async takeStrictly(limit, ...key) {
-      const entry = { key: hash(nameOf(limit, key)), count: 1, expiresAt: new Date(endOf(limit)) };
-      const [total] = await store.add([entry]);
-      return verdict(limit, total ?? 1);
+    async takeStrictly(limit, key) {
+      const at = now();
+      const endsAt = endOf(limit, at);
+      const [total] = await store.add([
+        { key: hash(nameOf(limit, endsAt, key)), count: 1, expiresAt: new Date(endsAt) },
+      ]);
+      return verdict(limit, total ?? 1, at, endsAt);
     },
     async close() {
       closed = true;

@@ -22,15 +22,11 @@ export function describeIssues(error: z.ZodError): ProblemError[] {
   return faults.slice(0, MAX_FAULTS);
 }
 
-const containersOf = (values: unknown[]): object[] =>
-  values.filter(value => typeof value === 'object' && value !== null) as object[];
-
-/** Whether objects and arrays of a parsed JSON document nest deeper than `limit` levels, found without recursion. */
+/** Whether objects and arrays of a parsed JSON document nest deeper than `limit` levels; it goes no deeper itself. */
 export function isDeeperThan(document: unknown, limit: number): boolean {
-  let level = containersOf([document]);
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = containersOf(level.flatMap(container => Object.values(container)));
-  }
+  if (typeof document !== 'object' || document === null) return false;
+  if (limit === 0) return true;
+  const parts = Array.isArray(document) ? document : Object.values(document);
+  for (const part of parts) if (isDeeperThan(part, limit - 1)) return true;
   return false;
 }

@@ -27,14 +27,17 @@ export function createMetrics(role: string) {
     1,
   );
 
-  const refreshers: (() => Promise<void>)[] = [];
+  const inFlight = { requests: 0 };
+  const requestsInFlight = gauge('http_requests_in_flight', 'Requests being answered');
+  const refreshers: (() => Promise<void>)[] = [async () => requestsInFlight.set(inFlight.requests)];
   return {
     httpDuration: histogram('http_request_duration_seconds', 'Time to answer a request', HTTP_SECONDS, [
       'method',
       'route',
       'status',
     ]),
-    httpInFlight: gauge('http_requests_in_flight', 'Requests being answered'),
+    /** Requests being answered; counted by hand, since every request counts twice. */
+    inFlight,
     httpBodyBytes: histogram('http_request_body_bytes', 'Size of request bodies', BODY_BYTES, ['route']),
     authAttempts: counter('parley_auth_attempts_total', 'Credentials checked, by kind and outcome', [
       'method',

@@ -3,6 +3,7 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
   hkdfSync,
   randomBytes,
   timingSafeEqual,
@@ -28,7 +29,8 @@ export interface Keychain {
 /** A keychain from the 32 bytes of `SECRET_KEY` in base64. */
 export function createKeychain(secretKey: string): Keychain {
   const master = Buffer.from(secretKey, 'base64');
-  const derive = (purpose: Purpose) => Buffer.from(hkdfSync('sha256', master, '', `parley:${purpose}`, 32));
+  const derive = (purpose: Purpose) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `parley:${purpose}`, 32)));
   const keys = { encryption: derive('encryption'), cards: derive('cards'), cursors: derive('cursors') };
   return {
     seal(text, context) {

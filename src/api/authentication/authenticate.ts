@@ -3,14 +3,15 @@ import { BEARER_PREFIX } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Scope } from '../../domain/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
+import { countHeader } from '../middleware/well-formed.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
 import type { Caller, CredentialKind } from './caller.ts';
 
 /** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
 export function authorizationOf(request: IncomingMessage): string | undefined {
-  const values = request.headersDistinct.authorization;
-  if (values && values.length > 1) throw new Problem('malformed-request', 'The Authorization header was sent twice.');
-  return values?.[0];
+  if (countHeader(request, 'authorization') > 1)
+    throw new Problem('malformed-request', 'The Authorization header was sent twice.');
+  return request.headers.authorization;
 }
 
 type AuthDeps = Pick<ApiDeps, 'keyRing' | 'tokens' | 'metrics' | 'now'>;

@@ -20,10 +20,13 @@ export interface ReadBody {
   json: unknown;
 }
 
-/** Reads the body, if there is one, as JSON in UTF-8 of at most `limit` bytes. */
+/** Whether a request announces a body. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** Reads an announced body, which may still be empty, as JSON in UTF-8 of at most `limit` bytes. */
 export async function readBody(ctx: Context, limit: number): Promise<ReadBody | undefined> {
-  const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = ctx.req.headers;
-  if (transfer === undefined && (length === undefined || length === '0')) return undefined;
+  const { 'content-length': length, 'content-encoding': encoding } = ctx.req.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new Problem('unsupported-media-type', 'The body must not be compressed.');
   const bytes = await readBytes(ctx, limit, length);

@@ -7,28 +7,27 @@ import type { ApiDeps } from '../deps.ts';
 
 const perMinute = (scope: string, limit: number): RateLimit => ({ scope, limit, windowSeconds: 60 });
 
-/** The limits under which a caller's requests count, the most telling first. */
-function limitsOf(caller: Caller, config: Config): { limit: RateLimit; key: string[] }[] {
-  switch (caller.kind) {
-    case 'api-key':
-      return [{ limit: perMinute('api-key', config.RATE_API_KEY), key: [caller.keyId] }];
-    case 'access-token':
-      return [{ limit: perMinute('identity', config.RATE_ACCESS_TOKEN), key: [caller.tenantId, caller.identity] }];
-    case 'public-access-token':
-      return [
-        { limit: perMinute('public-identity', config.RATE_PUBLIC_TOKEN), key: [caller.tenantId, caller.identity] },
-        {
-          limit: { scope: 'public-key', limit: config.PUBLIC_KEY_DAILY_CAP, windowSeconds: 86_400 },
-          key: [caller.keyId],
-        },
-      ];
-  }
+/** The limits of an installation, made once. */
+const limitsFrom = (config: Config) => ({
+  apiKey: perMinute('api-key', config.RATE_API_KEY),
+  identity: perMinute('identity', config.RATE_ACCESS_TOKEN),
+  publicIdentity: perMinute('public-identity', config.RATE_PUBLIC_TOKEN),
+  publicKey: { scope: 'public-key', limit: config.PUBLIC_KEY_DAILY_CAP, windowSeconds: 86_400 },
+  ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
+  'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
+});
+const known = new WeakMap<Config, ReturnType<typeof limitsFrom>>();
+
+function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
+  const limits = known.get(config) ?? limitsFrom(config);
+  known.set(config, limits);
+  return limits;
 }
 
 /** Says in the response how much of a limit is left (draft-ietf-httpapi-ratelimit-headers). */
-function tell(ctx: Context, verdict: RateVerdict): void {
-  ctx.set('RateLimit-Policy', `"${verdict.scope}";q=${verdict.limit};w=${verdict.windowSeconds}`);
-  ctx.set('RateLimit', `"${verdict.scope}";r=${verdict.remaining};t=${verdict.resetSeconds}`);
+function tell(ctx: Context, { limit, remaining, resetSeconds }: RateVerdict): void {
+  ctx.set('RateLimit-Policy', `"${limit.scope}";q=${limit.limit};w=${limit.windowSeconds}`);
+  ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
 }
 
 /** Throws 429 for a verdict that forbids, unless limits only count (`RATE_LIMITS=off`). */
@@ -38,20 +37,29 @@ export function enforce(
   { config, metrics }: Pick<ApiDeps, 'config' | 'metrics'>,
 ): void {
   if (verdict.allowed) return;
-  metrics.rateLimited.inc({ scope: verdict.scope });
+  const { limit, resetSeconds } = verdict;
+  metrics.rateLimited.inc({ scope: limit.scope });
   if (config.RATE_LIMITS === 'off') return;
   tell(ctx, verdict);
-  throw new Problem('rate-limit-exceeded', `More than ${verdict.limit} requests in ${verdict.windowSeconds} s.`, {
-    retryAfterSeconds: verdict.resetSeconds,
+  throw new Problem('rate-limit-exceeded', `More than ${limit.limit} requests in ${limit.windowSeconds} s.`, {
+    retryAfterSeconds: resetSeconds,
   });
 }
 
-/** Counts a request of a known caller and refuses it beyond a limit. */
+/** Counts a request of a known caller under all of its limits, and refuses it beyond one. */
 export function limitCaller(ctx: Context, caller: Caller, deps: ApiDeps): void {
-  const verdicts = limitsOf(caller, deps.config).map(({ limit, key }) => deps.limits.take(limit, ...key));
-  const [first] = verdicts;
-  if (first) tell(ctx, first);
+  const verdicts = countCaller(caller, deps);
+  tell(ctx, verdicts[0]);
   for (const verdict of verdicts) enforce(ctx, verdict, deps);
+}
+
+/** What a caller's limits say, the most telling first. */
+function countCaller(caller: Caller, { limits, config }: ApiDeps): [RateVerdict, ...RateVerdict[]] {
+  const { apiKey, identity, publicIdentity, publicKey } = limitsOf(config);
+  if (caller.kind === 'api-key') return [limits.take(apiKey, caller.keyId)];
+  const who = `${caller.tenantId}\n${caller.identity}`;
+  if (caller.verified) return [limits.take(identity, who)];
+  return [limits.take(publicIdentity, who), limits.take(publicKey, caller.keyId)];
 }
 
 /** The two limits of issuing public tokens. They fail closed: without their store none are issued. */
@@ -59,12 +67,10 @@ export async function limitTokenIssue(
   ctx: Context,
   deps: ApiDeps,
   scope: 'ip' | 'token-user',
-  key: string[],
+  key: string,
 ): Promise<void> {
-  const { RATE_TOKEN_ISSUE_IP, RATE_TOKEN_ISSUE_USER } = deps.config;
-  const limit = perMinute(scope, scope === 'ip' ? RATE_TOKEN_ISSUE_IP : RATE_TOKEN_ISSUE_USER);
   try {
-    const verdict = await deps.limits.takeStrictly(limit, ...key);
+    const verdict = await deps.limits.takeStrictly(limitsOf(deps.config)[scope], key);
     tell(ctx, verdict);
     enforce(ctx, verdict, deps);
   } catch (cause) {

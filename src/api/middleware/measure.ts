@@ -5,7 +5,7 @@ import type { ApiDeps } from '../deps.ts';
 export const measure = ({ metrics, log, isStopping }: Pick<ApiDeps, 'metrics' | 'log' | 'isStopping'>) =>
   async function measured(ctx: Context, next: Next) {
     const startedAt = performance.now();
-    metrics.httpInFlight.inc();
+    metrics.inFlight.requests++;
     if (isStopping()) ctx.set('Connection', 'close');
     try {
       await next();
@@ -13,7 +13,7 @@ export const measure = ({ metrics, log, isStopping }: Pick<ApiDeps, 'metrics' | 
       const seconds = (performance.now() - startedAt) / 1000;
       const route = ctx.state.route ?? 'unmatched';
       const method = ctx.state.route ? ctx.method : 'other';
-      metrics.httpInFlight.dec();
+      metrics.inFlight.requests--;
       metrics.httpDuration.observe({ method, route, status: ctx.status }, seconds);
       log.debug(
         { request_id: ctx.state.requestId, method: ctx.method, route, status: ctx.status, seconds },

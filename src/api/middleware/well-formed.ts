@@ -1,9 +1,20 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
 import { Problem } from '../../domain/problem.ts';
 
+/** How often a request carries a header, given in lower case. Of some that came twice Node keeps one in silence. */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index] as string;
+    if (sent.length === name.length && sent.toLowerCase() === name) count++;
+  }
+  return count;
+}
+
 /** Refuses what Node lets through: other than one `Host` (RFC 9112 section 3.2), percent-encoding that is not UTF-8. */
 export const wellFormed = () => (ctx: Context, next: Next) => {
-  const hosts = ctx.req.headersDistinct.host?.length ?? 0;
+  const hosts = countHeader(ctx.req, 'host');
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
     throw new Problem('malformed-request', 'The request must carry one Host header.');
   if (!isDecodable(ctx.req.url ?? ''))

@@ -44,8 +44,8 @@ const issuePublicToken = operation({
     'database-unavailable',
   ],
 
-  async admit({ params, header, ip, limitIssue }, { keyRing, now }) {
-    await limitIssue('ip', ip);
+  async admit({ params, header, clientIp, limitIssue }, { keyRing, now }) {
+    await limitIssue('ip', clientIp());
     const key = await issuerOf({ params, header }, { keyRing, now });
     if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
     const origin = header('origin');
@@ -55,7 +55,7 @@ const issuePublicToken = operation({
 
   async handle({ params, header, body, limitIssue }, { keyRing, now }) {
     const key = await issuerOf({ params, header }, { keyRing, now });
-    await limitIssue('token-user', key.row.id, body.user_id);
+    await limitIssue('token-user', `${key.row.id}\n${body.user_id}`);
     keyRing.touch(key.row.id);
     const access_token = await signPublicToken(key, body.user_id, now());
     return { access_token, token_type: 'Bearer', expires_in: TOKEN_LIFETIME_SECONDS };
