@@ -121,6 +121,7 @@ async function run(words: string[], options: Options): Promise<void> {
     process.exitCode = diagnosis.ok ? 0 : 1;
     return;
   }
+  if (command === 'cell') return (await import('./commands/cell.ts')).runCell();
   if (command === 'openapi') return print(await openApi());
 
   const config = loadConfig(process.env);

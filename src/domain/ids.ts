@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js';
-import { v7, validate, version } from 'uuid';
+import { v5, v7, validate, version } from 'uuid';
 import { z } from 'zod';
 
 /** What an identifier names: the part before the underscore of its wire form. */
@@ -7,6 +7,9 @@ export type IdPrefix = 'tenant' | 'key' | 'member' | 'question' | 'card' | 'conv
 
 /** A fresh UUIDv7 (RFC 9562), the form in which every layer below the API holds an identifier. */
 export const newUuid = (): string => v7();
+
+/** The one UUID (version 5) that stands for `name` within whatever `uuid` stands for: the same wherever it is made. */
+export const deriveUuid = (uuid: string, name: string): string => v5(name, uuid);
 
 /** The wire form of an identifier: `prefix_` and 26 characters of base32 (TypeID 0.3). */
 export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromUUID(prefix, uuid).toString();

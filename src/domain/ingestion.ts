@@ -19,7 +19,10 @@ export const QuarantinedAnswer = z
   .object({
     id: z.string().meta({ description: '`quarantine_…`' }),
     answer_id: z.uuid(),
-    reason: z.string().meta({ description: '`revision-conflict`, or `unstorable`' }),
+    reason: z.string().meta({
+      description:
+        '`revision-conflict`; `unstorable`: the database refuses it; `unprocessable`: Parley itself fails at it',
+    }),
     detail: z.string(),
     payload: z.record(z.string(), z.unknown()).meta({ description: 'The sync as it was accepted' }),
     quarantined_at: z.iso.datetime(),

@@ -2,6 +2,7 @@ import {
   type BackendFactory,
   createPostgresBackend,
   type IQueueBackend,
+  type Job,
   Queue,
   type QueueOptions,
   runMigrations,
@@ -12,16 +13,13 @@ import { Redis, type RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
-import type { RecordAnswers } from './jobs.ts';
+import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 /** Where the queue lives. */
 export interface QueueTarget {
   databaseUrl: string;
   redisUrl: string | undefined;
 }
-
-/** The name of the one queue. */
-export const QUEUE_NAME = 'answers';
 
 /** The schema of BullMQ's own tables, where PostgreSQL carries the queue. */
 const SCHEMA = 'bullmq';
@@ -62,13 +60,16 @@ const pool = (url: string, max: number, timeoutMs: number | undefined): pg.Pool 
     ...(timeoutMs ? { query_timeout: timeoutMs, statement_timeout: timeoutMs } : {}),
   });
 
-type AnyQueue = Queue<RecordAnswers, unknown, string, RecordAnswers, unknown, string, IQueueBackend>;
-type AnyWorker = Worker<RecordAnswers, void, string, IQueueBackend>;
+/** What a job carries. Nobody knows that it is so before it was checked. */
+type Carried = RecordAnswers | IsolatedAnswer;
+type AnyQueue = Queue<Carried, unknown, string, Carried, unknown, string, IQueueBackend>;
+type AnyWorker = Worker<Carried, void, string, IQueueBackend>;
+type AnyJob = Job<Carried, void, string>;
 
 /** A connection to the store, of one kind or the other, and how to end it at once. */
 export interface QueueConnection {
-  /** The queue. Made anew until the store was reached once: BullMQ does not recover from a first attempt that failed. */
-  queue(): AnyQueue;
+  /** A queue. Made anew until the store was reached once: BullMQ does not recover from a first attempt that failed. */
+  queue(name?: QueueName): AnyQueue;
   redis: Redis | undefined;
   pool: pg.Pool | undefined;
   close(): Promise<void>;
@@ -84,50 +85,55 @@ const reportErrors = (log: Log, what: string) => {
     throttle(error.message, held => log.warn({ reason: error.message, held_back: held }, `${what} failed`));
 };
 
-/** The queue for adding and reading jobs. */
+/** The queues for adding and reading jobs, over one connection. */
 export function connectQueue(target: QueueTarget, log: Log): QueueConnection {
-  const options: Omit<QueueOptions, 'connection'> = { skipWaitingForReady: true };
   const report = reportErrors(log, 'the queue connection');
-  if (target.redisUrl) {
-    const redis = commandRedis(target.redisUrl).on('error', report);
-    let queue: AnyQueue | undefined;
-    redis.once('ready', () => {
-      queue = new Queue(QUEUE_NAME, { ...options, connection: redis }) as unknown as AnyQueue;
-      queue.on('error', report);
-    });
-    return {
-      queue: () => {
-        if (!queue || redis.status !== 'ready') throw new Error(`its connection is ${redis.status}`);
-        return queue;
-      },
-      redis,
-      pool: undefined,
-      close: async () => {
-        redis.disconnect(); // first: BullMQ's own close waits for an answer that a store that is away never gives
-        await queue?.close();
-      },
-    };
-  }
-  const connections = pool(target.databaseUrl, 4, PRODUCER_TIMEOUT_MS).on('error', report);
-  const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
-  let queue: AnyQueue | undefined;
-  const open = (): AnyQueue => {
-    const opened = new Connected(QUEUE_NAME, { ...options, connection: connections }, backend);
-    opened.on('error', report);
-    opened.waitUntilReady().catch(() => {
-      if (queue === opened) queue = undefined; // the next caller tries anew; this one's command rejects with the cause
-    });
-    return opened;
+  return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target.databaseUrl, report);
+}
+
+/** BullMQ's own check of each connection is left out: it waits for a store that is away. */
+const QUEUE_OPTIONS: Omit<QueueOptions, 'connection'> = { skipWaitingForReady: true };
+
+function onRedis(url: string, report: (error: Error) => void): QueueConnection {
+  const redis = commandRedis(url).on('error', report);
+  const opened = new Map<QueueName, AnyQueue>();
+  const open = (name: QueueName): AnyQueue => {
+    const queue = new Queue(name, { ...QUEUE_OPTIONS, connection: redis }) as unknown as AnyQueue;
+    opened.set(name, queue.on('error', report));
+    return queue;
   };
   return {
-    queue: () => {
-      queue ??= open();
-      return queue;
+    queue: (name = QUEUES.answers) => {
+      if (redis.status !== 'ready') throw new Error(`its connection is ${redis.status}`);
+      return opened.get(name) ?? open(name);
     },
+    redis,
+    pool: undefined,
+    close: async () => {
+      redis.disconnect(); // first: BullMQ's own close waits for an answer that a store that is away never gives
+      for (const queue of opened.values()) await queue.close();
+    },
+  };
+}
+
+function onPostgres(url: string, report: (error: Error) => void): QueueConnection {
+  const connections = pool(url, 4, PRODUCER_TIMEOUT_MS).on('error', report);
+  const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
+  const opened = new Map<QueueName, AnyQueue>();
+  const open = (name: QueueName): AnyQueue => {
+    const queue = new Connected(name, { ...QUEUE_OPTIONS, connection: connections }, backend);
+    opened.set(name, queue.on('error', report));
+    queue.waitUntilReady().catch(() => {
+      if (opened.get(name) === queue) opened.delete(name); // the next caller tries anew; this one's command rejects with the cause
+    });
+    return queue;
+  };
+  return {
+    queue: (name = QUEUES.answers) => opened.get(name) ?? open(name),
     redis: undefined,
     pool: connections,
     close: async () => {
-      await queue?.close();
+      for (const queue of opened.values()) await queue.close();
       await connections.end();
     },
   };
@@ -139,28 +145,35 @@ export interface WorkerConnection {
   disconnect(): Promise<void>;
 }
 
-/** A worker that takes jobs from the queue. */
+/** A job as a worker holds it. */
+export type HeldJob = Pick<
+  AnyJob,
+  'id' | 'name' | 'data' | 'attemptsMade' | 'stalledCounter' | 'progress' | 'updateProgress'
+>;
+
+/** A worker that takes jobs from a queue. */
 export function connectWorker(
   target: QueueTarget,
-  process: (job: { name: string; data: unknown; attemptsMade: number; id?: string }) => Promise<void>,
+  name: QueueName,
+  process: (job: HeldJob) => Promise<void>,
   options: Omit<WorkerOptions, 'connection'>,
   log: Log,
 ): WorkerConnection {
   const report = reportErrors(log, 'the worker connection');
   if (target.redisUrl) {
     const redis = blockingRedis(target.redisUrl).on('error', report);
-    const worker = new Worker(QUEUE_NAME, process, { ...options, connection: redis }) as unknown as AnyWorker;
+    const worker = new Worker(name, process, { ...options, connection: redis }) as unknown as AnyWorker;
     worker.on('error', report);
     return { worker, disconnect: async () => redis.disconnect() };
   }
-  const connections = pool(target.databaseUrl, 6, undefined).on('error', report);
+  const connections = pool(target.databaseUrl, name === QUEUES.isolation ? 3 : 6, undefined).on('error', report);
   const Connected = Worker as unknown as new (
     name: string,
     process: unknown,
     options: unknown,
     backend: unknown,
   ) => AnyWorker;
-  const worker = new Connected(QUEUE_NAME, process, { ...options, connection: connections }, backend);
+  const worker = new Connected(name, process, { ...options, connection: connections }, backend);
   worker.on('error', report);
   return { worker, disconnect: () => connections.end() };
 }

@@ -1,129 +1,164 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../domain/problem.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { within } from '../platform/shutdown.ts';
-import { connectWorker, QUEUE_NAME, type QueueTarget, type WorkerConnection } from './connection.ts';
-import { type Handlers, JOBS, type JobName } from './jobs.ts';
+import { connectQueue, type HeldJob, type QueueTarget } from './connection.ts';
+import { ISOLATED, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
+import {
+  type Handlers,
+  type IsolatedAnswer,
+  JOBS,
+  type JobName,
+  type JobPayload,
+  QUEUES,
+  type QueueName,
+} from './jobs.ts';
+import { type Line, openLine } from './line.ts';
 
 /** How many jobs one worker process holds at once; their answers are stored together. */
 const CONCURRENCY = 20;
-/** A worker that falls silent loses its jobs after this long; inserts are short, so it is short. */
-const LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 3000;
-/** A job that a dying process took along is not its fault: it is handed out again up to this often. */
-const MAX_STALLED = 20;
-const CLOSE_WITHIN_MS = 12_000;
-const LONGEST_DELAY_MS = 60_000;
-const RECONNECT_MS = 500;
+/** A flush that failed this often, the last time for no outage, is dealt with answer by answer. */
+const SUSPECT_FAILURES = 5;
+/** An answer that failed alone this often, and never for an outage, goes to the quarantine. */
+const MAX_FAILURES_ALONE = 2;
 
-/**
- * How long to wait before attempt `n + 1` when a part of the infrastructure is down: 1 s, 2 s, 4 s … at most 60 s,
- * without end.
- *
- * An outage is never the answer's fault, so it never ends a job. Jittered by a fifth, so that a database that comes
- * back is not met by every worker in the same second.
- */
-export function retryDelay(attemptsMade: number, random: () => number = Math.random): number {
-  const delay = Math.min(1000 * 2 ** Math.min(attemptsMade - 1, 10), LONGEST_DELAY_MS);
-  return Math.round(delay * (0.8 + 0.4 * random()));
-}
+/** Puts an answer that fails by itself out of the way, with the reason for people. */
+export type GiveUp = (answer: IsolatedAnswer, reason: string) => Promise<void>;
 
 export interface Consumer {
-  /** Takes no further jobs, ends those under way, then the connection. */
+  /** Takes no further jobs, ends those under way, then the connections. */
   close(): Promise<void>;
 }
 
+/** A job that a newer worker has to do. */
+class UnknownJob extends Error {}
+
+/** Whether it may be the payload's fault: neither an outage, nor a payload that a newer worker knows. */
+const blamesPayload = (error: unknown): boolean =>
+  !(error instanceof UnknownJob) && !(error instanceof Problem && error.kind === 'unavailable');
+
 /**
  * Hands every job to its handler; a job whose handler fails is tried again until it succeeds.
+ *
+ * A flush whose workers keep dying or failing is isolated: its answers go to a queue of their own, where a process
+ * deals with one at a time. What fails there by itself is given up; an outage gives nothing up.
  *
  * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
  */
 export async function openConsumer(
   target: QueueTarget,
   handlers: Handlers,
-  { log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal },
+  giveUp: GiveUp,
+  deps: { log: Log; metrics: Metrics; signal: AbortSignal },
 ): Promise<Consumer | undefined> {
-  const throttle = createThrottle(5000);
+  const { log } = deps;
+  const connection = connectQueue(target, log);
 
-  const process = async (job: { name: string; data: unknown; attemptsMade: number; id?: string }) => {
-    const startedAt = performance.now();
-    let outcome = 'done';
+  /** Makes sure that each answer of a flush is in the isolation; then the flush itself is done. */
+  const moveToIsolation = async (job: HeldJob): Promise<void> => {
+    const answers = isolate(read(job, 'answers.record'));
+    await job.updateProgress(ISOLATED); // first: the census counts such a flush by its answers
     try {
-      await dispatch(handlers, job.name, job.data);
+      const jobs = answers.map(data => ({
+        name: 'answers.isolated',
+        data,
+        opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
+      }));
+      await connection.queue(QUEUES.isolation).addBulk(jobs);
+    } catch (cause) {
+      throw new Problem('queue-unavailable', `Answers could not be isolated: ${(cause as Error).message}`, { cause });
+    }
+    log.warn({ job: job.id, answers: answers.length, stalls: job.stalledCounter }, 'a flush is dealt with by answers');
+  };
+
+  const processFlush = async (job: HeldJob): Promise<Outcome> => {
+    if (!isSuspected(job)) {
+      try {
+        await dispatch(handlers, job);
+        return 'done';
+      } catch (error) {
+        if (!blamesPayload(error) || job.attemptsMade + 1 < SUSPECT_FAILURES) throw error;
+      }
+    }
+    await moveToIsolation(job);
+    return 'isolated';
+  };
+
+  const processAlone = async (job: HeldJob): Promise<Outcome> => {
+    try {
+      await dispatch(handlers, job);
+      return 'done';
     } catch (error) {
-      outcome = 'retried';
-      metrics.jobRetries.inc({ queue: QUEUE_NAME });
-      report(job.id, error);
-      throw error;
-    } finally {
-      metrics.jobDuration.observe({ queue: QUEUE_NAME, outcome }, (performance.now() - startedAt) / 1000);
+      if (!blamesPayload(error)) throw error;
+      const failures = ((job.progress as { failures?: number })?.failures ?? 0) + 1;
+      await job.updateProgress({ failures });
+      if (failures < MAX_FAILURES_ALONE) throw error;
+      await giveUp(read(job, 'answers.isolated'), String(error));
+      return 'given-up';
     }
   };
 
+  const watched = watch(deps);
+  const lines = await Promise.all([
+    openLine(
+      { target, queue: QUEUES.answers, concurrency: CONCURRENCY, process: watched('answers', processFlush) },
+      deps,
+    ),
+    openLine({ target, queue: QUEUES.isolation, concurrency: 1, process: watched('isolation', processAlone) }, deps),
+  ]);
+  const close = () => closeAll(lines, connection);
+  if (lines.every(line => line !== undefined)) return { close };
+  await close();
+  return undefined;
+}
+
+type Outcome = 'done' | 'isolated' | 'given-up';
+
+/** Measures and reports what becomes of each job. */
+function watch({ log, metrics }: { log: Log; metrics: Metrics }) {
+  const throttle = createThrottle(5000);
+
   /** An outage is one throttled line; whatever else is a bug, told with its stack. */
-  const report = (jobId: string | undefined, error: unknown) => {
+  const report = (queue: QueueName, jobId: string | undefined, error: unknown) => {
     const passing = error instanceof Problem && error.kind === 'unavailable';
     throttle(passing ? error.code : String(error), held => {
-      if (passing)
-        log.warn({ job: jobId, reason: error.message, held_back: held }, 'a job waits for the infrastructure');
-      else log.error({ job: jobId, err: error, held_back: held }, 'a job failed and is tried again');
+      const told = { queue, job: jobId, held_back: held };
+      if (passing) log.warn({ ...told, reason: error.message }, 'a job waits for the infrastructure');
+      else log.error({ ...told, err: error }, 'a job failed and is tried again');
     });
   };
 
-  const options = {
-    autorun: false,
-    concurrency: CONCURRENCY,
-    lockDuration: LOCK_MS,
-    stalledInterval: STALLED_CHECK_MS,
-    maxStalledCount: MAX_STALLED,
-    settings: { backoffStrategy: (attemptsMade: number) => retryDelay(attemptsMade) },
-  };
-
-  /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
-  const connect = async (): Promise<WorkerConnection | undefined> => {
-    while (!signal.aborted) {
-      const connection = connectWorker(target, process, options, log);
-      const aborted = new Promise<never>((_, reject) =>
-        signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
-          once: true,
-        }),
-      );
+  return (queue: QueueName, process: (job: HeldJob) => Promise<Outcome>) =>
+    async (job: HeldJob): Promise<void> => {
+      const startedAt = performance.now();
+      let outcome: Outcome | 'retried' = 'retried';
       try {
-        await Promise.race([connection.worker.waitUntilReady(), aborted]);
-        return connection;
+        outcome = await process(job);
       } catch (error) {
-        throttle('connect', () => log.warn({ reason: (error as Error).message }, 'waiting for the queue'));
-        await connection.disconnect();
-        if (!signal.aborted) await sleep(RECONNECT_MS);
-      }
-    }
-    return undefined;
-  };
-
-  const connection = await connect();
-  if (!connection) return undefined;
-  const { worker, disconnect } = connection;
-  worker.on('stalled', jobId => {
-    metrics.jobsStalled.inc({ queue: QUEUE_NAME });
-    log.warn({ job: jobId }, 'a job was taken over from a worker that went silent');
-  });
-  worker.run().catch(error => log.error({ err: error }, 'taking jobs has ended with a failure'));
-
-  return {
-    async close() {
-      try {
-        await within(worker.close(), CLOSE_WITHIN_MS, 'ending the jobs under way');
+        metrics.jobRetries.inc({ queue });
+        report(queue, job.id, error);
+        throw error;
       } finally {
-        await disconnect();
+        metrics.jobDuration.observe({ queue, outcome }, (performance.now() - startedAt) / 1000);
       }
-    },
-  };
+    };
 }
 
-/** The handler of a job with its payload checked. An unknown name or version is left to a worker that knows it. */
-async function dispatch(handlers: Handlers, name: string, data: unknown): Promise<void> {
-  if (!Object.hasOwn(JOBS, name)) throw new Error(`this worker does not know the job ${name}`);
-  const jobName = name as JobName;
-  await handlers[jobName](JOBS[jobName].parse(data));
+async function closeAll(lines: (Line | undefined)[], connection: { close(): Promise<void> }): Promise<void> {
+  const ended = await Promise.allSettled(lines.map(line => line?.close()));
+  await connection.close();
+  for (const end of ended) if (end.status === 'rejected') throw end.reason;
+}
+
+/** A job's payload, checked. An unknown name or version is left to a worker that knows it. */
+function read<N extends JobName>(job: Pick<HeldJob, 'name' | 'data'>, name: N): JobPayload<N> {
+  const parsed = JOBS[name].safeParse(job.data);
+  if (job.name !== name) throw new UnknownJob(`this worker does not know the job ${job.name}`);
+  if (!parsed.success) throw new UnknownJob(`this worker does not know this ${name}: ${parsed.error.message}`);
+  return parsed.data as JobPayload<N>;
+}
+
+async function dispatch(handlers: Handlers, job: HeldJob): Promise<void> {
+  if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`this worker does not know the job ${job.name}`);
+  const name = job.name as JobName;
+  await (handlers[name] as (payload: unknown) => Promise<void>)(read(job, name));
 }

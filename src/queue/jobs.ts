@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { AcceptedAnswer } from '../domain/answers.ts';
 
+/** The queue of the flushes, and the one in which suspected answers are dealt with alone. */
+export const QUEUES = { answers: 'answers', isolation: 'isolation' } as const;
+export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
+
 /** One flush of one API process: the answers that became durable together. */
 export const RecordAnswers = z.object({
   /** The payload's version. A worker leaves versions that it does not know to a newer one. */
@@ -10,8 +14,23 @@ export const RecordAnswers = z.object({
 });
 export type RecordAnswers = z.infer<typeof RecordAnswers>;
 
+/** One answer of a suspected flush. What is needed to account for it stands beside it, so that nobody has to open it. */
+export const IsolatedAnswer = z.object({
+  v: z.literal(1),
+  /** The id of the answer's place in its flush: it is recorded under it, once. */
+  flush: z.uuid(),
+  part_of: z.uuid(),
+  tenant_id: z.uuid(),
+  answer_id: z.uuid(),
+  received_at: z.string(),
+  replay_of: z.uuid().optional(),
+  /** The `AcceptedAnswer` as JSON in base64. */
+  sealed: z.base64(),
+});
+export type IsolatedAnswer = z.infer<typeof IsolatedAnswer>;
+
 /** The whole contract between the processes: every job by its name. Payloads only ever gain optional fields. */
-export const JOBS = { 'answers.record': RecordAnswers } as const;
+export const JOBS = { 'answers.record': RecordAnswers, 'answers.isolated': IsolatedAnswer } as const;
 export type JobName = keyof typeof JOBS;
 export type JobPayload<N extends JobName> = z.infer<(typeof JOBS)[N]>;
 

@@ -6,9 +6,11 @@ import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
-import { connectQueue, PRODUCER_TIMEOUT_MS, QUEUE_NAME, type QueueTarget } from './connection.ts';
+import { type Census, PENDING, takeCensus } from './census.ts';
+import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
 import { checkPostgres, checkRedis, type Durability } from './durability.ts';
-import type { RecordAnswers } from './jobs.ts';
+import { KEPT_UNTIL_DONE } from './isolation.ts';
+import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
@@ -16,11 +18,7 @@ const MAX_FLUSHES_IN_FLIGHT = 2;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
 const HEALTH_EVERY_MS = 1000;
-const CENSUS_PAGE = 100;
 const CENSUS_KEPT_MS = 1000;
-
-/** States of a job that is not done; `failed` is one whose workers died more often than is allowed. */
-const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
 /** What the queue's store was last found to be. */
 export interface QueueHealth {
@@ -32,13 +30,6 @@ export interface QueueHealth {
   waitingJobs: number;
 }
 
-/** The answers of one tenant in one flush that is queued. */
-export interface Queued {
-  flush: string;
-  count: number;
-  oldest: Date;
-}
-
 export interface Producer {
   /**
    * Resolves when the answers are on disk in the queue. Rejects with `queue-unavailable` when that can't be promised;
@@ -48,8 +39,8 @@ export interface Producer {
    */
   enqueue(answers: AcceptedAnswer[], bytes: number): Promise<void>;
   health(): QueueHealth;
-  /** What is queued, by tenant; read from the queue, at most once a second. */
-  census(): Promise<ReadonlyMap<string, Queued[]>>;
+  /** What is queued, by tenant, as read from the queue at most `maxAgeMs` ago (1 s). */
+  census(maxAgeMs?: number): Promise<Census>;
   /** Resolves when the first look at the store is over. */
   checked(): Promise<void>;
   close(): Promise<void>;
@@ -96,16 +87,20 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     return { reachable: true, reasons, relaxed, waitingJobs };
   };
 
+  const countJobs = async (queue: QueueName): Promise<number> => {
+    const counts = await connection.queue(queue).getJobCounts(...PENDING);
+    for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue, state }, count);
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  };
+
   const look = async (): Promise<QueueHealth> => {
-    const queue = connection.queue();
-    const [durability, counts] = await Promise.all([
+    const [durability, ...waiting] = await Promise.all([
       redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>),
-      queue.getJobCounts(...PENDING),
+      ...Object.values(QUEUES).map(countJobs),
     ]);
-    for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: QUEUE_NAME, state }, count);
     return judge(
       durability,
-      Object.values(counts).reduce((sum, count) => sum + count, 0),
+      waiting.reduce((sum, count) => sum + count, 0),
     );
   };
 
@@ -133,13 +128,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   const flush = async (batches: Batch[]): Promise<undefined[]> => {
     const payload: RecordAnswers = { v: 1, flush: newUuid(), answers: batches.flatMap(batch => batch.answers) };
     // The job's id makes a command that the client library sends again harmless.
-    const options = {
-      jobId: payload.flush,
-      attempts: 1_000_000_000,
-      backoff: { type: 'outage' },
-      removeOnComplete: true,
-      removeOnFail: false,
-    };
+    const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
       await within(
         connection.queue().add('answers.record', payload, options),
@@ -163,25 +152,11 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
   });
 
-  let lastCensus: { at: number; result: Promise<ReadonlyMap<string, Queued[]>> } | undefined;
+  let lastCensus: { at: number; result: Promise<Census> } | undefined;
 
-  const takeCensus = async (): Promise<ReadonlyMap<string, Queued[]>> => {
-    const byTenant = new Map<string, Queued[]>();
-    const counted = new Set<string>();
-    for (const state of PENDING) {
-      for (let start = 0; ; start += CENSUS_PAGE) {
-        const jobs = await connection.queue().getJobs([state], start, start + CENSUS_PAGE - 1, true);
-        for (const job of jobs)
-          if (job?.id && !counted.has(job.id)) countJob(byTenant, counted.add(job.id) && job.data);
-        if (jobs.length < CENSUS_PAGE) break;
-      }
-    }
-    return byTenant;
-  };
-
-  const census = async () => {
-    if (!lastCensus || Date.now() - lastCensus.at > CENSUS_KEPT_MS)
-      lastCensus = { at: Date.now(), result: takeCensus() };
+  const census = async (maxAgeMs = CENSUS_KEPT_MS) => {
+    if (!lastCensus || Date.now() - lastCensus.at >= maxAgeMs)
+      lastCensus = { at: Date.now(), result: takeCensus(connection) };
     try {
       return await lastCensus.result;
     } catch (error) {
@@ -191,8 +166,13 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   metrics.onScrape(async () => {
-    const oldest = [...(await census()).values()].flat().map(queued => queued.oldest.getTime());
-    metrics.queueOldest.set({ queue: QUEUE_NAME }, Math.max(0, Date.now() - Math.min(Date.now(), ...oldest)) / 1000);
+    const now = Date.now();
+    const oldest = { answers: now, isolation: now };
+    for (const { part_of, oldest: received } of [...(await census()).values()].flat()) {
+      const queue = part_of ? 'isolation' : 'answers';
+      oldest[queue] = Math.min(oldest[queue], received.getTime());
+    }
+    for (const queue of Object.values(QUEUES)) metrics.queueOldest.set({ queue }, (now - oldest[queue]) / 1000);
   });
 
   return {
@@ -213,18 +193,4 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       await connection.close();
     },
   };
-}
-
-/** Adds a job's answers to their tenants; a replay is counted where it still lies, in the quarantine. */
-function countJob(byTenant: Map<string, Queued[]>, { flush, answers }: RecordAnswers): void {
-  const inFlush = new Map<string, Queued>();
-  for (const { tenant_id, received_at, replay_of } of answers) {
-    if (replay_of) continue;
-    const received = new Date(received_at);
-    const queued = inFlush.get(tenant_id) ?? { flush, count: 0, oldest: received };
-    queued.count++;
-    if (received < queued.oldest) queued.oldest = received;
-    inFlush.set(tenant_id, queued);
-  }
-  for (const [tenantId, queued] of inFlush) byTenant.set(tenantId, [...(byTenant.get(tenantId) ?? []), queued]);
 }

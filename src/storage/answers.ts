@@ -32,10 +32,26 @@ const COLUMNS =
 
 /* ——— the worker's side: what became durable in the queue becomes rows ——— */
 
-/** A flush of the queue as the worker received it. */
-export interface Flush {
+/** What is recorded once: a flush of the queue, or one answer of a flush that is recorded in parts. */
+interface Recordable {
   flush: string;
+  /** The flush that the answer came with, where it is recorded by itself. */
+  part_of?: string | undefined;
+}
+
+/** A flush of the queue as the worker received it. */
+export interface Flush extends Recordable {
   answers: AcceptedAnswer[];
+}
+
+/** An answer that is dealt with by itself, sealed so that nothing reads it by accident. */
+export interface SealedAnswer extends Recordable {
+  part_of: string;
+  tenant_id: string;
+  answer_id: string;
+  replay_of?: string | undefined;
+  /** The answer as JSON in base64. */
+  sealed: string;
 }
 
 /** Answers that the database refuses for what they are, with its reason. */
@@ -81,6 +97,9 @@ const STATEMENT_COLUMNS = {
   received_at: 'timestamptz',
 } as const;
 
+/** The longest explanation that an entry of the quarantine keeps, in characters. */
+const MAX_DETAIL = 1000;
+
 const INSERTED = Object.keys(STATEMENT_COLUMNS)
   .map(name => `"${name}"`)
   .join(', ');
@@ -108,13 +127,7 @@ const OVERWRITTEN = [
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
   storage.transaction(async (session): Promise<RecordedCounts> => {
-    const fresh = await session.query<{ id: string }>(
-      `insert into recorded_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id order by id
-       on conflict do nothing returning id`,
-      [flushes.map(flush => flush.flush)],
-    );
-    const isFresh = new Set(fresh.map(row => row.id));
-    const answers = flushes.filter(({ flush }) => isFresh.delete(flush)).flatMap(flush => flush.answers);
+    const answers = (await markRecorded(session, flushes)).flatMap(flush => flush.answers);
     const storable = answers.filter(answer => !unstorable.has(answer));
     const settled = await upsertAnswers(session, storable);
     for (const [answer, detail] of unstorable)
@@ -129,6 +142,59 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const { stored, repeated, conflicts } = settled;
     return { stored: stored.length, repeated: repeated.length, quarantined: conflicts.length };
   });
+
+/**
+ * Puts an answer into the quarantine that the worker fails at, without opening it.
+ *
+ * It travels in base64 and is opened by the database, so that what killed a process by its content does not do so again.
+ */
+export const quarantineSealed = (storage: Storage, answer: SealedAnswer, detail: string): Promise<RecordedCounts> =>
+  storage.transaction(async session => {
+    const isFresh = (await markRecorded(session, [answer])).length > 0;
+    const { tenant_id, answer_id, replay_of, sealed } = answer;
+    if (isFresh && !replay_of) {
+      const told = Buffer.from(detail.replaceAll('\u0000', '').slice(0, MAX_DETAIL)).toString('base64');
+      await session.query(
+        `insert into quarantined_answers
+         select $1, $2, $3, 'unprocessable', convert_from(decode($4, 'base64'), 'UTF8'),
+           convert_from(decode($5, 'base64'), 'UTF8'), clock_timestamp()`,
+        [tenant_id, newUuid(), answer_id, told, sealed],
+      );
+      await addCounts(session, [{ tenant_id, stored: 0, repeated: 0, quarantined: 1 }]);
+    }
+    return { stored: 0, repeated: 0, quarantined: isFresh ? 1 : 0 };
+  });
+
+/** Marks what was not recorded before, and gives it back: whoever comes later with the same finds the marks. */
+async function markRecorded<R extends Recordable>(session: Session, recordables: R[]): Promise<R[]> {
+  const closed = await findRecordedWhole(
+    session,
+    recordables.flatMap(({ part_of }) => part_of ?? []),
+  );
+  const open = recordables.filter(({ part_of }) => !part_of || !closed.has(part_of));
+  const fresh = await session.query<{ id: string }>(
+    `insert into recorded_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id order by id
+     on conflict do nothing returning id`,
+    [open.map(({ flush }) => flush)],
+  );
+  const isFresh = new Set(fresh.map(row => row.id));
+  return open.filter(({ flush }) => isFresh.delete(flush));
+}
+
+/** Which of these flushes were recorded whole. The others are from now on recorded in parts, and never whole. */
+async function findRecordedWhole(session: Session, flushes: string[]): Promise<Set<string>> {
+  if (flushes.length === 0) return new Set();
+  await session.query(
+    `insert into recorded_flushes select id, clock_timestamp(), true from unnest($1::uuid[]) as id order by id
+     on conflict do nothing`,
+    [flushes],
+  );
+  const whole = await session.query<{ id: string }>(
+    'select id from recorded_flushes where id = any($1::uuid[]) and not in_parts',
+    [flushes],
+  );
+  return new Set(whole.map(row => row.id));
+}
 
 class Rehearsed extends Error {}
 
@@ -340,8 +406,10 @@ async function addToTotals(session: Session, settled: Settled, replayed: Set<Acc
   for (const answer of settled.stored) count(answer, 'stored');
   for (const answer of settled.repeated) count(answer, 'repeated');
   for (const { answer } of settled.conflicts) count(answer, 'quarantined');
-  if (totals.size === 0) return;
-  const rows = [...totals.values()];
+  if (totals.size > 0) await addCounts(session, [...totals.values()]);
+}
+
+async function addCounts(session: Session, rows: ({ tenant_id: string } & RecordedCounts)[]): Promise<void> {
   const incoming = unnest<(typeof rows)[number]>(rows, {
     tenant_id: 'uuid',
     stored: 'bigint',

@@ -6,20 +6,36 @@ import { createWhere } from './sql.ts';
 
 export type IngestionTotals = RecordedCounts & { rejected: number };
 
+/** What the queue still holds: a flush, or one answer that is dealt with by itself. */
+interface Pending {
+  flush: string;
+  part_of?: string | undefined;
+}
+
 /**
- * What the worker and the API have counted for a tenant since it exists, and which of `flushes` are in those totals.
+ * What the worker and the API have counted for a tenant since it exists, and which of `pending` are in those totals.
  *
- * Both come from one snapshot, so that a flush that is still in the queue though it was just stored counts once.
+ * Both come from one snapshot, so that a flush that is still in the queue though it was just stored counts once. An
+ * answer by itself is in them too when its flush was recorded whole after all. `outdated` says that a flush was pending
+ * as a whole and is being recorded in parts: only a newer look at the queue tells which of them are left.
  */
 export async function findIngestionTotals(
   tenant: TenantStorage,
-  flushes: string[],
-): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string> }> {
-  const rows = await tenant.query<Record<keyof IngestionTotals, string> & { recorded: string[] }>(
+  pending: readonly Pending[],
+): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string>; outdated: boolean }> {
+  const rows = await tenant.query<Record<keyof IngestionTotals, string> & { recorded: string[]; outdated: boolean }>(
     `select stored, repeated, quarantined, rejected,
-       array(select id::text from recorded_flushes where id = any($2::uuid[])) as recorded
+       array(
+         select flush::text from unnest($2::uuid[], $3::uuid[]) as pending(flush, part_of)
+         where exists (select from recorded_flushes where id = flush)
+           or exists (select from recorded_flushes where id = part_of and not in_parts)
+       ) as recorded,
+       exists (
+         select from unnest($2::uuid[], $3::uuid[]) as pending(flush, part_of) join recorded_flushes on id = flush
+         where part_of is null and in_parts
+       ) as outdated
      from (select $1::uuid as tenant_id) as this left join ingestion_totals using (tenant_id)`,
-    [tenant.tenantId, flushes],
+    [tenant.tenantId, pending.map(({ flush }) => flush), pending.map(({ part_of }) => part_of ?? null)],
   );
   const total = (name: keyof IngestionTotals) => Number(rows[0]?.[name] ?? 0);
   const totals = {
@@ -28,7 +44,7 @@ export async function findIngestionTotals(
     quarantined: total('quarantined'),
     rejected: total('rejected'),
   };
-  return { totals, recorded: new Set(rows[0]?.recorded) };
+  return { totals, recorded: new Set(rows[0]?.recorded), outdated: rows[0]?.outdated ?? false };
 }
 
 /** Adds items that were refused at once; a batch of many tenants. */

@@ -47,6 +47,8 @@ export interface StorageOptions {
 
 const CONNECT_TIMEOUT_MS = 2500;
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** As long as a worker holds its jobs: one that stands still for longer loses them, and with them its transaction. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 /** Beyond the server's own time-out: for a server that does not answer at all. */
 const CLIENT_TIMEOUT_MS = 12_000;
 
@@ -95,7 +97,7 @@ export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, 
  * the infrastructure come out as the problem `database-unavailable`.
  */
 export function openStorage({ url, role, connections, log, metrics }: StorageOptions): Storage {
-  const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = 30000; set timezone = 'UTC'`;
+  const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; set timezone = 'UTC'`;
   const orm = new MikroORM({
     ...ormOptions(url, log),
     driverOptions: {

@@ -2,10 +2,13 @@ import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
-import { type Consumer, openConsumer } from '../queue/consumer.ts';
+import { type Consumer, type GiveUp, openConsumer } from '../queue/consumer.ts';
+import type { Handlers } from '../queue/jobs.ts';
+import { quarantineSealed } from '../storage/answers.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
-import { createRecordAnswers } from './handlers/answers.ts';
+import { openCell } from './cell.ts';
+import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
 
 export interface WorkerProcess {
   /** Whether the schema fits and jobs are being taken; not while it is stopping. */
@@ -23,13 +26,19 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
     log,
     metrics,
   });
-  const handlers = { 'answers.record': createRecordAnswers({ storage, metrics, log }) };
+  const cell = openCell(databaseUrl);
+  const handlers: Handlers = {
+    'answers.record': createRecordAnswers({ storage, metrics, log }),
+    'answers.isolated': async answer => countRecorded({ metrics, log }, await cell.store(answer), [answer]),
+  };
+  const giveUp: GiveUp = async (answer, reason) =>
+    countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);
   const closing = new AbortController();
   let consumer: Consumer | undefined;
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
       const target = { databaseUrl, redisUrl: config.REDIS_URL };
-      consumer = await openConsumer(target, handlers, { log, metrics, signal: closing.signal });
+      consumer = await openConsumer(target, handlers, giveUp, { log, metrics, signal: closing.signal });
       if (consumer) log.info('taking jobs');
     },
     error => {
@@ -44,6 +53,7 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
         [
           { name: 'waiting for the schema', limitMs: 3000, run: () => started },
           { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
+          { name: 'the process for isolated answers', limitMs: 2000, run: () => cell.close() },
           { name: 'the database', limitMs: 3000, run: () => storage.close() },
         ],
         log,

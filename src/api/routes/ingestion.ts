@@ -36,9 +36,12 @@ const readIngestion = operation({
   response: Ingestion,
   problems: ['queue-unavailable', 'database-unavailable'],
   async handle({ caller }, { storage, queue, now }) {
-    const pending = (await queue.census()).get(caller.tenantId) ?? []; // before the totals: nothing is missed in between
-    const flushes = pending.map(queued => queued.flush);
-    const { totals, recorded } = await findIngestionTotals(storage.forTenant(caller.tenantId), flushes);
+    const look = async (maxAgeMs?: number) => {
+      const pending = (await queue.census(maxAgeMs)).get(caller.tenantId) ?? []; // before the totals: nothing is missed
+      return { pending, ...(await findIngestionTotals(storage.forTenant(caller.tenantId), pending)) };
+    };
+    const first = await look();
+    const { pending, totals, recorded } = first.outdated ? await look(0) : first;
     const queued = pending.filter(({ flush }) => !recorded.has(flush));
     const count = queued.reduce((sum, each) => sum + each.count, 0);
     const oldest = Math.min(...queued.map(each => each.oldest.getTime()));

@@ -250,7 +250,7 @@ export const IngestionTotalEntity = defineEntity({
 export const RecordedFlushEntity = defineEntity({
   name: 'RecordedFlush',
   tableName: 'recorded_flushes',
-  properties: { id: uuid().primary(), recorded_at: moment() },
+  properties: { id: uuid().primary(), recorded_at: moment(), in_parts: p.boolean().default(false) },
   indexes: [{ name: 'recorded_flushes_oldest', properties: ['recorded_at'] }],
 });
 

@@ -1,10 +1,11 @@
 import type { AcceptedAnswer } from '../../domain/answers.ts';
+import { Problem } from '../../domain/problem.ts';
 import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { RecordAnswers } from '../../queue/jobs.ts';
-import { type Flush, recordAnswers, rehearse } from '../../storage/answers.ts';
-import { isDataFault } from '../../storage/errors.ts';
+import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/answers.ts';
+import { isDataFault, sqlState } from '../../storage/errors.ts';
 import type { Storage } from '../../storage/orm.ts';
 
 const MAX_BATCH_ANSWERS = 1000;
@@ -16,41 +17,62 @@ export interface RecordAnswersDeps {
   log: Log;
 }
 
+/** A failure that is the database's and not the answer's, whatever it complains of, as the outage that it is to a job. */
+function asOutage(error: unknown): unknown {
+  const state = sqlState(error);
+  if (error instanceof Problem || !state || isDataFault(error)) return error;
+  return new Problem('database-unavailable', `The database refuses to store (${state}): ${(error as Error).message}`, {
+    cause: error,
+  });
+}
+
+/** Records a flush by itself; what the database refuses of it for what it is goes to the quarantine. */
+export async function recordFlush(storage: Storage, flush: Flush): Promise<RecordedCounts> {
+  try {
+    return await recordAnswers(storage, [flush]);
+  } catch (error) {
+    if (!isDataFault(error)) throw asOutage(error);
+    return await recordAnswers(storage, [flush], await findUnstorable(storage, flush.answers));
+  }
+}
+
+/** Adds what became of answers to the metrics, and tells of those that could not be stored. */
+export function countRecorded(
+  { metrics, log }: Pick<RecordAnswersDeps, 'metrics' | 'log'>,
+  counts: RecordedCounts,
+  answers: readonly { received_at: string }[],
+): void {
+  metrics.answersStored.inc(counts.stored);
+  metrics.answersRepeated.inc(counts.repeated);
+  metrics.answersQuarantined.inc(counts.quarantined);
+  if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers went to the quarantine');
+  const now = Date.now();
+  for (const answer of answers) metrics.answerStoreDelay.observe((now - Date.parse(answer.received_at)) / 1000);
+}
+
 /**
  * Stores the answers of a job together with those of the jobs beside it, in one transaction.
  *
- * Resolves after the commit. When the database blames the data, the batch falls apart into its flushes, and a flush
- * into halves, until only the answers at fault are left; those go to the quarantine and every other is stored.
+ * Resolves after the commit. Unless the database is away, a batch that fails falls apart into its flushes; when the
+ * database blames the data, a flush into halves, until only the answers at fault are left. Those go to the quarantine
+ * and every other is stored.
  */
 export function createRecordAnswers({ storage, metrics, log }: RecordAnswersDeps) {
-  const record = async (flushes: Flush[], unstorable?: ReadonlyMap<AcceptedAnswer, string>): Promise<void> => {
-    const counts = await recordAnswers(storage, flushes, unstorable);
-    metrics.answersStored.inc(counts.stored);
-    metrics.answersRepeated.inc(counts.repeated);
-    metrics.answersQuarantined.inc(counts.quarantined);
-    if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers went to the quarantine');
+  const count = (flushes: Flush[], counts: RecordedCounts) => {
     const answers = flushes.flatMap(flush => flush.answers);
     metrics.workerBatchRows.observe(answers.length);
-    const now = Date.now();
-    for (const answer of answers) metrics.answerStoreDelay.observe((now - Date.parse(answer.received_at)) / 1000);
+    countRecorded({ metrics, log }, counts, answers);
   };
 
-  const recordApart = async (flush: Flush): Promise<void> => {
-    try {
-      await record([flush]);
-    } catch (error) {
-      if (!isDataFault(error)) throw error;
-      await record([flush], await findUnstorable(storage, flush.answers));
-    }
-  };
+  const recordApart = async (flush: Flush) => count([flush], await recordFlush(storage, flush));
 
   /** Each flush has its own outcome, so that one bad answer never fails the jobs beside it. */
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
     try {
-      await record(flushes);
+      count(flushes, await recordAnswers(storage, flushes));
       return flushes.map(() => ({ status: 'fulfilled', value: undefined }));
     } catch (error) {
-      if (!isDataFault(error)) throw error;
+      if (asOutage(error) instanceof Problem) throw asOutage(error);
       const outcomes: PromiseSettledResult<void>[] = [];
       for (const flush of flushes) outcomes.push(...(await Promise.allSettled([recordApart(flush)])));
       return outcomes;

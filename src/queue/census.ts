@@ -1,0 +1,86 @@
+import type { HeldJob, QueueConnection } from './connection.ts';
+import { isolate, isSuspected } from './isolation.ts';
+import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+
+/** States of a job that is not done; `failed` is one that kills even the processes that would only move it. */
+export const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
+
+const PAGE = 100;
+
+/** Answers of one tenant that are queued: those of a flush, or one that is isolated. */
+export interface Queued {
+  flush: string;
+  /** The flush that an isolated answer came with. */
+  part_of?: string;
+  count: number;
+  oldest: Date;
+}
+
+/** What is queued, by tenant. */
+export type Census = ReadonlyMap<string, Queued[]>;
+
+type Pending = Pick<HeldJob, 'data' | 'stalledCounter' | 'progress'>;
+
+/** The ids of all jobs of a queue that are not done, in one look: a job that changes its state is not passed over. */
+async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName): Promise<string[]> {
+  if (!pool) return queue(name).getRanges([...PENDING], 0, -1, true);
+  const sql = "select id from job where queue = $1 and state <> 'completed' order by id";
+  return (await pool.query<{ id: string }>(sql, [name])).rows.map(row => row.id);
+}
+
+async function* readPending(connection: QueueConnection, name: QueueName): AsyncGenerator<Pending> {
+  const ids = await readPendingIds(connection, name);
+  for (let start = 0; start < ids.length; start += PAGE) {
+    const page = ids.slice(start, start + PAGE).map(id => connection.queue(name).getJob(id));
+    yield* (await Promise.all(page)).filter(job => job !== undefined); // one that is missing was done meanwhile
+  }
+}
+
+/**
+ * Reads what is queued from the queues themselves.
+ *
+ * The flushes come first: what moves to the isolation meanwhile is found there, and then not counted as a flush. A
+ * suspected flush is counted by its answers, so that it does not matter how many of them have been isolated already.
+ */
+export async function takeCensus(connection: QueueConnection): Promise<Census> {
+  const byTenant = new Map<string, Queued[]>();
+  const isolated = new Set<string>();
+  const inParts = new Set<string>();
+  const add = (tenantId: string, queued: Queued) => {
+    const known = byTenant.get(tenantId);
+    if (known) known.push(queued);
+    else byTenant.set(tenantId, [queued]);
+  };
+  const addIsolated = ({ tenant_id, flush, part_of, received_at, replay_of }: IsolatedAnswer) => {
+    if (replay_of || isolated.has(flush)) return; // a replay is counted where it still lies, in the quarantine
+    isolated.add(flush);
+    inParts.add(part_of);
+    add(tenant_id, { flush, part_of, count: 1, oldest: new Date(received_at) });
+  };
+  for await (const job of readPending(connection, QUEUES.answers)) {
+    const payload = job.data as RecordAnswers;
+    if (isSuspected(job)) isolate(payload).forEach(addIsolated);
+    else for (const [tenantId, queued] of countByTenant(payload)) add(tenantId, queued);
+  }
+  for await (const job of readPending(connection, QUEUES.isolation)) addIsolated(job.data as IsolatedAnswer);
+  for (const [tenantId, all] of byTenant)
+    byTenant.set(
+      tenantId,
+      all.filter(({ flush }) => !inParts.has(flush)),
+    );
+  return byTenant;
+}
+
+/** The answers of a flush by tenant, without replays. */
+function countByTenant({ flush, answers }: RecordAnswers): Map<string, Queued> {
+  const byTenant = new Map<string, Queued>();
+  for (const { tenant_id, received_at, replay_of } of answers) {
+    if (replay_of) continue;
+    const received = new Date(received_at);
+    const queued = byTenant.get(tenant_id) ?? { flush, count: 0, oldest: received };
+    queued.count++;
+    if (received < queued.oldest) queued.oldest = received;
+    byTenant.set(tenant_id, queued);
+  }
+  return byTenant;
+}

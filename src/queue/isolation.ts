@@ -1,0 +1,45 @@
+import type { JobsOptions } from 'bullmq';
+import { deriveUuid } from '../domain/ids.ts';
+import type { IsolatedAnswer, RecordAnswers } from './jobs.ts';
+
+/** How a job is kept and tried: it leaves the queue by success alone. */
+export const KEPT_UNTIL_DONE = {
+  attempts: 1_000_000_000,
+  backoff: { type: 'outage' },
+  removeOnComplete: true,
+  removeOnFail: false,
+} as const satisfies JobsOptions;
+
+/** What of a job tells whether it is suspected; kept by the queue itself, so that every worker sees it. */
+export interface JobRecord {
+  /** How often a worker fell silent while it held the job. */
+  stalledCounter: number;
+  progress: unknown;
+}
+
+/** A job whose workers died or hung this often is suspected: once may be chance, or a neighbour's doing. */
+const SUSPECT_STALLS = 2;
+
+/** Whether the answers of a flush have to be dealt with one by one. Once suspected, a flush remains so. */
+export const isSuspected = ({ stalledCounter, progress }: JobRecord): boolean =>
+  stalledCounter >= SUSPECT_STALLS || (progress as { isolated?: boolean } | undefined)?.isolated === true;
+
+/** What a suspected job's progress says from before its first answer is isolated on. */
+export const ISOLATED = { isolated: true };
+
+/**
+ * A flush as jobs of one answer each.
+ *
+ * Their ids follow from the flush's, so that isolating it twice makes the same jobs, and the same marks in the database.
+ */
+export const isolate = ({ flush, answers }: RecordAnswers): IsolatedAnswer[] =>
+  answers.map((answer, index) => ({
+    v: 1,
+    flush: deriveUuid(flush, String(index)),
+    part_of: flush,
+    tenant_id: answer.tenant_id,
+    answer_id: answer.id,
+    received_at: answer.received_at,
+    ...(answer.replay_of ? { replay_of: answer.replay_of } : {}),
+    sealed: Buffer.from(JSON.stringify(answer)).toString('base64'),
+  }));

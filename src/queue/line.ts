@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createThrottle, type Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { within } from '../platform/shutdown.ts';
+import { connectWorker, type HeldJob, type QueueTarget, type WorkerConnection } from './connection.ts';
+import type { QueueName } from './jobs.ts';
+
+/** A worker that falls silent loses its jobs after this long; inserts are short, so it is short. */
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 3000;
+/** The last resort, for what kills even the process that only moves it to the isolation: it ends as `failed`. */
+const MAX_STALLED = 20;
+const CLOSE_WITHIN_MS = 12_000;
+const LONGEST_DELAY_MS = 60_000;
+const RECONNECT_MS = 500;
+
+/**
+ * How long to wait before attempt `n + 1` when a part of the infrastructure is down: 1 s, 2 s, 4 s … at most 60 s,
+ * without end.
+ *
+ * An outage is never the answer's fault, so it never ends a job. Jittered by a fifth, so that a database that comes
+ * back is not met by every worker in the same second.
+ */
+export function retryDelay(attemptsMade: number, random: () => number = Math.random): number {
+  const delay = Math.min(1000 * 2 ** Math.min(attemptsMade - 1, 10), LONGEST_DELAY_MS);
+  return Math.round(delay * (0.8 + 0.4 * random()));
+}
+
+/** A process at work on one queue. */
+export interface Line {
+  /** Takes no further jobs, ends those under way, then the connection. */
+  close(): Promise<void>;
+}
+
+export interface LineOptions {
+  target: QueueTarget;
+  queue: QueueName;
+  /** How many jobs are held at once. */
+  concurrency: number;
+  process(job: HeldJob): Promise<void>;
+}
+
+/**
+ * Takes the jobs of one queue; one whose processing fails is tried again until it succeeds.
+ *
+ * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
+ */
+export async function openLine(
+  { target, queue, concurrency, process }: LineOptions,
+  { log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal },
+): Promise<Line | undefined> {
+  const throttle = createThrottle(5000);
+  const options = {
+    autorun: false,
+    concurrency,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MAX_STALLED,
+    settings: { backoffStrategy: (attemptsMade: number) => retryDelay(attemptsMade) },
+  };
+
+  /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
+  const connect = async (): Promise<WorkerConnection | undefined> => {
+    while (!signal.aborted) {
+      const connection = connectWorker(target, queue, process, options, log);
+      const aborted = new Promise<never>((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
+          once: true,
+        }),
+      );
+      try {
+        await Promise.race([connection.worker.waitUntilReady(), aborted]);
+        return connection;
+      } catch (error) {
+        throttle('connect', () => log.warn({ reason: (error as Error).message }, 'waiting for the queue'));
+        await connection.disconnect();
+        if (!signal.aborted) await sleep(RECONNECT_MS);
+      }
+    }
+    return undefined;
+  };
+
+  const connection = await connect();
+  if (!connection) return undefined;
+  const { worker, disconnect } = connection;
+  worker.on('stalled', jobId => {
+    metrics.jobsStalled.inc({ queue });
+    log.warn({ queue, job: jobId }, 'a job was taken over from a worker that went silent');
+  });
+  worker.run().catch(error => log.error({ queue, err: error }, 'taking jobs has ended with a failure'));
+
+  return {
+    async close() {
+      try {
+        await within(worker.close(), CLOSE_WITHIN_MS, 'ending the jobs under way');
+      } finally {
+        await disconnect();
+      }
+    },
+  };
+}

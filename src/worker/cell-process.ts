@@ -1,0 +1,44 @@
+import { AcceptedAnswer } from '../domain/answers.ts';
+import { Problem } from '../domain/problem.ts';
+import { createLog } from '../platform/log.ts';
+import type { RecordedCounts, SealedAnswer } from '../storage/answers.ts';
+import { openStorage, type Storage } from '../storage/orm.ts';
+import { recordFlush } from './handlers/answers.ts';
+
+/** What the process tells the worker: what became of an answer, or with neither field that it is alive. */
+export interface CellReply {
+  counts?: RecordedCounts;
+  /** `passing` when the infrastructure is at fault, and not the answer. */
+  failure?: { message: string; passing: boolean };
+}
+
+const ALIVE_EVERY_MS = 1000;
+
+const reply = (message: CellReply): void => void process.send?.(message);
+
+async function store(storage: Storage, { flush, part_of, sealed }: SealedAnswer): Promise<CellReply> {
+  try {
+    const answer = AcceptedAnswer.parse(JSON.parse(Buffer.from(sealed, 'base64').toString()));
+    return { counts: await recordFlush(storage, { flush, part_of, answers: [answer] }) };
+  } catch (error) {
+    return { failure: { message: String(error), passing: error instanceof Problem && error.kind === 'unavailable' } };
+  }
+}
+
+/**
+ * The other side of `openCell`: stores the answers that it is sent until the worker is gone.
+ *
+ * The first message names the database. Signals are left to the worker: a terminal sends them to both.
+ */
+export function runCell(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  process.once('disconnect', () => process.exit(0));
+  process.once('message', message => {
+    const { databaseUrl } = message as { databaseUrl: string };
+    const log = createLog('warn', 'cell');
+    const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: 1, log });
+    process.on('message', async answer => reply(await store(storage, answer as SealedAnswer)));
+    setInterval(reply, ALIVE_EVERY_MS, {});
+    reply({});
+  });
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Problem } from '../domain/problem.ts';
+import { within } from '../platform/shutdown.ts';
+import type { RecordedCounts, SealedAnswer } from '../storage/answers.ts';
+import type { CellReply } from './cell-process.ts';
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const STARTED_WITHIN_MS = 30_000;
+/** The process says each second that it is alive; one that is silent for so long hangs. */
+const SILENT_MS = 5000;
+/** A process that is out of work for so long is ended: it takes some 100 MB. */
+const IDLE_MS = 30_000;
+const CLOSE_WITHIN_MS = 1500;
+
+/** A process beside the worker's that stores one answer at a time: whatever an answer does there, it does alone. */
+export interface Cell {
+  /**
+   * Stores the answer. Rejects with a `Problem` when the infrastructure is at fault, and with any other error when the
+   * answer is: storing it failed, ended the process, or kept it from answering for 5 s.
+   */
+  store(answer: SealedAnswer): Promise<RecordedCounts>;
+  /** Ends the process, with the answer that it may be at. */
+  close(): Promise<void>;
+}
+
+/** The process is started when there is something to store, and anew after its death. */
+export function openCell(databaseUrl: string): Cell {
+  let child: ChildProcess | undefined;
+  let isReady = false;
+  let closing = false;
+  let idle: NodeJS.Timeout | undefined;
+
+  const start = (): ChildProcess => {
+    const started = fork(MAIN, ['cell'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    isReady = false;
+    started.once('message', () => {
+      isReady = true;
+    });
+    started.once('exit', () => {
+      if (child === started) child = undefined;
+    });
+    started.on('error', () => undefined); // a process that can't be started or told anything ends, which is heard
+    started.send({ databaseUrl });
+    return started;
+  };
+
+  const hand = (own: ChildProcess, answer: SealedAnswer) =>
+    new Promise<RecordedCounts>((resolve, reject) => {
+      let handed = false;
+      let silence: NodeJS.Timeout;
+      const end = () => {
+        clearTimeout(silence);
+        own.off('message', hear).off('exit', mourn);
+      };
+      const fail = (what: string) => {
+        end();
+        if (handed && !closing) reject(new Error(`storing it ${what}`));
+        else reject(new Problem('service-stopping', `The process for isolated answers ${what}.`));
+      };
+      const mourn = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
+      const listen = () => {
+        clearTimeout(silence);
+        const limitMs = handed ? SILENT_MS : STARTED_WITHIN_MS;
+        silence = setTimeout(() => {
+          own.kill('SIGKILL');
+          fail(`kept its process from answering for ${limitMs / 1000} s`);
+        }, limitMs);
+      };
+      const give = () => {
+        handed = true;
+        own.send(answer);
+      };
+      const hear = (message: unknown) => {
+        if (!handed) give();
+        listen();
+        const { counts, failure } = message as CellReply;
+        if (counts || failure) end();
+        if (counts) resolve(counts);
+        if (failure)
+          reject(failure.passing ? new Problem('database-unavailable', failure.message) : new Error(failure.message));
+      };
+      own.on('message', hear).once('exit', mourn);
+      if (isReady) give();
+      listen();
+    });
+
+  const stop = async () => {
+    const own = child;
+    if (!own) return;
+    const ended = new Promise(done => own.once('exit', done));
+    if (own.connected) own.disconnect();
+    await within(ended, CLOSE_WITHIN_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));
+  };
+
+  return {
+    async store(answer) {
+      clearTimeout(idle);
+      try {
+        child ??= start();
+        return await hand(child, answer);
+      } finally {
+        if (!closing) idle = setTimeout(stop, IDLE_MS).unref();
+      }
+    },
+    async close() {
+      closing = true;
+      clearTimeout(idle);
+      await stop();
+    },
+  };
+}
