@@ -105,7 +105,8 @@ describe.each(backends())('with the queue in %s', backend => {
 
     await api.database.query('delete from answers where id = $1', [entry.answer_id]);
     const replays = await Promise.all([act('POST', `${entry.id}/replay`), act('POST', `${entry.id}/replay`)]);
-    expect(replays.map(reply => reply.status)).toEqual([200, 200]);
+    expect(replays.map(reply => reply.status)).toContain(200);
+    for (const { status } of replays) expect([200, 404]).toContain(status); // 404: the other one was quicker
     expect(await atRest({ quarantined: 1, stored: 3 })).toMatchObject({ accepted: 4, repeated: 0 });
     expect((await api.request('GET', `/v1/answers/${entry.answer_id}`, { as: key })).body.values).toEqual({ main: 1 });
     const [left] = await quarantine();

@@ -59,9 +59,13 @@ describe.each(backends())('with the queue in %s', backend => {
 
     const done: string[] = [];
     const stop = new AbortController();
-    const handlers = { 'answers.record': async ({ flush }: RecordAnswers) => void done.push(flush) };
+    const never = async () => expect.unreachable();
+    const handlers = {
+      'answers.record': async ({ flush }: RecordAnswers) => void done.push(flush),
+      'answers.isolated': never,
+    };
     const metrics = createMetrics('work');
-    const consumer = await openConsumer(target, handlers, { log, metrics, signal: stop.signal });
+    const consumer = await openConsumer(target, handlers, never, { log, metrics, signal: stop.signal });
     await waitFor(async () => (await queue.getJobCounts('delayed')).delayed === 2);
     await waitFor(() => done.length > 0);
     await consumer?.close();

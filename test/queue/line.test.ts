@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { retryDelay } from '../../src/queue/consumer.ts';
+import { retryDelay } from '../../src/queue/line.ts';
 
 describe('the delay before the next attempt', () => {
   test('doubles from a second to a minute', () => {

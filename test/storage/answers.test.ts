@@ -3,7 +3,8 @@ import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type AcceptedAnswer, type AnswerState, compareSyncs, markOf } from '../../src/domain/answers.ts';
-import { deleteAnswer, type Flush, recordAnswers, rehearse } from '../../src/storage/answers.ts';
+import { isolate } from '../../src/queue/isolation.ts';
+import { deleteAnswer, type Flush, quarantineSealed, recordAnswers, rehearse } from '../../src/storage/answers.ts';
 import { findIngestionTotals, listQuarantined } from '../../src/storage/ingestion.ts';
 import { waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
@@ -325,5 +326,73 @@ describe('a deleted answer', () => {
     );
     const left = await database.query('select id from answers where id = any($1)', [answers.map(({ id }) => id)]);
     expect(left).toEqual([]);
+  });
+});
+
+describe('a flush that is recorded in parts', () => {
+  const make = (count: number) => {
+    const tenant_id = v7();
+    const whole = flushOf(...Array.from({ length: count }, () => anAcceptedAnswer({ tenant_id })));
+    const sealed = isolate({ v: 1, ...whole });
+    const parts = sealed.map(({ flush, part_of }, index): Flush => {
+      const answer = whole.answers[index] as AcceptedAnswer;
+      return { flush, part_of, answers: [answer] };
+    });
+    return { tenant_id, whole, sealed, parts };
+  };
+
+  test('counts each answer once, however often and in whatever order parts and whole come', async () => {
+    const { tenant_id, whole, sealed, parts } = make(3);
+    const [one, two, three] = parts as [Flush, Flush, Flush];
+    expect(await recordAnswers(worker, [one])).toEqual({ stored: 1, repeated: 0, quarantined: 0 });
+    expect(await recordAnswers(worker, [whole])).toEqual({ stored: 0, repeated: 0, quarantined: 0 });
+    await recordAnswers(worker, [one]);
+    await Promise.all([
+      recordAnswers(worker, [two]),
+      recordAnswers(worker, [two]),
+      recordAnswers(worker, [three, one]),
+    ]);
+    for (const answer of sealed) await quarantineSealed(worker, answer, 'too late');
+    expect(await totalsOf(tenant_id)).toMatchObject({ stored: 3, repeated: 0, quarantined: 0 });
+    expect(await quarantineOf(tenant_id)).toEqual([]);
+  });
+
+  test('counts for nothing when it was recorded whole', async () => {
+    const { tenant_id, whole, sealed, parts } = make(2);
+    await recordAnswers(worker, [whole]);
+    for (const part of parts) await recordAnswers(worker, [part]);
+    for (const answer of sealed) await quarantineSealed(worker, answer, 'too late');
+    expect(await totalsOf(tenant_id)).toMatchObject({ stored: 2, repeated: 0, quarantined: 0 });
+  });
+
+  test.each([1, 2, 3, 4, 5])('counts each answer once while whole and parts race (%i)', async () => {
+    const { tenant_id, whole, parts } = make(4);
+    await Promise.all([whole, ...parts, whole].map(flush => recordAnswers(worker, [flush])));
+    for (const part of parts) await recordAnswers(worker, [part]);
+    expect(await totalsOf(tenant_id)).toMatchObject({ stored: 4, repeated: 0, quarantined: 0 });
+  });
+
+  test('keeps an answer that is given up as it came, once, with the reason', async () => {
+    const tenant_id = v7();
+    const awkward = anAcceptedAnswer({ tenant_id, comment: 'a\u0000b \ud800 Grüße 🙂 \\u0000' });
+    const [sealed] = isolate({ v: 1, ...flushOf(awkward) });
+    if (!sealed) throw new Error('an answer makes a part');
+    const twice = [0, 1].map(() => quarantineSealed(worker, sealed, 'it died\u0000 of it'));
+    expect((await Promise.all(twice)).map(counts => counts.quarantined).sort()).toEqual([0, 1]);
+    const entries = await quarantineOf(tenant_id);
+    expect(entries).toMatchObject([{ reason: 'unprocessable', detail: 'it died of it', answer_id: awkward.id }]);
+    expect(JSON.parse(entries[0]?.payload ?? '')).toEqual(awkward);
+    expect(await totalsOf(tenant_id)).toMatchObject({ stored: 0, quarantined: 1 });
+  });
+
+  test('leaves a replay that is given up in the quarantine, and counts it there once', async () => {
+    const { tenant_id, sealed } = make(1);
+    await quarantineSealed(worker, sealed[0] as never, 'first');
+    const [entry] = await quarantineOf(tenant_id);
+    const replay = { ...(JSON.parse(entry?.payload ?? '') as AcceptedAnswer), replay_of: entry?.id as string };
+    const [again] = isolate({ v: 1, ...flushOf(replay) });
+    await quarantineSealed(worker, again as never, 'again');
+    expect(await quarantineOf(tenant_id)).toEqual([entry]);
+    expect(await totalsOf(tenant_id)).toMatchObject({ stored: 0, quarantined: 1 });
   });
 });

@@ -76,6 +76,35 @@ export async function startProcess(role: string, environment: Record<string, str
   };
 }
 
+export interface Supervised extends AsyncDisposable {
+  /** How often the process has died so far. */
+  deaths(): number;
+  /** Everything that its lives printed. */
+  output(): string;
+}
+
+/** A role that is started again whenever it dies, as by Docker or systemd. */
+export async function supervise(role: string, environment: Record<string, string>): Promise<Supervised> {
+  const lives: TestProcess[] = [];
+  let ending = false;
+  const live = async () => {
+    const life = await startProcess(role, environment);
+    lives.push(life);
+    void life.exited.then(async () => {
+      if (!ending) await live();
+    });
+  };
+  await live();
+  return {
+    deaths: () => lives.filter(life => !life.isRunning()).length,
+    output: () => lives.map(life => life.output()).join(''),
+    async [Symbol.asyncDispose]() {
+      ending = true;
+      for (const life of lives) await life[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** What a command of the command line prints, as JSON; rejects with what it complained of. */
 export async function runCommand(
   args: string[],

@@ -1,0 +1,44 @@
+/**
+ * Makes answers poisonous to the process that stores them: `node --import <this file> src/main.ts work`.
+ *
+ * A statement to PostgreSQL with a parameter that holds `poison:kill` ends the process with SIGKILL, `poison:loop`
+ * blocks its event loop for `POISON_LOOP_MS` (60,000), and `poison:throw` fails as a bug would. With the file gone,
+ * the same answers are as good as any.
+ */
+import { createRequire } from 'node:module';
+
+const LOOP_MS = Number(process.env.POISON_LOOP_MS ?? 60_000);
+
+function loop(): void {
+  for (const until = Date.now() + LOOP_MS; Date.now() < until; );
+}
+
+const EFFECTS: Record<string, () => void> = {
+  'poison:kill': () => process.kill(process.pid, 'SIGKILL'),
+  'poison:loop': loop,
+  'poison:throw': () => {
+    throw new TypeError('This answer meets a bug.');
+  },
+};
+
+interface ClientClass {
+  prototype: { query(this: unknown, ...args: unknown[]): unknown };
+}
+
+/** What a call of `query` sends beside the statement. */
+const parametersOf = ([statement, values]: unknown[]): unknown =>
+  (statement as { values?: unknown }).values ?? (Array.isArray(values) ? values : []);
+
+function poison({ prototype }: ClientClass): void {
+  const { query } = prototype;
+  prototype.query = function (...args) {
+    const parameters = JSON.stringify(parametersOf(args));
+    for (const [marker, effect] of Object.entries(EFFECTS)) if (parameters.includes(marker)) effect();
+    return query.apply(this, args);
+  };
+}
+
+// The ORM may bring a driver of its own.
+const here = createRequire(import.meta.url);
+const drivers = [here, createRequire(here.resolve('@mikro-orm/postgresql'))].map(require => require('pg').Client);
+for (const client of new Set<ClientClass>(drivers)) poison(client);

@@ -1,0 +1,140 @@
+import { resolve } from 'node:path';
+import { v7 } from 'uuid';
+import { describe, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { connectQueue } from '../../src/queue/connection.ts';
+import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { type IsolatedAnswer, QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
+import { recordAnswers } from '../../src/storage/answers.ts';
+import { backends, createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
+import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
+import { supervise } from '../support/process.ts';
+
+const POISON = resolve(import.meta.dirname, '../faults/poison.ts');
+/** Longer than a worker may be silent, so that its jobs are taken over. */
+const LOOP_MS = 11_000;
+
+/** The queues of an API. */
+async function openQueues(api: TestApi) {
+  const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
+  const connection = connectQueue(target, createLog('silent', 'test'));
+  if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');
+  return connection;
+}
+
+/** How many jobs of every queue ended as failed, where nothing would try them again. */
+async function countFailed(api: TestApi): Promise<number> {
+  const connection = await openQueues(api);
+  const counts = await Promise.all(Object.values(QUEUES).map(name => connection.queue(name).getFailedCount()));
+  await connection.close();
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+describe.each(backends())('with the queue in %s', backend => {
+  test('a move to the isolation that broke off half-way is finished, and counted right at every moment', async ({
+    expect,
+  }) => {
+    await using api = await createApi({ backend });
+    const tenant = await makeTenant(api);
+    const read = async () => (await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey })).body;
+    const payload: RecordAnswers = {
+      v: 1,
+      flush: v7(),
+      answers: Array.from({ length: 6 }, () => anAcceptedAnswer({ tenant_id: tenant.uuid })),
+    };
+    const parts = isolate(payload);
+    const storage = api.database.storage('parley_worker');
+    const store = (index: number) => {
+      const { flush, part_of } = parts[index] as IsolatedAnswer;
+      return recordAnswers(storage, [{ flush, part_of, answers: payload.answers.slice(index, index + 1) }]);
+    };
+    const connection = await openQueues(api);
+    const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
+    const job = await connection.queue().add('answers.record', payload, options);
+    expect(await read()).toMatchObject({ accepted: 6, queued: 6 });
+    await job.updateProgress(ISOLATED);
+    for (const part of parts.slice(0, 4))
+      await connection.queue(QUEUES.isolation).add('answers.isolated', part, { ...KEPT_UNTIL_DONE, jobId: part.flush });
+    await store(0);
+    expect(await read()).toMatchObject({ accepted: 6, stored: 1, queued: 5 });
+    await store(5); // as after a first move that succeeded, with the death only afterwards
+    expect(await read()).toMatchObject({ accepted: 6, stored: 2, queued: 4 });
+    await connection.close();
+
+    await using _worker = await createWorker(api);
+    await waitFor(async () => {
+      const now = await read();
+      expect(now.accepted).toBe(6);
+      return now.queued === 0;
+    });
+    expect(await read()).toMatchObject({ accepted: 6, stored: 6, repeated: 0, quarantined: 0 });
+  });
+});
+
+describe.concurrent.each(backends())('with the queue in %s', backend => {
+  test('answers that kill, hang or fail the worker go to the quarantine, and every other is stored', async ({
+    expect,
+  }) => {
+    await using api = await createApi({ backend });
+    const tenant = await makeTenant(api);
+    const question = await publishQuestion(api, tenant);
+    const answer = (comment: string) => anAnswer({ question_id: question.id, identity: 'user|42', comment });
+    const good = Array.from({ length: 295 }, () => answer('good'));
+    const killing = answer('poison:kill');
+    const looping = answer('poison:loop');
+    const throwing = Array.from({ length: 3 }, () => answer('poison:throw'));
+    const all = [...good.slice(0, 100), killing, ...good.slice(100, 200), looping, ...throwing, ...good.slice(200)];
+    for (let start = 0; start < all.length; start += 30) {
+      const body = { answers: all.slice(start, start + 30) };
+      const sent = await api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body });
+      expect(sent.status, JSON.stringify(sent.body)).toBe(202);
+    }
+
+    const environment = {
+      DATABASE_URL: api.database.url,
+      SECRET_KEY: api.secretKey,
+      ...(api.config.REDIS_URL ? { REDIS_URL: api.config.REDIS_URL } : {}),
+      NODE_OPTIONS: `--import=${POISON}`,
+      POISON_LOOP_MS: String(LOOP_MS),
+    };
+    const read = async () => (await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey })).body;
+    {
+      await using first = await supervise('work', environment);
+      await using second = await supervise('work', environment);
+      const figures = await waitFor(async () => {
+        const now = await read();
+        expect(now.accepted).toBe(all.length); // wherever the answers are on their way
+        return now.queued === 0 && now;
+      }, 90_000);
+      expect(figures).toMatchObject({ stored: good.length, repeated: 0, quarantined: 5 });
+      expect(await countFailed(api)).toBe(0);
+      expect(first.deaths() + second.deaths()).toBe(2);
+    }
+
+    const { body: quarantine } = await api.request('GET', '/v1/quarantine', { as: tenant.key.apiKey });
+    const told = Object.fromEntries(
+      quarantine.data.map((entry: { answer_id: string; reason: string; detail: string }) => [
+        entry.answer_id,
+        `${entry.reason}: ${entry.detail}`,
+      ]),
+    );
+    expect(told).toEqual({
+      [killing.id]: 'unprocessable: Error: storing it ended its process (SIGKILL)',
+      [looping.id]: 'unprocessable: Error: storing it kept its process from answering for 5 s',
+      ...Object.fromEntries(
+        throwing.map(({ id }) => [id, 'unprocessable: Error: TypeError: This answer meets a bug.']),
+      ),
+    });
+    expect(quarantine.data.map((entry: { payload: { comment: string } }) => entry.payload.comment).sort()).toEqual(
+      ['kill', 'loop', 'throw', 'throw', 'throw'].map(effect => `poison:${effect}`),
+    );
+
+    await using _mended = await createWorker(api);
+    for (const { id } of quarantine.data)
+      expect((await api.request('POST', `/v1/quarantine/${id}/replay`, { as: tenant.key.apiKey })).status).toBe(200);
+    await waitFor(async () => (await read()).stored === all.length);
+    const stored = await api.database.query<{ id: string }>('select id from answers');
+    expect(new Set(stored.map(row => row.id))).toEqual(new Set(all.map(({ id }) => id)));
+    expect(await read()).toMatchObject({ accepted: all.length, stored: all.length, quarantined: 0, queued: 0 });
+  }, 150_000);
+});
