@@ -2,6 +2,7 @@ import type { Log } from '../platform/log.ts';
 import type { Producer } from '../queue/producer.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import type { Storage } from '../storage/orm.ts';
+import type { IngestionWatch } from './ingestion-watch.ts';
 
 /** What the process can do at the moment. */
 export interface Readiness {
@@ -12,10 +13,18 @@ export interface Readiness {
   close(): Promise<void>;
 }
 
+interface ReadinessDeps {
+  databaseUrl: string;
+  storage: Storage;
+  queue: Producer;
+  ingestion: IngestionWatch;
+  log: Log;
+}
+
 const LOOK_EVERY_MS = 1000;
 
 /** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
-export function watchReadiness(databaseUrl: string, storage: Storage, queue: Producer, log: Log): Readiness {
+export function watchReadiness({ databaseUrl, storage, queue, ingestion, log }: ReadinessDeps): Readiness {
   const closing = new AbortController();
   let schemaFits = false;
   let queueReached = false;
@@ -51,6 +60,7 @@ export function watchReadiness(databaseUrl: string, storage: Storage, queue: Pro
       ...(databaseFault ? [databaseFault] : []),
       ...queue.health().reasons.map(reason => `queue: ${reason}`),
       ...queue.health().relaxed.map(reason => `queue (relaxed): ${reason}`),
+      ...ingestion.degraded(),
     ],
     async close() {
       closing.abort();

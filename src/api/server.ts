@@ -17,6 +17,7 @@ import { createCardDeck } from './card-deck.ts';
 import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
+import { watchIngestion } from './ingestion-watch.ts';
 import { openApiDocument } from './openapi.ts';
 import { watchReadiness } from './readiness.ts';
 import { createRejectionTally } from './rejection-tally.ts';
@@ -68,6 +69,14 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
   const catalog = createCatalog(storage, notices);
   const cardIds = createCardIds(keychain);
   const keyRing = createKeyRing(storage, notices, keychain, log);
+  const ingestion = watchIngestion({
+    storage,
+    queue,
+    metrics,
+    log,
+    intervalMs: config.INGESTION_CHECK_S * 1000,
+    isStopping: () => stopping,
+  });
   const deps: ApiDeps = {
     config,
     log,
@@ -85,7 +94,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     judge: createAnswerJudge(catalog, cardIds),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,
-    readiness: watchReadiness(databaseUrl, storage, queue, log),
+    readiness: watchReadiness({ databaseUrl, storage, queue, ingestion, log }),
     openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
   };
   const server = createHttpServer(createApp(deps).callback(), config.BASE_URL);
@@ -101,6 +110,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     { name: 'answering the requests under way', limitMs: DRAIN_WITHIN_MS + 500, run: () => drain(server) },
     { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
     { name: 'the queue', limitMs: 5000, run: () => queue.close() },
+    { name: 'watching the ingestion', limitMs: 2000, run: () => ingestion.close() },
     { name: 'counting rejections', limitMs: 1500, run: () => deps.rejections.close() },
     { name: 'the key ring', limitMs: 1500, run: () => deps.keyRing.close() },
     { name: 'change notices', limitMs: 1500, run: () => notices.close() },

@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js';
-import { v5, v7, validate, version } from 'uuid';
+import { v4, v5, v7, validate, version } from 'uuid';
 import { z } from 'zod';
 
 /** What an identifier names: the part before the underscore of its wire form. */
@@ -10,6 +10,13 @@ export const newUuid = (): string => v7();
 
 /** The one UUID (version 5) that stands for `name` within whatever `uuid` stands for: the same wherever it is made. */
 export const deriveUuid = (uuid: string, name: string): string => v5(name, uuid);
+
+/** An identifier under which 2⁴⁸ numbered ones follow each other: it begins like a UUIDv7, and ends in zeros. */
+export const newNumberedUuid = (): string => `${v7().slice(0, 14)}8${v4().slice(15, 24)}${'0'.repeat(12)}`;
+
+/** The identifier with that number under `newNumberedUuid()` (a UUID of version 8, RFC 9562). */
+export const numberUuid = (uuid: string, number: number): string =>
+  uuid.slice(0, 24) + number.toString(16).padStart(12, '0');
 
 /** The wire form of an identifier: `prefix_` and 26 characters of base32 (TypeID 0.3). */
 export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromUUID(prefix, uuid).toString();

@@ -1,5 +1,11 @@
 import { z } from 'zod';
 
+/**
+ * The tenant of the canaries. It has no row among the tenants, so that nothing lists it and no key can be made for it,
+ * and no tenant can be made with its id, which is no UUIDv7.
+ */
+export const CANARY_TENANT_ID = '00000000-0000-8000-8000-000000000001';
+
 const count = (description: string) => z.int().min(0).meta({ description });
 
 /** Where a tenant's answers are. At rest accepted = stored + repeated + quarantined + queued. */

@@ -61,6 +61,9 @@ const Settings = z.object({
   QUEUE_MAX_JOBS: integer(100, 100_000_000)
     .default(100_000)
     .describe('Waiting jobs from which on answers are refused with 503'),
+  INGESTION_CHECK_S: integer(0, 3600)
+    .default(30)
+    .describe('Seconds between two checks of the ingestion: a canary, and the balance of the queue; 0 makes none'),
   TRUSTED_PROXY_HOPS: integer(0, 10)
     .default(0)
     .describe('Proxies in front that append to X-Forwarded-For; 0 ignores the header'),

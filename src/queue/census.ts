@@ -1,5 +1,5 @@
 import type { HeldJob, QueueConnection } from './connection.ts';
-import { isolate, isSuspected } from './isolation.ts';
+import { isolate, isSuspected, placeOf } from './isolation.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 /** States of a job that is not done; `failed` is one that kills even the processes that would only move it. */
@@ -26,6 +26,13 @@ async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName)
   if (!pool) return queue(name).getRanges([...PENDING], 0, -1, true);
   const sql = "select id from job where queue = $1 and state <> 'completed' order by id";
   return (await pool.query<{ id: string }>(sql, [name])).rows.map(row => row.id);
+}
+
+/** Which of these flushes are queued, whole or isolated: the first isolated answer stands for its flush. */
+export async function findHeld(connection: QueueConnection, flushes: string[]): Promise<Set<string>> {
+  const whole = new Set(await readPendingIds(connection, QUEUES.answers)); // first: what moves meanwhile is found below
+  const isolated = new Set(await readPendingIds(connection, QUEUES.isolation));
+  return new Set(flushes.filter(flush => whole.has(flush) || isolated.has(placeOf(flush, 0))));
 }
 
 async function* readPending(connection: QueueConnection, name: QueueName): AsyncGenerator<Pending> {

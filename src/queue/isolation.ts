@@ -27,6 +27,9 @@ export const isSuspected = ({ stalledCounter, progress }: JobRecord): boolean =>
 /** What a suspected job's progress says from before its first answer is isolated on. */
 export const ISOLATED = { isolated: true };
 
+/** The id under which the answer at that place of a flush is isolated and recorded. */
+export const placeOf = (flush: string, index: number): string => deriveUuid(flush, String(index));
+
 /**
  * A flush as jobs of one answer each.
  *
@@ -35,7 +38,7 @@ export const ISOLATED = { isolated: true };
 export const isolate = ({ flush, answers }: RecordAnswers): IsolatedAnswer[] =>
   answers.map((answer, index) => ({
     v: 1,
-    flush: deriveUuid(flush, String(index)),
+    flush: placeOf(flush, index),
     part_of: flush,
     tenant_id: answer.tenant_id,
     answer_id: answer.id,

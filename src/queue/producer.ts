@@ -1,12 +1,12 @@
 import type { AcceptedAnswer } from '../domain/answers.ts';
-import { newUuid } from '../domain/ids.ts';
+import { newNumberedUuid, numberUuid } from '../domain/ids.ts';
 import { Problem } from '../domain/problem.ts';
 import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
-import { type Census, PENDING, takeCensus } from './census.ts';
+import { type Census, findHeld, PENDING, takeCensus } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
 import { checkPostgres, checkRedis, type Durability } from './durability.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
@@ -30,6 +30,16 @@ export interface QueueHealth {
   waitingJobs: number;
 }
 
+/** What a producer says it has made durable. */
+export interface FlushClaim {
+  /** The id under which its flushes are numbered, from 1. */
+  producer: string;
+  /** The number up to which each flush is on disk in the queue, or void. */
+  written: number;
+  /** Numbers that the queue did not confirm. Nobody was promised anything about them. */
+  voided: number[];
+}
+
 export interface Producer {
   /**
    * Resolves when the answers are on disk in the queue. Rejects with `queue-unavailable` when that can't be promised;
@@ -41,6 +51,10 @@ export interface Producer {
   health(): QueueHealth;
   /** What is queued, by tenant, as read from the queue at most `maxAgeMs` ago (1 s). */
   census(maxAgeMs?: number): Promise<Census>;
+  /** What this process has made durable so far. What was voided up to `since` is known already, and forgotten. */
+  claim(since: number): FlushClaim;
+  /** Which of these flushes the queue holds, whole or isolated. Rejects with `queue-unavailable` when it can't be read. */
+  findHeld(flushes: string[]): Promise<Set<string>>;
   /** Resolves when the first look at the store is over. */
   checked(): Promise<void>;
   close(): Promise<void>;
@@ -125,8 +139,12 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
   const firstLook = watch();
 
+  const numbers = createNumbers();
+
   const flush = async (batches: Batch[]): Promise<undefined[]> => {
-    const payload: RecordAnswers = { v: 1, flush: newUuid(), answers: batches.flatMap(batch => batch.answers) };
+    const number = numbers.take();
+    const id = numberUuid(numbers.producer, number);
+    const payload: RecordAnswers = { v: 1, flush: id, answers: batches.flatMap(batch => batch.answers) };
     // The job's id makes a command that the client library sends again harmless.
     const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
@@ -136,11 +154,13 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
         'adding to the queue',
       );
     } catch (error) {
+      numbers.end(number, false);
       metrics.queueFlushes.inc({ outcome: 'failed' });
       countFailure(error);
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
       throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
     }
+    numbers.end(number, true);
     metrics.queueFlushes.inc({ outcome: 'written' });
     return batches.map(() => undefined);
   };
@@ -186,11 +206,43 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     health: () => health,
     checked: () => firstLook,
     census,
+    claim: numbers.claim,
+    async findHeld(flushes) {
+      try {
+        return await findHeld(connection, flushes);
+      } catch (error) {
+        throw refuse('The queue can not be read right now.', error);
+      }
+    },
     async close() {
       await group.drained();
       stopped = true;
       clearTimeout(timer);
       await connection.close();
+    },
+  };
+}
+
+/** The numbers of a process's flushes: each that was taken ends written or void, so that a gap means a loss. */
+function createNumbers() {
+  const producer = newNumberedUuid();
+  const underWay = new Set<number>();
+  let voided: number[] = [];
+  let last = 0;
+  return {
+    producer,
+    take(): number {
+      underWay.add(++last);
+      return last;
+    },
+    end(number: number, isWritten: boolean): void {
+      underWay.delete(number);
+      if (!isWritten) voided.push(number);
+    },
+    claim(since: number): FlushClaim {
+      const written = Math.min(last, ...[...underWay].map(number => number - 1));
+      voided = voided.filter(number => number > since);
+      return { producer, written, voided: voided.filter(number => number <= written) };
     },
   };
 }

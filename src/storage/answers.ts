@@ -502,6 +502,17 @@ export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: 
     await session.query('delete from answers where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
   });
 
+/** Whether an answer is stored. */
+export const hasAnswer = async (tenant: TenantStorage, id: string): Promise<boolean> =>
+  (await tenant.query('select from answers where tenant_id = $1 and id = $2', [tenant.tenantId, id])).length > 0;
+
+/** Removes a canary, and those before it that came too late to be found. Their ids do not stay taken. */
+export const removeCanaries = (canaries: TenantStorage, id: string): Promise<unknown> =>
+  canaries.query("delete from answers where tenant_id = $1 and (id = $2 or received_at < now() - interval '1 hour')", [
+    canaries.tenantId,
+    id,
+  ]);
+
 async function lockAnswer(session: Session, tenant: TenantStorage, id: string): Promise<AnswerRow> {
   const rows = await session.query<AnswerRow>(
     `select ${COLUMNS} from answers where tenant_id = $1 and id = $2 for update`,

@@ -254,6 +254,31 @@ export const RecordedFlushEntity = defineEntity({
   indexes: [{ name: 'recorded_flushes_oldest', properties: ['recorded_at'] }],
 });
 
+export const FlushProducerEntity = defineEntity({
+  name: 'FlushProducer',
+  tableName: 'flush_producers',
+  properties: {
+    id: uuid().primary(),
+    written: p.bigint(),
+    settled: p.bigint(),
+    voided: p.array<string>().columnType('bigint[]'),
+    held: p.array<string>().columnType('bigint[]'),
+    claimed_at: moment(),
+  },
+});
+
+export const LostFlushEntity = defineEntity({
+  name: 'LostFlush',
+  tableName: 'lost_flushes',
+  properties: { id: uuid().primary(), found_at: moment() },
+});
+
+export const VanishedAnswerEntity = defineEntity({
+  name: 'VanishedAnswer',
+  tableName: 'vanished_answers',
+  properties: { tenant_id: uuid().primary(), id: uuid().primary(), vanished_at: moment() },
+});
+
 export const IdempotencyKeyEntity = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
@@ -297,6 +322,9 @@ export const ENTITIES = [
   MessageEntity,
   IngestionTotalEntity,
   RecordedFlushEntity,
+  FlushProducerEntity,
+  LostFlushEntity,
+  VanishedAnswerEntity,
   IdempotencyKeyEntity,
   RateCounterEntity,
   SchemaStateEntity,
