@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
 const WORKER_TABLES = ['answers', 'card_records', 'deleted_answers', 'ingestion_totals', 'quarantined_answers'];
-const SHARED_TABLES = ['rate_counters', 'recorded_flushes', 'schema_state'];
+const SHARED_TABLES = ['flush_producers', 'lost_flushes', 'rate_counters', 'recorded_flushes', 'schema_state'];
 
 /** A value for a column that has to have one. */
 const SAMPLES: Record<string, unknown> = {

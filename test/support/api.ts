@@ -72,6 +72,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     RATE_LIMITS: 'off',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     DATABASE_POOL: '5',
+    INGESTION_CHECK_S: '0', // tests look at every row and every job
     BASE_URL: 'https://parley.test',
     ...(backend === 'valkey' ? { REDIS_URL: beside?.config.REDIS_URL ?? (await valkeyUrl()) } : {}),
     ...settings,
