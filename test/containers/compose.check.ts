@@ -1,85 +1,17 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitFor } from '../support/api.ts';
 import { type Sender, sendAnswers } from '../support/load.ts';
-import { answerTo, aQuestion } from '../support/make.ts';
-import { freePort } from '../support/process.ts';
-import { type DockerOptions, docker, IMAGE, ROOT } from './docker.ts';
+import { answerTo } from '../support/make.ts';
+import { createInstallation, SERVICES, type Service, type Tenant } from './compose.ts';
+import { docker, IMAGE, ROOT } from './docker.ts';
 
-const PROJECT = `parley-check-${randomBytes(4).toString('hex')}`;
-const SERVICES = ['api', 'worker', 'postgres', 'valkey'] as const;
 const BACK_WITHIN_MS = 90_000;
 
-type Service = (typeof SERVICES)[number];
-
-const port = await freePort();
-const baseUrl = `http://127.0.0.1:${port}`;
-
-const compose = (args: string[], options: DockerOptions = {}) =>
-  docker(['compose', '--project-name', PROJECT, ...args], {
-    ...options,
-    // BASE_URL empty, as absent: vitest sets one of its own.
-    environment: { PARLEY_PORT: String(port), RATE_LIMITS: 'off', BASE_URL: '' },
-  });
-const up = async () => {
-  try {
-    await compose(['up', '--detach', '--wait']);
-  } catch (error) {
-    throw new Error(await compose(['logs', '--no-color', '--tail', '40']), { cause: error });
-  }
-};
-// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
-const parley = async (args: string[], input?: string): Promise<any> =>
-  JSON.parse(await compose(['exec', '--no-TTY', 'api', 'parley', ...args], { input }));
-
-/** What Docker knows of a service's container. */
-const inspect = async (service: Service | 'migrate' | 'secrets') =>
-  JSON.parse(await docker(['inspect', await compose(['ps', '--all', '--quiet', service])]))[0];
-
-const isHealthy = async (service: Service) => {
-  const { State } = await inspect(service);
-  return State.Running && State.Health.Status === 'healthy';
-};
-
-async function request(method: string, path: string, as: string, body?: unknown) {
-  const response = await fetch(`${baseUrl}${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
-  return { status: response.status, body: (await response.json()) as any };
-}
-
-interface Tenant {
-  id: string;
-  key: { id: string; secret: string; api_key: string };
-  questionId: string;
-}
-
-async function makeTenant(): Promise<Tenant> {
-  const { id } = await parley(['tenant', 'create', '--name', 'Acme']);
-  const key = await parley(['api-key', 'create', '--tenant', id, '--name', 'backend']);
-  const question = await request('POST', '/v1/questions', key.api_key, aQuestion());
-  const published = await request('POST', `/v1/questions/${question.body.id}/publish`, key.api_key, {});
-  expect(published.status, JSON.stringify(published.body)).toBe(200);
-  return { id, key, questionId: question.body.id };
-}
-
-/** The ids of every stored answer, in the order of the pages, so that one that is there twice shows. */
-async function storedAnswers(apiKey: string): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor = ''; ; ) {
-    const page = await request('GET', `/v1/answers?limit=100${cursor && `&cursor=${cursor}`}`, apiKey);
-    expect(page.status, JSON.stringify(page.body)).toBe(200);
-    ids.push(...page.body.data.map((answer: { id: string }) => answer.id));
-    if (!page.body.has_more) return ids;
-    cursor = encodeURIComponent(page.body.next_cursor);
-  }
-}
+const { project, port, baseUrl, compose, up, down, parley, inspect, isHealthy, request, makeTenant, storedAnswers } =
+  await createInstallation();
 
 /** SIGKILL from the engine's side: unlike `docker kill` it is a crash, after which the restart policy applies. */
 async function crash(service: Service): Promise<void> {
@@ -106,7 +38,7 @@ beforeAll(async () => {
   tenant = await makeTenant();
 });
 afterAll(async () => {
-  await compose(['down', '--volumes', '--timeout', '20']);
+  await down();
 });
 
 describe('docker compose up --wait', () => {
@@ -184,7 +116,7 @@ test('the demo passes, with the command line of the image', async () => {
     env: {
       ...process.env,
       BASE_URL: baseUrl,
-      PARLEY_CLI: `docker compose --project-name ${PROJECT} exec --no-TTY api parley`,
+      PARLEY_CLI: `docker compose --project-name ${project} exec --no-TTY api parley`,
     },
   });
   expect(stdout).not.toBe('');

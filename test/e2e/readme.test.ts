@@ -8,18 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settingsIn, settingsTable } from '../../docs/settings-table.ts';
 import { envExample } from '../../src/platform/config.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
+import { shellBlocks } from '../support/documents.ts';
 import { freePort, startProcess, type TestProcess } from '../support/process.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const README = readFileSync(join(PROJECT, 'README.md'), 'utf8');
 /** The command line without npm, which takes longer than the command. */
 const PARLEY_CLI = `${process.execPath} src/main.ts`;
-
-/** The code blocks for a shell in one section of README, in order. */
-const shellBlocks = (section: string): string[] => {
-  const text = README.split(/^## /m).find(part => part.startsWith(`${section}\n`)) ?? '';
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(match => match[1] ?? '');
-};
 
 /** Makes `curl` write down what it was asked before it does so, each word and each request with its separator. */
 const RECORDING = `curl() { printf '%s\\037' "$@" >>"$REQUESTS"; printf '\\036' >>"$REQUESTS"; command curl "$@"; }\n`;
@@ -81,7 +76,10 @@ const runDemo = (environment: Record<string, string> = {}) =>
   run(process.execPath, ['docs/demo.ts'], { PARLEY_CLI, ...environment });
 
 test('the quick start works to the letter, and the demo makes the very same requests', async () => {
-  const [readme, demo] = await Promise.all([runShell(shellBlocks('Quick start').join('\n'), 'readme'), runDemo()]);
+  const [readme, demo] = await Promise.all([
+    runShell(shellBlocks('README.md', 'Quick start').join('\n'), 'readme'),
+    runDemo(),
+  ]);
   expect(readme.code, readme.stderr).toBe(0);
   expect(withoutIds(readme.stdout).replaceAll(/\s+/g, ' ').trim()).toBe(
     [
@@ -132,7 +130,7 @@ test('config/env.example is the one that `npm run openapi` prints', () => {
 });
 
 test('README starts with the two commands of a newcomer', () => {
-  expect(shellBlocks('Start')[0]).toBe('npm ci && npm start\n');
+  expect(shellBlocks('README.md', 'Start')[0]).toBe('npm ci && npm start\n');
 });
 
 test('every dependency has its sentence in the decision on dependencies', () => {

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { waitFor } from '../support/api.ts';
+import { runDocumented, shellBlocks } from '../support/documents.ts';
+import { sendAnswers } from '../support/load.ts';
+import { createInstallation } from './compose.ts';
+
+const { baseUrl, environment, compose, up, down, parley, request, makeTenant, storedAnswers } =
+  await createInstallation();
+const folder = mkdtempSync(join(tmpdir(), 'parley-backup-'));
+
+beforeAll(up);
+afterAll(async () => {
+  await down();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the commands of the document bring a Compose installation back, with what was accepted before, once', async () => {
+  const [back, forth] = shellBlocks('docs/backup.md', 'With Compose') as [string, string];
+  const documented = { ...environment, BACKUP: folder };
+  const tenant = await makeTenant();
+  await compose(['stop', 'worker']);
+  const sender = sendAnswers([baseUrl], tenant.key.api_key, tenant.questionId, 2);
+  await waitFor(() => sender.ledger.acknowledged.size > 100);
+  const before = new Set(sender.ledger.acknowledged);
+  const backingUp = runDocumented(back, documented);
+  await compose(['start', 'worker']); // what was queued goes to the database while the backup is made
+  await backingUp;
+  const { acknowledged, ambiguous } = await sender.stop();
+
+  await down();
+  await runDocumented(forth, documented);
+  expect(await parley(['doctor'])).toMatchObject({ ok: true });
+  const ingestion = await waitFor(async () => {
+    const { status, body } = await request('GET', '/v1/ingestion', tenant.key.api_key);
+    return status === 200 && body.queued === 0 && body;
+  }, 60_000);
+  const stored = await storedAnswers(tenant.key.api_key);
+  const once = new Set(stored);
+  expect(once.size).toBe(stored.length);
+  expect(before.difference(once)).toEqual(new Set());
+  expect(once.difference(acknowledged.union(ambiguous))).toEqual(new Set());
+  expect(ingestion).toMatchObject({ stored: stored.length, accepted: stored.length, repeated: 0, quarantined: 0 });
+
+  const token = await new SignJWT({ grants: { identity: 'user|42' } })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' })
+    .setIssuer(tenant.key.id)
+    .setSubject(tenant.id)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(tenant.key.secret));
+  expect((await request('GET', '/v1/cards', token)).status).toBe(200);
+}, 300_000);

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { GenericContainer } from 'testcontainers';
+import { describe, expect, inject, test } from 'vitest';
+import { backends, createApi, createWorker, waitFor } from '../support/api.ts';
+import { runDocumented, shellBlocks } from '../support/documents.ts';
+import { type Ledger, sendAnswers } from '../support/load.ts';
+import { makeTenant, publishQuestion } from '../support/make.ts';
+import { runCommand, startProcess } from '../support/process.ts';
+
+const DOCUMENT = 'docs/backup.md';
+
+/** A folder that any user may enter and write to, removed at the end of the scope. */
+function temporaryFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'parley-backup-'));
+  chmodSync(path, 0o777);
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** An empty database, dropped at the end of the scope. */
+async function createEmptyDatabase() {
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = name;
+  await query(inject('postgresUrl'), `create database ${name}`);
+  const drop = async () => void (await query(inject('postgresUrl'), `drop database ${name} with (force)`));
+  return { url: url.href, [Symbol.asyncDispose]: drop };
+}
+
+/** A Valkey on a data folder that is there already. */
+async function startValkey(dataFolder: string) {
+  const container = await new GenericContainer('valkey/valkey:9')
+    .withCommand(
+      'valkey-server --appendonly yes --appendfsync always --maxmemory-policy noeviction --save'.split(' ').concat(''),
+    )
+    .withBindMounts([{ source: dataFolder, target: '/data' }])
+    .withExposedPorts(6379)
+    .start();
+  return {
+    url: `redis://${container.getHost()}:${container.getMappedPort(6379)}`,
+    [Symbol.asyncDispose]: async () => void (await container.stop()),
+  };
+}
+
+/** The tools of the stores, of the stores' own versions. */
+const TOOLS = `
+tool() { docker run --rm -i --network host -v "$BACKUP:$BACKUP" "$@"; }
+for name in pg_dump pg_restore psql; do eval "$name() { tool postgres:18 $name \\"\\$@\\"; }"; done
+valkey_cli() { tool valkey/valkey:9 valkey-cli "$@"; }
+alias valkey-cli=valkey_cli
+`;
+
+/** Between the first and the second tool as much time passes as the test wants. */
+const PAUSED_TOOLS = `${TOOLS}
+tool() {
+  while [ -e "$BACKUP/first-done" ] && [ ! -e "$BACKUP/go-on" ]; do sleep 0.05; done
+  docker run --rm -i --network host -v "$BACKUP:$BACKUP" "$@"
+  touch "$BACKUP/first-done"
+}
+`;
+
+const withoutQueue = (script: string): string =>
+  script
+    .split('\n')
+    .filter(line => !/valkey|queue/i.test(line))
+    .join('\n');
+
+async function get(baseUrl: string, path: string, as: string) {
+  const response = await fetch(`${baseUrl}${path}`, { headers: { Authorization: `Bearer ${as}` } });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+/** All of `before` is stored, each once, and nothing that nobody sent. */
+function expectRestored(before: ReadonlySet<string>, ledger: Ledger, stored: string[]): void {
+  const once = new Set(stored);
+  expect(once.size).toBe(stored.length);
+  expect(before.difference(once)).toEqual(new Set());
+  expect(once.difference(ledger.acknowledged.union(ledger.ambiguous))).toEqual(new Set());
+}
+
+describe.runIf(inject('valkeyUrl')).each(backends())('with stores of one own and the queue in %s', backend => {
+  test('a backup under load brings back what was accepted before it, once', async () => {
+    using folder = temporaryFolder();
+    const [backup, data] = ['backup', 'data'].map(name => join(folder.path, name)) as [string, string];
+    for (const path of [backup, data]) {
+      mkdirSync(path);
+      chmodSync(path, 0o777);
+    }
+    const [back, forth] = shellBlocks(DOCUMENT, 'With stores of your own').map(script =>
+      backend === 'valkey' ? script : withoutQueue(script),
+    ) as [string, string];
+    await using api = await createApi({ backend });
+    const tenant = await makeTenant(api);
+    const question = await publishQuestion(api, tenant);
+    const sender = sendAnswers([api.baseUrl], tenant.key.apiKey, question.id, 4);
+    await waitFor(() => sender.ledger.acknowledged.size > 100); // all of them in the queue: there is no worker yet
+    const before = new Set(sender.ledger.acknowledged);
+    const stores = { DATABASE_URL: api.database.url, REDIS_URL: api.config.REDIS_URL ?? '' };
+    const backingUp = runDocumented(back, { ...stores, SECRET_KEY: api.secretKey, BACKUP: backup }, PAUSED_TOOLS);
+    await Promise.race([backingUp, waitFor(() => existsSync(join(backup, 'first-done')))]);
+    {
+      await using _worker = await createWorker(api); // now everything goes from the queue to the database
+      await waitFor(async () => {
+        const stored = await query<{ id: string }>(api.database.url, 'select id from answers');
+        return before.isSubsetOf(new Set(stored.map(({ id }) => id)));
+      });
+      writeFileSync(join(backup, 'go-on'), '');
+      await backingUp;
+      await sender.stop();
+    }
+
+    await using database = await createEmptyDatabase();
+    const target = { DATABASE_URL: database.url, VALKEY_DATA: data, BACKUP: backup };
+    await runDocumented(forth, target, TOOLS);
+    chmodSync(data, 0o777);
+    await using valkey = backend === 'valkey' ? await startValkey(data) : undefined;
+    await using parley = await startProcess('start', {
+      DATABASE_URL: database.url,
+      SECRET_KEY: readFileSync(join(backup, 'secret_key'), 'utf8'),
+      ...(valkey ? { REDIS_URL: valkey.url } : {}),
+    });
+    await parley.awaitProbe('/readyz');
+    const figures = await waitFor(async () => {
+      const { status, body } = await get(parley.baseUrl, '/v1/ingestion', tenant.key.apiKey);
+      return status === 200 && body.queued === 0 && body;
+    }, 30_000);
+    const stored = await query<{ id: string }>(database.url, 'select id from answers');
+    expectRestored(
+      before,
+      sender.ledger,
+      stored.map(({ id }) => id),
+    );
+    expect(figures).toMatchObject({ stored: stored.length, repeated: 0, quarantined: 0, accepted: stored.length });
+    expect((await get(parley.baseUrl, '/v1/cards', await tenant.sign('user|42'))).status).toBe(200);
+  }, 90_000);
+});
+
+test('the data folder of the embedded PostgreSQL, put away and brought back, has every answer and secret', async () => {
+  using folder = temporaryFolder();
+  const environment = { DATA_DIR: join(folder.path, 'data'), BACKUP: join(folder.path, 'backup') };
+  const [back, forth] = shellBlocks(DOCUMENT, 'With the embedded PostgreSQL') as [string, string];
+  const parley = async (...args: string[]) => JSON.parse((await runCommand(args, environment)).stdout);
+
+  const first = await startProcess('start', environment);
+  await first.awaitProbe('/readyz', 200, 60_000);
+  const { id } = await parley('tenant', 'create', '--name', 'Acme');
+  const { api_key: key } = await parley('api-key', 'create', '--tenant', id, '--name', 'backend');
+  const post = async (path: string, body: object) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    return (await fetch(`${first.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  };
+  const question = (await post('/v1/questions', { type: 'nps', title: 'How likely?' })) as { id: string };
+  await post(`/v1/questions/${question.id}/publish`, {});
+  const sender = sendAnswers([first.baseUrl], key, question.id, 2);
+  await waitFor(() => sender.ledger.acknowledged.size > 30);
+  const { acknowledged } = await sender.stop();
+  first.kill('SIGTERM');
+  expect(await first.exited).toBe(0);
+
+  await runDocumented(back, environment);
+  rmSync(environment.DATA_DIR, { recursive: true });
+  await runDocumented(forth, environment);
+
+  await using second = await startProcess('start', environment);
+  await second.awaitProbe('/readyz', 200, 60_000);
+  const figures = await waitFor(async () => {
+    const { status, body } = await get(second.baseUrl, '/v1/ingestion', key);
+    return status === 200 && body.queued === 0 && body;
+  });
+  expect(figures).toMatchObject({ stored: acknowledged.size, accepted: acknowledged.size, repeated: 0 });
+  expect(await parley('doctor')).toMatchObject({ ok: true });
+}, 120_000);
