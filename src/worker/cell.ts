@@ -6,9 +6,9 @@ import type { RecordedCounts, SealedAnswer } from '../storage/answers.ts';
 import type { CellReply } from './cell-process.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
-const STARTED_WITHIN_MS = 30_000;
+const STARTED_WITHIN_S = 30;
 /** The process says each second that it is alive; one that is silent for so long hangs. */
-const SILENT_MS = 5000;
+const SILENT_S = 5;
 /** A process that is out of work for so long is ended: it takes some 100 MB. */
 const IDLE_MS = 30_000;
 const CLOSE_WITHIN_MS = 1500;
@@ -31,15 +31,18 @@ export function openCell(databaseUrl: string): Cell {
   let closing = false;
   let idle: NodeJS.Timeout | undefined;
 
+  /** The next answer gets another process: one that is about to end would be counted against it. */
+  const forget = (own: ChildProcess) => {
+    if (child === own) child = undefined;
+  };
+
   const start = (): ChildProcess => {
     const started = fork(MAIN, ['cell'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     isReady = false;
     started.once('message', () => {
       isReady = true;
     });
-    started.once('exit', () => {
-      if (child === started) child = undefined;
-    });
+    started.once('exit', () => forget(started));
     started.on('error', () => undefined); // a process that can't be started or told anything ends, which is heard
     started.send({ databaseUrl });
     return started;
@@ -48,9 +51,17 @@ export function openCell(databaseUrl: string): Cell {
   const hand = (own: ChildProcess, answer: SealedAnswer) =>
     new Promise<RecordedCounts>((resolve, reject) => {
       let handed = false;
-      let silence: NodeJS.Timeout;
+      let silentS = 0;
+      // By ticks, not by the clock: a worker that stood still itself has heard nothing either.
+      const tick = setInterval(() => {
+        silentS++;
+        if (silentS <= (handed ? SILENT_S : STARTED_WITHIN_S)) return;
+        forget(own);
+        own.kill('SIGKILL');
+        fail(`kept its process from answering for ${handed ? SILENT_S : STARTED_WITHIN_S} s`);
+      }, 1000);
       const end = () => {
-        clearTimeout(silence);
+        clearInterval(tick);
         own.off('message', hear).off('exit', mourn);
       };
       const fail = (what: string) => {
@@ -59,21 +70,13 @@ export function openCell(databaseUrl: string): Cell {
         else reject(new Problem('service-stopping', `The process for isolated answers ${what}.`));
       };
       const mourn = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
-      const listen = () => {
-        clearTimeout(silence);
-        const limitMs = handed ? SILENT_MS : STARTED_WITHIN_MS;
-        silence = setTimeout(() => {
-          own.kill('SIGKILL');
-          fail(`kept its process from answering for ${limitMs / 1000} s`);
-        }, limitMs);
-      };
       const give = () => {
         handed = true;
         own.send(answer);
       };
       const hear = (message: unknown) => {
+        silentS = 0;
         if (!handed) give();
-        listen();
         const { counts, failure } = message as CellReply;
         if (counts || failure) end();
         if (counts) resolve(counts);
@@ -82,12 +85,12 @@ export function openCell(databaseUrl: string): Cell {
       };
       own.on('message', hear).once('exit', mourn);
       if (isReady) give();
-      listen();
     });
 
   const stop = async () => {
     const own = child;
     if (!own) return;
+    forget(own);
     const ended = new Promise(done => own.once('exit', done));
     if (own.connected) own.disconnect();
     await within(ended, CLOSE_WITHIN_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));

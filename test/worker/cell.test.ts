@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { v7 } from 'uuid';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Problem } from '../../src/domain/problem.ts';
+import { isolate } from '../../src/queue/isolation.ts';
+import type { SealedAnswer } from '../../src/storage/answers.ts';
+import { openCell } from '../../src/worker/cell.ts';
+import { createDatabase } from '../support/database.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
+
+const database = await createDatabase();
+const { env } = process;
+beforeAll(() => {
+  process.env = {
+    ...env,
+    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../faults/poison.ts')}`,
+    POISON_LOOP_MS: '20000',
+  };
+});
+afterAll(async () => {
+  process.env = env;
+  await database[Symbol.asyncDispose]();
+});
+
+const answer = (comment: string): SealedAnswer => {
+  const flush = { v: 1 as const, flush: v7(), answers: [anAcceptedAnswer({ comment })] };
+  return isolate(flush)[0] as SealedAnswer;
+};
+const STORED = { stored: 1, repeated: 0, quarantined: 0 };
+
+test('what an answer does to the process is held against it, and never against the next one', async () => {
+  const cell = openCell(database.url);
+  expect(await cell.store(answer('good'))).toEqual(STORED);
+  await expect(cell.store(answer('poison:kill'))).rejects.toThrow('ended its process (SIGKILL)');
+  expect(await cell.store(answer('good'))).toEqual(STORED);
+  await expect(cell.store(answer('poison:loop'))).rejects.toThrow('kept its process from answering for 5 s');
+  expect(await cell.store(answer('good'))).toEqual(STORED);
+  await expect(cell.store(answer('poison:throw'))).rejects.toThrow('TypeError: This answer meets a bug.');
+  expect(await cell.store(answer('good'))).toEqual(STORED);
+  await cell.close();
+});
+
+test('a worker that stands still itself does not take that for a silence of the process', async () => {
+  const cell = openCell(database.url);
+  await cell.store(answer('good'));
+  const held = cell.store(answer('good'));
+  for (const until = Date.now() + 6500; Date.now() < until; );
+  expect(await held).toEqual(STORED);
+  await cell.close();
+});
+
+test('an outage, and the end of the worker, are held against no answer', async () => {
+  const away = openCell('postgresql://nobody@127.0.0.1:1/nowhere');
+  await expect(away.store(answer('good'))).rejects.toBeInstanceOf(Problem);
+  await away.close();
+  const cell = openCell(database.url);
+  await cell.store(answer('good'));
+  const held = cell.store(answer('poison:loop'));
+  await Promise.all([cell.close(), expect(held).rejects.toBeInstanceOf(Problem)]);
+});
+
+test('an answer that the database refuses goes to the quarantine as such', async () => {
+  const cell = openCell(database.url);
+  const refused = { stored: 0, repeated: 0, quarantined: 1 };
+  expect(await cell.store(answer('not text for PostgreSQL: \u0000'))).toEqual(refused);
+  await cell.close();
+});
