@@ -69,8 +69,8 @@ async function examineDatabase(url: string, secretKey: string): Promise<Check[]>
     return [ill('database', `can not be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs.')];
   }
   const schema = await examineSchema(url);
-  const secrets = schema[0]?.ok ? await examineSecrets(url, secretKey) : [];
-  return [well('database', 'is reached'), ...schema, ...secrets, ...(await examineRoles(url))];
+  const inside = schema[0]?.ok ? [...(await examineSecrets(url, secretKey)), await examineLosses(url)] : [];
+  return [well('database', 'is reached'), ...schema, ...inside, ...(await examineRoles(url))];
 }
 
 /** Whether `SECRET_KEY` is the one that the stored secrets were encrypted with, tried on the newest key. */
@@ -95,6 +95,23 @@ async function examineSecrets(url: string, secretKey: string): Promise<Check[]> 
       ),
     ];
   }
+}
+
+/** Whether the processes have found that accepted answers were lost. */
+async function examineLosses(url: string): Promise<Check> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ flushes: string; answers: string }>(
+    'select (select count(*) from lost_flushes) as flushes, (select count(*) from vanished_answers) as answers',
+  );
+  await client.end();
+  const { flushes, answers } = rows[0] ?? { flushes: '0', answers: '0' };
+  if (flushes === '0' && answers === '0') return well('balance', 'nothing accepted is missing');
+  return ill(
+    'balance',
+    `${flushes} flushes that the queue had confirmed and ${answers} answers that were stored are missing`,
+    'See "Lost answers" in docs/operating.md.',
+  );
 }
 
 async function examineSchema(url: string): Promise<Check[]> {

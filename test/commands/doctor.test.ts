@@ -52,6 +52,17 @@ describe('the doctor', () => {
     ]);
   });
 
+  test('says that accepted answers are missing, until someone says that it was dealt with', async () => {
+    await using database = await createDatabase();
+    const environment = { DATABASE_URL: database.url, SECRET_KEY };
+    await database.query('insert into lost_flushes values (gen_random_uuid(), now())');
+    expect(illOf(await diagnose(environment))).toEqual([
+      expect.objectContaining({ name: 'balance', detail: expect.stringMatching(/^1 flushes .* 0 answers/) }),
+    ]);
+    await database.query('delete from lost_flushes');
+    expect((await diagnose(environment)).ok).toBe(true);
+  });
+
   test('says that the secret key is not the one that the stored secrets were made with', async () => {
     await using database = await createDatabase();
     const environment = { DATABASE_URL: database.url, SECRET_KEY };
