@@ -28,7 +28,7 @@ LABEL org.opencontainers.image.title="Parley" \
 RUN ln -s /app/src/main.ts /usr/local/bin/parley && install -d -o 1000 -g 1000 -m 755 /run/parley
 COPY --from=build /app /app
 WORKDIR /app
-ENV HOST=0.0.0.0
+ENV HOST=0.0.0.0 NODE_OPTIONS=--max-semi-space-size=16
 USER 1000:1000
 EXPOSE 3000 9464
 STOPSIGNAL SIGTERM

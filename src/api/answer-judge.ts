@@ -188,7 +188,8 @@ function checkCard(
   owner: { identity: string; verified: boolean },
   cardIds: CardIds,
 ): string {
-  const expected = cardIds({ tenantId: caller.tenantId, ...owner }, answer.question_id);
+  const { identity, verified } = owner;
+  const expected = cardIds({ tenantId: caller.tenantId, identity, verified }, answer.question_id);
   if (answer.card_id === undefined && caller.kind !== 'api-key')
     throw new Rejected('validation-failed', 'must name the card that was shown', '/card_id');
   if (answer.card_id !== undefined && answer.card_id !== expected)

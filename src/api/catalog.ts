@@ -126,14 +126,15 @@ async function loadCatalog(storage: Storage, tenantId: string): Promise<TenantCa
     loadPublishedQuestions(scope),
     listDeletedAnswers(scope, MAX_DELETED_IDS),
   ]);
-  const versionOf = new Map(versions.map(version => [`${version.question_id}/${version.version}`, version]));
+  const versionsOf = new Map<string, Map<number, QuestionVersionRow>>(questions.map(({ id }) => [id, new Map()]));
+  for (const row of versions) versionsOf.get(row.question_id)?.set(row.version, row);
   const deleted = new Set(deletedIds);
   return {
     cooldownDays: tenant?.cooldown_days ?? DEFAULT_COOLDOWN_DAYS,
     live: questions.filter(({ status }) => status === 'live').map(row => ({ ...row, cardTail: cardTail(row) })),
     questions: new Map(questions.map(question => [question.id, question])),
     ignoringCooldown: new Set(questions.filter(question => question.frequency.ignore_cooldown).map(({ id }) => id)),
-    version: (questionId, version) => versionOf.get(`${questionId}/${version}`),
+    version: (questionId, version) => versionsOf.get(questionId)?.get(version),
     isDeleted: answerId => deleted.has(answerId),
   };
 }

@@ -6,14 +6,14 @@ import { createThrottle, type Log } from '../platform/log.ts';
 /** A limit of requests in a window that starts at a whole multiple of its length. */
 export interface RateLimit {
   /** What is limited, for headers and metrics: `identity`, `api-key`, `ip` … */
-  scope: string;
-  limit: number;
-  windowSeconds: number;
+  readonly scope: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
 }
 
 /** What a request found: how many are left in the window, and when it ends. */
-export interface RateVerdict {
-  limit: RateLimit;
+export interface RateVerdict<Limit extends RateLimit = RateLimit> {
+  limit: Limit;
   allowed: boolean;
   remaining: number;
   resetSeconds: number;
@@ -21,9 +21,9 @@ export interface RateVerdict {
 
 export interface RateLimits {
   /** Counts a request of `key` and judges it from memory, without a round trip. */
-  take(limit: RateLimit, key: string): RateVerdict;
+  take<Limit extends RateLimit>(limit: Limit, key: string): RateVerdict<Limit>;
   /** Counts and judges in the shared store itself. Rejects when that is down: for issuing credentials. */
-  takeStrictly(limit: RateLimit, key: string): Promise<RateVerdict>;
+  takeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
   close(): Promise<void>;
 }
 
@@ -65,7 +65,12 @@ export function openRateLimits(
     (Math.floor(at / (windowSeconds * 1000)) + 1) * windowSeconds * 1000;
   const nameOf = (limit: RateLimit, endsAt: number, key: string) => `${limit.scope}\n${endsAt}\n${key}`;
 
-  const verdict = (limit: RateLimit, total: number, at: number, endsAt: number): RateVerdict => ({
+  const verdict = <Limit extends RateLimit>(
+    limit: Limit,
+    total: number,
+    at: number,
+    endsAt: number,
+  ): RateVerdict<Limit> => ({
     limit,
     allowed: total <= limit.limit,
     remaining: Math.max(0, limit.limit - total),

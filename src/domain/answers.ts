@@ -29,7 +29,7 @@ const ChoiceValue = z.strictObject({
 });
 
 /** Any step's value by its JSON shape; what it must be follows from the question (`judgeValue`). */
-const Value = z.union([text(5000), z.number(), z.boolean(), ChoiceValue]);
+const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]);
 
 /** The record of one card view, as a client syncs it (contract section 4). */
 export const NewAnswer = z
@@ -164,7 +164,7 @@ export const markOf = (answer: Omit<AcceptedAnswer, 'values'>): SyncMark => ({
   revision: answer.revision,
   state: answer.state,
   content_hash: answer.content_hash,
-  owner: JSON.stringify([answer.identity, answer.identity_verified, answer.card_id, answer.question_id]),
+  owner: `${answer.card_id} ${answer.question_id} ${answer.identity_verified} ${answer.identity}`,
 });
 
 export type Comparison = 'newer' | 'duplicate' | 'superseded' | 'revision-conflict';
@@ -256,10 +256,8 @@ export function judgeContent(
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
 ): ValueFault | undefined {
   for (const [step, value] of Object.entries(answer.values)) {
-    const pointer = jsonPointer(['values', step]);
-    if (step !== MAIN_STEP) return { pointer, detail: 'the question has no such step' };
-    const detail = judgeValue(content, value);
-    if (detail) return { pointer, detail };
+    const detail = step === MAIN_STEP ? judgeValue(content, value) : 'the question has no such step';
+    if (detail) return { pointer: jsonPointer(['values', step]), detail };
   }
   if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))
     return { pointer: '/values/main', detail: 'is required when the answer is completed' };

@@ -22,8 +22,9 @@ const METHODS = { 'api-key': 'api_key', 'access-token': 'jwt', 'public-access-to
 /** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
 export async function authenticate(authorization: string | undefined, deps: AuthDeps): Promise<Caller> {
   if (authorization === undefined) throw new Problem('credentials-missing', 'The Authorization header is missing.');
-  const [scheme, credential, ...rest] = authorization.split(' ');
-  if (scheme?.toLowerCase() !== 'bearer' || !credential || rest.length > 0)
+  const space = authorization.indexOf(' ');
+  const credential = authorization.slice(space + 1);
+  if (authorization.slice(0, space).toLowerCase() !== 'bearer' || credential === '' || credential.includes(' '))
     throw new Problem('credentials-invalid', 'The Authorization header must be "Bearer <token or API key>".');
   const isKey = credential.startsWith(BEARER_PREFIX);
   const now = deps.now();

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
@@ -12,7 +13,6 @@ const MAX_DEPTH = 20;
 const READ_AWAY_MS = 5000;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A body as it came and as JSON. */
 export interface ReadBody {
@@ -85,9 +85,10 @@ export function replyToUnread(ctx: Context, text: string): void {
 }
 
 function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new Problem('malformed-json', 'The body is not JSON in UTF-8.');
   let json: unknown;
   try {
-    json = JSON.parse(utf8.decode(bytes));
+    json = JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
     throw new Problem('malformed-json', 'The body is not JSON in UTF-8.', { cause });
   }

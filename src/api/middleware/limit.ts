@@ -5,14 +5,25 @@ import type { Config } from '../../platform/config.ts';
 import type { Caller } from '../authentication/caller.ts';
 import type { ApiDeps } from '../deps.ts';
 
-const perMinute = (scope: string, limit: number): RateLimit => ({ scope, limit, windowSeconds: 60 });
+/** A limit with the header that announces it. */
+interface AnnouncedLimit extends RateLimit {
+  readonly policy: string;
+}
+
+const announce = (scope: string, limit: number, windowSeconds: number): AnnouncedLimit => ({
+  scope,
+  limit,
+  windowSeconds,
+  policy: `"${scope}";q=${limit};w=${windowSeconds}`,
+});
+const perMinute = (scope: string, limit: number) => announce(scope, limit, 60);
 
 /** The limits of an installation, made once. */
 const limitsFrom = (config: Config) => ({
   apiKey: perMinute('api-key', config.RATE_API_KEY),
   identity: perMinute('identity', config.RATE_ACCESS_TOKEN),
   publicIdentity: perMinute('public-identity', config.RATE_PUBLIC_TOKEN),
-  publicKey: { scope: 'public-key', limit: config.PUBLIC_KEY_DAILY_CAP, windowSeconds: 86_400 },
+  publicKey: announce('public-key', config.PUBLIC_KEY_DAILY_CAP, 86_400),
   ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
   'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
 });
@@ -24,16 +35,18 @@ function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
   return limits;
 }
 
+type Verdict = RateVerdict<AnnouncedLimit>;
+
 /** Says in the response how much of a limit is left (draft-ietf-httpapi-ratelimit-headers). */
-function tell(ctx: Context, { limit, remaining, resetSeconds }: RateVerdict): void {
-  ctx.set('RateLimit-Policy', `"${limit.scope}";q=${limit.limit};w=${limit.windowSeconds}`);
+function tell(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
+  ctx.set('RateLimit-Policy', limit.policy);
   ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
 }
 
 /** Throws 429 for a verdict that forbids, unless limits only count (`RATE_LIMITS=off`). */
 export function enforce(
   ctx: Context,
-  verdict: RateVerdict,
+  verdict: Verdict,
   { config, metrics }: Pick<ApiDeps, 'config' | 'metrics'>,
 ): void {
   if (verdict.allowed) return;
@@ -54,7 +67,7 @@ export function limitCaller(ctx: Context, caller: Caller, deps: ApiDeps): void {
 }
 
 /** What a caller's limits say, the most telling first. */
-function countCaller(caller: Caller, { limits, config }: ApiDeps): [RateVerdict, ...RateVerdict[]] {
+function countCaller(caller: Caller, { limits, config }: ApiDeps): [Verdict, ...Verdict[]] {
   const { apiKey, identity, publicIdentity, publicKey } = limitsOf(config);
   if (caller.kind === 'api-key') return [limits.take(apiKey, caller.keyId)];
   const who = `${caller.tenantId}\n${caller.identity}`;
