@@ -32,32 +32,23 @@ export function createApp(deps: ApiDeps): Koa {
 const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /**
- * One router for the paths with parameters, and one for each path without: those are found by a look-up, so that the
- * busiest requests are not matched against every pattern (docs/performance.md).
+ * The routes. Operations whose path has no parameters are looked up before the router is asked, which would match the
+ * busiest requests against every pattern it knows (docs/performance.md).
  */
 function createRoutes(deps: ApiDeps): Middleware {
+  const router = new Router({ sensitive: true, strict: true });
   const cursors = createCursors(deps.keychain);
-  const patterns = createRouter();
-  const fixed = new Map<string, Router>();
-  const routerOf = (path: string): Router => {
-    if (path.includes('{')) return patterns;
-    const router = fixed.get(path) ?? createRouter();
-    fixed.set(path, router);
-    return router;
-  };
+  const fixed = new Map<string, Middleware>();
   for (const operation of OPERATIONS) {
-    const serve = runOperation(operation, cursors, deps) as RouterMiddleware;
-    routerOf(operation.path)[operation.method](toPattern(operation.path), serve);
+    const serve = runOperation(operation, cursors, deps);
+    router[operation.method](toPattern(operation.path), serve as RouterMiddleware);
+    if (!operation.path.includes('{')) fixed.set(`${operation.method.toUpperCase()} ${operation.path}`, serve);
   }
-  for (const path of addDocuments(patterns)) patterns.all(toPattern(path), ctx => refuseMethod(ctx, path));
-  for (const path of new Set(OPERATIONS.map(operation => operation.path)))
-    routerOf(path).all(toPattern(path), ctx => refuseMethod(ctx, path));
-  const byPattern = patterns.routes();
-  const byPath = new Map([...fixed].map(([path, router]) => [path, router.routes()]));
-  return (ctx, next) => (byPath.get(ctx.path) ?? byPattern)(ctx as never, next);
+  for (const path of new Set([...OPERATIONS.map(operation => operation.path), ...addDocuments(router)]))
+    router.all(toPattern(path), ctx => refuseMethod(ctx, path));
+  const route = router.routes() as Middleware;
+  return (ctx, next) => (fixed.get(`${ctx.method} ${ctx.path}`) ?? route)(ctx, next);
 }
-
-const createRouter = () => new Router({ sensitive: true, strict: true });
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
