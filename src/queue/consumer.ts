@@ -15,7 +15,7 @@ import {
 import { type Line, openLine } from './line.ts';
 
 /** How many jobs one worker process holds at once; their answers are stored together. */
-const CONCURRENCY = 20;
+const CONCURRENCY = 50;
 /** A flush that failed this often, the last time for no outage, is dealt with answer by answer. */
 const SUSPECT_FAILURES = 5;
 /** An answer that failed alone this often, and never for an outage, goes to the quarantine. */

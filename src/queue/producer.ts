@@ -14,7 +14,8 @@ import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
-const MAX_FLUSHES_IN_FLIGHT = 2;
+/** One: with two, flushes are half as large, and everything behind them costs more (docs/performance.md). */
+const MAX_FLUSHES_IN_FLIGHT = 1;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
 const HEALTH_EVERY_MS = 1000;

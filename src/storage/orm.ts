@@ -97,7 +97,7 @@ export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, 
  * the infrastructure come out as the problem `database-unavailable`.
  */
 export function openStorage({ url, role, connections, log, metrics }: StorageOptions): Storage {
-  const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; set timezone = 'UTC'`;
+  const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; set timezone = 'UTC'; set plan_cache_mode = force_generic_plan`;
   const orm = new MikroORM({
     ...ormOptions(url, log),
     driverOptions: {

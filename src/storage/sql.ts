@@ -25,13 +25,30 @@ export function createWhere(): Where {
   };
 }
 
-/** Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`. */
+/** Types of which no value's text needs an escape within an array. */
+const PLAIN = new Set(['uuid', 'int', 'bigint', 'boolean', 'timestamptz']);
+
+/** An array as PostgreSQL reads it: made here where it is plain, else by the driver, which looks at each character. */
+const toArray = (values: unknown[], type: string | undefined): unknown =>
+  PLAIN.has(type ?? '') ? `{${values.map(value => value ?? 'null').join(',')}}` : values;
+
+/**
+ * Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`.
+ *
+ * Of the plain types (uuid, int, bigint, boolean, timestamptz) values are numbers, booleans, null, or text that was
+ * checked to be one.
+ */
 export function unnest<Row>(rows: readonly Row[], columns: { [K in keyof Row & string]?: string }, firstParam = 1) {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const arrays = names.map((name, index) => `$${firstParam + index}::${columns[name]}[]`);
   return {
     sql: `unnest(${arrays.join(', ')}) as incoming(${names.map(name => `"${name}"`).join(', ')})`,
-    params: names.map(name => rows.map(row => row[name])),
+    params: names.map(name =>
+      toArray(
+        rows.map(row => row[name]),
+        columns[name],
+      ),
+    ),
   };
 }
 

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { createGroupCommit } from '../../src/platform/group-commit.ts';
 
 /** A group commit whose flushes end when the test says so. */
-function controlled(maxInFlight = 2, maxItems = 3) {
+function controlled(maxInFlight = 2, maxItems = 3, spacingMs = 0) {
   const flushes: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
   const group = createGroupCommit<number, string>({
     maxInFlight,
+    spacingMs,
     weigh: item => [1, item],
     maxWeights: [maxItems, 100],
     flush: items =>
@@ -95,5 +96,48 @@ describe('a group commit', () => {
     flushes[0]?.fail(new Error('no'));
     await waiting;
     expect(await failing).toBe('no');
+  });
+
+  describe('with a spacing', () => {
+    test('lets an item that comes alone leave at once, and those that follow closely together', async () => {
+      const { group, flushes } = controlled(2, 10, 150);
+      const first = group.add(1);
+      await turn();
+      expect(flushes.map(flush => flush.items)).toEqual([[1]]);
+      flushes[0]?.succeed();
+      await first;
+      const later = [2, 3].map(item => group.add(item));
+      await turn();
+      expect(flushes).toHaveLength(1);
+      later.push(group.add(4));
+      await expect.poll(() => flushes[1]?.items).toEqual([2, 3, 4]);
+      flushes[1]?.succeed();
+      expect(await Promise.all(later)).toEqual(['done 2', 'done 3', 'done 4']);
+    });
+
+    test('never holds back a full group', async () => {
+      const { group, flushes } = controlled(2, 2, 60_000);
+      void group.add(1);
+      await turn();
+      for (const item of [2, 3, 4]) void group.add(item);
+      await turn();
+      expect(flushes.map(flush => flush.items)).toEqual([[1], [2, 3]]);
+    });
+
+    test('is drained only when what it held back has ended too', async () => {
+      const { group, flushes } = controlled(2, 10, 50);
+      void group.add(1);
+      await turn();
+      void group.add(2);
+      flushes[0]?.succeed();
+      let isDrained = false;
+      const drained = group.drained().then(() => {
+        isDrained = true;
+      });
+      await expect.poll(() => flushes.length).toBe(2);
+      expect(isDrained).toBe(false);
+      flushes[1]?.succeed();
+      await drained;
+    });
   });
 });

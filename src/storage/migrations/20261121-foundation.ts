@@ -116,7 +116,7 @@ create table question_versions (
 create table answers (
   tenant_id uuid not null,
   id uuid not null,
-  identity text not null,
+  identity text collate "C" not null,
   identity_verified boolean not null,
   card_id uuid not null,
   question_id uuid not null,
@@ -151,7 +151,7 @@ create table deleted_answers (
     this.addSql(`
 create table card_records (
   tenant_id uuid not null,
-  identity text not null,
+  identity text collate "C" not null,
   identity_verified boolean not null,
   question_id uuid not null,
   shown_at timestamptz(3) not null,
@@ -178,7 +178,7 @@ create table quarantined_answers (
 create table conversations (
   tenant_id uuid not null,
   id uuid not null,
-  identity text not null,
+  identity text collate "C" not null,
   identity_verified boolean not null,
   subject text not null,
   status text not null,
