@@ -35,7 +35,7 @@ export interface Catalog {
   readAfter(tenantId: string, moment: Date): Promise<TenantCatalog>;
 }
 
-const MAX_TENANTS = 5000;
+const MAX_TENANTS = 20_000;
 /** Beyond this age a catalog is read again even if no notice came: the net below the notices. */
 const MAX_AGE_MS = 60_000;
 const MAX_DELETED_IDS = 10_000;

@@ -10,7 +10,7 @@ import type { Storage } from '../../storage/orm.ts';
 
 /** For how long cached keys hold while no revocation could be heard; then everything that needs a key is 503. */
 const MAX_DEAF_MS = 60_000;
-const MAX_KEYS = 10_000;
+const MAX_KEYS = 50_000;
 /** Ids that name no key: remembered so that made-up tokens do not become queries, and bounded like the keys. */
 const MAX_UNKNOWN = 10_000;
 const UNKNOWN_KEPT_MS = 30_000;

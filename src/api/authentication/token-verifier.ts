@@ -3,8 +3,8 @@ import { type VerifiedToken, verifyAccessToken } from './access-tokens.ts';
 import type { UserCaller } from './caller.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** How many verified tokens a process remembers: some 10 MB at the usual length. */
-export const MAX_TOKENS = 10_000;
+/** How many verified tokens a process remembers: some 20 MB at the usual length. */
+export const MAX_TOKENS = 20_000;
 /** Longer tokens are verified each time, so that what is remembered stays bounded in bytes too. */
 const MAX_TOKEN_LENGTH = 1024;
 

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const PROFILES = resolve(import.meta.dirname, 'profiles');
+const READY_WITHIN_MS = 30_000;
+const POLL_MS = 5;
+const STOP_WITHIN_MS = 20_000;
+
+/** A program that the bench started: Parley in some role, or a floor program. */
+export interface Program extends AsyncDisposable {
+  pid: number;
+  url: string;
+  metricsUrl: string;
+  /** From the start of the process to the first 200 of its probe. */
+  readyAfterMs: number;
+}
+
+export interface ProgramOptions {
+  /** The path from the project's root, and arguments. */
+  command: string[];
+  environment: Record<string, string>;
+  /** Whether the probe lies on the metrics port, as the worker's does. */
+  probesOnMetricsPort?: boolean;
+  /** The name of a CPU profile to write under `bench/profiles` when the program ends. */
+  profile?: string | undefined;
+}
+
+/** Programs that run; none outlives this process, however it ends. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export const freePort = (): Promise<number> =>
+  new Promise(done => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+
+/** The file that the profile of a name is written to. */
+export const profilePath = (name: string): string => resolve(PROFILES, `${name}.cpuprofile`);
+
+const profileFlags = (name: string | undefined): string[] =>
+  name ? ['--cpu-prof', `--cpu-prof-dir=${PROFILES}`, `--cpu-prof-name=${name}.cpuprofile`] : [];
+
+async function awaitReady(child: ChildProcess, probe: string, output: () => string): Promise<void> {
+  for (const deadline = performance.now() + READY_WITHIN_MS; ; await sleep(POLL_MS)) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`a program ended early:\n${output()}`);
+    if (performance.now() > deadline)
+      throw new Error(`a program is not ready after ${READY_WITHIN_MS} ms:\n${output()}`);
+    const response = await fetch(probe).catch(() => undefined); // not listening yet
+    await response?.arrayBuffer();
+    if (response?.status === 200) return;
+  }
+}
+
+/** Starts a program on free ports of 127.0.0.1 and waits until `/readyz` says 200. */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [...profileFlags(options.profile), ...options.command], {
+    cwd: ROOT,
+    env: {
+      NODE_OPTIONS: process.env.NODE_OPTIONS,
+      PATH: process.env.PATH,
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      ...options.environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
+  running.add(child);
+  const exited = new Promise<void>(done =>
+    child.once('exit', () => {
+      running.delete(child);
+      done();
+    }),
+  );
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    await exited;
+    clearTimeout(timer);
+  };
+  const [url, metricsUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${metricsPort}`];
+  try {
+    await awaitReady(child, `${options.probesOnMetricsPort ? metricsUrl : url}/readyz`, () => output);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const readyAfterMs = performance.now() - startedAt;
+  return { pid: child.pid as number, url, metricsUrl, readyAfterMs, [Symbol.asyncDispose]: stop };
+}
+
+/** Runs a command to its end; rejects with what it printed unless it ends well. */
+export async function runProgram(command: string[], environment: Record<string, string>): Promise<void> {
+  const child = spawn(process.execPath, command, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
+  const code = await new Promise(done => child.once('exit', done));
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${output}`);
+}
+
+/** The value of a counter without labels, as a process exports it. */
+export async function readCounter(program: Program, name: string): Promise<number> {
+  const text = await (await fetch(`${program.metricsUrl}/metrics`)).text();
+  return Number(text.match(new RegExp(`^${name} (\\S+)$`, 'm'))?.[1] ?? Number.NaN);
+}

@@ -1,0 +1,12 @@
+/** What the naive API hands to the naive worker: one answer a job. */
+export interface NaiveAnswer {
+  tenant_id: string;
+  id: string;
+  identity: string;
+  card_id: string;
+  question_id: string;
+  values: unknown;
+  received_at: string;
+}
+
+export const NAIVE_QUEUE = 'naive';

@@ -1,0 +1,254 @@
+import type { Figures } from './bench.ts';
+
+/** What one line of the table asks for. */
+export interface Goal {
+  /** The number of the goal; several lines may share one. */
+  number: string;
+  what: string;
+  how: string;
+  /** The bound that must hold and the one aimed at; a line without them only informs. */
+  must?: number;
+  aim?: number;
+  better: 'higher' | 'lower';
+  unit: string;
+  /** The figures that it is made of. */
+  figures: string[];
+  /** Its value in one round. */
+  value(figures: Figures): number;
+}
+
+type Line = Omit<Goal, 'figures' | 'value'>;
+
+const ratio = (line: Omit<Line, 'unit'> & { unit?: string }, of: string, to: string): Goal => ({
+  unit: to === 'koa' ? '÷ Koa' : '×',
+  ...line,
+  figures: [of, to],
+  value: figures => (figures[of] ?? Number.NaN) / (figures[to] ?? Number.NaN),
+});
+
+const plain = (line: Line, figure: string, factor = 1): Goal => ({
+  ...line,
+  figures: [figure],
+  value: figures => (figures[figure] ?? Number.NaN) * factor,
+});
+
+const higher = { better: 'higher' } as const;
+const lower = { better: 'lower' } as const;
+const COLD = 'the same, 0 % cache hits';
+
+/** Every goal, in the order of the table. The bounds hold for what is measured in one run, beside its own floor. */
+export const GOALS: Goal[] = [
+  ratio(
+    {
+      number: '1',
+      what: 'GET /v1/cards, 200',
+      how: '64 connections, 500 users of 20 tenants in rotation, three cards each; requests/s',
+      must: 0.5,
+      aim: 0.75,
+      ...higher,
+    },
+    'cards',
+    'koa',
+  ),
+  ratio(
+    { number: '1', what: COLD, how: '5,000 users, every request with a token of its own', ...higher },
+    'cold cards',
+    'koa',
+  ),
+  ratio(
+    {
+      number: '2',
+      what: 'GET /v1/cards, If-None-Match, 304',
+      how: 'as 1, each user with the entity tag of its cards',
+      must: 0.6,
+      aim: 0.85,
+      ...higher,
+    },
+    'unchanged',
+    'koa',
+  ),
+  ratio({ number: '2', what: COLD, how: 'as 1 at 0 %', ...higher }, 'cold unchanged', 'koa'),
+  ratio(
+    {
+      number: '3',
+      what: 'POST /v1/answers, 1 answer',
+      how: 'as 1; acknowledged after the queue has it on disk (AOF always)',
+      must: 0.4,
+      aim: 0.6,
+      ...higher,
+    },
+    'answers',
+    'koa',
+  ),
+  ratio({ number: '3', what: COLD, how: 'as 1 at 0 %', ...higher }, 'cold answers', 'koa'),
+  ratio(
+    {
+      number: '4',
+      what: 'POST /v1/answers, 20 answers: answers/s',
+      how: 'as 3; answers/s ÷ requests/s of Koa',
+      must: 1.5,
+      aim: 4,
+      ...higher,
+    },
+    'batches',
+    'koa',
+  ),
+  ratio({ number: '4', what: COLD, how: 'as 1 at 0 %', ...higher }, 'cold batches', 'koa'),
+  ratio(
+    {
+      number: '5',
+      what: 'POST alone: p50 ÷ queue.add p50',
+      how: '1 connection; the floor is Koa + jose + one `queue.add`',
+      must: 1.3,
+      aim: 1.05,
+      ...lower,
+    },
+    'lone p50 ms',
+    'lone naive p50 ms',
+  ),
+  ratio(
+    {
+      number: '6',
+      what: 'acknowledged and stored/s',
+      how: 'API, worker, stores and load generator together, until all is stored; every acknowledged answer is checked',
+      must: 0.3,
+      aim: 0.42,
+      ...higher,
+    },
+    'stored',
+    'koa',
+  ),
+  plain(
+    {
+      number: '6',
+      what: 'backlog when the load ends',
+      how: 'share of the acknowledged answers that is not stored yet',
+      must: 2,
+      aim: 0.5,
+      ...lower,
+      unit: '%',
+    },
+    'stored backlog',
+    100,
+  ),
+  ratio(
+    {
+      number: '7',
+      what: '6 ÷ the naive design',
+      how: '`queue.add` an answer, one INSERT a job, 50 at once, measured as 6',
+      must: 3.5,
+      aim: 5,
+      ...higher,
+    },
+    'stored',
+    'naive',
+  ),
+  ratio(
+    {
+      number: '8',
+      what: "worker's store function ÷ one COPY",
+      how: 'rows/s with flush marks, card records and totals; transactions of 1,000, two in flight',
+      must: 0.45,
+      aim: 0.8,
+      ...higher,
+    },
+    'record',
+    'copy',
+  ),
+  ratio(
+    {
+      number: '9',
+      what: 'worker from the queue ÷ one COPY',
+      how: 'a full queue of jobs of 50 answers, one worker process',
+      must: 0.35,
+      aim: 0.6,
+      ...higher,
+    },
+    'drain',
+    'copy',
+  ),
+  ratio(
+    {
+      number: '10',
+      what: 'conversation list ÷ raw keyset, p50',
+      how: 'page 500 of 20,000 conversations a tenant, both prepared, one connection each',
+      must: 1.6,
+      aim: 1.2,
+      ...lower,
+    },
+    'list page 500 p50 ms',
+    'raw list p50 ms',
+  ),
+  ratio(
+    { number: '10', what: 'page 500 ÷ page 1, p50', how: 'the list query of Parley', must: 1.1, aim: 1.05, ...lower },
+    'list page 500 p50 ms',
+    'list page 1 p50 ms',
+  ),
+  plain(
+    {
+      number: '11',
+      what: 'memory, API at rest',
+      how: 'RSS a second after it is ready',
+      must: 200,
+      aim: 160,
+      ...lower,
+      unit: 'MB',
+    },
+    'rest MB',
+  ),
+  plain(
+    { number: '11', what: 'memory, API under goal 3', how: 'highest RSS', must: 280, aim: 220, ...lower, unit: 'MB' },
+    'answers peak MB',
+  ),
+  plain(
+    {
+      number: '11',
+      what: 'memory, worker under goal 9',
+      how: 'highest RSS',
+      must: 280,
+      aim: 220,
+      ...lower,
+      unit: 'MB',
+    },
+    'drain peak MB',
+  ),
+  plain(
+    {
+      number: '12',
+      what: 'cold start of serve',
+      how: 'from the start of the process to /readyz 200 against running stores',
+      must: 1.5,
+      aim: 0.8,
+      ...lower,
+      unit: 's',
+    },
+    'start ms',
+    1 / 1000,
+  ),
+  ratio(
+    {
+      number: '13',
+      what: 'POST /v1/answers, queue in PostgreSQL',
+      how: 'as 3, `serve` without REDIS_URL',
+      must: 0.3,
+      aim: 0.4,
+      ...higher,
+    },
+    'embedded',
+    'koa',
+  ),
+  ratio(
+    {
+      number: '13',
+      what: 'the same, npm start: API and worker in one',
+      how: 'as 13, with the storing done beside it in the same process',
+      ...higher,
+    },
+    'embedded whole',
+    'koa',
+  ),
+];
+
+/** Whether a bound holds. */
+export const holds = ({ better }: Goal, value: number, bound: number): boolean =>
+  better === 'higher' ? value >= bound : value <= bound;

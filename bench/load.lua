@@ -1,0 +1,68 @@
+-- Sends prebuilt requests in rotation with wrk: file, first line, and a tag that makes this run's ids its own.
+-- A line is method, path, token, entity tag and the parts of the body between which an answer's fresh id goes,
+-- separated by tabs. Prints one line of JSON at the end.
+
+local heads, parts, count, index = {}, {}, 0, 0
+local tag, minted, started = '', 0, os.time() * 1000
+
+local function split(line)
+  local fields = {}
+  for field in (line .. '\t'):gmatch('([^\t]*)\t') do fields[#fields + 1] = field end
+  return fields
+end
+
+local function head(fields)
+  local lines = { fields[1] .. ' ' .. fields[2] .. ' HTTP/1.1', 'Host: 127.0.0.1' }
+  if fields[3] ~= '' then lines[#lines + 1] = 'Authorization: Bearer ' .. fields[3] end
+  if fields[4] ~= '' then lines[#lines + 1] = 'If-None-Match: ' .. fields[4] end
+  if #fields > 4 then
+    local length = 36 * (#fields - 5)
+    for number = 5, #fields do length = length + #fields[number] end
+    lines[#lines + 1] = 'Content-Type: application/json'
+    lines[#lines + 1] = 'Content-Length: ' .. length
+  end
+  return table.concat(lines, '\r\n') .. '\r\n\r\n'
+end
+
+function init(args)
+  tag = args[3]
+  for line in io.lines(args[1]) do
+    local fields = split(line)
+    count = count + 1
+    heads[count] = head(fields)
+    if #fields > 4 then
+      parts[count] = {}
+      for number = 5, #fields do parts[count][number - 4] = fields[number] end
+    end
+  end
+  index = tonumber(args[2]) % count
+end
+
+-- A UUID of version 7 (RFC 9562): its time grows with every id, as on clients that send as they go.
+local function id()
+  minted = minted + 1
+  local time = string.format('%012x', started + math.floor(minted / 16))
+  return time:sub(1, 8) .. '-' .. time:sub(9, 12) .. string.format('-7%03x-', minted % 4096) .. tag
+    .. string.format('%07x', minted)
+end
+
+function request()
+  index = index % count + 1
+  local body = parts[index]
+  if body == nil then return heads[index] end
+  if #body == 2 then return heads[index] .. body[1] .. id() .. body[2] end
+  local pieces = { heads[index], body[1] }
+  for number = 2, #body do
+    pieces[#pieces + 1] = id()
+    pieces[#pieces + 1] = body[number]
+  end
+  return table.concat(pieces)
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  print(string.format(
+    '{"requests":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"refused":%d,"broken":%d}',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+end

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 } from 'uuid';
+import type { AcceptedAnswer } from '../src/domain/answers.ts';
+import { parseTypeId } from '../src/domain/ids.ts';
+import { createLog } from '../src/platform/log.ts';
+import { connectQueue } from '../src/queue/connection.ts';
+import type { RecordAnswers } from '../src/queue/jobs.ts';
+import { type Flush, recordAnswers } from '../src/storage/answers.ts';
+import { openStorage } from '../src/storage/orm.ts';
+import type { Bench, Measured } from './bench.ts';
+import { awaitQuiet, peakMb, startMeter } from './cpu.ts';
+import { copyAnswers } from './floor/copy.ts';
+import type { User } from './world.ts';
+
+/** Answers of a flush, as the API makes them under load; and of a transaction, as the worker merges them. */
+const FLUSH = 50;
+const TRANSACTION = 1000;
+const TRANSACTIONS_IN_FLIGHT = 2;
+/** How much of a run warms the code up before. */
+const WARM_UP_SHARE = 0.1;
+const DRAINED_WITHIN_MS = 120_000;
+
+/** Answers as the API hands them to the queue: of the users in turn, to their cards in turn. */
+export function makeAnswers(users: User[], count: number): AcceptedAnswer[] {
+  return Array.from({ length: count }, (_, number) => {
+    const user = users[number % users.length] as User;
+    const card = user.cards[Math.floor(number / users.length) % user.cards.length] as User['cards'][number];
+    const now = new Date().toISOString();
+    return {
+      tenant_id: user.tenant.uuid,
+      id: v7(),
+      identity: user.identity,
+      identity_verified: true,
+      card_id: parseTypeId('card', card.id) as string,
+      question_id: parseTypeId('question', card.question_id) as string,
+      question_version: card.question_version,
+      revision: 1,
+      state: 'completed',
+      values: { main: 1 + (number % 5) },
+      comment: 'Quick and friendly',
+      displayed_at: now,
+      answered_at: now,
+      duration_ms: 1500,
+      metadata: { platform: 'ios', app_version: '4.2.1' },
+      content_hash: randomBytes(32).toString('base64url'),
+      clock_skew_ms: 12,
+      received_at: now,
+    };
+  });
+}
+
+const slices = <T>(items: T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+
+const toFlushes = (answers: AcceptedAnswer[]): Flush[] =>
+  slices(answers, FLUSH).map(part => ({ flush: v7(), answers: part }));
+
+/** Runs work over parts with so many at once. */
+async function inLanes<T>(parts: T[], lanes: number, work: (part: T) => Promise<unknown>): Promise<void> {
+  const waiting = [...parts];
+  const lane = async () => {
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) await work(part);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+/** The worker's store function with all that it writes, as the worker calls it under load. */
+export async function storeAnswers(databaseUrl: string, answers: AcceptedAnswer[]): Promise<void> {
+  const log = createLog('warn', 'bench');
+  const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: TRANSACTIONS_IN_FLIGHT, log });
+  try {
+    await inLanes(slices(toFlushes(answers), TRANSACTION / FLUSH), TRANSACTIONS_IN_FLIGHT, flushes =>
+      recordAnswers(storage, flushes),
+    );
+  } finally {
+    await storage.close();
+  }
+}
+
+async function checkRows(bench: Bench, table: string, wanted: number): Promise<void> {
+  const [row] = await bench.query<{ count: number }>(`select count(*)::int as count from ${table}`);
+  if (row?.count !== wanted) throw new Error(`${table} holds ${row?.count} rows and not ${wanted}`);
+}
+
+/** Stores the same number of rows one way, after a warm-up, on empty tables and a fresh checkpoint. */
+const measureStore =
+  (figure: string, program: string, table: string, store: (url: string, answers: AcceptedAnswer[]) => Promise<void>) =>
+  async (bench: Bench): Promise<Measured> => {
+    const rows = bench.settings.storeRows;
+    await bench.empty();
+    const warmUp = makeAnswers(bench.users, rows * WARM_UP_SHARE);
+    await store(bench.databaseUrl, warmUp);
+    const answers = makeAnswers(bench.users, rows);
+    await bench.query('checkpoint');
+    const roles = bench.roles({});
+    await awaitQuiet(roles);
+    const stopMeter = startMeter(roles);
+    await store(bench.databaseUrl, answers);
+    const cost = stopMeter();
+    await checkRows(bench, table, warmUp.length + rows);
+    // The storing itself runs in this process: what is counted as load generator elsewhere is the worker's part here.
+    const worker = { ...cost, cpu: { ...cost.cpu, worker: cost.load }, load: 0 };
+    return {
+      figures: { [figure]: rows / cost.seconds },
+      costs: [{ program, count: rows, per: 'answer', cost: worker }],
+    };
+  };
+
+export const measureRecord = measureStore('record', "worker's store function", 'answers', storeAnswers);
+export const measureCopy = measureStore('copy', 'one COPY', 'floor.answers', copyAnswers);
+
+const JOB = { removeOnComplete: true, attempts: 5 };
+
+/** A worker process that empties a full queue. */
+export async function measureDrain(bench: Bench): Promise<Measured> {
+  await bench.empty();
+  const target = { databaseUrl: bench.databaseUrl, redisUrl: bench.stores.valkeyUrl };
+  const connection = connectQueue(target, createLog('warn', 'bench'));
+  try {
+    await new Promise<void>(done => connection.redis?.once('ready', () => done()));
+    const queue = connection.queue();
+    const add = async (count: number) => {
+      const jobs = toFlushes(makeAnswers(bench.users, count)).map(flush => ({
+        name: 'answers.record',
+        data: { v: 1, ...flush } satisfies RecordAnswers,
+        opts: JOB,
+      }));
+      for (const part of slices(jobs, 100)) await queue.addBulk(part);
+    };
+    const stored = async (): Promise<number> => {
+      const sql = 'select coalesce(sum(stored), 0)::int as count from ingestion_totals';
+      return (await bench.query<{ count: number }>(sql))[0]?.count ?? 0;
+    };
+    const awaitStored = async (wanted: number) => {
+      for (const deadline = Date.now() + DRAINED_WITHIN_MS; (await stored()) < wanted; await sleep(5))
+        if (Date.now() > deadline)
+          throw new Error(`the worker did not empty the queue: ${await stored()} of ${wanted}`);
+    };
+
+    const rows = bench.settings.queuedAnswers;
+    const warmUp = rows * WARM_UP_SHARE;
+    await using worker = await bench.parley('work', 'valkey', 'goal-9-work');
+    await add(warmUp);
+    await awaitStored(warmUp);
+    await queue.pause();
+    await add(rows);
+    await bench.query('checkpoint');
+    const roles = bench.roles({ worker: worker.pid });
+    await awaitQuiet(roles);
+    const stopMeter = startMeter(roles);
+    await queue.resume();
+    await awaitStored(warmUp + rows);
+    const cost = stopMeter();
+    return {
+      figures: { drain: rows / cost.seconds, 'drain peak MB': peakMb(worker.pid) },
+      costs: [{ program: 'worker from the queue', count: rows, per: 'answer', cost }],
+    };
+  } finally {
+    await connection.close();
+  }
+}

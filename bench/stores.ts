@@ -1,0 +1,109 @@
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
+import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts';
+import { createLog } from '../src/platform/log.ts';
+import { freePort } from './children.ts';
+import type { Roles } from './cpu.ts';
+
+/** The stores that Parley and the floor programs share. */
+export interface Stores extends AsyncDisposable {
+  /** Which they are, in a sentence. */
+  description: string;
+  postgresUrl: string;
+  /** Absent where no Docker Engine is. */
+  valkeyUrl: string | undefined;
+  /** Root processes, as this machine sees them. */
+  roles: Roles;
+}
+
+/** On Linux a container in the host's network costs no proxy between the programs and the store. */
+const HOST_NETWORK = process.platform === 'linux';
+
+async function hasDocker(): Promise<boolean> {
+  try {
+    await getContainerRuntimeClient();
+    return true;
+  } catch {
+    return false; // the description of the stores says it
+  }
+}
+
+async function startContainer(image: string, port: number, containerPort: number, log: [RegExp, number]) {
+  const container = new GenericContainer(image).withWaitStrategy(Wait.forLogMessage(...log));
+  return HOST_NETWORK
+    ? container.withNetworkMode('host')
+    : container.withExposedPorts({ container: containerPort, host: port });
+}
+
+async function startPostgres(port: number): Promise<StartedTestContainer> {
+  const listen = HOST_NETWORK ? ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1'] : [];
+  const container = await startContainer('postgres:18', port, 5432, [/ready to accept connections/, 2]);
+  return container
+    .withEnvironment({ POSTGRES_PASSWORD: 'bench' })
+    .withCommand(['postgres', '-c', 'max_connections=200', ...listen])
+    .start();
+}
+
+async function startValkey(port: number): Promise<StartedTestContainer> {
+  const listen = HOST_NETWORK ? ['--port', String(port), '--bind', '127.0.0.1'] : [];
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory-policy', 'noeviction'];
+  const container = await startContainer('valkey/valkey:9', port, 6379, [/Ready to accept connections/, 1]);
+  return container.withCommand(['valkey-server', ...durable, ...listen]).start();
+}
+
+async function pidOf(container: StartedTestContainer): Promise<number> {
+  const { State } = await (await getContainerRuntimeClient()).container.getById(container.getId()).inspect();
+  return State.Pid;
+}
+
+async function openContainers(): Promise<Stores> {
+  const [postgresPort, valkeyPort] = [await freePort(), await freePort()];
+  const [postgres, valkey] = await Promise.all([startPostgres(postgresPort), startValkey(valkeyPort)]);
+  const network = HOST_NETWORK ? "in the host's network" : 'behind published ports';
+  return {
+    description: `PostgreSQL 18 and Valkey 9 (AOF, appendfsync always) in containers, on disk, ${network}`,
+    postgresUrl: `postgresql://postgres:bench@127.0.0.1:${postgresPort}/postgres`,
+    valkeyUrl: `redis://127.0.0.1:${valkeyPort}`,
+    roles: { database: await pidOf(postgres), queue: await pidOf(valkey) },
+    [Symbol.asyncDispose]: async () => void (await Promise.all([postgres.stop(), valkey.stop()])),
+  };
+}
+
+async function openEmbedded(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+  chmodSync(folder, 0o755); // PostgreSQL runs as another user when this command runs as root
+  const postgres = await openEmbeddedPostgres(folder, false, createLog('warn', 'bench'));
+  const pidFile = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8');
+  return {
+    description: 'the embedded PostgreSQL alone: no Docker Engine was found, so there is no Valkey',
+    postgresUrl: postgres.url,
+    valkeyUrl: undefined,
+    roles: { database: Number(pidFile.split('\n')[0]) },
+    [Symbol.asyncDispose]: async () => {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** PostgreSQL and Valkey in containers where a Docker Engine is; otherwise the embedded PostgreSQL. */
+export const openStores = async (): Promise<Stores> => ((await hasDocker()) ? openContainers() : openEmbedded());
+
+/** Makes a database of a name, dropping one that is there, and gives its URL. */
+export async function createDatabase(stores: Stores, name: string): Promise<string> {
+  const client = new Client({ connectionString: stores.postgresUrl });
+  await client.connect();
+  try {
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(stores.postgresUrl);
+  url.pathname = name;
+  return url.href;
+}

@@ -1,0 +1,146 @@
+import { createHmac } from 'node:crypto';
+import { NewApiKey } from '../src/domain/api-keys.ts';
+import { parseTypeId, toTypeId } from '../src/domain/ids.ts';
+import { TOKEN_HEADER, TOKEN_LIFETIME_SECONDS } from '../src/domain/tokens.ts';
+import { createLog } from '../src/platform/log.ts';
+import { createKeychain } from '../src/platform/secrets.ts';
+import { insertApiKey } from '../src/storage/api-keys.ts';
+import { openStorage } from '../src/storage/orm.ts';
+import { insertTenant } from '../src/storage/tenants.ts';
+import type { LoadRequest } from './load.ts';
+
+export interface Tenant {
+  uuid: string;
+  /** As on the wire. */
+  id: string;
+  keyId: string;
+  secret: string;
+  apiKey: string;
+}
+
+export interface Card {
+  id: string;
+  question_id: string;
+  question_version: number;
+}
+
+/** A user whose cards were fetched once, as an app would before it answers. */
+export interface User {
+  tenant: Tenant;
+  identity: string;
+  cards: Card[];
+  etag: string;
+}
+
+const QUESTIONS = [
+  { type: 'nps', title: 'How likely are you to recommend us?' },
+  { type: 'csat', title: 'How was your delivery?', config: { style: 'smiley' } },
+  { type: 'rating', title: 'How do you like the new search?', description: 'One star to five' },
+];
+/** All three come in every fetch, however often they were answered. */
+const FREQUENCY = { repeat: 'always', ignore_cooldown: true };
+const FETCHES_AT_ONCE = 32;
+const CONNECTIONS = 5;
+const NEW_KEY = NewApiKey.parse({ name: 'bench' });
+
+/** Tenants with a server key each, made through the same storage functions as the command line. */
+export async function makeTenants(databaseUrl: string, secretKey: string, count: number): Promise<Tenant[]> {
+  const log = createLog('warn', 'bench');
+  const storage = openStorage({ url: databaseUrl, role: 'parley_app', connections: CONNECTIONS, log });
+  const keychain = createKeychain(secretKey);
+  const make = async (number: number): Promise<Tenant> => {
+    const { id: uuid } = await insertTenant(storage, `Tenant ${number}`, new Date());
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(uuid), keychain, NEW_KEY, new Date());
+    const { secret = '', api_key: apiKey = '' } = shownOnce;
+    return { uuid, id: toTypeId('tenant', uuid), keyId: toTypeId('key', row.id), secret, apiKey };
+  };
+  try {
+    const tenants: Tenant[] = [];
+    while (tenants.length < count) {
+      const part = Math.min(CONNECTIONS, count - tenants.length);
+      tenants.push(...(await Promise.all(Array.from({ length: part }, (_, index) => make(tenants.length + index)))));
+    }
+    return tenants;
+  } finally {
+    await storage.close();
+  }
+}
+
+async function ask(url: string, method: string, path: string, bearer: string, body?: unknown): Promise<Response> {
+  const headers = { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' };
+  const response = await fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
+
+/** Gives every tenant three live questions. */
+export async function publishQuestions(url: string, tenants: Tenant[]): Promise<void> {
+  for (const { apiKey } of tenants)
+    for (const question of QUESTIONS) {
+      const created = await ask(url, 'POST', '/v1/questions', apiKey, { ...question, frequency: FREQUENCY });
+      const { id } = (await created.json()) as { id: string };
+      await (await ask(url, 'POST', `/v1/questions/${id}/publish`, apiKey)).arrayBuffer();
+    }
+}
+
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** An access token as a tenant's backend signs it. Another `age` in seconds makes another token of the same user. */
+export function signToken(tenant: Tenant, identity: string, age = 0, subject = tenant.id): string {
+  const header = { ...TOKEN_HEADER, kid: tenant.keyId };
+  const exp = Math.floor(Date.now() / 1000) + TOKEN_LIFETIME_SECONDS - age;
+  const signed = `${encode(header)}.${encode({ iss: tenant.keyId, sub: subject, exp, grants: { identity } })}`;
+  return `${signed}.${createHmac('sha256', tenant.secret).update(signed).digest('base64url')}`;
+}
+
+/** Users spread over tenants, with their cards fetched. */
+export async function fetchUsers(url: string, tenants: Tenant[], count: number): Promise<User[]> {
+  const users: User[] = [];
+  const lane = async (first: number) => {
+    for (let number = first; number < count; number += FETCHES_AT_ONCE) {
+      const tenant = tenants[number % tenants.length] as Tenant;
+      const identity = `user|${number}`;
+      const response = await ask(url, 'GET', '/v1/cards', signToken(tenant, identity));
+      const { data } = (await response.json()) as { data: Card[] };
+      if (data.length !== QUESTIONS.length) throw new Error(`${identity} sees ${data.length} cards`);
+      users[number] = { tenant, identity, cards: data, etag: response.headers.get('etag') ?? '' };
+    }
+  };
+  await Promise.all(Array.from({ length: FETCHES_AT_ONCE }, (_, number) => lane(number)));
+  return users;
+}
+
+export const cardsRequest = (token: string): LoadRequest => ({ method: 'GET', path: '/v1/cards', token });
+
+export const unchangedCardsRequest = (user: User, token: string): LoadRequest => ({
+  ...cardsRequest(token),
+  etag: user.etag,
+});
+
+/** The text of an answer after its id. */
+const answerTail = ({ id, question_id, question_version }: Card, number: number): string =>
+  `","revision":1,"card_id":"${id}","question_id":"${question_id}","question_version":${question_version},"state":"completed","values":{"main":${1 + (number % 5)}},"comment":"Quick and friendly","metadata":{"platform":"ios","app_version":"4.2.1"}}`;
+
+/** A sync of so many answers, to the user's cards in turn. */
+export function answersRequest(user: User, token: string, count = 1): LoadRequest {
+  const tails = Array.from({ length: count }, (_, number) =>
+    answerTail(user.cards[number % user.cards.length] as Card, number),
+  );
+  const bodyParts = [
+    '{"answers":[{"id":"',
+    ...tails.map((tail, index) => (index < count - 1 ? `${tail},{"id":"` : `${tail}]}`)),
+  ];
+  return { method: 'POST', path: '/v1/answers', token, bodyParts };
+}
+
+/** The same answer for the naive design, which knows no wire ids: UUIDs in the token and in the body. */
+export function naiveRequest(user: User): LoadRequest {
+  const card = user.cards[0] as Card;
+  const uuids = {
+    ...card,
+    id: parseTypeId('card', card.id) as string,
+    question_id: parseTypeId('question', card.question_id) as string,
+  };
+  const token = signToken(user.tenant, user.identity, 0, user.tenant.uuid);
+  return answersRequest({ ...user, cards: [uuids] }, token);
+}
