@@ -8,6 +8,9 @@ import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createKeychain, type Keychain } from '../../src/platform/secrets.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { waitFor } from './wait.ts';
+
+export { waitFor };
 
 /** Where the queue lives in a test. */
 export type Backend = 'postgres' | 'valkey';
@@ -128,16 +131,4 @@ export async function createWorker(api: TestApi): Promise<WorkerProcess & AsyncD
     return closed;
   };
   return { ...worker, metrics, close, [Symbol.asyncDispose]: async () => void (await close()) };
-}
-
-type Falsy = false | null | undefined | '' | 0;
-
-/** Resolves when a fact holds; fails when it does not within the limit. */
-export async function waitFor<T>(fact: () => T | Promise<T>, limitMs = 15_000): Promise<Exclude<T, Falsy>> {
-  for (const deadline = Date.now() + limitMs; ; ) {
-    const value = await fact();
-    if (value) return value as Exclude<T, Falsy>;
-    if (Date.now() > deadline) throw new Error(`still not so after ${limitMs} ms: ${fact}`);
-    await new Promise(resolve => setTimeout(resolve, 20));
-  }
 }

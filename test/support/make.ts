@@ -4,6 +4,7 @@ import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/api-keys.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
+import type { Keychain } from '../../src/platform/secrets.ts';
 import { insertApiKey } from '../../src/storage/api-keys.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
@@ -33,17 +34,23 @@ export interface SignOverrides {
   claims?: Record<string, unknown>;
 }
 
-const storages = new WeakMap<TestApi, Storage>();
+/** As much of an API as a tenant needs: the stores behind it. */
+export interface TenantHome {
+  database: { storage(): Storage };
+  keychain: Keychain;
+}
+
+const storages = new WeakMap<TenantHome, Storage>();
 
 /** One storage for all tenants of an API, so that many tests in a file do not hold a connection each. */
-function storageOf(api: TestApi): Storage {
+function storageOf(api: TenantHome): Storage {
   const storage = storages.get(api) ?? api.database.storage();
   storages.set(api, storage);
   return storage;
 }
 
 /** A tenant with a server key, made through the same storage functions as the command line. */
-export async function makeTenant(api: TestApi, name = 'Acme'): Promise<TestTenant> {
+export async function makeTenant(api: TenantHome, name = 'Acme'): Promise<TestTenant> {
   const storage = storageOf(api);
   const { id: uuid } = await insertTenant(storage, name, new Date());
   const addKey = async (key: Partial<NewApiKey> = {}): Promise<TestKey> => {
@@ -86,7 +93,11 @@ export async function claimToken(api: TestApi, tenant: TestTenant, identity: str
 export const aQuestion = (fields: Record<string, unknown> = {}) => ({ type: 'nps', title: 'How likely?', ...fields });
 
 /** A live question. */
-export async function publishQuestion(api: TestApi, tenant: TestTenant, fields: Record<string, unknown> = {}) {
+export async function publishQuestion(
+  api: Pick<TestApi, 'request'>,
+  tenant: TestTenant,
+  fields: Record<string, unknown> = {},
+) {
   const created = await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion(fields) });
   const published = await api.request('POST', `/v1/questions/${created.body.id}/publish`, { as: tenant.key.apiKey });
   if (published.status !== 200) throw new Error(JSON.stringify(published.body));

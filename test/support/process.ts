@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { waitFor } from './api.ts';
+import { waitFor } from './wait.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
@@ -27,10 +27,19 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** A role of Parley as a process of its own, on free ports, with nothing of this process's environment. */
-export async function startProcess(role: string, environment: Record<string, string>): Promise<TestProcess> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
-  const child: ChildProcess = spawn(process.execPath, [MAIN, ...role.split(' ')], {
+/**
+ * A role of Parley as a process of its own, with nothing of this process's environment.
+ *
+ * Its ports are free ones unless the environment names them; `nodeArgs` come before the program (`--import` …).
+ */
+export async function startProcess(
+  role: string,
+  environment: Record<string, string>,
+  nodeArgs: string[] = [],
+): Promise<TestProcess> {
+  const port = environment.PORT ?? (await freePort());
+  const metricsPort = environment.METRICS_PORT ?? (await freePort());
+  const child: ChildProcess = spawn(process.execPath, [...nodeArgs, MAIN, ...role.split(' ')], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),

@@ -7,40 +7,85 @@ export interface TestProxy extends AsyncDisposable {
   freeze(): void;
   /** Passes everything on again, what was held back first. */
   thaw(): void;
-  /** Breaks every connection and refuses new ones. */
+  /** Breaks every connection and refuses new ones, each with a reset. */
   cut(): void;
   /** Takes connections again. */
   mend(): void;
+  /** Holds every piece back for so long, in each direction; 0 ends it. Order is kept. */
+  delay(ms: number): void;
+  /** Hands on what clients say and throws away what the store replies, until `dropReplies(false)`. */
+  dropReplies(dropping: boolean): void;
+  /** Ends the half of every connection on which clients speak; the store's half stays open. */
+  halfClose(): void;
+  /** Resets every connection, once; new ones are taken. */
+  reset(): void;
+  /** Leads new connections to another store; those that exist stay where they are. */
+  retarget(url: string): void;
+}
+
+/** How a network behaves at the moment. */
+interface Weather {
+  frozen: boolean;
+  refusing: boolean;
+  delayMs: number;
+  repliesDropped: boolean;
+}
+
+/** Passes pieces on in order, each held back for as long as the weather asks. */
+function createPipe(to: Socket, weather: Weather): (piece: Buffer) => void {
+  let lastDue = 0;
+  let held = 0;
+  return piece => {
+    const now = performance.now();
+    lastDue = Math.max(now + weather.delayMs, lastDue);
+    if (held === 0 && lastDue <= now) return void to.write(piece);
+    held++;
+    setTimeout(() => {
+      held--;
+      if (to.writable) to.write(piece);
+    }, lastDue - now);
+  };
 }
 
 /** A TCP proxy in front of a store, with which its network fails on demand. */
 export async function createProxy(target: string): Promise<TestProxy> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  let frozen = false;
-  let refusing = false;
-  const server = createServer(client => {
-    if (refusing) return void client.resetAndDestroy();
-    const store = connect(Number(port), hostname);
+  let goal = new URL(target);
+  const pairs = new Set<{ client: Socket; store: Socket }>();
+  const weather: Weather = { frozen: false, refusing: false, delayMs: 0, repliesDropped: false };
+  const sockets = () => [...pairs].flatMap(({ client, store }) => [client, store]);
+
+  const server = createServer({ allowHalfOpen: true }, client => {
+    if (weather.refusing) return void client.resetAndDestroy();
+    const store = connect({ port: Number(goal.port), host: goal.hostname, allowHalfOpen: true });
+    const pair = { client, store };
+    pairs.add(pair);
+    const toStore = createPipe(store, weather);
+    const toClient = createPipe(client, weather);
+    client.on('data', toStore);
+    store.on('data', piece => {
+      if (!weather.repliesDropped) toClient(piece);
+    });
     for (const [socket, other] of [
       [client, store],
       [store, client],
     ] as const) {
-      sockets.add(socket);
-      socket.on('data', chunk => other.write(chunk));
+      socket.on('end', () => other.end());
       socket.on('error', () => other.destroy());
       socket.on('close', () => {
-        sockets.delete(socket);
+        pairs.delete(pair);
         other.destroy();
       });
-      if (frozen) socket.pause();
+      if (weather.frozen) socket.pause();
     }
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const listening = (server.address() as { port: number }).port;
+  const reset = () => {
+    for (const socket of sockets()) socket.resetAndDestroy();
+  };
   const cut = () => {
-    refusing = true;
-    for (const socket of sockets) socket.destroy();
+    weather.refusing = true;
+    reset();
   };
   return {
     through(url) {
@@ -50,16 +95,29 @@ export async function createProxy(target: string): Promise<TestProxy> {
       return proxied.href;
     },
     freeze() {
-      frozen = true;
-      for (const socket of sockets) socket.pause();
+      weather.frozen = true;
+      for (const socket of sockets()) socket.pause();
     },
     thaw() {
-      frozen = false;
-      for (const socket of sockets) socket.resume();
+      weather.frozen = false;
+      for (const socket of sockets()) socket.resume();
     },
     cut,
     mend() {
-      refusing = false;
+      weather.refusing = false;
+    },
+    delay(ms) {
+      weather.delayMs = ms;
+    },
+    dropReplies(dropping) {
+      weather.repliesDropped = dropping;
+    },
+    halfClose() {
+      for (const { store } of pairs) store.end();
+    },
+    reset,
+    retarget(url) {
+      goal = new URL(url);
     },
     async [Symbol.asyncDispose]() {
       cut();

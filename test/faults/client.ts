@@ -1,0 +1,62 @@
+import { Agent, request } from 'node:http';
+
+export interface ClientReply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+export interface ClientRequest {
+  method?: string;
+  /** A bearer credential. */
+  as?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** How long it waits for the whole reply before it breaks the connection off. */
+  timeoutMs?: number;
+}
+
+/** Connections that are kept between requests, as an HTTP client of a service keeps them. */
+export interface Client {
+  /** Rejects when no reply came: refused, broken off, or too late. */
+  send(url: string, options?: ClientRequest): Promise<ClientReply>;
+  close(): void;
+}
+
+/** A client of `node:http`: it costs a third of `fetch`, which matters where the driver shares the cores. */
+export function createClient(): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  return {
+    send(url, { method = 'GET', as, body, headers = {}, timeoutMs = 5000 } = {}) {
+      const payload = body === undefined ? undefined : JSON.stringify(body);
+      return new Promise((resolve, reject) => {
+        const sent = request(url, {
+          agent,
+          method,
+          headers: {
+            ...(as ? { Authorization: `Bearer ${as}` } : {}),
+            ...(payload ? { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) } : {}),
+            ...headers,
+          },
+        });
+        const timer = setTimeout(() => sent.destroy(new Error(`no reply within ${timeoutMs} ms`)), timeoutMs);
+        const fail = (error: Error) => {
+          clearTimeout(timer);
+          reject(error);
+        };
+        sent.once('error', fail);
+        sent.once('response', response => {
+          let text = '';
+          response.setEncoding('utf8').on('data', piece => (text += piece));
+          response.once('error', fail);
+          response.once('end', () => {
+            clearTimeout(timer);
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+          });
+        });
+        sent.end(payload);
+      });
+    },
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { anAnswer } from '../support/make.ts';
+import { createClient } from './client.ts';
+import type { Ledger, ReplyStatus } from './ledger.ts';
+
+/** Who answers are sent for: a tenant by its key, on one of its questions. */
+export interface Sender {
+  uuid: string;
+  apiKey: string;
+  questionId: string;
+}
+
+export interface LoadOptions {
+  /** Where requests go, one after the other; asked before each, so that an address can leave. */
+  addresses(): string[];
+  senders: Sender[];
+  /** Answers a request, 1 to 100. */
+  batch: number;
+  /** Clients that send at once, each waiting for its reply. */
+  lanes: number;
+  /** Requests started a second by all clients together; absent: as fast as they go. */
+  perSecond?: number;
+  /** It ends after so many requests were acknowledged; absent: when it is stopped. */
+  requests?: number;
+  timeoutMs?: number;
+  /** Whether a request that was not acknowledged is sent again with the same ids; true unless said otherwise. */
+  retries?: boolean;
+  /** Further fields of every answer. */
+  fields?: Record<string, unknown>;
+}
+
+/** One reply, or its absence. Times are milliseconds of `Date.now()`. */
+export interface Reply {
+  at: number;
+  ms: number;
+  status: ReplyStatus;
+  /** Whether it said when to come again. */
+  retryAfter: boolean;
+  address: string;
+  closing: boolean;
+}
+
+export interface Load {
+  /** What came back so far, in the order of arrival. */
+  replies: readonly Reply[];
+  /** Answers acknowledged so far. */
+  acknowledged(): number;
+  /** Items that a 202 refused one by one. */
+  rejected(): number;
+  /** Resolves when all its requests were acknowledged; never, without a number of requests. */
+  finished: Promise<void>;
+  /** Ends it: requests under way are still waited for, but not sent again. */
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = 100;
+
+/** Sends answers through the ledger, as an outbox would: again, with the same ids, until they are acknowledged. */
+export function startLoad(ledger: Ledger, options: LoadOptions): Load {
+  const { senders, batch, lanes, perSecond, requests = Number.POSITIVE_INFINITY, retries = true, fields } = options;
+  const client = createClient();
+  const replies: Reply[] = [];
+  const startedAt = Date.now();
+  let stopped = false;
+  let taken = 0;
+  let turn = 0;
+  let acknowledged = 0;
+  let rejected = 0;
+
+  const attempt = async (sender: Sender, answers: ReturnType<typeof anAnswer>[]): Promise<boolean> => {
+    const addresses = options.addresses();
+    const address = addresses[turn++ % addresses.length];
+    if (!address) return false;
+    const number = await ledger.before(sender.uuid, answers as never);
+    const sentAt = Date.now();
+    const note = (status: ReplyStatus, retryAfter = false, closing = false) =>
+      replies.push({ at: Date.now(), ms: Date.now() - sentAt, status, retryAfter, address, closing });
+    try {
+      const reply = await client.send(`${address}/v1/answers`, {
+        method: 'POST',
+        as: sender.apiKey,
+        body: { answers },
+        timeoutMs: options.timeoutMs ?? 5000,
+      });
+      note(reply.status, reply.headers['retry-after'] !== undefined, reply.headers.connection === 'close');
+      const refused = reply.status === 202 ? rejectedPlaces(reply.body) : [];
+      await ledger.after(number, reply.status, refused);
+      if (reply.status !== 202) return false;
+      acknowledged += answers.length - refused.length;
+      rejected += refused.length;
+      return true;
+    } catch {
+      note('broken'); // whatever broke it, the ledger's word for it is the same: nothing is known
+      await ledger.after(number, 'broken');
+      return false;
+    }
+  };
+
+  const sendOne = async (number: number) => {
+    const sender = senders[number % senders.length] as Sender;
+    const answers = Array.from({ length: batch }, (_, place) =>
+      anAnswer({ question_id: sender.questionId, identity: `user|${number}-${place}`, ...fields }),
+    );
+    while (!(await attempt(sender, answers)) && retries && !stopped) await sleep(PAUSE_MS);
+  };
+
+  const lane = async () => {
+    while (!stopped && taken < requests) {
+      const number = taken++;
+      const wait = perSecond ? startedAt + (number * 1000) / perSecond - Date.now() : 0;
+      if (wait > 0) await sleep(wait);
+      if (!stopped) await sendOne(number);
+    }
+  };
+
+  const finished = Promise.all(Array.from({ length: lanes }, lane)).then(() => client.close());
+  return {
+    replies,
+    acknowledged: () => acknowledged,
+    rejected: () => rejected,
+    finished,
+    async stop() {
+      stopped = true;
+      await finished;
+    },
+  };
+}
+
+/** The places of the items that a 202 refused. */
+const rejectedPlaces = (body: string): number[] =>
+  (JSON.parse(body).results as { status: string }[]).flatMap(({ status }, place) =>
+    status === 'rejected' ? [place] : [],
+  );
+
+/** The value below which that part of the numbers lies; 0 of none. */
+export function percentile(numbers: number[], part: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}
+
+/** How many replies of each status there were, such as `202: 310, 503: 12`. */
+export function tally(replies: readonly Reply[]): string {
+  const counts = new Map<ReplyStatus, number>();
+  for (const { status } of replies) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${status}: ${count}`).join(', ');
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Fate, LedgerEntry } from './ledger.ts';
+import { type Evidence, judge } from './oracle.ts';
+
+const sentBy = (id: string, fate: Fate, fields: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  tenant: 'acme',
+  id,
+  identity: `user|${id}`,
+  fate,
+  ...fields,
+});
+const rowOf = (id: string, fields = {}) => ({ tenant: 'acme', id, identity: `user|${id}`, ...fields });
+
+/** Three answers sent, and what became of them as it should be; each test forges one thing. */
+const honest = (): Evidence => ({
+  sent: [sentBy('a', 'acknowledged'), sentBy('b', 'ambiguous'), sentBy('c', 'refused'), sentBy('d', 'acknowledged')],
+  stored: [rowOf('a'), rowOf('b')],
+  quarantined: [rowOf('d')],
+  totals: [{ tenant: 'acme', stored: 2, quarantined: 1 }],
+});
+const kindsIn = (evidence: Evidence) => judge(evidence).violations.map(violation => violation.kind);
+
+test('an honest run has no violation, and its counts are told', () => {
+  expect(judge(honest())).toEqual({ sent: 4, acknowledged: 2, stored: 2, quarantined: 1, violations: [] });
+});
+
+test('an ambiguous answer may be missing', () => {
+  const evidence = { ...honest(), stored: [rowOf('a')], totals: [{ tenant: 'acme', stored: 1, quarantined: 1 }] };
+  expect(kindsIn(evidence)).toEqual([]);
+});
+
+test('an acknowledged answer that is nowhere is lost', () => {
+  expect(kindsIn({ ...honest(), stored: [rowOf('b')], totals: [] })).toEqual(['lost']);
+  expect(kindsIn({ ...honest(), quarantined: [], totals: [] })).toEqual(['lost']);
+});
+
+test('two rows of one id are doubled', () => {
+  expect(kindsIn({ ...honest(), stored: [rowOf('a'), rowOf('a'), rowOf('b')], totals: [] })).toEqual(['doubled']);
+});
+
+test('a total above the rows is doubled, though every row is single', () => {
+  expect(kindsIn({ ...honest(), totals: [{ tenant: 'acme', stored: 3, quarantined: 1 }] })).toEqual(['doubled']);
+  expect(kindsIn({ ...honest(), totals: [{ tenant: 'acme', stored: 2, quarantined: 2 }] })).toEqual(['doubled']);
+});
+
+test('an answer under another tenant or identity is misplaced, and lost where it belongs', () => {
+  const elsewhere = [rowOf('a', { tenant: 'umbrella' }), rowOf('b')];
+  expect(kindsIn({ ...honest(), stored: elsewhere, totals: [] })).toEqual(['lost', 'misplaced']);
+  const someoneElse = [rowOf('a', { identity: 'user|b' }), rowOf('b')];
+  expect(kindsIn({ ...honest(), stored: someoneElse, totals: [] })).toEqual(['lost', 'misplaced']);
+});
+
+test('a row that nobody sent is unexplained, and so is one whose every request was refused', () => {
+  expect(kindsIn({ ...honest(), stored: [rowOf('a'), rowOf('z')], totals: [] })).toEqual(['unexplained']);
+  expect(kindsIn({ ...honest(), stored: [rowOf('a'), rowOf('c')], totals: [] })).toEqual(['unexplained']);
+  expect(kindsIn({ ...honest(), quarantined: [rowOf('d'), rowOf('z')], totals: [] })).toEqual(['unexplained']);
+});

@@ -1,0 +1,100 @@
+import type { LedgerEntry } from './ledger.ts';
+
+/** A row of the database: an answer, stored or in the quarantine, under a tenant and an identity. */
+export interface FoundAnswer {
+  tenant: string;
+  id: string;
+  identity: string;
+}
+
+/** What the service itself has counted for a tenant. */
+export interface Totals {
+  tenant: string;
+  stored: number;
+  quarantined: number;
+}
+
+/** All that a verdict rests on. */
+export interface Evidence {
+  sent: LedgerEntry[];
+  stored: FoundAnswer[];
+  quarantined: FoundAnswer[];
+  totals: Totals[];
+}
+
+/** In what way a promise was broken. */
+export type Violation = {
+  /**
+   * lost: acknowledged and nowhere. doubled: more than one row, or counted more than once. misplaced: under a tenant or
+   * identity that did not send it. unexplained: a row that nobody sent, or whose every request was clearly refused.
+   */
+  kind: 'lost' | 'doubled' | 'misplaced' | 'unexplained';
+  detail: string;
+};
+
+export interface Verdict {
+  sent: number;
+  acknowledged: number;
+  stored: number;
+  quarantined: number;
+  violations: Violation[];
+}
+
+const keyOf = ({ tenant, id, identity }: FoundAnswer): string => `${tenant} ${id} ${identity}`;
+const rowKeyOf = ({ tenant, id }: FoundAnswer): string => `${tenant} ${id}`;
+
+/** Compares what was acknowledged with what is there, in both directions. */
+export function judge({ sent, stored, quarantined, totals }: Evidence): Verdict {
+  const violations: Violation[] = [];
+  const complain = (kind: Violation['kind'], detail: string) => violations.push({ kind, detail });
+  const kept = new Set([...stored, ...quarantined].map(keyOf));
+  const known = new Map(sent.map(entry => [keyOf(entry), entry]));
+  const knownIds = new Set(sent.map(entry => entry.id));
+
+  for (const entry of sent)
+    if (entry.fate === 'acknowledged' && !kept.has(keyOf(entry))) complain('lost', keyOf(entry));
+  for (const key of repeated(stored.map(rowKeyOf))) complain('doubled', `two rows: ${key}`);
+  for (const row of [...stored, ...quarantined]) {
+    const entry = known.get(keyOf(row));
+    if (entry && entry.fate !== 'refused') continue;
+    if (entry) complain('unexplained', `refused and there all the same: ${keyOf(row)}`);
+    else complain(knownIds.has(row.id) ? 'misplaced' : 'unexplained', keyOf(row));
+  }
+  for (const detail of miscounted(totals, stored, quarantined)) complain('doubled', detail);
+  return {
+    sent: sent.length,
+    acknowledged: sent.filter(entry => entry.fate === 'acknowledged').length,
+    stored: stored.length,
+    quarantined: quarantined.length,
+    violations,
+  };
+}
+
+function* repeated(keys: string[]): Iterable<string> {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (seen.has(key)) yield key;
+    seen.add(key);
+  }
+}
+
+/**
+ * Totals that do not match the rows. Here an answer is sent in one revision, so each row was stored in one effect:
+ * a larger total means that a job counted twice, even though the key kept the row single.
+ */
+function* miscounted(totals: Totals[], stored: FoundAnswer[], quarantined: FoundAnswer[]): Iterable<string> {
+  const rows = countByTenant(stored);
+  const kept = countByTenant(quarantined);
+  for (const { tenant, ...counted } of totals) {
+    const found = { stored: rows.get(tenant) ?? 0, quarantined: kept.get(tenant) ?? 0 };
+    for (const total of ['stored', 'quarantined'] as const)
+      if (counted[total] !== found[total])
+        yield `${tenant} counts ${counted[total]} ${total} and has ${found[total]} rows`;
+  }
+}
+
+function countByTenant(found: FoundAnswer[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { tenant } of found) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  return counts;
+}

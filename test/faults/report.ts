@@ -1,0 +1,147 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Scenario } from './scenario.ts';
+import type { Backend } from './stores.ts';
+import type { Check, FaultKind } from './world.ts';
+
+/** What came of one scenario on one backend. */
+export interface Result {
+  test: string;
+  title: string;
+  backend: Backend;
+  seed: number;
+  size: number;
+  load: string;
+  faultsDone: string;
+  passed: boolean;
+  seconds: number;
+  faults: Partial<Record<FaultKind, number>>;
+  sent: number;
+  acknowledged: number;
+  stored: number;
+  quarantined: number;
+  lost: number;
+  doubled: number;
+  /** Rows under a tenant or identity that did not send them, and rows that nobody sent. */
+  misplaced: number;
+  unexplained: number;
+  /** The longest time until answers were taken again after a fault had ended; null where none was measured. */
+  recoveryMs: number | null;
+  checks: Check[];
+  notes: string[];
+  /** What ended it before its time. */
+  failure: string | null;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');
+
+const describeFaults = (faults: Result['faults']): string =>
+  Object.entries(faults)
+    .map(([kind, count]) => `${number(count)} × ${kind}`)
+    .join(', ') || '–';
+
+const row = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
+
+const tableRow = (result: Result): string =>
+  row([
+    result.test,
+    result.title,
+    result.backend,
+    describeFaults(result.faults),
+    number(result.sent),
+    number(result.acknowledged),
+    number(result.stored),
+    number(result.quarantined),
+    number(result.lost),
+    number(result.doubled + result.misplaced + result.unexplained),
+    result.recoveryMs === null ? '–' : `${(result.recoveryMs / 1000).toFixed(1)} s`,
+    result.passed ? 'held' : '**FAILED**',
+  ]);
+
+const sum = (results: Result[], of: (result: Result) => number): number =>
+  results.reduce((total, result) => total + of(result), 0);
+
+const HEADINGS = [
+  'Test',
+  'What is tried',
+  'Queue in',
+  'Faults',
+  'Sent',
+  'Acknowledged',
+  'Stored',
+  'Quarantined',
+  'Lost',
+  'Doubled or astray',
+  'Longest recovery',
+  '',
+];
+
+/** The results as Markdown: a table of all, then what each measured. */
+export function markdownOf(results: Result[]): string {
+  const kills = sum(results, result => result.faults.kill ?? 0);
+  const all = sum(results, result => Object.values(result.faults).reduce((total, count) => total + count, 0));
+  return [
+    row(HEADINGS),
+    '|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|',
+    ...results.map(tableRow),
+    '',
+    `In all ${number(sum(results, result => result.sent))} answers sent, ${number(sum(results, result => result.acknowledged))} acknowledged, ` +
+      `${number(sum(results, result => result.stored))} stored, ${number(sum(results, result => result.quarantined))} quarantined, ` +
+      `${number(sum(results, result => result.lost))} lost, ${number(sum(results, result => result.doubled))} doubled; ` +
+      `${number(all)} faults, ${number(kills)} of them kills.`,
+    '',
+    ...results.flatMap(detailsOf),
+  ].join('\n');
+}
+
+function detailsOf(result: Result): string[] {
+  return [
+    `**${result.test}, queue in ${result.backend}** (seed ${result.seed}, size ${result.size}, ${Math.round(result.seconds)} s). ${result.load}; ${result.faultsDone}.`,
+    '',
+    ...result.checks.map(
+      ({ name, holds, measured }) => `- ${holds ? '' : '**FAILED** '}${name}${measured && `: ${measured}`}`,
+    ),
+    ...result.notes.map(note => `- ${note}`),
+    ...(result.failure ? [`- **FAILED** ${result.failure.split('\n')[0]}`] : []),
+    '',
+  ];
+}
+
+const RESULTS = new URL('results/', import.meta.url);
+
+/** Writes the results beside this file, as JSON and as Markdown, and gives the path without its ending. */
+export function writeResults(results: Result[], name: string): string {
+  mkdirSync(RESULTS, { recursive: true });
+  const base = new URL(name, RESULTS).pathname;
+  writeFileSync(`${base}.json`, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(`${base}.md`, `${markdownOf(results)}\n`);
+  return base;
+}
+
+/** The results of an earlier run. */
+export const readResults = (path: string): Result[] => JSON.parse(readFileSync(path, 'utf8'));
+
+/** A result before anything was found. */
+export const blankResult = (scenario: Scenario, backend: Backend, seed: number, size: number): Result => ({
+  test: scenario.id,
+  title: scenario.title,
+  backend,
+  seed,
+  size,
+  load: scenario.load,
+  faultsDone: scenario.faults,
+  passed: false,
+  seconds: 0,
+  faults: {},
+  sent: 0,
+  acknowledged: 0,
+  stored: 0,
+  quarantined: 0,
+  lost: 0,
+  doubled: 0,
+  misplaced: 0,
+  unexplained: 0,
+  recoveryMs: null,
+  checks: [],
+  notes: [],
+  failure: null,
+});

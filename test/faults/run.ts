@@ -1,0 +1,99 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { markdownOf, type Result, readResults, writeResults } from './report.ts';
+import type { Scenario } from './scenario.ts';
+import { SCENARIOS } from './scenarios/index.ts';
+import type { Backend } from './stores.ts';
+import { runTrial } from './trial.ts';
+
+const USAGE = `npm run faults [-- quick | soak] [-- options]
+
+  quick               the fast subset, a tenth of the size
+  soak                R27 alone
+  table FILE          print an earlier run's results as Markdown, and do nothing else
+  --only R4,R10       these scenarios alone
+  --backend B         valkey or postgres alone, as the queue's place
+  --seed N            the seed of all chance (default: the time)
+  --size X            the part of the full size (default 1, quick 0.1)
+`;
+
+const say = (text: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+
+interface Plan {
+  trials: { scenario: Scenario; backend: Backend }[];
+  seed: number;
+  size: number;
+  name: string;
+}
+
+function readPlan(args: string[]): Plan | undefined {
+  const value = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { only: value, backend: value, seed: value, size: value, help: { type: 'boolean', short: 'h' } },
+  });
+  const [mode] = positionals;
+  if (values.help || (mode && !['quick', 'soak'].includes(mode))) return undefined;
+  const asked = (mode === 'soak' ? 'R27' : values.only)?.split(',');
+  const unknown = asked?.filter(id => !SCENARIOS.some(scenario => scenario.id === id)) ?? [];
+  if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}`);
+  const chosen = SCENARIOS.filter(scenario => {
+    if (asked) return asked.includes(scenario.id);
+    return mode === 'quick' ? scenario.quick : !scenario.onRequest;
+  });
+  const trials = chosen.flatMap(scenario =>
+    scenario.backends
+      .filter(backend => !values.backend || values.backend === backend)
+      .map(backend => ({ scenario, backend })),
+  );
+  const isWhole = !asked && !values.backend && !values.size && mode !== 'quick';
+  const date = new Date().toISOString();
+  return {
+    trials,
+    seed: Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000),
+    size: Number(values.size ?? (mode === 'quick' ? 0.1 : 1)),
+    name: isWhole ? date.slice(0, 10) : `${date.slice(0, 10)}-${mode ?? 'part'}`,
+  };
+}
+
+async function runPlan({ trials, seed, size, name }: Plan): Promise<boolean> {
+  const results: Result[] = [];
+  const root = mkdtempSync(join(tmpdir(), 'parley-faults-'));
+  say(`${trials.length} trials, seed ${seed}, size ${size}; ledgers and logs in ${root}`);
+  for (const { scenario, backend } of trials) {
+    const label = `${scenario.id} (${backend})`;
+    say(`${label}: ${scenario.title}`);
+    const folder = join(root, `${scenario.id}-${backend}`);
+    const progress = (text: string) => say(`${label}: ${text}`);
+    const result = await runTrial(scenario, { backend, seed, size, folder, progress });
+    results.push(result);
+    say(`${label}: ${summaryOf(result)}`);
+    if (!result.passed) say(`${label}: again with --only ${scenario.id} --backend ${backend} --seed ${seed}`);
+    writeResults(results, name); // after each, so that a run that is cut short leaves what it has
+  }
+  process.stdout.write(`${markdownOf(results)}\n`);
+  say(`results in ${writeResults(results, name)}.{json,md}`);
+  const failed = results.filter(result => !result.passed).map(result => `${result.test} (${result.backend})`);
+  say(failed.length === 0 ? 'everything held' : `FAILED: ${failed.join(', ')}`);
+  return failed.length === 0;
+}
+
+const summaryOf = (result: Result): string =>
+  [
+    result.passed ? 'held' : 'FAILED',
+    `${Math.round(result.seconds)} s`,
+    `sent ${result.sent}, acknowledged ${result.acknowledged}, stored ${result.stored}, quarantined ${result.quarantined}`,
+    `lost ${result.lost}, doubled ${result.doubled}`,
+  ].join('; ');
+
+const args = process.argv.slice(2);
+if (args[0] === 'table') process.stdout.write(`${markdownOf(readResults(args[1] ?? ''))}\n`);
+else {
+  const plan = readPlan(args);
+  if (plan) process.exit((await runPlan(plan)) ? 0 : 1);
+  process.stderr.write(USAGE);
+  process.exitCode = 2;
+}

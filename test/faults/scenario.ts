@@ -1,0 +1,31 @@
+import type { Backend, Store, StoreOptions } from './stores.ts';
+import type { World } from './world.ts';
+
+/** The stores of a trial; `valkey` is there where it carries the queue. */
+export interface Stores {
+  postgres: Store;
+  valkey: Store | undefined;
+}
+
+/** One way to try to lose an answer, or to store it twice. */
+export interface Scenario {
+  /** As in the list of the tests, `R1` to `R36`. */
+  id: string;
+  title: string;
+  /** What is sent at full size, and what is done to it: for the table. */
+  load: string;
+  faults: string;
+  backends: readonly Backend[];
+  /** Whether the fast subset has it. */
+  quick?: boolean;
+  /** Left out of a full run: it is asked for by its name. */
+  onRequest?: boolean;
+  /** How the stores differ from the usual ones. */
+  stores?: { postgres?: StoreOptions; valkey?: StoreOptions };
+  /** Does it. What must hold is told by `world.must`; that nothing is lost or doubled is judged afterwards. */
+  run(world: World): Promise<void>;
+}
+
+export const BOTH: readonly Backend[] = ['valkey', 'postgres'];
+export const VALKEY_ONLY: readonly Backend[] = ['valkey'];
+export const POSTGRES_ONLY: readonly Backend[] = ['postgres'];

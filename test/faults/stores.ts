@@ -1,0 +1,159 @@
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { GenericContainer, type StartedTestContainer } from 'testcontainers';
+import { docker } from '../containers/docker.ts';
+import { freePort } from '../support/process.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Where the queue lives in a trial. */
+export type Backend = 'postgres' | 'valkey';
+
+/** A store in a container whose life can be interfered with. Its address stays the same over restarts. */
+export interface Store extends AsyncDisposable {
+  url: string;
+  container: string;
+  /** Sends a signal to the server itself and waits for its end. */
+  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<void>;
+  /** Starts it again on the same data, and resolves when it answers. */
+  start(): Promise<void>;
+  /** Stops every process of it without their noticing, as SIGSTOP does. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  /** Runs a command inside. */
+  exec(...command: string[]): Promise<string>;
+}
+
+export interface StoreOptions {
+  /** Settings beside those of the house, as the server's own arguments. */
+  settings?: Record<string, string>;
+  /** A folder of this machine that holds the data, in place of a volume. */
+  folder?: string;
+  /** Makes it now, or only reserves its address until `start`. */
+  running?: boolean;
+}
+
+interface StoreKind {
+  image: string;
+  port: number;
+  folder: string;
+  environment: Record<string, string>;
+  command(settings: Record<string, string>): string[];
+  url(port: number): string;
+  /** Resolves when the server takes commands. */
+  ask(url: string): Promise<void>;
+}
+
+const PASSWORD = 'test';
+const READY_WITHIN_MS = 60_000;
+
+const POSTGRES: StoreKind = {
+  image: 'postgres:18',
+  port: 5432,
+  folder: '/var/lib/postgresql',
+  environment: { POSTGRES_PASSWORD: PASSWORD },
+  command: settings => ['postgres', ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+  url: port => `postgresql://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`,
+  ask: url => askPostgres(url, async () => undefined),
+};
+
+const VALKEY: StoreKind = {
+  image: 'valkey/valkey:9',
+  port: 6379,
+  folder: '/data',
+  environment: {},
+  command: settings => [
+    'valkey-server',
+    ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')]),
+  ],
+  url: port => `redis://127.0.0.1:${port}`,
+  ask: url => askValkey(url, async () => undefined),
+};
+
+/** Something done on a connection of its own to a PostgreSQL. */
+export async function askPostgres<T>(url: string, ask: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  let failure: Error | undefined;
+  client.on('error', error => (failure = error)); // a server that ends meanwhile; the statement under way says the same
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return await ask(client);
+  } finally {
+    if (!failure) await client.end();
+  }
+}
+
+/** Something done on a connection of its own to a Valkey. */
+export async function askValkey<T>(url: string, ask: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, connectTimeout: 2000, commandTimeout: 5000 });
+  redis.on('error', () => undefined); // the rejection of the command says the same
+  try {
+    await redis.connect();
+    await redis.ping();
+    return await ask(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function openStore(kind: StoreKind, settings: Record<string, string>, options: StoreOptions): Promise<Store> {
+  const port = await freePort();
+  const url = kind.url(port);
+  let made: StartedTestContainer | undefined;
+  const ready = () =>
+    waitFor(
+      () =>
+        kind.ask(url).then(
+          () => true,
+          () => false,
+        ),
+      READY_WITHIN_MS,
+    );
+
+  const create = async (): Promise<void> => {
+    const container = new GenericContainer(kind.image)
+      .withEnvironment(kind.environment)
+      .withCommand(kind.command({ ...settings, ...options.settings }))
+      .withExposedPorts({ container: kind.port, host: port });
+    if (options.folder) container.withBindMounts([{ source: options.folder, target: kind.folder }]);
+    made = await container.start();
+  };
+  if (options.running !== false) {
+    await create();
+    await ready();
+  }
+
+  const container = (): string => {
+    if (!made) throw new Error(`${kind.image} was not started yet`);
+    return made.getId();
+  };
+  return {
+    url,
+    get container() {
+      return container();
+    },
+    async kill(signal) {
+      await docker(['kill', `--signal=${signal}`, container()]);
+      await docker(['wait', container()]);
+    },
+    async start() {
+      if (made) await docker(['start', container()]);
+      else await create();
+      await ready();
+    },
+    freeze: async () => void (await docker(['pause', container()])),
+    thaw: async () => void (await docker(['unpause', container()])),
+    exec: (...command) => docker(['exec', container(), ...command]),
+    async [Symbol.asyncDispose]() {
+      if (made) await docker(['rm', '--force', '--volumes', container()]);
+    },
+  };
+}
+
+/** A PostgreSQL 18 as it comes, but for room for many connections. */
+export const openPostgres = (options: StoreOptions = {}): Promise<Store> =>
+  openStore(POSTGRES, { max_connections: '300' }, options);
+
+/** A Valkey 9 with the settings that answers need: on disk before each reply, and never throwing keys away. */
+export const openValkey = (options: StoreOptions = {}): Promise<Store> =>
+  openStore(VALKEY, { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }, options);

@@ -1,0 +1,90 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { Verdict, Violation } from './oracle.ts';
+import { blankResult, type Result } from './report.ts';
+import type { Scenario, Stores } from './scenario.ts';
+import { type Backend, openPostgres, openValkey } from './stores.ts';
+import { createWorld, type World } from './world.ts';
+
+export interface TrialOptions {
+  backend: Backend;
+  seed: number;
+  size: number;
+  /** Where the ledger and the logs lie; removed when everything held. */
+  folder: string;
+  progress(text: string): void;
+}
+
+const SHOWN_VIOLATIONS = 20;
+
+async function openStores({ stores }: Scenario, backend: Backend): Promise<Stores> {
+  const [postgres, valkey] = await Promise.all([
+    openPostgres(stores?.postgres),
+    backend === 'valkey' ? openValkey(stores?.valkey) : undefined,
+  ]);
+  return { postgres, valkey };
+}
+
+/** Runs a scenario once on fresh stores, has the oracle judge it, and keeps the ledger and the logs where it failed. */
+export async function runTrial(scenario: Scenario, options: TrialOptions): Promise<Result> {
+  const { backend, seed, size, folder, progress } = options;
+  const result = blankResult(scenario, backend, seed, size);
+  const startedAt = Date.now();
+  mkdirSync(folder, { recursive: true });
+  const stores = await openStores(scenario, backend);
+  try {
+    await using world = await createWorld({ ...options, stores });
+    try {
+      await scenario.run(world);
+      await settle(world, result);
+    } catch (error) {
+      result.failure = (error as Error).stack ?? String(error);
+      progress(`ended early: ${(error as Error).message}`);
+    }
+    summarise(world, result);
+    if (!result.passed) keepLogs(world, result, folder);
+  } finally {
+    await stores.postgres[Symbol.asyncDispose]();
+    await stores.valkey?.[Symbol.asyncDispose]();
+  }
+  result.seconds = (Date.now() - startedAt) / 1000;
+  if (result.passed) rmSync(folder, { recursive: true });
+  else progress(`kept in ${folder}`);
+  return result;
+}
+
+/** Waits until nothing is queued and judges what is there. */
+async function settle(world: World, result: Result): Promise<void> {
+  await world.drained(120_000);
+  enter(await world.verdict(), world, result);
+}
+
+function enter(verdict: Verdict, world: World, result: Result): void {
+  const count = (kind: Violation['kind']) => verdict.violations.filter(violation => violation.kind === kind).length;
+  const { violations, ...counts } = verdict;
+  Object.assign(result, counts, {
+    lost: count('lost'),
+    doubled: count('doubled'),
+    misplaced: count('misplaced'),
+    unexplained: count('unexplained'),
+  });
+  const shown = violations.slice(0, SHOWN_VIOLATIONS).map(({ kind, detail }) => `${kind}: ${detail}`);
+  world.must(
+    'nothing acknowledged is lost, doubled or astray',
+    violations.length === 0,
+    `${violations.length} violations${shown.length > 0 ? `: ${shown.join('; ')}` : ''}`,
+  );
+}
+
+function summarise(world: World, result: Result): void {
+  result.checks = [...world.checks];
+  result.notes = [...world.notes];
+  result.faults = Object.fromEntries(world.faults);
+  result.recoveryMs = world.recoveriesMs.length > 0 ? Math.max(...world.recoveriesMs) : null;
+  result.passed = result.failure === null && result.checks.length > 0 && result.checks.every(check => check.holds);
+}
+
+function keepLogs(world: World, result: Result, folder: string): void {
+  for (const [index, unit] of world.units.entries())
+    writeFileSync(`${folder}/${index + 1}-${unit.role}.log`, unit.output());
+  writeFileSync(`${folder}/result.json`, JSON.stringify(result, null, 2));
+}

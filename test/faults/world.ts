@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '../../src/platform/log.ts';
+import { createKeychain } from '../../src/platform/secrets.ts';
+import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { createProxy, type TestProxy } from '../support/proxy.ts';
+import { waitFor } from '../support/wait.ts';
+import { type ClientReply, type ClientRequest, createClient } from './client.ts';
+import { type Ledger, openLedger, readLedger } from './ledger.ts';
+import { type Load, type LoadOptions, type Sender, startLoad } from './load.ts';
+import { type FoundAnswer, judge, type Verdict } from './oracle.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Stores } from './scenario.ts';
+import { askPostgres, type Backend } from './stores.ts';
+import { type Role, startUnit, type Unit, type UnitOptions } from './units.ts';
+
+/** Something that a scenario promises, and what was measured. */
+export interface Check {
+  name: string;
+  holds: boolean;
+  measured: string;
+}
+
+/** What was done to the system. A kill is a SIGKILL or a power cut. */
+export type FaultKind = 'kill' | 'stop' | 'freeze' | 'cut' | 'injected';
+
+export interface FaultTenant extends Sender {
+  tenant: TestTenant;
+}
+
+export interface WorldOptions {
+  backend: Backend;
+  seed: number;
+  /** The part of the full size that is tried, 1 for all of it. */
+  size: number;
+  stores: Stores;
+  /** A folder for the ledger. */
+  folder: string;
+  progress(text: string): void;
+}
+
+/** All that a scenario has: stores, processes, tenants, a ledger, chance, and a place for what it finds. */
+export interface World extends AsyncDisposable {
+  backend: Backend;
+  random: Random;
+  stores: Stores;
+  ledger: Ledger;
+  secretKey: string;
+  units: readonly Unit[];
+  checks: readonly Check[];
+  notes: readonly string[];
+  faults: ReadonlyMap<FaultKind, number>;
+  recoveriesMs: readonly number[];
+  /** So much of a number at full size, but at least some. */
+  sized(full: number, least?: number): number;
+  progress(text: string): void;
+  /** The environment by which a process reaches the stores. */
+  environment(): Record<string, string>;
+  /** Starts a process; resolves when it is ready unless it is told not to wait. */
+  start(role: Role, options?: Partial<UnitOptions> & { awaitReady?: boolean }): Promise<Unit>;
+  /** The addresses of the APIs that run. */
+  apis(): string[];
+  /** A tenant with a key and a live question; needs an API that runs. */
+  addTenant(): Promise<FaultTenant>;
+  /** Sends answers; for the first tenant on all APIs unless told otherwise. */
+  load(options: Pick<LoadOptions, 'batch' | 'lanes'> & Partial<LoadOptions>): Load;
+  /** A request beside the load. */
+  request(url: string, options?: ClientRequest): Promise<ClientReply>;
+  /** A proxy in front of an address, ended with the world. */
+  proxy(url: string): Promise<TestProxy>;
+  /** Counts what was done. */
+  fault(kind: FaultKind, count?: number): void;
+  /** Records a promise and whether it was kept. */
+  must(name: string, holds: boolean, measured?: unknown): void;
+  note(text: string): void;
+  /** Records how long the service took to take answers again. */
+  recovered(ms: number): void;
+  /** Resolves with the time until a request was acknowledged that arrived after `since`; rejects beyond the limit. */
+  awaitIntake(load: Load, since: number, limitMs?: number): Promise<number>;
+  /** Jobs in the queue, by state, as the queue says. */
+  backlog(): Promise<Record<string, number>>;
+  /** Resolves with how long it took until no job was left. */
+  drained(limitMs?: number): Promise<number>;
+  query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
+  /** The verdict on everything that is in the ledger. */
+  verdict(): Promise<Verdict>;
+}
+
+const log = createLog('silent', 'faults');
+
+/** Migrated stores and all that a scenario needs on top of them. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { backend, seed, size, stores, folder, progress } = options;
+  const secretKey = randomBytes(32).toString('base64');
+  const ledger = await openLedger(`${folder}/ledger`);
+  const client = createClient();
+  const units: Unit[] = [];
+  const proxies: TestProxy[] = [];
+  const storages: Storage[] = [];
+  const tenants: FaultTenant[] = [];
+  const checks: Check[] = [];
+  const notes: string[] = [];
+  const faults = new Map<FaultKind, number>();
+  const recoveriesMs: number[] = [];
+
+  await migrate(stores.postgres.url, log);
+  if (backend === 'postgres') await migrateQueue({ databaseUrl: stores.postgres.url, redisUrl: undefined });
+
+  const home = {
+    keychain: createKeychain(secretKey),
+    database: {
+      storage: () => {
+        const storage = openStorage({ url: stores.postgres.url, role: 'parley_app', connections: 2, log });
+        storages.push(storage);
+        return storage;
+      },
+    },
+  };
+  const query = <Row extends object>(sql: string, params: unknown[] = []) =>
+    askPostgres(stores.postgres.url, async connection => (await connection.query<Row>(sql, params)).rows);
+  const apis = () => units.filter(unit => unit.role !== 'work' && unit.isRunning()).map(unit => unit.baseUrl);
+
+  const environment = () => ({
+    DATABASE_URL: stores.postgres.url,
+    SECRET_KEY: secretKey,
+    ...(stores.valkey ? { REDIS_URL: stores.valkey.url } : {}),
+  });
+
+  const backlog = async () => {
+    const connection = connectQueue({ databaseUrl: stores.postgres.url, redisUrl: stores.valkey?.url }, log);
+    try {
+      await connection.redis?.ping().catch(() => waitFor(() => connection.redis?.status === 'ready', 5000));
+      return await connection.queue().getJobCounts('waiting', 'active', 'delayed', 'prioritized', 'failed');
+    } finally {
+      await connection.close();
+    }
+  };
+
+  return {
+    backend,
+    random: createRandom(seed),
+    stores,
+    ledger,
+    secretKey,
+    units,
+    checks,
+    notes,
+    faults,
+    recoveriesMs,
+    progress,
+    sized: (full, least = 1) => Math.max(least, Math.round(full * size)),
+    environment,
+    async start(role, { environment: extra = {}, nodeArgs, awaitReady = true } = {}) {
+      const unit = await startUnit(role, {
+        environment: { ...environment(), ...extra },
+        ...(nodeArgs ? { nodeArgs } : {}),
+      });
+      units.push(unit);
+      if (awaitReady) await unit.awaitReady();
+      return unit;
+    },
+    apis,
+    async addTenant() {
+      const tenant = await makeTenant(home);
+      const request = async (method: string, path: string, { as, body }: { as?: string; body?: unknown } = {}) => {
+        const reply = await client.send(`${apis()[0]}${path}`, { method, ...(as ? { as } : {}), body });
+        return { ...reply, headers: new Headers(), body: JSON.parse(reply.body) };
+      };
+      const question = await publishQuestion({ request }, tenant);
+      const made = { tenant, uuid: tenant.uuid, apiKey: tenant.key.apiKey, questionId: question.id };
+      tenants.push(made);
+      return made;
+    },
+    load: chosen => startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), ...chosen }),
+    request: (url, request) => client.send(url, request),
+    async proxy(url) {
+      const proxy = await createProxy(url);
+      proxies.push(proxy);
+      return proxy;
+    },
+    fault: (kind, count = 1) => void faults.set(kind, (faults.get(kind) ?? 0) + count),
+    must(name, holds, measured = '') {
+      checks.push({ name, holds, measured: String(measured) });
+      if (!holds) progress(`does not hold: ${name} (${measured})`);
+    },
+    note: text => void notes.push(text),
+    recovered: ms => void recoveriesMs.push(ms),
+    async awaitIntake(load, since, limitMs = 30_000) {
+      const taken = await waitFor(
+        () => load.replies.find(reply => reply.status === 202 && reply.at - reply.ms >= since),
+        limitMs,
+      );
+      return taken.at - since;
+    },
+    backlog,
+    async drained(limitMs = 60_000) {
+      const startedAt = Date.now();
+      await waitFor(async () => {
+        await sleep(80); // each look costs a connection
+        const counts = await backlog();
+        return Object.values(counts).every(count => count === 0);
+      }, limitMs);
+      return Date.now() - startedAt;
+    },
+    query,
+    async verdict() {
+      const [sent, stored, quarantined, totals] = [
+        await readLedger(ledger.path),
+        await query<FoundAnswer>('select tenant_id as tenant, id, identity from answers'),
+        (
+          await query<{ tenant: string; id: string; payload: string }>(
+            'select tenant_id as tenant, answer_id as id, payload from quarantined_answers',
+          )
+        ).map(({ payload, ...row }) => ({ ...row, identity: JSON.parse(payload).identity as string })),
+        await query<{ tenant: string; stored: string; quarantined: string }>(
+          'select tenant_id as tenant, stored, quarantined from ingestion_totals',
+        ),
+      ];
+      const counted = totals.map(row => ({
+        tenant: row.tenant,
+        stored: Number(row.stored),
+        quarantined: Number(row.quarantined),
+      }));
+      return judge({ sent, stored, quarantined, totals: counted });
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await Promise.all(units.map(unit => unit[Symbol.asyncDispose]()));
+      await Promise.all(proxies.map(proxy => proxy[Symbol.asyncDispose]()));
+      await Promise.allSettled(storages.map(storage => storage.close())); // its server may be gone by now
+      await ledger.close();
+    },
+  };
+}
