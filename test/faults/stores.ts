@@ -4,6 +4,7 @@ import { GenericContainer, type StartedTestContainer } from 'testcontainers';
 import { docker } from '../containers/docker.ts';
 import { freePort } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
+import { createDisk, type Disk } from './disk.ts';
 
 /** Where the queue lives in a trial. */
 export type Backend = 'postgres' | 'valkey';
@@ -11,7 +12,6 @@ export type Backend = 'postgres' | 'valkey';
 /** A store in a container whose life can be interfered with. Its address stays the same over restarts. */
 export interface Store extends AsyncDisposable {
   url: string;
-  container: string;
   /** Sends a signal to the server itself and waits for its end. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<void>;
   /** Starts it again on the same data, and resolves when it answers. */
@@ -19,6 +19,13 @@ export interface Store extends AsyncDisposable {
   /** Stops every process of it without their noticing, as SIGSTOP does. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
+  isRunning(): Promise<boolean>;
+  /** The disk of its own that holds the data. */
+  disk(): Disk;
+  /** Takes the power away from a frozen store: the next `start` finds what had been synced, and nothing else. */
+  cutPower(): Promise<void>;
+  /** Its address for other containers. */
+  address(): Promise<string>;
   /** Runs a command inside. */
   exec(...command: string[]): Promise<string>;
 }
@@ -26,8 +33,8 @@ export interface Store extends AsyncDisposable {
 export interface StoreOptions {
   /** Settings beside those of the house, as the server's own arguments. */
   settings?: Record<string, string>;
-  /** A folder of this machine that holds the data, in place of a volume. */
-  folder?: string;
+  /** Puts the data on a disk of its own with so many megabytes, in place of a volume. */
+  diskMegabytes?: number;
   /** Makes it now, or only reserves its address until `start`. */
   running?: boolean;
 }
@@ -100,6 +107,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
   const port = await freePort();
   const url = kind.url(port);
   let made: StartedTestContainer | undefined;
+  let disk = options.diskMegabytes ? await createDisk(options.diskMegabytes) : undefined;
   const ready = () =>
     waitFor(
       () =>
@@ -115,7 +123,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
       .withEnvironment(kind.environment)
       .withCommand(kind.command({ ...settings, ...options.settings }))
       .withExposedPorts({ container: kind.port, host: port });
-    if (options.folder) container.withBindMounts([{ source: options.folder, target: kind.folder }]);
+    if (disk) container.withBindMounts([{ source: disk.folder, target: kind.folder }]);
     made = await container.start();
   };
   if (options.running !== false) {
@@ -127,11 +135,17 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
     if (!made) throw new Error(`${kind.image} was not started yet`);
     return made.getId();
   };
+  const remove = async () => {
+    if (made) await docker(['rm', '--force', '--volumes', container()]);
+    made = undefined;
+  };
+  const inspect = (format: string) => docker(['inspect', '--format', format, container()]);
+  const ownDisk = (): Disk => {
+    if (!disk) throw new Error(`${kind.image} has no disk of its own`);
+    return disk;
+  };
   return {
     url,
-    get container() {
-      return container();
-    },
     async kill(signal) {
       await docker(['kill', `--signal=${signal}`, container()]);
       await docker(['wait', container()]);
@@ -143,9 +157,19 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
     },
     freeze: async () => void (await docker(['pause', container()])),
     thaw: async () => void (await docker(['unpause', container()])),
+    isRunning: async () => (await inspect('{{.State.Running}}')) === 'true',
+    disk: ownDisk,
+    async cutPower() {
+      const before = ownDisk();
+      disk = await before.afterPowerCut();
+      await remove();
+      await before[Symbol.asyncDispose]();
+    },
+    address: () => inspect('{{.NetworkSettings.IPAddress}}'),
     exec: (...command) => docker(['exec', container(), ...command]),
     async [Symbol.asyncDispose]() {
-      if (made) await docker(['rm', '--force', '--volumes', container()]);
+      await remove();
+      await disk?.[Symbol.asyncDispose]();
     },
   };
 }

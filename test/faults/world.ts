@@ -14,7 +14,7 @@ import { type Load, type LoadOptions, type Sender, startLoad } from './load.ts';
 import { type FoundAnswer, judge, type Verdict } from './oracle.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Stores } from './scenario.ts';
-import { askPostgres, type Backend } from './stores.ts';
+import { askPostgres, type Backend, type Store } from './stores.ts';
 import { type Role, startUnit, type Unit, type UnitOptions } from './units.ts';
 
 /** Something that a scenario promises, and what was measured. */
@@ -80,6 +80,8 @@ export interface World extends AsyncDisposable {
   recovered(ms: number): void;
   /** Resolves with the time until a request was acknowledged that arrived after `since`; rejects beyond the limit. */
   awaitIntake(load: Load, since: number, limitMs?: number): Promise<number>;
+  /** The Valkey that carries the queue; an error where there is none. */
+  valkey(): Store;
   /** Jobs in the queue, by state, as the queue says. */
   backlog(): Promise<Record<string, number>>;
   /** Resolves with how long it took until no job was left. */
@@ -194,6 +196,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         limitMs,
       );
       return taken.at - since;
+    },
+    valkey() {
+      if (!stores.valkey) throw new Error('this trial has no Valkey');
+      return stores.valkey;
     },
     backlog,
     async drained(limitMs = 60_000) {

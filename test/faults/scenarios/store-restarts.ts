@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Load, percentile, type Reply, tally } from '../load.ts';
+import { type Load, type Reply, tally } from '../load.ts';
 import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import type { Store } from '../stores.ts';
+import { slowest, startProbe } from '../watch.ts';
 import type { World } from '../world.ts';
 
 const DOWN_MS = 2000;
@@ -29,19 +30,16 @@ export const valkeyRestarts: Scenario = {
   async run(world) {
     const units = [await world.start('serve'), await world.start('work')];
     await world.addTenant();
-    const { valkey } = world.stores;
-    if (!valkey) throw new Error('R4 needs Valkey');
     const load = world.load({ batch: 10, lanes: 30, perSecond: 30 });
     const signals = Array.from({ length: world.sized(5) }, () => ['SIGTERM', 'SIGKILL'] as const).flat();
     for (const signal of signals) {
       await sleep(world.random.between(1000, 2000));
-      await restart(world, valkey, signal, load);
+      await restart(world, world.valkey(), signal, load);
     }
     while (load.acknowledged() < world.sized(20_000)) await sleep(100);
     await load.stop();
     await world.drained();
     const refused = refusals(load);
-    const slowest = Math.max(0, ...refused.map(reply => reply.ms));
     world.must(
       'intake fails with 503 alone',
       refused.every(({ status }) => status === 503),
@@ -51,7 +49,7 @@ export const valkeyRestarts: Scenario = {
       'each 503 says when to come again',
       refused.every(reply => reply.retryAfter),
     );
-    world.must('each 503 comes within 2 s', slowest <= 2000, `slowest ${slowest} ms`);
+    world.must('each 503 comes within 2 s', slowest(refused) <= 2000, `slowest ${slowest(refused)} ms`);
     const recoveryMs = Math.max(...world.recoveriesMs);
     world.must('answers are taken again within 5 s', recoveryMs <= 5000, `slowest ${recoveryMs} ms`);
     world.must(
@@ -60,34 +58,6 @@ export const valkeyRestarts: Scenario = {
     );
   },
 };
-
-/** Reads a list again and again, and notes when it failed and how long a reply took. */
-function startReading(world: World, apiKey: string) {
-  const failures: { at: number; ms: number; status: number | 'broken' }[] = [];
-  let lastGood = 0;
-  let reading = true;
-  const read = async () => {
-    while (reading) {
-      const startedAt = Date.now();
-      const status = await world
-        .request(`${world.apis()[0]}/v1/answers?limit=1`, { as: apiKey, timeoutMs: 10_000 })
-        .then(reply => reply.status)
-        .catch(() => 'broken' as const);
-      if (status === 200) lastGood = Date.now();
-      else failures.push({ at: startedAt, ms: Date.now() - startedAt, status });
-      await sleep(50);
-    }
-  };
-  const ended = read();
-  return {
-    failures,
-    lastGood: () => lastGood,
-    async stop() {
-      reading = false;
-      await ended;
-    },
-  };
-}
 
 const RESTARTS = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
 
@@ -102,18 +72,19 @@ export const postgresRestarts: Scenario = {
     const units = [await world.start('serve'), await world.start('work')];
     const { apiKey } = await world.addTenant();
     const load = world.load({ batch: 10, lanes: 30, perSecond: 30 });
-    const reader = startReading(world, apiKey);
+    const reader = startProbe(world, `${world.apis()[0]}/v1/answers?limit=1`, { as: apiKey });
+    const lastGood = () => reader.values.findLast(read => read.status === 200)?.at ?? 0;
     const readRecoveries: number[] = [];
     for (const signal of Array.from({ length: world.sized(3) }, () => RESTARTS).flat()) {
       await sleep(world.random.between(1000, 2000));
       await restart(world, world.stores.postgres, signal, load);
       const returned = Date.now();
-      while (reader.lastGood() < returned) await sleep(20);
-      readRecoveries.push(reader.lastGood() - returned);
+      while (lastGood() < returned) await sleep(20);
+      readRecoveries.push(lastGood() - returned);
     }
     while (load.acknowledged() < world.sized(20_000)) await sleep(100);
     await load.stop();
-    await reader.stop();
+    const failed = (await reader.stop()).filter(read => read.status !== 200);
     await world.drained();
     const refused = refusals(load);
     if (world.backend === 'valkey')
@@ -124,16 +95,12 @@ export const postgresRestarts: Scenario = {
         refused.every(({ status, retryAfter }) => status === 503 && retryAfter),
         tally(load.replies),
       );
-    const slowest = percentile(
-      reader.failures.map(failure => failure.ms),
-      1,
-    );
     world.must(
       'reads fail with 503 alone',
-      reader.failures.every(({ status }) => status === 503),
-      `${reader.failures.length} failed`,
+      failed.every(({ status }) => status === 503),
+      `${failed.length} failed`,
     );
-    world.must('a failed read is answered within 3 s', slowest <= 3000, `slowest ${slowest} ms`);
+    world.must('a failed read is answered within 3 s', slowest(failed) <= 3000, `slowest ${slowest(failed)} ms`);
     const recoveryMs = Math.max(...readRecoveries);
     world.must('reads are good again within 5 s', recoveryMs <= 5000, `slowest ${recoveryMs} ms`);
     world.must(

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReplyStatus } from './ledger.ts';
+import type { World } from './world.ts';
+
+/** Something looked at again and again beside the load. */
+export interface Watch<T> {
+  values: readonly T[];
+  /** Ends it and waits for the look under way. A look that failed is reported here. */
+  stop(): Promise<readonly T[]>;
+}
+
+/** Looks, waits, and looks again until it is stopped. */
+export function startWatch<T>(everyMs: number, look: () => T | Promise<T>): Watch<T> {
+  const values: T[] = [];
+  let watching = true;
+  const watch = async () => {
+    while (watching) {
+      values.push(await look());
+      await sleep(everyMs);
+    }
+  };
+  const ended = watch().catch((error: Error) => error);
+  return {
+    values,
+    async stop() {
+      watching = false;
+      const failure = await ended;
+      if (failure) throw failure;
+      return values;
+    },
+  };
+}
+
+/** The reply to a request beside the load. `at` is when it was sent. */
+export interface Probe {
+  at: number;
+  ms: number;
+  status: ReplyStatus;
+}
+
+/** Asks for a page again and again. */
+export const startProbe = (world: World, url: string, options: { as?: string; everyMs?: number } = {}): Watch<Probe> =>
+  startWatch(options.everyMs ?? 50, async () => {
+    const at = Date.now();
+    const status = await world.request(url, { ...(options.as ? { as: options.as } : {}), timeoutMs: 10_000 }).then(
+      reply => reply.status,
+      () => 'broken' as const,
+    );
+    return { at, ms: Date.now() - at, status };
+  });
+
+export const slowest = (timed: readonly { ms: number }[]): number =>
+  timed.reduce((most, { ms }) => Math.max(most, ms), 0);
