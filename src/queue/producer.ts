@@ -81,12 +81,22 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   const refuse = (detail: string, cause?: unknown) =>
     new Problem('queue-unavailable', detail, { retryAfterSeconds: 1 + Math.floor(Math.random() * 5), cause });
 
-  /** Counts what a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
+  /** What a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
+  const kindOf = ({ message }: Error): string =>
+    /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out|timeout/i.test(message) ? 'timeout' : 'connection');
+
   const countFailure = (error: unknown) => {
-    const { message } = error as Error;
-    const kind =
-      /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out/i.test(message) ? 'timeout' : 'connection');
-    if (redis) metrics.redisErrors.inc({ kind });
+    if (redis) metrics.redisErrors.inc({ kind: kindOf(error as Error) });
+  };
+
+  const markUnreachable = (error: unknown) => {
+    const reason = `the queue can not be reached: ${(error as Error).message}`;
+    health = { reachable: false, reasons: [reason], relaxed: [], waitingJobs: health.waitingJobs };
+  };
+
+  const refuseWhileUnfit = () => {
+    if (health.reasons.length > 0)
+      throw refuse(`Answers can not be made durable: ${health.reasons.join('; ')}. See \`parley doctor\`.`);
   };
 
   const judge = (durability: Durability, waitingJobs: number): QueueHealth => {
@@ -123,8 +133,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     try {
       health = await within(look(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
     } catch (error) {
-      const reason = `the queue can not be reached: ${(error as Error).message}`;
-      health = { reachable: false, reasons: [reason], relaxed: [], waitingJobs: health.waitingJobs };
+      markUnreachable(error);
       countFailure(error);
     }
     if (redis) metrics.redisUp.set(health.reachable ? 1 : 0);
@@ -143,6 +152,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   const numbers = createNumbers();
 
   const flush = async (batches: Batch[]): Promise<undefined[]> => {
+    refuseWhileUnfit(); // it may have come to light while these waited: then they do not wait for a time-out of their own
     const number = numbers.take();
     const id = numberUuid(numbers.producer, number);
     const payload: RecordAnswers = { v: 1, flush: id, answers: batches.flatMap(batch => batch.answers) };
@@ -158,6 +168,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       numbers.end(number, false);
       metrics.queueFlushes.inc({ outcome: 'failed' });
       countFailure(error);
+      if (kindOf(error as Error) === 'timeout') markUnreachable(error); // until the next look says otherwise
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
       throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
     }
@@ -199,8 +210,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   return {
     async enqueue(answers, bytes) {
       if (stopped) throw new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 });
-      if (health.reasons.length > 0)
-        throw refuse(`Answers can not be made durable: ${health.reasons.join('; ')}. See \`parley doctor\`.`);
+      refuseWhileUnfit();
       await group.add({ answers, bytes });
       metrics.answersAccepted.inc(answers.length);
     },

@@ -10,8 +10,8 @@ const run = promisify(execFile);
 export interface Disk extends AsyncDisposable {
   /** Where it is mounted. */
   folder: string;
-  /** Fills it up but for so many bytes. */
-  fill(leaveBytes?: number): Promise<void>;
+  /** Fills it up to the last block. */
+  fill(): Promise<void>;
   /** Frees what `fill` took. */
   free(): Promise<void>;
   /**
@@ -27,6 +27,8 @@ export const canMakeDisks = (): boolean => process.platform === 'linux' && proce
 /** The kernel writes the journal by itself only after so many seconds: nothing unsynced gets to the image in time. */
 const COMMIT_SECONDS = 300;
 const BALLAST = '.ballast';
+/** What the first stroke leaves, because a server may take some of it in the same moment. */
+const KEPT_FOR_WRITERS = 2_000_000;
 
 /** A disk of that size. Rejects where none can be made. */
 export async function createDisk(megabytes: number): Promise<Disk> {
@@ -48,10 +50,15 @@ async function mountDisk(place: string, image: string): Promise<Disk> {
   const ballast = join(mounted, BALLAST);
   return {
     folder,
-    async fill(leaveBytes = 0) {
+    async fill() {
       const { stdout } = await run('df', ['--output=avail', '-B1', mounted]);
-      const free = Number(stdout.split('\n')[1]);
-      if (free > leaveBytes) await run('fallocate', ['-l', String(free - leaveBytes), ballast]);
+      const most = Number(stdout.split('\n')[1]) - KEPT_FOR_WRITERS;
+      if (most > 0) await run('fallocate', ['-l', String(most), ballast]);
+      // The rest block by block, since others write meanwhile; that it ends for want of space is what it is for.
+      const last = await run('dd', ['if=/dev/zero', `of=${ballast}`, 'oflag=append', 'conv=notrunc', 'bs=4k']).catch(
+        (error: Error) => error,
+      );
+      if (!(last instanceof Error && /No space left/.test(last.message))) throw new Error('the disk did not fill up');
     },
     free: () => rm(ballast),
     async afterPowerCut() {

@@ -7,6 +7,8 @@ import type { Check, FaultKind } from './world.ts';
 export interface Result {
   test: string;
   title: string;
+  /** Whether it proves the method by losing on purpose; it counts in no sum. */
+  isControl: boolean;
   backend: Backend;
   seed: number;
   size: number;
@@ -41,6 +43,11 @@ const describeFaults = (faults: Result['faults']): string =>
 
 const row = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
+const verdictOf = ({ passed, isControl }: Result): string => {
+  if (!passed) return '**FAILED**';
+  return isControl ? 'lost, as it has to' : 'held';
+};
+
 const tableRow = (result: Result): string =>
   row([
     result.test,
@@ -54,7 +61,7 @@ const tableRow = (result: Result): string =>
     number(result.lost),
     number(result.doubled + result.misplaced + result.unexplained),
     result.recoveryMs === null ? '–' : `${(result.recoveryMs / 1000).toFixed(1)} s`,
-    result.passed ? 'held' : '**FAILED**',
+    verdictOf(result),
   ]);
 
 const sum = (results: Result[], of: (result: Result) => number): number =>
@@ -76,20 +83,21 @@ const HEADINGS = [
 ];
 
 /** The results as Markdown: a table of all, then what each measured. */
-export function markdownOf(results: Result[]): string {
+export function markdownOf(all: Result[]): string {
+  const results = all.filter(result => !result.isControl);
   const kills = sum(results, result => result.faults.kill ?? 0);
-  const all = sum(results, result => Object.values(result.faults).reduce((total, count) => total + count, 0));
+  const faults = sum(results, result => Object.values(result.faults).reduce((total, count) => total + count, 0));
   return [
     row(HEADINGS),
     '|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|',
-    ...results.map(tableRow),
+    ...all.map(tableRow),
     '',
     `In all ${number(sum(results, result => result.sent))} answers sent, ${number(sum(results, result => result.acknowledged))} acknowledged, ` +
       `${number(sum(results, result => result.stored))} stored, ${number(sum(results, result => result.quarantined))} quarantined, ` +
       `${number(sum(results, result => result.lost))} lost, ${number(sum(results, result => result.doubled))} doubled; ` +
-      `${number(all)} faults, ${number(kills)} of them kills.`,
+      `${number(faults)} faults, ${number(kills)} of them kills.`,
     '',
-    ...results.flatMap(detailsOf),
+    ...all.flatMap(detailsOf),
   ].join('\n');
 }
 
@@ -124,6 +132,7 @@ export const readResults = (path: string): Result[] => JSON.parse(readFileSync(p
 export const blankResult = (scenario: Scenario, backend: Backend, seed: number, size: number): Result => ({
   test: scenario.id,
   title: scenario.title,
+  isControl: scenario.isControl ?? false,
   backend,
   seed,
   size,

@@ -20,6 +20,8 @@ export interface Scenario {
   quick?: boolean;
   /** Left out of a full run: it is asked for by its name. */
   onRequest?: boolean;
+  /** Proves the method: what it gives up on purpose has to be lost, or the tests beside it would show nothing. */
+  isControl?: boolean;
   /** How the stores differ from the usual ones. */
   stores?: { postgres?: StoreOptions; valkey?: StoreOptions };
   /** Does it. What must hold is told by `world.must`; that nothing is lost or doubled is judged afterwards. */

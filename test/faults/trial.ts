@@ -35,7 +35,7 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
     await using world = await createWorld({ ...options, stores });
     try {
       await scenario.run(world);
-      await settle(world, result);
+      await settle(scenario, world, result);
     } catch (error) {
       result.failure = (error as Error).stack ?? String(error);
       progress(`ended early: ${(error as Error).message}`);
@@ -53,12 +53,12 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
 }
 
 /** Waits until nothing is queued and judges what is there. */
-async function settle(world: World, result: Result): Promise<void> {
+async function settle(scenario: Scenario, world: World, result: Result): Promise<void> {
   await world.drained(120_000);
-  enter(await world.verdict(), world, result);
+  enter(await world.verdict(), scenario, world, result);
 }
 
-function enter(verdict: Verdict, world: World, result: Result): void {
+function enter(verdict: Verdict, scenario: Scenario, world: World, result: Result): void {
   const count = (kind: Violation['kind']) => verdict.violations.filter(violation => violation.kind === kind).length;
   const { violations, ...counts } = verdict;
   Object.assign(result, counts, {
@@ -67,6 +67,10 @@ function enter(verdict: Verdict, world: World, result: Result): void {
     misplaced: count('misplaced'),
     unexplained: count('unexplained'),
   });
+  if (scenario.isControl) {
+    world.must('acknowledged answers are lost', result.lost > 0, result.lost);
+    return;
+  }
   const shown = violations.slice(0, SHOWN_VIOLATIONS).map(({ kind, detail }) => `${kind}: ${detail}`);
   world.must(
     'nothing acknowledged is lost, doubled or astray',

@@ -129,7 +129,7 @@ export const valkeyDisk: Scenario = {
     const load = world.load({ batch: 10, lanes: 30, perSecond: 100 });
     for (let round = 0; round < 3; round++) {
       await sleep(world.random.between(1000, 2000));
-      await world.valkey().disk().fill(1_000_000);
+      await world.valkey().disk().fill();
       world.fault('injected');
       const filledAt = Date.now();
       await waitFor(() => load.replies.some(reply => reply.status === 503 && reply.at > filledAt), 60_000);

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Load, percentile, tally } from '../load.ts';
+import { BOTH, type Scenario } from '../scenario.ts';
+import type { Unit } from '../units.ts';
+import { slowest, startProbe, startWatch } from '../watch.ts';
+import type { World } from '../world.ts';
+
+const takenPerSecond = (load: Load, from: number, to: number): number =>
+  load.replies.filter(({ at, status }) => status === 202 && at >= from && at < to).length / ((to - from) / 1000);
+
+/** How many requests a second are taken when just enough clients ask. */
+async function measureCapacity(world: World, batch: number): Promise<number> {
+  const load = world.load({ batch, lanes: 32 });
+  await sleep(world.sized(10_000, 3000));
+  const to = Date.now();
+  const rate = takenPerSecond(load, to - world.sized(8000, 2000), to);
+  await load.stop();
+  await world.drained(120_000);
+  return rate;
+}
+
+export const overload: Scenario = {
+  id: 'R18',
+  title: 'ten times the capacity',
+  load: 'as many requests of 10 answers as 500 connections get through in 60 s, ten times what 32 clients measured',
+  faults: 'overload',
+  backends: BOTH,
+  async run(world) {
+    const api = await world.start('serve');
+    await world.start('work');
+    await world.addTenant();
+    const capacity = await measureCapacity(world, 10);
+    world.progress(`capacity ${capacity.toFixed(0)} requests/s`);
+    const live = startProbe(world, `${api.baseUrl}/livez`, { everyMs: 200 });
+    const metrics = startProbe(world, `${api.metricsUrl}/metrics`, { everyMs: 1000 });
+    const memory = startWatch(500, () => api.residentMb());
+    const startedAt = Date.now();
+    const load = world.load({ batch: 10, lanes: 500, perSecond: capacity * 10, retries: false, timeoutMs: 10_000 });
+    await sleep(world.sized(60_000, 6000));
+    const endedAt = Date.now();
+    await load.stop();
+    const goodput = takenPerSecond(load, startedAt, endedAt);
+    const residentMb = Math.max(...(await memory.stop()));
+    const probes = [...(await live.stop()), ...(await metrics.stop())];
+    const after = world.load({ batch: 10, lanes: 4, requests: 20 });
+    await after.finished;
+    world.recovered(Date.now() - endedAt);
+    await world.drained(300_000);
+    const taken = load.replies.filter(reply => reply.status === 202);
+    const others = load.replies.filter(reply => reply.status !== 202);
+    const p99 = percentile(
+      taken.map(reply => reply.ms),
+      0.99,
+    );
+    const ratio = goodput / capacity;
+    world.note(
+      `capacity ${capacity.toFixed(0)} requests/s, ${goodput.toFixed(0)} under overload; replies ${tally(load.replies)}`,
+    );
+    world.must('at least 80 % of the capacity is served', ratio >= 0.8, `${(ratio * 100).toFixed(0)} %`);
+    world.must(
+      'the rest is 429 or 503 with Retry-After',
+      others.every(({ status, retryAfter }) => retryAfter && (status === 429 || status === 503)),
+      others.length,
+    );
+    world.must('the API holds at most 512 MB', residentMb <= 512, `${residentMb.toFixed(0)} MB`);
+    world.must('what is taken is taken within 2 s (p99)', p99 <= 2000, `${p99} ms`);
+    world.must('it is as before within 10 s', Math.max(...world.recoveriesMs) <= 10_000, `${world.recoveriesMs} ms`);
+    world.must(
+      '/livez and /metrics answer within 500 ms',
+      probes.every(({ status }) => status === 200) && slowest(probes) <= 500,
+      `slowest ${slowest(probes)} ms`,
+    );
+  },
+};
+
+/** Requests a minute that one key may send. */
+const QUOTA = 1000;
+
+export const noisyTenant: Scenario = {
+  id: 'R19',
+  title: 'one tenant at twenty times its quota beside a quiet one',
+  load: 'tenant A 333 requests/s of 5 answers, tenant B 10/s, for 120 s',
+  faults: 'A against the rate limit',
+  backends: BOTH,
+  async run(world) {
+    const environment = { RATE_LIMITS: 'on', RATE_API_KEY: String(QUOTA) };
+    await world.start('serve', { environment });
+    await world.start('work', { environment });
+    const [noisy, quiet] = [await world.addTenant(), await world.addTenant()];
+    const quietly = { batch: 5, lanes: 5, perSecond: 10, senders: [quiet] };
+    const idle = world.load(quietly);
+    await sleep(world.sized(20_000, 5000));
+    await idle.stop();
+    const loud = world.load({ batch: 5, lanes: 100, perSecond: (QUOTA / 60) * 20, senders: [noisy], retries: false });
+    const calm = world.load(quietly);
+    await sleep(world.sized(120_000, 12_000));
+    await Promise.all([loud.stop(), calm.stop()]);
+    await world.drained();
+    const p99 = (load: Load) =>
+      percentile(
+        load.replies.map(reply => reply.ms),
+        0.99,
+      );
+    const [{ delay } = { delay: 0 }] = await world.query<{ delay: number }>(
+      `select extract(epoch from max(stored_at - received_at))::float as delay from answers where tenant_id = $1`,
+      [quiet.uuid],
+    );
+    // Some milliseconds are noise where the sender shares the cores with what it measures.
+    const limitMs = Math.max(2 * p99(idle), 50);
+    world.must(
+      'the quiet tenant meets no error',
+      calm.replies.every(({ status }) => status === 202),
+      tally(calm.replies),
+    );
+    world.must(
+      'its p99 is at most twice that of an idle service (or 50 ms)',
+      p99(calm) <= limitMs,
+      `${p99(calm)} ms, idle ${p99(idle)} ms`,
+    );
+    world.must('its answers are stored within 5 s', delay <= 5, `${delay.toFixed(2)} s`);
+    const refused = loud.replies.filter(({ status }) => status !== 202);
+    world.must(
+      'the noisy one is refused with 429 and Retry-After',
+      refused.length > 0 && refused.every(({ status, retryAfter }) => status === 429 && retryAfter),
+      tally(loud.replies),
+    );
+  },
+};
+
+/** Ends a unit as an upgrade does, and starts it again. */
+async function roll(world: World, unit: Unit): Promise<{ code: number | NodeJS.Signals; ms: number }> {
+  const startedAt = Date.now();
+  const code = await unit.end('SIGTERM');
+  const ms = Date.now() - startedAt;
+  world.fault('stop');
+  await unit.restart();
+  await unit.awaitReady();
+  return { code, ms };
+}
+
+export const rollingRestart: Scenario = {
+  id: 'R20',
+  title: 'rolling restart',
+  load: '200 requests/s of 20 answers over kept connections for 120 s, two APIs and two workers behind a balancer',
+  faults: '5 rounds of SIGTERM for each of the four; the balancer takes an API out in the moment of its SIGTERM',
+  backends: BOTH,
+  quick: true,
+  async run(world) {
+    const apis = [await world.start('serve'), await world.start('serve')];
+    const workers = [await world.start('work'), await world.start('work')];
+    await world.addTenant();
+    const inRotation = new Set(apis);
+    const rounds = world.sized(5, 2);
+    const seconds = world.sized(120, 12);
+    const load = world.load({
+      batch: 20,
+      lanes: 100,
+      perSecond: 200,
+      requests: 200 * seconds,
+      addresses: () => [...inRotation].map(api => api.baseUrl),
+    });
+    const ends: { code: number | NodeJS.Signals; ms: number }[] = [];
+    const startedAt = Date.now();
+    const turns = Array.from({ length: rounds }, () => [...apis, ...workers]).flat();
+    for (const [turn, unit] of turns.entries()) {
+      inRotation.delete(unit);
+      ends.push(await roll(world, unit));
+      if (unit.role === 'serve') inRotation.add(unit);
+      const next = startedAt + ((turn + 1) * seconds * 1000) / turns.length;
+      await sleep(Math.max(0, next - Date.now()));
+    }
+    await load.finished;
+    await world.drained();
+    const longest = slowest(ends);
+    const takenOver = [...apis, ...workers].filter(unit => unit.output().includes('was taken over')).length;
+    world.must(
+      'no request fails',
+      load.replies.every(({ status }) => status === 202),
+      tally(load.replies),
+    );
+    world.must('no job stalls', takenOver === 0, takenOver);
+    world.must(
+      'each process ends with 0 within 20 s',
+      ends.every(({ code }) => code === 0) && longest <= 20_000,
+      `slowest ${longest} ms, codes ${[...new Set(ends.map(end => end.code))]}`,
+    );
+    const closing = load.replies.filter(reply => reply.closing).length;
+    world.note(`${closing} replies said that their connection closes`);
+  },
+};
