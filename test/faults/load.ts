@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anAnswer } from '../support/make.ts';
-import { createClient } from './client.ts';
+import { type Client, createClient } from './client.ts';
 import type { Ledger, ReplyStatus } from './ledger.ts';
 
 /** Who answers are sent for: a tenant by its key, on one of its questions. */
@@ -25,8 +25,8 @@ export interface LoadOptions {
   timeoutMs?: number;
   /** Whether a request that was not acknowledged is sent again with the same ids; true unless said otherwise. */
   retries?: boolean;
-  /** Further fields of every answer. */
-  fields?: Record<string, unknown>;
+  /** Further fields of the answer at that place of that request. */
+  fields?(request: number, place: number): Record<string, unknown>;
 }
 
 /** One reply, or its absence. Times are milliseconds of `Date.now()`. */
@@ -38,6 +38,56 @@ export interface Reply {
   retryAfter: boolean;
   address: string;
   closing: boolean;
+}
+
+/** An answer on the wire, of a user whom the sender names. */
+export type NewAnswer = ReturnType<typeof anAnswer> & { identity: string };
+
+/** A completed answer of a user. */
+export const answerOf = (sender: Sender, identity: string, fields: Record<string, unknown> = {}): NewAnswer => ({
+  ...anAnswer({ question_id: sender.questionId, ...fields }),
+  identity,
+});
+
+/** What was said of one item. */
+export interface Receipt {
+  id: string;
+  status: 'accepted' | 'duplicate' | 'superseded' | 'rejected';
+  code?: string;
+}
+
+interface Sending {
+  ledger: Ledger;
+  client: Client;
+  sender: Sender;
+  address: string;
+  answers: NewAnswer[];
+  timeoutMs: number;
+}
+
+/** Sends answers once: into the ledger, over HTTP, into the ledger. No reply is `broken`, whatever broke it. */
+export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; receipts: Receipt[] }> {
+  const { ledger, client, sender, address, answers, timeoutMs } = sending;
+  const number = await ledger.before(sender.uuid, answers);
+  const sentAt = Date.now();
+  const outcome = await client
+    .send(`${address}/v1/answers`, { method: 'POST', as: sender.apiKey, body: { answers }, timeoutMs })
+    .catch(() => undefined);
+  const at = Date.now();
+  const status = outcome?.status ?? 'broken';
+  const receipts: Receipt[] = outcome?.status === 202 ? JSON.parse(outcome.body).results : [];
+  const rejected = receipts.flatMap((receipt, place) => (receipt.status === 'rejected' ? [place] : []));
+  await ledger.after(number, status, rejected);
+  const { headers = {} } = outcome ?? {};
+  const reply: Reply = {
+    at,
+    ms: at - sentAt,
+    status,
+    retryAfter: headers['retry-after'] !== undefined,
+    address,
+    closing: headers.connection === 'close',
+  };
+  return { reply, receipts };
 }
 
 export interface Load {
@@ -58,6 +108,7 @@ const PAUSE_MS = 100;
 /** Sends answers through the ledger, as an outbox would: again, with the same ids, until they are acknowledged. */
 export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   const { senders, batch, lanes, perSecond, requests = Number.POSITIVE_INFINITY, retries = true, fields } = options;
+  const { timeoutMs = 5000 } = options;
   const client = createClient();
   const replies: Reply[] = [];
   const startedAt = Date.now();
@@ -67,39 +118,23 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   let acknowledged = 0;
   let rejected = 0;
 
-  const attempt = async (sender: Sender, answers: ReturnType<typeof anAnswer>[]): Promise<boolean> => {
+  const attempt = async (sender: Sender, answers: NewAnswer[]): Promise<boolean> => {
     const addresses = options.addresses();
     const address = addresses[turn++ % addresses.length];
     if (!address) return false;
-    const number = await ledger.before(sender.uuid, answers as never);
-    const sentAt = Date.now();
-    const note = (status: ReplyStatus, retryAfter = false, closing = false) =>
-      replies.push({ at: Date.now(), ms: Date.now() - sentAt, status, retryAfter, address, closing });
-    try {
-      const reply = await client.send(`${address}/v1/answers`, {
-        method: 'POST',
-        as: sender.apiKey,
-        body: { answers },
-        timeoutMs: options.timeoutMs ?? 5000,
-      });
-      note(reply.status, reply.headers['retry-after'] !== undefined, reply.headers.connection === 'close');
-      const refused = reply.status === 202 ? rejectedPlaces(reply.body) : [];
-      await ledger.after(number, reply.status, refused);
-      if (reply.status !== 202) return false;
-      acknowledged += answers.length - refused.length;
-      rejected += refused.length;
-      return true;
-    } catch {
-      note('broken'); // whatever broke it, the ledger's word for it is the same: nothing is known
-      await ledger.after(number, 'broken');
-      return false;
-    }
+    const { reply, receipts } = await sendAnswers({ ledger, client, sender, address, answers, timeoutMs });
+    replies.push(reply);
+    if (reply.status !== 202) return false;
+    const refused = receipts.filter(({ status }) => status === 'rejected').length;
+    acknowledged += answers.length - refused;
+    rejected += refused;
+    return true;
   };
 
   const sendOne = async (number: number) => {
     const sender = senders[number % senders.length] as Sender;
     const answers = Array.from({ length: batch }, (_, place) =>
-      anAnswer({ question_id: sender.questionId, identity: `user|${number}-${place}`, ...fields }),
+      answerOf(sender, `user|${number}-${place}`, fields?.(number, place)),
     );
     while (!(await attempt(sender, answers)) && retries && !stopped) await sleep(PAUSE_MS);
   };
@@ -125,12 +160,6 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
     },
   };
 }
-
-/** The places of the items that a 202 refused. */
-const rejectedPlaces = (body: string): number[] =>
-  (JSON.parse(body).results as { status: string }[]).flatMap(({ status }, place) =>
-    status === 'rejected' ? [place] : [],
-  );
 
 /** The value below which that part of the numbers lies; 0 of none. */
 export function percentile(numbers: number[], part: number): number {

@@ -10,7 +10,7 @@ import { createProxy, type TestProxy } from '../support/proxy.ts';
 import { waitFor } from '../support/wait.ts';
 import { type ClientReply, type ClientRequest, createClient } from './client.ts';
 import { type Ledger, openLedger, readLedger } from './ledger.ts';
-import { type Load, type LoadOptions, type Sender, startLoad } from './load.ts';
+import { type Load, type LoadOptions, type NewAnswer, type Sender, sendAnswers, startLoad } from './load.ts';
 import { type FoundAnswer, judge, type Verdict } from './oracle.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Stores } from './scenario.ts';
@@ -67,6 +67,8 @@ export interface World extends AsyncDisposable {
   addTenant(): Promise<FaultTenant>;
   /** Sends answers; for the first tenant on all APIs unless told otherwise. */
   load(options: Pick<LoadOptions, 'batch' | 'lanes'> & Partial<LoadOptions>): Load;
+  /** Sends answers once, through the ledger; on the first API unless told otherwise. */
+  send(sender: Sender, answers: NewAnswer[], address?: string): ReturnType<typeof sendAnswers>;
   /** A request beside the load. */
   request(url: string, options?: ClientRequest): Promise<ClientReply>;
   /** A proxy in front of an address, ended with the world. */
@@ -177,6 +179,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       return made;
     },
     load: chosen => startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), ...chosen }),
+    send: (sender, answers, address = apis()[0] ?? '') =>
+      sendAnswers({ ledger, client, sender, address, answers, timeoutMs: 10_000 }),
     request: (url, request) => client.send(url, request),
     async proxy(url) {
       const proxy = await createProxy(url);

@@ -1,9 +1,13 @@
 import type { Scenario } from '../scenario.ts';
+import { flushedQueue } from './flushed-queue.ts';
 import { silentNetwork } from './network.ts';
+import { poisonedPayloads } from './poison.ts';
 import { postgresAway, postgresDisk, slowPostgres } from './postgres-faults.ts';
 import { powerCuts, powerCutsUnsynced } from './power-cuts.ts';
 import { noisyTenant, overload, rollingRestart } from './pressure.ts';
 import { apiKills, workerKills } from './process-kills.ts';
+import { contestedIds, duplicates, partlyBad } from './same-ids.ts';
+import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
 import { postgresRestarts, valkeyRestarts } from './store-restarts.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
 
@@ -11,7 +15,9 @@ import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey
 export const SCENARIOS: readonly Scenario[] = [
   workerKills,
   apiKills,
+  poisonedPayloads,
   valkeyRestarts,
+  lateValkey,
   frozenValkey,
   valkeyMemory,
   valkeyDisk,
@@ -21,9 +27,14 @@ export const SCENARIOS: readonly Scenario[] = [
   slowPostgres,
   silentNetwork,
   postgresDisk,
+  duplicates,
+  contestedIds,
+  partlyBad,
   overload,
   noisyTenant,
   rollingRestart,
+  stopWithoutStores,
+  flushedQueue,
   powerCuts,
   powerCutsUnsynced,
 ];

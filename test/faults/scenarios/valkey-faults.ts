@@ -75,13 +75,13 @@ export const valkeyMemory: Scenario = {
     const units = [await world.start('serve'), await world.start('work')];
     await world.addTenant();
     const { url } = world.valkey();
-    const fields = { comment: 'x'.repeat(600) };
+    const comment = 'x'.repeat(600);
     const first = world.load({ batch: 1, lanes: 1, requests: 5 }); // the API knows the tenant from here on
     await first.finished;
     await world.stores.postgres.kill('SIGINT');
     world.fault('stop');
     const memory = startWatch(50, () => usedMemory(url));
-    const load = world.load({ batch: 20, lanes: 20, fields });
+    const load = world.load({ batch: 20, lanes: 20, fields: () => ({ comment }) });
     await waitFor(() => load.replies.some(reply => reply.status === 503), 120_000);
     const atRefusal = memory.values.at(-1) ?? 0;
     await sleep(5000);

@@ -1,0 +1,28 @@
+/**
+ * A preload (`node --import`) that moves the clock of a process: by `CLOCK_SHIFT_MS`, and with `CLOCK_STEPS_HZ` back by a
+ * second and forth again so often a second.
+ *
+ * `Date` alone is moved. Timers and `performance.now` follow the monotonic clock, as they do when an operator or NTP
+ * sets the clock of a machine.
+ */
+const shiftMs = Number(process.env.CLOCK_SHIFT_MS ?? 0);
+const stepsHz = Number(process.env.CLOCK_STEPS_HZ ?? 0);
+const RealDate = Date;
+
+const now = (): number => {
+  const steppedBack = stepsHz > 0 && Math.floor((performance.now() / 1000) * stepsHz * 2) % 2 === 1;
+  return RealDate.now() + shiftMs - (steppedBack ? 1000 : 0);
+};
+
+class MovedDate extends RealDate {
+  constructor(...args: unknown[]) {
+    if (args.length === 0) super(now());
+    else super(...(args as [number]));
+  }
+
+  static override now(): number {
+    return now();
+  }
+}
+
+globalThis.Date = MovedDate as DateConstructor;
