@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { PROBLEMS } from '../../src/domain/problem.ts';
-import { createApi, type TestApi, type TestReply, type TestRequest } from '../support/api.ts';
+import { createApi, type TestApi, type TestReply, type TestRequest, waitFor } from '../support/api.ts';
 import { aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
 import { exchange, openSocket, readReply } from '../support/raw.ts';
 
@@ -755,6 +755,21 @@ describe('probes', () => {
       expect(headers.get('cache-control')).toBe('no-store');
     }
   });
+});
+
+test('a request that is under way when the process stops is answered, and told that its connection closes', async () => {
+  await using stopping = await createApi();
+  const { key: itsKey } = await makeTenant(stopping);
+  const socket = await openSocket(stopping);
+  const head = `POST /v1/answers HTTP/1.1\r\nHost: parley.test\r\nAuthorization: Bearer ${itsKey.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n`;
+  socket.write(`${head}\r\n`);
+  await waitFor(async () => /http_requests_in_flight 1\n/.test(await stopping.metrics.render()));
+  const closed = stopping.close();
+  await waitFor(async () => (await stopping.request('GET', '/livez').catch(() => undefined)) === undefined);
+  socket.write('{}');
+  const reply = await readReply(socket);
+  expect([reply.status, reply.headers.connection]).toEqual([422, 'close']);
+  expect(await closed).toBe(true);
 });
 
 test('a sender that is too slow with its headers is told so and let go within 20 seconds', async () => {

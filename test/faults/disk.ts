@@ -10,6 +10,8 @@ const run = promisify(execFile);
 export interface Disk extends AsyncDisposable {
   /** Where it is mounted. */
   folder: string;
+  /** Writes out all that the kernel holds back. */
+  sync(): Promise<void>;
   /** Fills it up to the last block. */
   fill(): Promise<void>;
   /** Frees what `fill` took. */
@@ -50,6 +52,7 @@ async function mountDisk(place: string, image: string): Promise<Disk> {
   const ballast = join(mounted, BALLAST);
   return {
     folder,
+    sync: async () => void (await run('sync', ['--file-system', folder])),
     async fill() {
       const { stdout } = await run('df', ['--output=avail', '-B1', mounted]);
       const most = Number(stdout.split('\n')[1]) - KEPT_FOR_WRITERS;

@@ -60,16 +60,18 @@ interface Sending {
   ledger: Ledger;
   client: Client;
   sender: Sender;
-  address: string;
+  /** Asked in the moment of sending, as a balancer decides. */
+  address(): string;
   answers: NewAnswer[];
   timeoutMs: number;
 }
 
 /** Sends answers once: into the ledger, over HTTP, into the ledger. No reply is `broken`, whatever broke it. */
 export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; receipts: Receipt[] }> {
-  const { ledger, client, sender, address, answers, timeoutMs } = sending;
+  const { ledger, client, sender, answers, timeoutMs } = sending;
   const number = await ledger.before(sender.uuid, answers);
   const sentAt = Date.now();
+  const address = sending.address();
   const outcome = await client
     .send(`${address}/v1/answers`, { method: 'POST', as: sender.apiKey, body: { answers }, timeoutMs })
     .catch(() => undefined);
@@ -119,9 +121,10 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   let rejected = 0;
 
   const attempt = async (sender: Sender, answers: NewAnswer[]): Promise<boolean> => {
-    const addresses = options.addresses();
-    const address = addresses[turn++ % addresses.length];
-    if (!address) return false;
+    const address = () => {
+      const addresses = options.addresses();
+      return addresses[turn++ % addresses.length] ?? '';
+    };
     const { reply, receipts } = await sendAnswers({ ledger, client, sender, address, answers, timeoutMs });
     replies.push(reply);
     if (reply.status !== 202) return false;

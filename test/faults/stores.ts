@@ -129,6 +129,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
   if (options.running !== false) {
     await create();
     await ready();
+    await disk?.sync(); // an installation is older than its first power cut; its own settings were written unsynced
   }
 
   const container = (): string => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { freePort, startProcess, type TestProcess } from '../support/process.ts';
 
-export type Role = 'serve' | 'work' | 'start';
+export type Role = 'serve' | 'work' | 'migrate';
 
 /** A process of ours that can be killed and started again under the same address. */
 export interface Unit extends AsyncDisposable {
@@ -14,6 +14,8 @@ export interface Unit extends AsyncDisposable {
   output(): string;
   /** How often it was started again. */
   restarts(): number;
+  /** Resolves when it answers at all. */
+  awaitLive(): Promise<void>;
   awaitReady(limitMs?: number): Promise<void>;
   /** Sends a signal and resolves with how it ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | NodeJS.Signals>;
@@ -66,6 +68,7 @@ export async function startUnit(role: Role, { environment, nodeArgs = [] }: Unit
     isRunning: () => now().isRunning(),
     output: () => [...printed, ...(now().isRunning() ? [now().output()] : [])].join(''),
     restarts: () => restarts,
+    awaitLive: () => now().awaitProbe('/livez'),
     awaitReady: limitMs => now().awaitProbe('/readyz', 200, limitMs),
     async end(signal) {
       now().kill(signal);

@@ -9,8 +9,8 @@ export interface Watch<T> {
   stop(): Promise<readonly T[]>;
 }
 
-/** Looks, waits, and looks again until it is stopped. */
-export function startWatch<T>(everyMs: number, look: () => T | Promise<T>): Watch<T> {
+/** Looks, waits, and looks again until it is stopped, at the latest with the world. */
+export function startWatch<T>(world: World, everyMs: number, look: () => T | Promise<T>): Watch<T> {
   const values: T[] = [];
   let watching = true;
   const watch = async () => {
@@ -20,6 +20,10 @@ export function startWatch<T>(everyMs: number, look: () => T | Promise<T>): Watc
     }
   };
   const ended = watch().catch((error: Error) => error);
+  world.atEnd(async () => {
+    watching = false;
+    await ended;
+  });
   return {
     values,
     async stop() {
@@ -40,7 +44,7 @@ export interface Probe {
 
 /** Asks for a page again and again. */
 export const startProbe = (world: World, url: string, options: { as?: string; everyMs?: number } = {}): Watch<Probe> =>
-  startWatch(options.everyMs ?? 50, async () => {
+  startWatch(world, options.everyMs ?? 50, async () => {
     const at = Date.now();
     const status = await world.request(url, { ...(options.as ? { as: options.as } : {}), timeoutMs: 10_000 }).then(
       reply => reply.status,

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts';
 import { type ClientReply, type ClientRequest, createClient } from './client.ts';
 import { type Ledger, openLedger, readLedger } from './ledger.ts';
 import { type Load, type LoadOptions, type NewAnswer, type Sender, sendAnswers, startLoad } from './load.ts';
-import { type FoundAnswer, judge, type Verdict } from './oracle.ts';
+import { type Evidence, type FoundAnswer, judge, type Verdict } from './oracle.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Stores } from './scenario.ts';
 import { askPostgres, type Backend, type Store } from './stores.ts';
@@ -49,6 +49,8 @@ export interface World extends AsyncDisposable {
   stores: Stores;
   ledger: Ledger;
   secretKey: string;
+  /** A tenant whose rows no verdict looks at: what was there before. */
+  strangers: string;
   units: readonly Unit[];
   checks: readonly Check[];
   notes: readonly string[];
@@ -73,6 +75,8 @@ export interface World extends AsyncDisposable {
   request(url: string, options?: ClientRequest): Promise<ClientReply>;
   /** A proxy in front of an address, ended with the world. */
   proxy(url: string): Promise<TestProxy>;
+  /** Has something ended with the world, before its processes are. */
+  atEnd(end: () => Promise<void>): void;
   /** Counts what was done. */
   fault(kind: FaultKind, count?: number): void;
   /** Records a promise and whether it was kept. */
@@ -109,6 +113,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const notes: string[] = [];
   const faults = new Map<FaultKind, number>();
   const recoveriesMs: number[] = [];
+  const ends: (() => Promise<void>)[] = [];
 
   await migrate(stores.postgres.url, log);
   if (backend === 'postgres') await migrateQueue({ databaseUrl: stores.postgres.url, redisUrl: undefined });
@@ -125,7 +130,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
   const query = <Row extends object>(sql: string, params: unknown[] = []) =>
     askPostgres(stores.postgres.url, async connection => (await connection.query<Row>(sql, params)).rows);
-  const apis = () => units.filter(unit => unit.role !== 'work' && unit.isRunning()).map(unit => unit.baseUrl);
+  const apis = () => units.filter(unit => unit.role === 'serve' && unit.isRunning()).map(unit => unit.baseUrl);
 
   const environment = () => ({
     DATABASE_URL: stores.postgres.url,
@@ -149,6 +154,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     stores,
     ledger,
     secretKey,
+    strangers: STRANGERS,
     units,
     checks,
     notes,
@@ -178,9 +184,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       tenants.push(made);
       return made;
     },
-    load: chosen => startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), ...chosen }),
+    load(chosen) {
+      const load = startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), ...chosen });
+      ends.push(load.stop);
+      return load;
+    },
+    atEnd: end => void ends.push(end),
     send: (sender, answers, address = apis()[0] ?? '') =>
-      sendAnswers({ ledger, client, sender, address, answers, timeoutMs: 10_000 }),
+      sendAnswers({ ledger, client, sender, address: () => address, answers, timeoutMs: 10_000 }),
     request: (url, request) => client.send(url, request),
     async proxy(url) {
       const proxy = await createProxy(url);
@@ -216,27 +227,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       return Date.now() - startedAt;
     },
     query,
-    async verdict() {
-      const [sent, stored, quarantined, totals] = [
-        await readLedger(ledger.path),
-        await query<FoundAnswer>('select tenant_id as tenant, id, identity from answers'),
-        (
-          await query<{ tenant: string; id: string; payload: string }>(
-            'select tenant_id as tenant, answer_id as id, payload from quarantined_answers',
-          )
-        ).map(({ payload, ...row }) => ({ ...row, identity: JSON.parse(payload).identity as string })),
-        await query<{ tenant: string; stored: string; quarantined: string }>(
-          'select tenant_id as tenant, stored, quarantined from ingestion_totals',
-        ),
-      ];
-      const counted = totals.map(row => ({
-        tenant: row.tenant,
-        stored: Number(row.stored),
-        quarantined: Number(row.quarantined),
-      }));
-      return judge({ sent, stored, quarantined, totals: counted });
-    },
+    verdict: async () => judge({ sent: await readLedger(ledger.path), ...(await readFound(stores.postgres.url)) }),
     async [Symbol.asyncDispose]() {
+      await Promise.all(ends.map(end => end()));
       client.close();
       await Promise.all(units.map(unit => unit[Symbol.asyncDispose]()));
       await Promise.all(proxies.map(proxy => proxy[Symbol.asyncDispose]()));
@@ -245,3 +238,34 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
   };
 }
+
+const STRANGERS = '00000000-0000-8000-9000-000000000000';
+
+/** What a database holds, in rows and in totals. */
+export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
+  askPostgres(url, async client => {
+    const rows = async <Row extends object>(columns: string, table: string): Promise<Row[]> =>
+      (
+        await client.query<Row>(`select tenant_id as tenant, ${columns} from ${table} where tenant_id <> $1`, [
+          STRANGERS,
+        ])
+      ).rows;
+    const stored = await rows<FoundAnswer>('id, identity', 'answers');
+    const quarantined = await rows<{ tenant: string; id: string; payload: string }>(
+      'answer_id as id, payload',
+      'quarantined_answers',
+    );
+    const totals = await rows<{ tenant: string; stored: string; quarantined: string }>(
+      'stored, quarantined',
+      'ingestion_totals',
+    );
+    return {
+      stored,
+      quarantined: quarantined.map(({ payload, ...row }) => ({ ...row, identity: JSON.parse(payload).identity })),
+      totals: totals.map(row => ({
+        tenant: row.tenant,
+        stored: Number(row.stored),
+        quarantined: Number(row.quarantined),
+      })),
+    };
+  });

@@ -120,8 +120,11 @@ export async function runCommand(
   args: string[],
   environment: Record<string, string>,
   input = '',
+  nodeArgs: string[] = [],
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...environment } });
+  const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', chunk => (stdout += chunk));

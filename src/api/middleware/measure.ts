@@ -6,10 +6,10 @@ export const measure = ({ metrics, log, isStopping }: Pick<ApiDeps, 'metrics' | 
   async function measured(ctx: Context, next: Next) {
     const startedAt = performance.now();
     metrics.inFlight.requests++;
-    if (isStopping()) ctx.set('Connection', 'close');
     try {
       await next();
     } finally {
+      if (isStopping()) ctx.set('Connection', 'close'); // asked last: it may have begun while the request was under way
       const seconds = (performance.now() - startedAt) / 1000;
       const route = ctx.state.route ?? 'unmatched';
       const method = ctx.state.route ? ctx.method : 'other';

@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.ts';
 import { flushedQueue } from './flushed-queue.ts';
+import { modelled } from './model.ts';
 import { silentNetwork } from './network.ts';
 import { poisonedPayloads } from './poison.ts';
 import { postgresAway, postgresDisk, slowPostgres } from './postgres-faults.ts';
@@ -7,9 +8,11 @@ import { powerCuts, powerCutsUnsynced } from './power-cuts.ts';
 import { noisyTenant, overload, rollingRestart } from './pressure.ts';
 import { apiKills, workerKills } from './process-kills.ts';
 import { contestedIds, duplicates, partlyBad } from './same-ids.ts';
+import { seededFaults } from './seeded-storage.ts';
 import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
 import { postgresRestarts, valkeyRestarts } from './store-restarts.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
+import { migrationUnderLoad, versionSkew } from './versions.ts';
 
 /** Every scenario, in the order in which a full run takes them. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -34,6 +37,10 @@ export const SCENARIOS: readonly Scenario[] = [
   noisyTenant,
   rollingRestart,
   stopWithoutStores,
+  migrationUnderLoad,
+  versionSkew,
+  seededFaults,
+  modelled,
   flushedQueue,
   powerCuts,
   powerCutsUnsynced,

@@ -26,10 +26,10 @@ export const postgresAway: Scenario = {
     const stoppedAt = Date.now();
     const load = world.load({ batch: 1, lanes: 100, perSecond: 200 });
     await sleep(3000);
-    const backlog = startWatch(1000, async () =>
+    const backlog = startWatch(world, 1000, async () =>
       Object.values(await world.backlog()).reduce((sum, jobs) => sum + jobs, 0),
     );
-    const memory = startWatch(1000, () => api.residentMb());
+    const memory = startWatch(world, 1000, () => api.residentMb());
     await sleep(world.sized(600_000) - 3000);
     world.progress(`${load.acknowledged()} answers taken while PostgreSQL was away`);
     await load.stop();
@@ -82,16 +82,18 @@ export const slowPostgres: Scenario = {
     const waitedBefore = await poolWait();
     proxy.delay(100);
     world.fault('injected');
-    const lag = startWatch(1000, () => api.metric('nodejs_eventloop_lag_p99_seconds'));
+    const lag = startWatch(world, 1000, () => api.metric('nodejs_eventloop_lag_p99_seconds'));
     const reads = Array.from({ length: 40 }, () =>
-      startWatch(10, () => world.request(`${api.baseUrl}/v1/answers?limit=1`, { as: apiKey, timeoutMs: 30_000 })),
+      startWatch(world, 10, () =>
+        world.request(`${api.baseUrl}/v1/answers?limit=1`, { as: apiKey, timeoutMs: 30_000 }),
+      ),
     );
     await sleep(world.sized(60_000, 5000));
     await Promise.all(reads.map(reading => reading.stop()));
     proxy.delay(0);
     const waited = (await poolWait()) - waitedBefore;
 
-    const longest = startWatch(500, () => longestStatement(url));
+    const longest = startWatch(world, 500, () => longestStatement(url));
     world.fault('injected');
     await askPostgres(url, async client => {
       await client.query('begin');

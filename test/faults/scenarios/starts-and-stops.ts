@@ -15,7 +15,7 @@ export const lateValkey: Scenario = {
   async run(world) {
     const api = await world.start('serve', { awaitReady: false });
     const worker = await world.start('work', { awaitReady: false });
-    await sleep(2000);
+    await Promise.all([api.awaitLive(), worker.awaitLive()]);
     const { apiKey } = await world.addTenant();
     const watches = {
       live: startProbe(world, `${api.baseUrl}/livez`, { everyMs: 500 }),

@@ -80,7 +80,7 @@ export const valkeyMemory: Scenario = {
     await first.finished;
     await world.stores.postgres.kill('SIGINT');
     world.fault('stop');
-    const memory = startWatch(50, () => usedMemory(url));
+    const memory = startWatch(world, 50, () => usedMemory(url));
     const load = world.load({ batch: 20, lanes: 20, fields: () => ({ comment }) });
     await waitFor(() => load.replies.some(reply => reply.status === 503), 120_000);
     const atRefusal = memory.values.at(-1) ?? 0;

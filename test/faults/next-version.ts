@@ -1,0 +1,28 @@
+import { Migration } from '@mikro-orm/migrations';
+import { z } from 'zod';
+import { JOBS, RecordAnswers } from '../../src/queue/jobs.ts';
+import { MIGRATIONS } from '../../src/storage/migrations/index.ts';
+
+/**
+ * A preload (`node --import`) that turns a process into one of the next version: it knows jobs of version 2 beside those of
+ * version 1, and brings a migration more.
+ */
+const NextRecordAnswers = z
+  .object({ ...RecordAnswers.shape, v: z.union([z.literal(1), z.literal(2)]) })
+  .transform(payload => ({ ...payload, v: 1 as const }));
+Object.assign(JOBS, { 'answers.record': NextRecordAnswers });
+
+/** How long the slow part takes, so that it can be killed in the middle. */
+export const SLOW_SECONDS = 2;
+
+/** What a careful next version would do to a large table: add to it, with a limit to how long it waits for its lock. */
+class Next extends Migration {
+  override up(): void {
+    this.addSql("set local lock_timeout = '2s'");
+    this.addSql('create table next_notes (tenant_id uuid not null, id uuid not null, primary key (tenant_id, id))');
+    this.addSql(`select pg_sleep(${SLOW_SECONDS})`);
+    this.addSql('alter table answers add column next_note text');
+    this.addSql('insert into schema_state values (2, 1)');
+  }
+}
+MIGRATIONS.push({ name: '29991231-next', class: Next as unknown as (typeof MIGRATIONS)[number]['class'] });
