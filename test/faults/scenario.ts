@@ -23,7 +23,7 @@ export interface Scenario {
   /** Proves the method: what it gives up on purpose has to be lost, or the tests beside it would show nothing. */
   isControl?: boolean;
   /** How the stores differ from the usual ones. */
-  stores?: { postgres?: StoreOptions; valkey?: StoreOptions };
+  stores?(backend: Backend): { postgres?: StoreOptions; valkey?: StoreOptions };
   /** Does it. What must hold is told by `world.must`; that nothing is lost or doubled is judged afterwards. */
   run(world: World): Promise<void>;
 }

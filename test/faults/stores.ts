@@ -19,6 +19,8 @@ export interface Store extends AsyncDisposable {
   /** Stops every process of it without their noticing, as SIGSTOP does. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
+  /** The container's id. */
+  container(): string;
   isRunning(): Promise<boolean>;
   /** The disk of its own that holds the data. */
   disk(): Disk;
@@ -35,6 +37,8 @@ export interface StoreOptions {
   settings?: Record<string, string>;
   /** Puts the data on a disk of its own with so many megabytes, in place of a volume. */
   diskMegabytes?: number;
+  /** Begins with a copy of the files in that folder. */
+  copyOf?: string;
   /** Makes it now, or only reserves its address until `start`. */
   running?: boolean;
 }
@@ -124,6 +128,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
       .withCommand(kind.command({ ...settings, ...options.settings }))
       .withExposedPorts({ container: kind.port, host: port });
     if (disk) container.withBindMounts([{ source: disk.folder, target: kind.folder }]);
+    if (options.copyOf) container.withCopyDirectoriesToContainer([{ source: options.copyOf, target: kind.folder }]);
     made = await container.start();
   };
   if (options.running !== false) {
@@ -147,6 +152,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
   };
   return {
     url,
+    container,
     async kill(signal) {
       await docker(['kill', `--signal=${signal}`, container()]);
       await docker(['wait', container()]);

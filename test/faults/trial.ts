@@ -16,10 +16,11 @@ export interface TrialOptions {
 
 const SHOWN_VIOLATIONS = 20;
 
-async function openStores({ stores }: Scenario, backend: Backend): Promise<Stores> {
+async function openStores(scenario: Scenario, backend: Backend): Promise<Stores> {
+  const chosen = scenario.stores?.(backend);
   const [postgres, valkey] = await Promise.all([
-    openPostgres(stores?.postgres),
-    backend === 'valkey' ? openValkey(stores?.valkey) : undefined,
+    openPostgres(chosen?.postgres),
+    backend === 'valkey' ? openValkey(chosen?.valkey) : undefined,
   ]);
   return { postgres, valkey };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toTypeId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createKeychain } from '../../src/platform/secrets.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
@@ -43,7 +44,7 @@ export interface WorldOptions {
 }
 
 /** All that a scenario has: stores, processes, tenants, a ledger, chance, and a place for what it finds. */
-export interface World extends AsyncDisposable {
+export interface World extends Drain, AsyncDisposable {
   backend: Backend;
   random: Random;
   stores: Stores;
@@ -88,13 +89,21 @@ export interface World extends AsyncDisposable {
   awaitIntake(load: Load, since: number, limitMs?: number): Promise<number>;
   /** The Valkey that carries the queue; an error where there is none. */
   valkey(): Store;
-  /** Jobs in the queue, by state, as the queue says. */
-  backlog(): Promise<Record<string, number>>;
-  /** Resolves with how long it took until no job was left. */
-  drained(limitMs?: number): Promise<number>;
+  /** A UUID as it is on the wire. */
+  wireId: typeof toTypeId;
+  /** Where the ledger lies, and whatever else this trial keeps. */
+  folder: string;
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** The verdict on everything that is in the ledger. */
   verdict(): Promise<Verdict>;
+}
+
+/** What waits in a queue. */
+export interface Drain {
+  /** Jobs by state, as the queue says. */
+  backlog(): Promise<Record<string, number>>;
+  /** Resolves with how long it took until no job was left. */
+  drained(limitMs?: number): Promise<number>;
 }
 
 const log = createLog('silent', 'faults');
@@ -138,15 +147,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...(stores.valkey ? { REDIS_URL: stores.valkey.url } : {}),
   });
 
-  const backlog = async () => {
-    const connection = connectQueue({ databaseUrl: stores.postgres.url, redisUrl: stores.valkey?.url }, log);
-    try {
-      await connection.redis?.ping().catch(() => waitFor(() => connection.redis?.status === 'ready', 5000));
-      return await connection.queue().getJobCounts('waiting', 'active', 'delayed', 'prioritized', 'failed');
-    } finally {
-      await connection.close();
-    }
-  };
+  const drain = createDrain(stores);
 
   return {
     backend,
@@ -216,16 +217,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       if (!stores.valkey) throw new Error('this trial has no Valkey');
       return stores.valkey;
     },
-    backlog,
-    async drained(limitMs = 60_000) {
-      const startedAt = Date.now();
-      await waitFor(async () => {
-        await sleep(80); // each look costs a connection
-        const counts = await backlog();
-        return Object.values(counts).every(count => count === 0);
-      }, limitMs);
-      return Date.now() - startedAt;
-    },
+    ...drain,
+    wireId: toTypeId,
+    folder,
     query,
     verdict: async () => judge({ sent: await readLedger(ledger.path), ...(await readFound(stores.postgres.url)) }),
     async [Symbol.asyncDispose]() {
@@ -269,3 +263,28 @@ export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
       })),
     };
   });
+
+/** Watches the queue of some stores. */
+export function createDrain(stores: Stores): Drain {
+  const backlog = async () => {
+    const connection = connectQueue({ databaseUrl: stores.postgres.url, redisUrl: stores.valkey?.url }, log);
+    try {
+      if (connection.redis) await waitFor(() => connection.redis?.status === 'ready', 5000);
+      return await connection.queue().getJobCounts('waiting', 'active', 'delayed', 'prioritized', 'failed');
+    } finally {
+      await connection.close();
+    }
+  };
+  return {
+    backlog,
+    async drained(limitMs = 60_000) {
+      const startedAt = Date.now();
+      await waitFor(async () => {
+        await sleep(80); // each look costs a connection
+        const counts = await backlog();
+        return Object.values(counts).every(count => count === 0);
+      }, limitMs);
+      return Date.now() - startedAt;
+    },
+  };
+}

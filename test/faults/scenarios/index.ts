@@ -7,6 +7,8 @@ import { postgresAway, postgresDisk, slowPostgres } from './postgres-faults.ts';
 import { powerCuts, powerCutsUnsynced } from './power-cuts.ts';
 import { noisyTenant, overload, rollingRestart } from './pressure.ts';
 import { apiKills, workerKills } from './process-kills.ts';
+import { pagesUnderWrites, soak, wrongClocks } from './reading.ts';
+import { backupAndRestore } from './restore.ts';
 import { contestedIds, duplicates, partlyBad } from './same-ids.ts';
 import { seededFaults } from './seeded-storage.ts';
 import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
@@ -39,6 +41,10 @@ export const SCENARIOS: readonly Scenario[] = [
   stopWithoutStores,
   migrationUnderLoad,
   versionSkew,
+  backupAndRestore,
+  wrongClocks,
+  pagesUnderWrites,
+  soak,
   seededFaults,
   modelled,
   flushedQueue,

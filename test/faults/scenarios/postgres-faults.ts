@@ -136,7 +136,7 @@ export const postgresDisk: Scenario = {
   load: '500 answers/s in requests of 10',
   faults: 'its file system is filled up under load, three times, and freed 5 s later',
   backends: BOTH,
-  stores: { postgres: { diskMegabytes: 400 } },
+  stores: () => ({ postgres: { diskMegabytes: 400 } }),
   async run(world) {
     await world.start('serve');
     const worker = await world.start('work');

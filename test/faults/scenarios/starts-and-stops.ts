@@ -11,7 +11,7 @@ export const lateValkey: Scenario = {
   load: '1,000 answers once it is there',
   faults: 'no Valkey for the first 60 s',
   backends: VALKEY_ONLY,
-  stores: { valkey: { running: false } },
+  stores: () => ({ valkey: { running: false } }),
   async run(world) {
     const api = await world.start('serve', { awaitReady: false });
     const worker = await world.start('work', { awaitReady: false });

@@ -70,7 +70,7 @@ export const valkeyMemory: Scenario = {
   faults: `maxmemory ${MAX_MEMORY_MB} MB, PostgreSQL stopped`,
   backends: VALKEY_ONLY,
   quick: true,
-  stores: { valkey: { settings: { maxmemory: `${MAX_MEMORY_MB}mb` } } },
+  stores: () => ({ valkey: { settings: { maxmemory: `${MAX_MEMORY_MB}mb` } } }),
   async run(world) {
     const units = [await world.start('serve'), await world.start('work')];
     await world.addTenant();
@@ -121,7 +121,7 @@ export const valkeyDisk: Scenario = {
   load: '100 requests/s of 10 answers',
   faults: 'its file system is filled up under load, three times, and freed again',
   backends: VALKEY_ONLY,
-  stores: { valkey: { diskMegabytes: 128 } },
+  stores: () => ({ valkey: { diskMegabytes: 128 } }),
   async run(world) {
     await world.start('serve');
     await world.start('work');
