@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { markdownOf, type Result, readResults, writeResults } from './report.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios/index.ts';
-import type { Backend } from './stores.ts';
+import { type Backend, removeContainers } from './stores.ts';
 import { runTrial } from './trial.ts';
 
 const USAGE = `npm run faults [-- quick | soak] [-- options]
@@ -40,12 +40,10 @@ function readPlan(args: string[]): Plan | undefined {
   const asked = (mode === 'soak' ? 'R27' : values.only)?.split(',');
   const unknown = asked?.filter(id => !SCENARIOS.some(scenario => scenario.id === id)) ?? [];
   if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}`);
-  const chosen = SCENARIOS.filter(scenario => {
-    if (asked) return asked.includes(scenario.id);
-    return mode === 'quick' ? scenario.quick : !scenario.onRequest;
-  });
+  const chosen = SCENARIOS.filter(scenario => (asked ? asked.includes(scenario.id) : !scenario.onRequest));
+  const backendsOf = ({ backends, quick = [] }: Scenario) => (mode === 'quick' ? quick : backends);
   const trials = chosen.flatMap(scenario =>
-    scenario.backends
+    backendsOf(scenario)
       .filter(backend => !values.backend || values.backend === backend)
       .map(backend => ({ scenario, backend })),
   );
@@ -88,6 +86,13 @@ const summaryOf = (result: Result): string =>
     `sent ${result.sent}, acknowledged ${result.acknowledged}, stored ${result.stored}, quarantined ${result.quarantined}`,
     `lost ${result.lost}, doubled ${result.doubled}`,
   ].join('; ');
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, async () => {
+    say(`broken off by ${signal}`);
+    await removeContainers();
+    process.exit(1);
+  });
 
 const args = process.argv.slice(2);
 if (args[0] === 'table') process.stdout.write(`${markdownOf(readResults(args[1] ?? ''))}\n`);

@@ -16,8 +16,8 @@ export interface Scenario {
   load: string;
   faults: string;
   backends: readonly Backend[];
-  /** Whether the fast subset has it. */
-  quick?: boolean;
+  /** The backends on which the fast subset has it. */
+  quick?: readonly Backend[];
   /** Left out of a full run: it is asked for by its name. */
   onRequest?: boolean;
   /** Proves the method: what it gives up on purpose has to be lost, or the tests beside it would show nothing. */

@@ -54,6 +54,8 @@ interface StoreKind {
   ask(url: string): Promise<void>;
 }
 
+/** Marks the containers of a run by the process that it is. */
+const LABEL = 'parley.faults';
 const PASSWORD = 'test';
 const READY_WITHIN_MS = 60_000;
 
@@ -126,7 +128,8 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
     const container = new GenericContainer(kind.image)
       .withEnvironment(kind.environment)
       .withCommand(kind.command({ ...settings, ...options.settings }))
-      .withExposedPorts({ container: kind.port, host: port });
+      .withExposedPorts({ container: kind.port, host: port })
+      .withLabels({ [LABEL]: String(process.pid) });
     if (disk) container.withBindMounts([{ source: disk.folder, target: kind.folder }]);
     if (options.copyOf) container.withCopyDirectoriesToContainer([{ source: options.copyOf, target: kind.folder }]);
     made = await container.start();
@@ -188,3 +191,9 @@ export const openPostgres = (options: StoreOptions = {}): Promise<Store> =>
 /** A Valkey 9 with the settings that answers need: on disk before each reply, and never throwing keys away. */
 export const openValkey = (options: StoreOptions = {}): Promise<Store> =>
   openStore(VALKEY, { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }, options);
+
+/** Removes every container of this run at once: for a run that is broken off. */
+export async function removeContainers(): Promise<void> {
+  const ids = await docker(['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${process.pid}`]);
+  if (ids) await docker(['rm', '--force', '--volumes', ...ids.split('\n')]);
+}

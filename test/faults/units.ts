@@ -58,6 +58,8 @@ export async function startUnit(role: Role, { environment, nodeArgs = [] }: Unit
     });
   };
   await launch();
+  const killNow = () => current.kill('SIGKILL');
+  process.once('exit', killNow); // a run that is broken off leaves nothing behind
 
   const now = (): TestProcess => current;
   return {
@@ -96,6 +98,7 @@ export async function startUnit(role: Role, { environment, nodeArgs = [] }: Unit
       now().kill('SIGCONT');
       now().kill('SIGKILL');
       await now().exited;
+      process.off('exit', killNow);
     },
   };
 }

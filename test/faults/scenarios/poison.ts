@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../support/wait.ts';
 import { readLedger } from '../ledger.ts';
 import { tally } from '../load.ts';
-import { BOTH, type Scenario } from '../scenario.ts';
+import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import type { FaultTenant, World } from '../world.ts';
 
 const BATCH = 10;
@@ -53,7 +53,7 @@ export const poisonedPayloads: Scenario = {
   load: '10,000 answers in requests of 10: 100 that make the code throw, 3 that kill the process, 3 that block it for 60 s',
   faults: 'the poison itself; two workers that are started again whenever they end',
   backends: BOTH,
-  quick: true,
+  quick: VALKEY_ONLY,
   async run(world) {
     await world.start('serve');
     const workers = [

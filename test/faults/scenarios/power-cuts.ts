@@ -43,6 +43,8 @@ export const powerCuts: Scenario = {
   run: world => cutAgainAndAgain(world, world.sized(20, 3)),
 };
 
+const UNSYNCED = { synchronous_commit: 'off', wal_writer_delay: '2s' };
+
 /** The same where replies come before the disk has it: were nothing lost here, the method would show nothing. */
 export const powerCutsUnsynced: Scenario = {
   id: 'R36-control',
@@ -52,10 +54,7 @@ export const powerCutsUnsynced: Scenario = {
   backends: BOTH,
   isControl: true,
   stores: backend => ({
-    postgres: {
-      diskMegabytes: 1000,
-      settings: backend === 'postgres' ? { synchronous_commit: 'off', wal_writer_delay: '2s' } : {},
-    },
+    postgres: { diskMegabytes: 1000, ...(backend === 'postgres' ? { settings: UNSYNCED } : {}) },
     valkey: { diskMegabytes: 300, settings: { appendfsync: 'everysec' } },
   }),
   run: world => cutAgainAndAgain(world, world.sized(5, 3), { QUEUE_DURABILITY: 'relaxed' }),

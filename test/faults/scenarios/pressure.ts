@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Load, percentile, tally } from '../load.ts';
-import { BOTH, type Scenario } from '../scenario.ts';
+import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import type { Unit } from '../units.ts';
 import { slowest, startProbe, startWatch } from '../watch.ts';
 import type { World } from '../world.ts';
@@ -183,7 +183,7 @@ export const rollingRestart: Scenario = {
   load: '200 requests/s of 20 answers over kept connections for 120 s, two APIs and two workers behind a balancer',
   faults: '5 rounds of SIGTERM for each of the four; the balancer takes an API out 0.5 s before',
   backends: BOTH,
-  quick: true,
+  quick: VALKEY_ONLY,
   async run(world) {
     const apis = [await world.start('serve'), await world.start('serve')];
     const workers = [await world.start('work'), await world.start('work')];

@@ -48,7 +48,7 @@ export const apiKills: Scenario = {
   load: '40,000 answers from 100 clients in requests of 20, two APIs',
   faults: '20 × SIGKILL of either API, 0.5 to 3 s apart',
   backends: BOTH,
-  quick: true,
+  quick: BOTH,
   async run(world) {
     const apis = [await world.start('serve'), await world.start('serve')];
     await world.start('work');

@@ -1,5 +1,5 @@
 import { answerOf, type NewAnswer, type Receipt, tally } from '../load.ts';
-import { BOTH, type Scenario } from '../scenario.ts';
+import { BOTH, POSTGRES_ONLY, type Scenario } from '../scenario.ts';
 import type { FaultTenant, World } from '../world.ts';
 
 const CLOCK = ['--import', new URL('../clock.ts', import.meta.url).pathname];
@@ -46,7 +46,7 @@ export const duplicates: Scenario = {
   load: '1,000 answers by each of 20 clients at once, again when they are stored, again when an hour has gone by',
   faults: 'duplicate submissions; the clock an hour on',
   backends: BOTH,
-  quick: true,
+  quick: POSTGRES_ONLY,
   async run(world) {
     await Promise.all([world.start('serve'), world.start('serve')]);
     await world.start('work');

@@ -73,7 +73,7 @@ export const seededFaults: Scenario = {
   faults:
     '5 % of all statements and commits: time-out, 40001, 40P01, 23505, 08006, 53300, before or after they were done',
   backends: POSTGRES_ONLY,
-  quick: true,
+  quick: POSTGRES_ONLY,
   async run(world) {
     const { url } = world.stores.postgres;
     const storage = openStorage({ url, role: 'parley_worker', connections: 10, log });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProxy } from '../../support/proxy.ts';
 import { tally } from '../load.ts';
-import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
+import { BOTH, POSTGRES_ONLY, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import { startProbe } from '../watch.ts';
 import type { World } from '../world.ts';
 
@@ -107,7 +107,7 @@ export const stopWithoutStores: Scenario = {
   load: '200 answers/s in requests of 10 at the time',
   faults: 'PostgreSQL or the queue silent or refusing, then SIGTERM of API and worker',
   backends: BOTH,
-  quick: true,
+  quick: POSTGRES_ONLY,
   async run(world) {
     await world.start('serve');
     await world.start('work');

@@ -67,7 +67,7 @@ export const postgresRestarts: Scenario = {
   load: '20,000 answers and more at 300/s in requests of 10, and a reader',
   faults: '3 × fast stop, 3 × immediate stop, 3 × SIGKILL of PostgreSQL, 2 s down each',
   backends: BOTH,
-  quick: true,
+  quick: BOTH,
   async run(world) {
     const units = [await world.start('serve'), await world.start('work')];
     const { apiKey } = await world.addTenant();

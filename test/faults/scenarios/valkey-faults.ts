@@ -13,7 +13,7 @@ export const frozenValkey: Scenario = {
   load: '50 clients, 1,000 answers/s in requests of 10',
   faults: '3 × 10 s in which every process of Valkey is stopped',
   backends: VALKEY_ONLY,
-  quick: true,
+  quick: VALKEY_ONLY,
   async run(world) {
     await world.start('serve');
     await world.start('work');
@@ -69,7 +69,7 @@ export const valkeyMemory: Scenario = {
   load: 'answers of 1 kB in requests of 20 from 20 clients, as fast as they go, until they are refused and 5 s more',
   faults: `maxmemory ${MAX_MEMORY_MB} MB, PostgreSQL stopped`,
   backends: VALKEY_ONLY,
-  quick: true,
+  quick: VALKEY_ONLY,
   stores: () => ({ valkey: { settings: { maxmemory: `${MAX_MEMORY_MB}mb` } } }),
   async run(world) {
     const units = [await world.start('serve'), await world.start('work')];

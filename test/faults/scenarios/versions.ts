@@ -45,11 +45,11 @@ export const versionSkew: Scenario = {
   id: 'R23',
   title: 'two versions side by side',
   load: '2,500 jobs of this version and 2,500 of the next one, of 5 answers each',
-  faults: 'a worker of this version alone at first, then one of the next version beside it',
+  faults: 'a worker of this version alone at first, then one of the next version beside it, then that one alone',
   backends: BOTH,
   async run(world) {
     await world.start('serve');
-    await world.start('work');
+    const old = await world.start('work');
     const tenant = await world.addTenant();
     const load = world.load({ batch: 5, lanes: 2, requests: world.sized(2500) });
     await enqueueNext(world, tenant.uuid, world.sized(2500));
@@ -62,6 +62,10 @@ export const versionSkew: Scenario = {
       JSON.stringify(before),
     );
     await world.start('work', { nodeArgs: NEXT_VERSION });
+    await sleep(world.sized(20_000, 3000));
+    const code = await old.end('SIGTERM'); // as a rollout ends; until then each may get a job that the other knows
+    world.fault('stop');
+    world.must('the worker of this version ends in order', code === 0, `code ${code}`);
     world.recovered(await world.drained(300_000));
     world.must(
       'no request failed',
