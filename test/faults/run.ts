@@ -16,13 +16,20 @@ const USAGE = `npm run faults [-- quick | soak] [-- options]
   --only R4,R10       these scenarios alone
   --backend B         valkey or postgres alone, as the queue's place
   --seed N            the seed of all chance (default: the time)
+  --lanes N           trials at once (default 2); those that measure times always run alone
   --size X            the part of the full size (default 1, quick 0.1)
 `;
 
 const say = (text: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
+interface Trial {
+  scenario: Scenario;
+  backend: Backend;
+}
+
 interface Plan {
-  trials: { scenario: Scenario; backend: Backend }[];
+  trials: Trial[];
+  lanes: number;
   seed: number;
   size: number;
   name: string;
@@ -33,7 +40,14 @@ function readPlan(args: string[]): Plan | undefined {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { only: value, backend: value, seed: value, size: value, help: { type: 'boolean', short: 'h' } },
+    options: {
+      only: value,
+      backend: value,
+      seed: value,
+      size: value,
+      lanes: value,
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   const [mode] = positionals;
   if (values.help || (mode && !['quick', 'soak'].includes(mode))) return undefined;
@@ -51,31 +65,46 @@ function readPlan(args: string[]): Plan | undefined {
   const date = new Date().toISOString();
   return {
     trials,
+    lanes: Number(values.lanes ?? 2),
     seed: Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000),
     size: Number(values.size ?? (mode === 'quick' ? 0.1 : 1)),
     name: isWhole ? date.slice(0, 10) : `${date.slice(0, 10)}-${mode ?? 'part'}`,
   };
 }
 
-async function runPlan({ trials, seed, size, name }: Plan): Promise<boolean> {
-  const results: Result[] = [];
+/** Runs one trial and tells how it went. */
+async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: string): Promise<Result> {
+  const label = `${scenario.id} (${backend})`;
+  say(`${label}: ${scenario.title}`);
+  const folder = join(root, `${scenario.id}-${backend}`);
+  const progress = (text: string) => say(`${label}: ${text}`);
+  const result = await runTrial(scenario, { backend, seed, size, folder, progress });
+  say(`${label}: ${summaryOf(result)}`);
+  if (!result.passed) say(`${label}: again with --only ${scenario.id} --backend ${backend} --seed ${seed}`);
+  return result;
+}
+
+/** Runs the trials side by side, and after them one by one those that measure times. */
+async function runPlan(plan: Plan): Promise<boolean> {
+  const { trials, seed, size, lanes, name } = plan;
+  const results = new Map<Trial, Result>();
+  const inOrder = () => trials.flatMap(trial => results.get(trial) ?? []);
   const root = mkdtempSync(join(tmpdir(), 'parley-faults-'));
-  say(`${trials.length} trials, seed ${seed}, size ${size}; ledgers and logs in ${root}`);
-  for (const { scenario, backend } of trials) {
-    const label = `${scenario.id} (${backend})`;
-    say(`${label}: ${scenario.title}`);
-    const folder = join(root, `${scenario.id}-${backend}`);
-    const progress = (text: string) => say(`${label}: ${text}`);
-    const result = await runTrial(scenario, { backend, seed, size, folder, progress });
-    results.push(result);
-    say(`${label}: ${summaryOf(result)}`);
-    if (!result.passed) say(`${label}: again with --only ${scenario.id} --backend ${backend} --seed ${seed}`);
-    writeResults(results, name); // after each, so that a run that is cut short leaves what it has
-  }
-  process.stdout.write(`${markdownOf(results)}\n`);
-  say(`results in ${writeResults(results, name)}.{json,md}`);
-  const failed = results.filter(result => !result.passed).map(result => `${result.test} (${result.backend})`);
-  say(failed.length === 0 ? 'everything held' : `FAILED: ${failed.join(', ')}`);
+  say(`${trials.length} trials, seed ${seed}, size ${size}, ${lanes} at once; ledgers and logs in ${root}`);
+  const runLane = async (left: Trial[]) => {
+    for (let trial = left.shift(); trial; trial = left.shift()) {
+      results.set(trial, await runOne(trial, plan, root));
+      writeResults(inOrder(), name); // after each, so that a run that is cut short leaves what it has
+    }
+  };
+  const together = trials.filter(({ scenario }) => !scenario.alone);
+  await Promise.all(Array.from({ length: lanes }, () => runLane(together)));
+  await runLane(trials.filter(({ scenario }) => scenario.alone));
+  process.stdout.write(`${markdownOf(inOrder())}\n`);
+  say(`results in ${writeResults(inOrder(), name)}.{json,md}`);
+  const failed = inOrder().filter(result => !result.passed);
+  const names = failed.map(result => `${result.test} (${result.backend})`);
+  say(failed.length === 0 ? 'everything held' : `FAILED: ${names.join(', ')}`);
   return failed.length === 0;
 }
 

@@ -18,6 +18,8 @@ export interface Scenario {
   backends: readonly Backend[];
   /** The backends on which the fast subset has it. */
   quick?: readonly Backend[];
+  /** Measures times that another trial on the same machine would spoil. */
+  alone?: boolean;
   /** Left out of a full run: it is asked for by its name. */
   onRequest?: boolean;
   /** Proves the method: what it gives up on purpose has to be lost, or the tests beside it would show nothing. */

@@ -126,9 +126,9 @@ const read = (which: number): Command => ({
 const often = fc.nat(1000);
 /** Each is as likely as the others; what takes seconds stands in the list once, the rest several times. */
 const COMMANDS: fc.Arbitrary<Command>[] = [
-  ...Array.from({ length: 8 }, () => fc.integer({ min: 1, max: 100 }).map(submitNew)),
-  ...Array.from({ length: 6 }, () => often.map(retry)),
-  ...Array.from({ length: 6 }, () => often.map(read)),
+  ...Array.from({ length: 16 }, () => fc.integer({ min: 1, max: 100 }).map(submitNew)),
+  ...Array.from({ length: 10 }, () => often.map(retry)),
+  ...Array.from({ length: 10 }, () => often.map(read)),
   fc.constant(revokeKey()),
   fc.constant(killWorker()),
   fc.constant(killApi()),
@@ -138,13 +138,13 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
 export const modelled: Scenario = {
   id: 'R29',
   title: 'random histories against a model',
-  load: '300 runs of up to 60 commands: submit, send again, read, revoke the key',
+  load: '150 runs on each backend, of up to 60 commands: submit, send again, read, revoke the key',
   faults: 'kill -9 of the worker, of the API, of the store that carries the queue, among the commands',
   backends: BOTH,
   async run(world) {
     const api = await world.start('serve');
     const worker = await world.start('work');
-    const runs = world.sized(300, 5);
+    const runs = world.sized(150, 5);
     let done = 0;
     const property = fc.asyncProperty(
       fc.commands(COMMANDS, { maxCommands: MOST_COMMANDS, size: 'max' }),

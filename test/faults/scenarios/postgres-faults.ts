@@ -3,7 +3,7 @@ import { waitFor } from '../../support/wait.ts';
 import { tally } from '../load.ts';
 import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import { askPostgres } from '../stores.ts';
-import { startWatch } from '../watch.ts';
+import { slowest, startProbe, startWatch } from '../watch.ts';
 
 const BACKLOG_LIMIT = 100_000;
 
@@ -30,11 +30,13 @@ export const postgresAway: Scenario = {
       Object.values(await world.backlog()).reduce((sum, jobs) => sum + jobs, 0),
     );
     const memory = startWatch(world, 1000, () => api.residentMb());
+    const scrapes = startProbe(world, `${api.metricsUrl}/metrics`, { everyMs: 5000 });
     await sleep(world.sized(600_000) - 3000);
     world.progress(`${load.acknowledged()} answers taken while PostgreSQL was away`);
     await load.stop();
     await world.stores.postgres.start();
     const returned = Date.now();
+    const scraped = await scrapes.stop();
     world.note(`PostgreSQL was away for ${Math.round((returned - stoppedAt) / 1000)} s`);
     const most = Math.max(...(await backlog.stop()));
     const waiting = await askPostgres(world.stores.postgres.url, async () => backlog.values.at(-1) ?? 0);
@@ -57,6 +59,11 @@ export const postgresAway: Scenario = {
       `${waiting} in ${drainMs} ms: ${rate}/s`,
     );
     world.must(
+      'Prometheus gets its metrics within 5 s',
+      scraped.every(({ status }) => status === 200) && slowest(scraped) <= 5000,
+      `slowest ${slowest(scraped)} ms`,
+    );
+    world.must(
       'the memory of the API is flat (± 50 MB)',
       spread <= 100,
       `${Math.min(...settled).toFixed(0)} to ${Math.max(...settled).toFixed(0)} MB`,
@@ -70,6 +77,7 @@ export const slowPostgres: Scenario = {
   load: '300 answers/s in requests of 10, and 40 readers',
   faults: '100 ms more in each direction for 60 s, then 30 s in which the answers are locked',
   backends: BOTH,
+  alone: true,
   async run(world) {
     const { url } = world.stores.postgres;
     const proxy = await world.proxy(url);

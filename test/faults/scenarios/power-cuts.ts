@@ -7,6 +7,9 @@ const LOAD = '300 answers/s in requests of 10, all data on file systems of their
 
 /** Everything stops in one moment; what had not reached the disk is gone; then everything starts again. */
 async function cutPower(world: World): Promise<void> {
+  // What the worker has stored is safe in PostgreSQL; so that the queue is put to the test, it holds answers at the cut.
+  for (const worker of world.units.filter(({ role }) => role === 'work')) worker.signal('SIGSTOP');
+  await sleep(world.random.between(300, 1200));
   const stores = Object.values(world.stores).filter(store => store !== undefined);
   await Promise.all(stores.map(store => store.freeze()));
   for (const unit of world.units) unit.signal('SIGSTOP');

@@ -26,6 +26,7 @@ export const overload: Scenario = {
   load: 'as many requests of 10 answers as 500 connections get through in 60 s, ten times what 32 clients measured',
   faults: 'overload',
   backends: BOTH,
+  alone: true,
   async run(world) {
     const api = await world.start('serve');
     await world.start('work');
@@ -83,6 +84,7 @@ export const noisyTenant: Scenario = {
   load: 'tenant A 333 requests/s of 5 answers, tenant B 10/s, for 120 s',
   faults: 'A against the rate limit',
   backends: BOTH,
+  alone: true,
   async run(world) {
     const environment = { RATE_LIMITS: 'on', RATE_API_KEY: String(QUOTA) };
     await world.start('serve', { environment });

@@ -107,7 +107,8 @@ export const wrongClocks: Scenario = {
 const copyConversations = (world: World, tenant: FaultTenant, count: number) =>
   world.query(
     `insert into conversations
-     select (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'last_activity_at', now() - n * interval '1 second'))).*
+     select (jsonb_populate_record(null::conversations, to_jsonb(one) || jsonb_build_object(
+       'id', gen_random_uuid(), 'last_activity_at', now() - n * interval '1 second'))).*
      from (select * from conversations where tenant_id = $1 limit 1) one, generate_series(1, $2::int) n`,
     [tenant.uuid, count],
   );
@@ -188,6 +189,7 @@ export const soak: Scenario = {
   faults: 'time',
   backends: BOTH,
   onRequest: true,
+  alone: true,
   async run(world) {
     const units = [await world.start('serve'), await world.start('work')];
     await world.addTenant();
