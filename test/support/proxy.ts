@@ -31,19 +31,17 @@ interface Weather {
   repliesDropped: boolean;
 }
 
-/** Passes pieces on in order, each held back for as long as the weather asks. */
+/** Passes pieces on in order, each held back for as long as the weather asks when it arrives. */
 function createPipe(to: Socket, weather: Weather): (piece: Buffer) => void {
-  let lastDue = 0;
-  let held = 0;
+  const held: { due: number; piece: Buffer }[] = [];
+  const passOn = () => {
+    while (held[0] && held[0].due <= performance.now()) to.write(held.shift()?.piece as Buffer);
+    if (held[0]) setTimeout(passOn, Math.ceil(held[0].due - performance.now()));
+  };
   return piece => {
-    const now = performance.now();
-    lastDue = Math.max(now + weather.delayMs, lastDue);
-    if (held === 0 && lastDue <= now) return void to.write(piece);
-    held++;
-    setTimeout(() => {
-      held--;
-      if (to.writable) to.write(piece);
-    }, lastDue - now);
+    if (held.length === 0 && weather.delayMs === 0) return void to.write(piece);
+    held.push({ due: performance.now() + weather.delayMs, piece });
+    if (held.length === 1) passOn();
   };
 }
 
