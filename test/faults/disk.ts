@@ -23,8 +23,7 @@ export interface Disk extends AsyncDisposable {
   afterPowerCut(): Promise<Disk>;
 }
 
-/** Whether disks can be made here: it takes Linux, root and loop devices. */
-export const canMakeDisks = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
+const canMakeDisks = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
 /** The kernel writes the journal by itself only after so many seconds: nothing unsynced gets to the image in time. */
 const COMMIT_SECONDS = 300;
@@ -32,8 +31,9 @@ const BALLAST = '.ballast';
 /** What the first stroke leaves, because a server may take some of it in the same moment. */
 const KEPT_FOR_WRITERS = 2_000_000;
 
-/** A disk of that size. Rejects where none can be made. */
+/** A disk of that size. Rejects where none can be made: it takes Linux, root and loop devices. */
 export async function createDisk(megabytes: number): Promise<Disk> {
+  if (!canMakeDisks()) throw new Error('a disk of its own needs Linux and root, for loop devices');
   const place = await mkdtemp(join(tmpdir(), 'parley-disk-'));
   const image = join(place, 'image');
   await writeFile(image, '');

@@ -37,7 +37,6 @@ export interface Reply {
   /** Whether it said when to come again. */
   retryAfter: boolean;
   address: string;
-  closing: boolean;
 }
 
 /** An answer on the wire, of a user whom the sender names. */
@@ -87,7 +86,6 @@ export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; rec
     status,
     retryAfter: headers['retry-after'] !== undefined,
     address,
-    closing: headers.connection === 'close',
   };
   return { reply, receipts };
 }

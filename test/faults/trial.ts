@@ -16,13 +16,20 @@ export interface TrialOptions {
 
 const SHOWN_VIOLATIONS = 20;
 
-async function openStores(scenario: Scenario, backend: Backend): Promise<Stores> {
+async function openStores(scenario: Scenario, backend: Backend): Promise<Stores & AsyncDisposable> {
   const chosen = scenario.stores?.(backend);
   const [postgres, valkey] = await Promise.all([
     openPostgres(chosen?.postgres),
     backend === 'valkey' ? openValkey(chosen?.valkey) : undefined,
   ]);
-  return { postgres, valkey };
+  return {
+    postgres,
+    valkey,
+    async [Symbol.asyncDispose]() {
+      await postgres[Symbol.asyncDispose]();
+      await valkey?.[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Runs a scenario once on fresh stores, has the oracle judge it, and keeps the ledger and the logs where it failed. */
@@ -31,21 +38,22 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
   const result = blankResult(scenario, backend, seed, size);
   const startedAt = Date.now();
   mkdirSync(folder, { recursive: true });
-  const stores = await openStores(scenario, backend);
+  const endEarly = (error: unknown) => {
+    result.failure ??= (error as Error).stack ?? String(error);
+    progress(`ended early: ${(error as Error).message}`);
+  };
   try {
+    await using stores = await openStores(scenario, backend);
     await using world = await createWorld({ ...options, stores });
-    try {
-      await scenario.run(world);
-      await settle(scenario, world, result);
-    } catch (error) {
-      result.failure = (error as Error).stack ?? String(error);
-      progress(`ended early: ${(error as Error).message}`);
-    }
+    await scenario
+      .run(world)
+      .then(() => settle(scenario, world, result))
+      .catch(endEarly);
     summarise(world, result);
     if (!result.passed) keepLogs(world, result, folder);
-  } finally {
-    await stores.postgres[Symbol.asyncDispose]();
-    await stores.valkey?.[Symbol.asyncDispose]();
+  } catch (error) {
+    endEarly(error); // the stores or the world could not be made, or not be ended
+    result.passed = false;
   }
   result.seconds = (Date.now() - startedAt) / 1000;
   if (result.passed) rmSync(folder, { recursive: true });
