@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { GenericContainer, type StartedTestContainer } from 'testcontainers';
-import { docker } from '../containers/docker.ts';
+import { docker, tryDocker } from '../containers/docker.ts';
 import { freePort } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
 import { createDisk, type Disk } from './disk.ts';
@@ -58,6 +58,7 @@ interface StoreKind {
 const LABEL = 'parley.faults';
 const PASSWORD = 'test';
 const READY_WITHIN_MS = 60_000;
+const FREEZE_ATTEMPTS = 10;
 
 const POSTGRES: StoreKind = {
   image: 'postgres:18',
@@ -165,7 +166,14 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
       else await create();
       await ready();
     },
-    freeze: async () => void (await docker(['pause', container()])),
+    async freeze() {
+      for (let attempt = 1; ; attempt++) {
+        const { code, stderr } = await tryDocker(['pause', container()]);
+        if (code === 0) return;
+        // A busy kernel does not always freeze a group of processes in the engine's time.
+        if (attempt >= FREEZE_ATTEMPTS || !/unable to freeze/.test(stderr)) throw new Error(stderr);
+      }
+    },
     thaw: async () => void (await docker(['unpause', container()])),
     isRunning: async () => (await inspect('{{.State.Running}}')) === 'true',
     disk: ownDisk,
