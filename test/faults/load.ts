@@ -37,6 +37,8 @@ export interface Reply {
   /** Whether it said when to come again. */
   retryAfter: boolean;
   address: string;
+  /** What broke it, where no reply came. */
+  failure?: string;
 }
 
 /** An answer on the wire, of a user whom the sender names. */
@@ -71,9 +73,13 @@ export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; rec
   const number = await ledger.before(sender.uuid, answers);
   const sentAt = Date.now();
   const address = sending.address();
+  let failure: string | undefined;
   const outcome = await client
     .send(`${address}/v1/answers`, { method: 'POST', as: sender.apiKey, body: { answers }, timeoutMs })
-    .catch(() => undefined);
+    .catch((error: NodeJS.ErrnoException) => {
+      failure = error.code ?? error.message;
+      return undefined;
+    });
   const at = Date.now();
   const status = outcome?.status ?? 'broken';
   const receipts: Receipt[] = outcome?.status === 202 ? JSON.parse(outcome.body).results : [];
@@ -86,6 +92,7 @@ export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; rec
     status,
     retryAfter: headers['retry-after'] !== undefined,
     address,
+    ...(failure ? { failure } : {}),
   };
   return { reply, receipts };
 }
@@ -168,9 +175,12 @@ export function percentile(numbers: number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-/** How many replies of each status there were, such as `202: 310, 503: 12`. */
+/** How many replies of each status there were, such as `202: 310, 503: 12, broken (ECONNRESET): 2`. */
 export function tally(replies: readonly Reply[]): string {
-  const counts = new Map<ReplyStatus, number>();
-  for (const { status } of replies) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const { status, failure } of replies) {
+    const kind = failure ? `${status} (${failure})` : String(status);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
   return [...counts].map(([status, count]) => `${status}: ${count}`).join(', ');
 }
