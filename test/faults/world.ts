@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toTypeId } from '../../src/domain/ids.ts';
+import { CANARY_TENANT_ID } from '../../src/domain/ingestion.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createKeychain } from '../../src/platform/secrets.ts';
+import { PENDING } from '../../src/queue/census.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
+import { QUEUES } from '../../src/queue/jobs.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
@@ -240,8 +243,8 @@ export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
   askPostgres(url, async client => {
     const rows = async <Row extends object>(columns: string, table: string): Promise<Row[]> =>
       (
-        await client.query<Row>(`select tenant_id as tenant, ${columns} from ${table} where tenant_id <> $1`, [
-          STRANGERS,
+        await client.query<Row>(`select tenant_id as tenant, ${columns} from ${table} where tenant_id <> all($1)`, [
+          [STRANGERS, CANARY_TENANT_ID],
         ])
       ).rows;
     const stored = await rows<FoundAnswer>('id, identity', 'answers');
@@ -270,7 +273,11 @@ export function createDrain(stores: Stores): Drain {
     const connection = connectQueue({ databaseUrl: stores.postgres.url, redisUrl: stores.valkey?.url }, log);
     try {
       if (connection.redis) await waitFor(() => connection.redis?.status === 'ready', 5000);
-      return await connection.queue().getJobCounts('waiting', 'active', 'delayed', 'prioritized', 'failed');
+      const counts: Record<string, number> = {};
+      for (const queue of Object.values(QUEUES))
+        for (const [state, count] of Object.entries(await connection.queue(queue).getJobCounts(...PENDING)))
+          counts[state] = (counts[state] ?? 0) + count;
+      return counts;
     } finally {
       await connection.close();
     }
