@@ -2,6 +2,7 @@ import { Problem } from '../domain/problem.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { connectQueue, type HeldJob, type QueueTarget } from './connection.ts';
+import { isOutage } from './hold.ts';
 import { ISOLATED, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
 import {
   type Handlers,
@@ -33,8 +34,7 @@ export interface Consumer {
 class UnknownJob extends Error {}
 
 /** Whether it may be the payload's fault: neither an outage, nor a payload that a newer worker knows. */
-const blamesPayload = (error: unknown): boolean =>
-  !(error instanceof UnknownJob) && !(error instanceof Problem && error.kind === 'unavailable');
+const blamesPayload = (error: unknown): boolean => !(error instanceof UnknownJob) && !isOutage(error);
 
 /**
  * Hands every job to its handler; a job whose handler fails is tried again until it succeeds.
@@ -119,7 +119,7 @@ function watch({ log, metrics }: { log: Log; metrics: Metrics }) {
 
   /** An outage is one throttled line; whatever else is a bug, told with its stack. */
   const report = (queue: QueueName, jobId: string | undefined, error: unknown) => {
-    const passing = error instanceof Problem && error.kind === 'unavailable';
+    const passing = isOutage(error);
     throttle(passing ? error.code : String(error), held => {
       const told = { queue, job: jobId, held_back: held };
       if (passing) log.warn({ ...told, reason: error.message }, 'a job waits for the infrastructure');

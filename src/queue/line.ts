@@ -3,6 +3,7 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import { connectWorker, type HeldJob, type QueueTarget, type WorkerConnection } from './connection.ts';
+import { createHold } from './hold.ts';
 import type { QueueName } from './jobs.ts';
 
 /** A worker that falls silent loses its jobs after this long; inserts are short, so it is short. */
@@ -15,11 +16,9 @@ const LONGEST_DELAY_MS = 60_000;
 const RECONNECT_MS = 500;
 
 /**
- * How long to wait before attempt `n + 1` when a part of the infrastructure is down: 1 s, 2 s, 4 s … at most 60 s,
- * without end.
+ * How long to wait before attempt `n + 1` of a job that was put back: 1 s, 2 s, 4 s … at most 60 s, without end.
  *
- * An outage is never the answer's fault, so it never ends a job. Jittered by a fifth, so that a database that comes
- * back is not met by every worker in the same second.
+ * A failure never ends a job. Jittered by a fifth, so that jobs which failed together do not meet again.
  */
 export function retryDelay(attemptsMade: number, random: () => number = Math.random): number {
   const delay = Math.min(1000 * 2 ** Math.min(attemptsMade - 1, 10), LONGEST_DELAY_MS);
@@ -28,7 +27,7 @@ export function retryDelay(attemptsMade: number, random: () => number = Math.ran
 
 /** A process at work on one queue. */
 export interface Line {
-  /** Takes no further jobs, ends those under way, then the connection. */
+  /** Takes no further jobs, ends those under way, hands back those that an outage keeps waiting; then the connection. */
   close(): Promise<void>;
 }
 
@@ -43,6 +42,8 @@ export interface LineOptions {
 /**
  * Takes the jobs of one queue; one whose processing fails is tried again until it succeeds.
  *
+ * During an outage those under way are held, and others stay where they are.
+ *
  * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
  */
 export async function openLine(
@@ -50,19 +51,21 @@ export async function openLine(
   { log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal },
 ): Promise<Line | undefined> {
   const throttle = createThrottle(5000);
+  const hold = createHold();
+  let closing = false;
   const options = {
     autorun: false,
     concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED,
-    settings: { backoffStrategy: (attemptsMade: number) => retryDelay(attemptsMade) },
+    settings: { backoffStrategy: (attemptsMade: number) => (closing ? 0 : retryDelay(attemptsMade)) },
   };
 
   /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
   const connect = async (): Promise<WorkerConnection | undefined> => {
     while (!signal.aborted) {
-      const connection = connectWorker(target, queue, process, options, log);
+      const connection = connectWorker(target, queue, job => hold.run(() => process(job)), options, log);
       const aborted = new Promise<never>((_, reject) =>
         signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
           once: true,
@@ -91,6 +94,8 @@ export async function openLine(
 
   return {
     async close() {
+      closing = true; // what is handed back is for others at once
+      hold.release();
       try {
         await within(worker.close(), CLOSE_WITHIN_MS, 'ending the jobs under way');
       } finally {

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { Problem } from '../../src/domain/problem.ts';
+import { createHold } from '../../src/queue/hold.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** A part of the infrastructure that is up or down, and what has asked it. */
+function aStore() {
+  const state = { isUp: true, tries: [] as string[] };
+  const use = (name: string) => async () => {
+    state.tries.push(name);
+    if (!state.isUp) throw new Problem('database-unavailable', 'It is away.');
+    return `done ${name}`;
+  };
+  return { state, use };
+}
+
+const outcomes = (promises: Promise<string>[]) =>
+  Promise.allSettled(promises).then(ends => ends.map(end => (end.status === 'fulfilled' ? end.value : end.reason)));
+
+describe('work that is held', () => {
+  test('is tried by turns while the store is away, not all at once, and done when it is back', async () => {
+    const { state, use } = aStore();
+    const hold = createHold();
+    state.isUp = false;
+    const names = ['a', 'b', 'c', 'd'];
+    const done = outcomes(names.map(name => hold.run(use(name))));
+    await waitFor(() => state.tries.length >= 7);
+    expect(state.tries.slice(0, 7)).toEqual(['a', 'b', 'c', 'd', 'a', 'b', 'c']);
+    state.isUp = true;
+    expect(await done).toEqual(names.map(name => `done ${name}`));
+  });
+
+  test('goes on within about a second of the end of a long outage', async () => {
+    const { state, use } = aStore();
+    const hold = createHold();
+    state.isUp = false;
+    const done = outcomes(['a', 'b'].map(name => hold.run(use(name))));
+    await waitFor(() => state.tries.length >= 7); // pauses have grown to their longest
+    state.isUp = true;
+    const back = Date.now();
+    await done;
+    expect(Date.now() - back).toBeLessThan(1500);
+  });
+
+  test('comes back with the outage when it is released, without another try', async () => {
+    const { state, use } = aStore();
+    const hold = createHold();
+    state.isUp = false;
+    const done = outcomes(['a', 'b'].map(name => hold.run(use(name))));
+    await waitFor(() => state.tries.length >= 3);
+    const tries = state.tries.length;
+    hold.release();
+    expect(await done).toEqual([
+      expect.objectContaining({ code: 'database-unavailable' }),
+      expect.objectContaining({ code: 'database-unavailable' }),
+    ]);
+    expect(state.tries).toHaveLength(tries);
+  });
+
+  test('comes back when it fails on while other work succeeds', async () => {
+    const { use } = aStore();
+    const hold = createHold();
+    let refused = 0;
+    const unlucky = hold.run(async () => {
+      refused++;
+      throw new Problem('database-unavailable', 'It refuses this and nothing else.');
+    });
+    const end = expect(unlucky).rejects.toMatchObject({ code: 'database-unavailable' });
+    let over = false;
+    void unlucky.catch(() => {
+      over = true;
+    });
+    await waitFor(async () => {
+      await hold.run(use('other')); // each success is an end of the outage
+      return over;
+    });
+    await end;
+    expect(refused).toBeGreaterThan(1);
+    expect(refused).toBeLessThan(13); // five ends, at each at most two tries
+  });
+
+  test('is not held for a failure of another kind, and does not keep the others waiting by it', async () => {
+    const { state, use } = aStore();
+    const hold = createHold();
+    state.isUp = false;
+    const other = hold.run(use('other'));
+    await waitFor(() => state.tries.length === 1);
+    await expect(hold.run(() => Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
+    state.isUp = true;
+    expect(await other).toBe('done other');
+  });
+});

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { openProducer, type Producer } from '../../src/queue/producer.ts';
+import { openWorker } from '../../src/worker/worker.ts';
+import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
+import { createProxy } from '../support/proxy.ts';
+
+/** A worker that reaches the database under another address. */
+async function startWorker(api: TestApi, databaseUrl: string) {
+  const metrics = createMetrics('work');
+  const worker = openWorker(databaseUrl, api.config, createLog('silent', 'work'), metrics);
+  await waitFor(() => worker.isReady());
+  const failures = async () => {
+    const { values } = await metrics.jobRetries.get();
+    return values.reduce((sum, { value }) => sum + value, 0);
+  };
+  return { ...worker, failures, [Symbol.asyncDispose]: async () => void (await worker.close()) };
+}
+
+/** A way into the queue, beside the API's. */
+async function startProducer(api: TestApi): Promise<Producer & AsyncDisposable> {
+  const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
+  const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
+  await waitFor(() => producer.health().reachable);
+  return { ...producer, [Symbol.asyncDispose]: producer.close };
+}
+
+/** Puts so many jobs of one answer into the queue. */
+async function enqueue(producer: Producer, jobs: number): Promise<void> {
+  for (let job = 0; job < jobs; job++) await producer.enqueue([anAcceptedAnswer()], 100);
+}
+
+const countStored = async (api: TestApi): Promise<number> => {
+  const [row] = await api.database.query<{ count: string }>('select count(*) from answers');
+  return Number(row?.count);
+};
+
+describe.each(backends())('with the queue in %s', backend => {
+  test('a backlog is stored as soon as the database is back, however long it was away', async () => {
+    await using api = await createApi({ backend });
+    await using database = await createProxy(api.database.url);
+    await using worker = await startWorker(api, database.through(api.database.url));
+    await using producer = await startProducer(api);
+    database.cut();
+    await enqueue(producer, 200);
+    await sleep(8000); // long enough that jobs which were put back at each failure would sleep for seconds
+    database.mend();
+    const back = Date.now();
+    await waitFor(async () => (await countStored(api)) === 200);
+    expect(Date.now() - back).toBeLessThan(3500);
+    if (backend === 'valkey') expect(await worker.failures()).toBeGreaterThan(5);
+  }, 30_000);
+});
+
+describe.skipIf(!backends().includes('valkey'))('with the queue in valkey', () => {
+  test("what a worker holds during an outage is another one's as soon as it stops", async () => {
+    await using api = await createApi({ backend: 'valkey' });
+    await using database = await createProxy(api.database.url);
+    await using cutOff = await startWorker(api, database.through(api.database.url));
+    await using producer = await startProducer(api);
+    database.cut();
+    await enqueue(producer, 10);
+    await waitFor(async () => (await cutOff.failures()) > 10);
+    await using _other = await startWorker(api, api.database.url);
+    expect(await countStored(api)).toBe(0);
+    const stopped = Date.now();
+    expect(await cutOff.close()).toBe(true);
+    await waitFor(async () => (await countStored(api)) === 10);
+    expect(Date.now() - stopped).toBeLessThan(3000);
+  });
+});
