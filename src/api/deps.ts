@@ -11,6 +11,7 @@ import type { KeyRing } from './authentication/key-ring.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { CardDeck } from './card-deck.ts';
 import type { Catalog } from './catalog.ts';
+import type { Overload } from './middleware/overload.ts';
 import type { Readiness } from './readiness.ts';
 import type { RejectionTally } from './rejection-tally.ts';
 
@@ -25,6 +26,7 @@ export interface ApiDeps {
   queue: Producer;
   notices: Notices;
   limits: RateLimits;
+  overload: Overload;
   keyRing: KeyRing;
   tokens: TokenVerifier;
   catalog: Catalog;

@@ -42,9 +42,11 @@ const PROBLEM_SCHEMA = {
 };
 
 /** Every problem that an operation can answer with, from what it takes. */
-function problemsOf({ credentials, scope, params, query, body, method, problems, status }: Operation): ProblemCode[] {
+function problemsOf(operation: Operation): ProblemCode[] {
+  const { credentials, scope, params, query, body, method, problems, status, tag } = operation;
   const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
   codes.push('unknown-parameter', 'repeated-parameter');
+  if (tag !== 'Operating') codes.push('service-overloaded');
   if (query) codes.push('validation-failed', 'invalid-cursor');
   if (params) codes.push('resource-not-found');
   if (body) codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');

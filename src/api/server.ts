@@ -18,6 +18,7 @@ import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
 import { watchIngestion } from './ingestion-watch.ts';
+import { createOverload } from './middleware/overload.ts';
 import { openApiDocument } from './openapi.ts';
 import { watchReadiness } from './readiness.ts';
 import { createRejectionTally } from './rejection-tally.ts';
@@ -32,6 +33,8 @@ const CHECK_TIMES_EVERY_MS = 1000;
 /** Above the 60 s after which usual proxies drop an idle connection, so that they never send into a closed one. */
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CONNECTIONS = 10_000;
+/** New connections that the kernel keeps while the process is busy; with Node's own 511 a burst would be turned away. */
+const BACKLOG = 4096;
 const DRAIN_WITHIN_MS = 8000;
 const HOUSEKEEPING_EVERY_MS = 10 * 60_000;
 
@@ -87,6 +90,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     queue,
     notices,
     limits,
+    overload: createOverload(metrics),
     keyRing,
     tokens: createTokenVerifier(keyRing),
     catalog,
@@ -157,7 +161,7 @@ function once<T>(make: () => T): () => T {
 const listen = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, host, BACKLOG, () => {
       server.off('error', reject);
       resolve((server.address() as { port: number }).port);
     });

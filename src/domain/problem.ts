@@ -222,6 +222,11 @@ export const PROBLEMS = {
     title: 'The database can not be reached right now',
     meaning: 'Send the request again after `Retry-After` seconds.',
   },
+  'service-overloaded': {
+    kind: 'unavailable',
+    title: 'More requests arrive than can be answered',
+    meaning: 'The request was not processed and is safe to send again after `Retry-After` seconds.',
+  },
   'service-stopping': {
     kind: 'unavailable',
     title: 'The process is stopping',

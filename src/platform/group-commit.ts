@@ -4,8 +4,8 @@ export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
   /** Resolves when everything that was added has ended. */
   drained(): Promise<void>;
-  /** How many items wait for a group to start. */
-  readonly waiting: number;
+  /** For how long the item that is next has waited for its group to start, in milliseconds. */
+  readonly waitedMs: number;
 }
 
 export interface GroupCommitOptions<Item, Result> {
@@ -25,6 +25,7 @@ export interface GroupCommitOptions<Item, Result> {
 
 interface Entry<Item, Result> {
   item: Item;
+  addedAt: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -101,15 +102,15 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   return {
     add: item =>
       new Promise((resolve, reject) => {
-        entries.push({ item, resolve, reject });
+        entries.push({ item, addedAt: performance.now(), resolve, reject });
         if (scheduled || inFlight >= options.maxInFlight) return;
         scheduled = true;
         setImmediate(start); // the next turn of the loop: requests that were read together leave together
       }),
     drained: () =>
       inFlight === 0 && entries.length === 0 ? Promise.resolve() : new Promise(resolve => idle.push(() => resolve())),
-    get waiting() {
-      return entries.length;
+    get waitedMs() {
+      return entries[0] ? performance.now() - entries[0].addedAt : 0;
     },
   };
 }

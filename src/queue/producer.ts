@@ -18,6 +18,8 @@ const MAX_FLUSH_BYTES = 512 * 1024;
 const MAX_FLUSHES_IN_FLIGHT = 1;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
+/** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
+const MAX_WAIT_MS = 750;
 const HEALTH_EVERY_MS = 1000;
 const CENSUS_KEPT_MS = 1000;
 
@@ -49,6 +51,8 @@ export interface Producer {
    * `bytes` is about how large they are.
    */
   enqueue(answers: AcceptedAnswer[], bytes: number): Promise<void>;
+  /** Throws `queue-unavailable` while answers come faster than they can be made durable. */
+  refuseWhileBusy(): void;
   health(): QueueHealth;
   /** What is queued, by tenant, as read from the queue at most `maxAgeMs` ago (1 s). */
   census(maxAgeMs?: number): Promise<Census>;
@@ -213,6 +217,11 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       refuseWhileUnfit();
       await group.add({ answers, bytes });
       metrics.answersAccepted.inc(answers.length);
+    },
+    refuseWhileBusy() {
+      if (group.waitedMs < MAX_WAIT_MS) return;
+      metrics.requestsShed.inc();
+      throw refuse('Answers arrive faster than the queue can make them durable.');
     },
     health: () => health,
     checked: () => firstLook,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createGroupCommit } from '../../src/platform/group-commit.ts';
 
@@ -36,7 +37,6 @@ describe('a group commit', () => {
     const later = [2, 3, 4, 5].map(item => group.add(item));
     await turn();
     expect(flushes.map(flush => flush.items)).toEqual([[1]]);
-    expect(group.waiting).toBe(4);
     flushes[0]?.succeed();
     await first;
     await turn();
@@ -46,6 +46,20 @@ describe('a group commit', () => {
     expect(flushes[2]?.items).toEqual([5]);
     flushes[2]?.succeed();
     expect(await Promise.all(later)).toEqual(['done 2', 'done 3', 'done 4', 'done 5']);
+  });
+
+  test('tells how long the next item has waited', async () => {
+    const { group, flushes } = controlled(1, 3);
+    void group.add(1);
+    await turn();
+    expect(group.waitedMs).toBe(0);
+    void group.add(2);
+    await sleep(30);
+    void group.add(3);
+    expect(group.waitedMs).toBeGreaterThanOrEqual(29);
+    flushes[0]?.succeed();
+    await turn();
+    expect(group.waitedMs).toBe(0);
   });
 
   test('keeps to the second weight, and sends an item that is too heavy alone', async () => {

@@ -48,6 +48,10 @@ const recordAnswers = operation({
   response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),
   problems: ['queue-unavailable', 'database-unavailable', 'service-stopping'],
 
+  async admit(_, { queue }) {
+    queue.refuseWhileBusy();
+  },
+
   async handle({ caller, body, bodyBytes, receivedAt }, { judge, queue, rejections, metrics }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
     const judgement = await judge.judge(caller, sync);

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, type TestApi, type TestReply } from '../support/api.ts';
+import { anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+let questionId: string;
+
+beforeAll(async () => {
+  api = await createApi();
+  tenant = await makeTenant(api);
+  questionId = (await publishQuestion(api, tenant)).id;
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+/** A request that takes its time: a hundred answers. */
+const sendMany = (): Promise<TestReply> => {
+  const answers = Array.from({ length: 100 }, (_, index) =>
+    anAnswer({ question_id: questionId, identity: `u${index}` }),
+  );
+  return api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body: { answers } });
+};
+
+const all = <T>(count: number, start: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, start));
+
+describe('more requests at once than can be answered', () => {
+  test('are refused in part, with 503 and Retry-After, and each that is taken is taken as a whole', async () => {
+    const replies = await all(400, sendMany);
+    const taken = replies.filter(({ status }) => status === 202);
+    const refused = replies.filter(({ status }) => status !== 202);
+    expect(taken.length).toBeGreaterThanOrEqual(100);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { status, body, headers } of refused) {
+      expect(status).toBe(503);
+      expect(['service-overloaded', 'queue-unavailable']).toContain(body.code);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    }
+    expect(refused.some(({ body }) => body.code === 'service-overloaded')).toBe(true);
+    for (const { body } of taken) expect(body.results).toHaveLength(100);
+    const { values } = await api.metrics.requestsShed.get();
+    expect(values[0]?.value).toBe(refused.length);
+  });
+
+  test('are answered again as soon as it is over', async () => {
+    expect((await sendMany()).status).toBe(202);
+  });
+
+  test('never refuse a probe', async () => {
+    const [replies, probes] = await Promise.all([all(300, sendMany), all(50, () => api.request('GET', '/livez'))]);
+    expect(replies.some(({ status }) => status === 503)).toBe(true);
+    expect(probes.map(({ status }) => status)).toEqual(Array(50).fill(200));
+  });
+
+  test('are all taken when they are as many as 64 connections send', async () => {
+    const replies = await all(64, sendMany);
+    expect(replies.map(({ status }) => status)).toEqual(Array(64).fill(202));
+  });
+});
