@@ -82,8 +82,8 @@ const HEADINGS = [
   '',
 ];
 
-/** The results as Markdown: a table of all, then what each measured. */
-export function markdownOf(all: Result[]): string {
+/** The results as a table, and their sums. */
+export function tableOf(all: Result[]): string {
   const results = all.filter(result => !result.isControl);
   const kills = sum(results, result => result.faults.kill ?? 0);
   const faults = sum(results, result => Object.values(result.faults).reduce((total, count) => total + count, 0));
@@ -96,10 +96,11 @@ export function markdownOf(all: Result[]): string {
       `${number(sum(results, result => result.stored))} stored, ${number(sum(results, result => result.quarantined))} quarantined, ` +
       `${number(sum(results, result => result.lost))} lost, ${number(sum(results, result => result.doubled))} doubled; ` +
       `${number(faults)} faults, ${number(kills)} of them kills.`,
-    '',
-    ...all.flatMap(detailsOf),
   ].join('\n');
 }
+
+/** The results as Markdown: the table, then what each measured. */
+export const markdownOf = (all: Result[]): string => [tableOf(all), '', ...all.flatMap(detailsOf)].join('\n');
 
 function detailsOf(result: Result): string[] {
   return [
@@ -123,6 +124,20 @@ export function writeResults(results: Result[], name: string): string {
   writeFileSync(`${base}.json`, `${JSON.stringify(results, null, 2)}\n`);
   writeFileSync(`${base}.md`, `${markdownOf(results)}\n`);
   return base;
+}
+
+/** A document with the table in its place, between `<!-- results -->` and `<!-- /results -->`. */
+export function withResults(document: string, results: Result[], name: string): string {
+  const block = /(?<=<!-- results -->\n).*(?=<!-- \/results -->)/s;
+  if (!block.test(document)) throw new Error('the document has no place for results');
+  const source = `What each measured: [test/faults/results/${name}.md](../test/faults/results/${name}.md).`;
+  return document.replace(block, () => `\n${tableOf(results)}\n\n${source}\n\n`);
+}
+
+/** Puts the results of a whole run into docs/guarantees.md. */
+export function publishResults(results: Result[], name: string): void {
+  const path = new URL('../../docs/guarantees.md', import.meta.url);
+  writeFileSync(path, withResults(readFileSync(path, 'utf8'), results, name));
 }
 
 /** The results of an earlier run. */

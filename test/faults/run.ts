@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { markdownOf, type Result, readResults, writeResults } from './report.ts';
+import { markdownOf, publishResults, type Result, readResults, writeResults } from './report.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios/index.ts';
 import { type Backend, removeContainers } from './stores.ts';
@@ -33,6 +33,8 @@ interface Plan {
   seed: number;
   size: number;
   name: string;
+  /** Whether it tries everything at full size. */
+  isWhole: boolean;
 }
 
 function readPlan(args: string[]): Plan | undefined {
@@ -68,6 +70,7 @@ function readPlan(args: string[]): Plan | undefined {
     lanes: Number(values.lanes ?? 2),
     seed: Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000),
     size: Number(values.size ?? (mode === 'quick' ? 0.1 : 1)),
+    isWhole,
     name: isWhole ? date.slice(0, 10) : `${date.slice(0, 10)}-${mode ?? 'part'}`,
   };
 }
@@ -101,6 +104,7 @@ async function runPlan(plan: Plan): Promise<boolean> {
   await Promise.all(Array.from({ length: lanes }, () => runLane(together)));
   await runLane(trials.filter(({ scenario }) => scenario.alone));
   process.stdout.write(`${markdownOf(inOrder())}\n`);
+  if (plan.isWhole) publishResults(inOrder(), name);
   say(`results in ${writeResults(inOrder(), name)}.{json,md}`);
   const failed = inOrder().filter(result => !result.passed);
   const names = failed.map(result => `${result.test} (${result.backend})`);
