@@ -84,7 +84,7 @@ async function costOfCards(bench: Bench, requests: LoadRequest[]): Promise<numbe
   await using api = await bench.parley('serve', bench.stores.valkeyUrl ? 'valkey' : 'postgres');
   const seconds = bench.settings.growthSeconds;
   // Long enough for each token to be met once, at the cost of a first meeting.
-  const warmUpSeconds = seconds * 2 + requests.length / FIRST_MEETINGS_A_SECOND;
+  const warmUpSeconds = seconds * 2 + Math.ceil(requests.length / FIRST_MEETINGS_A_SECOND);
   const plan = { connections: 64, warmUpSeconds, seconds };
   const { cost, requests: count } = await measureLoad(
     api.url,

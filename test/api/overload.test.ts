@@ -10,6 +10,7 @@ beforeAll(async () => {
   api = await createApi();
   tenant = await makeTenant(api);
   questionId = (await publishQuestion(api, tenant)).id;
+  await all(400, () => api.request('GET', '/livez')); // so that the connections are there
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -21,8 +22,9 @@ const sendMany = (): Promise<TestReply> => {
   return api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body: { answers } });
 };
 
-const all = <T>(count: number, start: () => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, start));
+function all<T>(count: number, start: () => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, start));
+}
 
 describe('more requests at once than can be answered', () => {
   test('are refused in part, with 503 and Retry-After, and each that is taken is taken as a whole', async () => {

@@ -55,6 +55,7 @@ async function run(command: string, args: string[], environment: Record<string, 
 async function runShell(script: string, name: string): Promise<Ended & { requests: string[] }> {
   const file = join(folder, name);
   const ended = await run('sh', ['-eu'], { REQUESTS: file }, `${RECORDING}${script}`);
+  if (!existsSync(file)) throw new Error(`no request was made:\n${ended.stdout}\n${ended.stderr}`);
   const recorded = readFileSync(file, 'utf8').split('\x1e').slice(0, -1);
   return { ...ended, requests: recorded.map(words => describeRequest(words.split('\x1f'))) };
 }

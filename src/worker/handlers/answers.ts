@@ -9,6 +9,8 @@ import { isDataFault, sqlState } from '../../storage/errors.ts';
 import type { Storage } from '../../storage/orm.ts';
 
 const MAX_BATCH_ANSWERS = 1000;
+/** Half of the jobs that a worker holds: with all of them waiting for company nobody would be left to come. */
+const MAX_BATCH_FLUSHES = 25;
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Nobody waits for the worker, and a transaction of few answers costs PostgreSQL almost as much as one of many. */
 const BATCH_SPACING_MS = 40;
@@ -85,8 +87,8 @@ export function createRecordAnswers({ storage, metrics, log }: RecordAnswersDeps
     flush: flushAll,
     maxInFlight: MAX_BATCHES_IN_FLIGHT,
     spacingMs: BATCH_SPACING_MS,
-    weigh: flush => [flush.answers.length],
-    maxWeights: [MAX_BATCH_ANSWERS],
+    weigh: flush => [flush.answers.length, 1],
+    maxWeights: [MAX_BATCH_ANSWERS, MAX_BATCH_FLUSHES],
   });
 
   return async ({ flush, answers }: RecordAnswers): Promise<void> => {

@@ -26,20 +26,19 @@ export const postgresAway: Scenario = {
     const stoppedAt = Date.now();
     const load = world.load({ batch: 1, lanes: 100, perSecond: 200 });
     await sleep(3000);
-    const backlog = startWatch(world, 1000, async () =>
-      Object.values(await world.backlog()).reduce((sum, jobs) => sum + jobs, 0),
-    );
+    const countBacklog = async () => Object.values(await world.backlog()).reduce((sum, jobs) => sum + jobs, 0);
+    const backlog = startWatch(world, 1000, countBacklog);
     const memory = startWatch(world, 1000, () => api.residentMb());
     const scrapes = startProbe(world, `${api.metricsUrl}/metrics`, { everyMs: 5000 });
     await sleep(world.sized(600_000) - 3000);
     world.progress(`${load.acknowledged()} answers taken while PostgreSQL was away`);
     await load.stop();
+    const waiting = await countBacklog();
     await world.stores.postgres.start();
     const returned = Date.now();
     const scraped = await scrapes.stop();
     world.note(`PostgreSQL was away for ${Math.round((returned - stoppedAt) / 1000)} s`);
     const most = Math.max(...(await backlog.stop()));
-    const waiting = await askPostgres(world.stores.postgres.url, async () => backlog.values.at(-1) ?? 0);
     await world.drained(300_000);
     const drainMs = Date.now() - returned;
     world.recovered(drainMs);
