@@ -41,13 +41,13 @@ interface Counter {
 }
 
 /** How often what was counted here is added to the store, and what the others counted is learnt. */
-const RECONCILE_EVERY_MS = 1000;
+const RECONCILE_EVERY_MS = 250;
 const MAX_COUNTERS = 200_000;
 
 /**
  * Rate limits that all API processes share, counted in memory and reconciled in batches.
  *
- * Between two reconciliations (1 s) processes do not see each other's requests, so a limit may be passed by what
+ * Between two reconciliations (250 ms) processes do not see each other's requests, so a limit may be passed by what
  * arrives within that time. While the store is down each process goes on with its own counts.
  */
 export function openRateLimits(
