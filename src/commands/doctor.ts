@@ -1,7 +1,7 @@
-import { Client } from 'pg';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import { withClient } from '../platform/postgres-client.ts';
 import { createKeychain } from '../platform/secrets.ts';
 import { inspectQueue } from '../queue/durability.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
@@ -56,13 +56,10 @@ async function examine(config: Config, log: Log): Promise<Check[]> {
 }
 
 async function examineDatabase(url: string, secretKey: string): Promise<Check[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 3000 });
   try {
-    await client.connect();
-    const { rows } = await client.query<{ setting: string }>(
-      "select setting from pg_settings where name = 'server_version_num'",
+    const { rows } = await withClient(url, client =>
+      client.query<{ setting: string }>("select setting from pg_settings where name = 'server_version_num'"),
     );
-    await client.end();
     if (Number(rows[0]?.setting) < OLDEST_POSTGRES)
       return [ill('database', `PostgreSQL ${rows[0]?.setting} is too old`, 'Use PostgreSQL 14 or newer.')];
   } catch (error) {
@@ -75,12 +72,11 @@ async function examineDatabase(url: string, secretKey: string): Promise<Check[]>
 
 /** Whether `SECRET_KEY` is the one that the stored secrets were encrypted with, tried on the newest key. */
 async function examineSecrets(url: string, secretKey: string): Promise<Check[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ id: string; secret_sealed: Buffer }>(
-    'select id, secret_sealed from api_keys order by created_at desc limit 1',
+  const { rows } = await withClient(url, client =>
+    client.query<{ id: string; secret_sealed: Buffer }>(
+      'select id, secret_sealed from api_keys order by created_at desc limit 1',
+    ),
   );
-  await client.end();
   const [key] = rows;
   if (!key) return [];
   try {
@@ -99,12 +95,11 @@ async function examineSecrets(url: string, secretKey: string): Promise<Check[]> 
 
 /** Whether the processes have found that accepted answers were lost. */
 async function examineLosses(url: string): Promise<Check> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ flushes: string; answers: string }>(
-    'select (select count(*) from lost_flushes) as flushes, (select count(*) from vanished_answers) as answers',
+  const { rows } = await withClient(url, client =>
+    client.query<{ flushes: string; answers: string }>(
+      'select (select count(*) from lost_flushes) as flushes, (select count(*) from vanished_answers) as answers',
+    ),
   );
-  await client.end();
   const { flushes, answers } = rows[0] ?? { flushes: '0', answers: '0' };
   if (flushes === '0' && answers === '0') return well('balance', 'nothing accepted is missing');
   return ill(

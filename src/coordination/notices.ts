@@ -114,7 +114,7 @@ function listenToDatabase(
       application_name: 'parley_notices',
     });
     const failed = new Promise<never>((_, reject) =>
-      client.once('error', reject).once('end', () => reject(new Error('it was closed'))),
+      client.on('error', reject).once('end', () => reject(new Error('it was closed'))),
     );
     failed.catch(() => undefined); // reported by whoever races it below
     try {

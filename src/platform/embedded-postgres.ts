@@ -4,8 +4,8 @@ import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { Log } from './log.ts';
+import { withClient } from './postgres-client.ts';
 
 /** A PostgreSQL of Parley's own under `DATA_DIR`. */
 export interface EmbeddedPostgres {
@@ -88,19 +88,11 @@ export function writeSecretFile(path: string, content: string, mode = 0o600): vo
 const urlOf = ({ port, password }: Settings, database: string): string =>
   `postgresql://${USER}:${password}@127.0.0.1:${port}/${database}`;
 
-async function answers(settings: Settings): Promise<boolean> {
-  const client = new Client({ connectionString: urlOf(settings, 'postgres'), connectionTimeoutMillis: 1000 });
-  client.on('error', () => undefined); // a server that goes away while it is asked has simply not answered
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+const answers = (settings: Settings): Promise<boolean> =>
+  withClient(urlOf(settings, 'postgres'), client => client.query('select 1')).then(
+    () => true,
+    () => false,
+  );
 
 const runTool = (command: string, args: string[], user: ReturnType<typeof unprivilegedUser>) =>
   new Promise<void>((done, fail) => {
@@ -153,16 +145,11 @@ function launch(binaries: Binaries, folder: string, settings: Settings, logFile:
   });
 }
 
-async function ensureDatabase(settings: Settings): Promise<void> {
-  const client = new Client({ connectionString: urlOf(settings, 'postgres') });
-  await client.connect();
-  try {
+const ensureDatabase = (settings: Settings): Promise<void> =>
+  withClient(urlOf(settings, 'postgres'), async client => {
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
     if (!rowCount) await client.query(`create database ${DATABASE}`);
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /** Waits until a server that another process left behind has gone; ends it when its owner is dead and it stays. */
 async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Promise<void> {

@@ -13,6 +13,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
+import { withClient } from '../platform/postgres-client.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 /** Where the queue lives. */
@@ -181,11 +182,5 @@ export function connectWorker(
 /** Makes or upgrades BullMQ's tables in PostgreSQL; nothing to do where Valkey or Redis carries the queue. */
 export async function migrateQueue(target: QueueTarget): Promise<void> {
   if (target.redisUrl) return;
-  const client = new pg.Client({ connectionString: target.databaseUrl });
-  await client.connect();
-  try {
-    await runMigrations(client, SCHEMA);
-  } finally {
-    await client.end();
-  }
+  await withClient(target.databaseUrl, client => runMigrations(client, SCHEMA));
 }

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
-import { Pool } from 'pg';
+import type { Client, Pool } from 'pg';
+import { withClient } from '../platform/postgres-client.ts';
 
 /** Whether the store is proven to have a job on disk when it says so, and how full it is. */
 export interface Durability {
@@ -41,8 +42,8 @@ async function readRedisSettings(redis: Redis): Promise<Record<string, string>> 
 }
 
 /** What a PostgreSQL says of itself. */
-export async function checkPostgres(pool: Pool): Promise<Durability> {
-  const { rows } = await pool.query<{ name: string; setting: string }>(
+export async function checkPostgres(client: Client | Pool): Promise<Durability> {
+  const { rows } = await client.query<{ name: string; setting: string }>(
     "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')",
   );
   const off = rows.filter(row => row.setting === 'off');
@@ -70,10 +71,5 @@ export async function inspectQueue(databaseUrl: string, redisUrl: string | undef
       redis.disconnect();
     }
   }
-  const pool = new Pool({ connectionString: databaseUrl, max: 1, connectionTimeoutMillis: 3000 });
-  try {
-    return await checkPostgres(pool);
-  } finally {
-    await pool.end();
-  }
+  return withClient(databaseUrl, checkPostgres);
 }

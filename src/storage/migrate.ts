@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Log } from '../platform/log.ts';
+import { withClient } from '../platform/postgres-client.ts';
 import { NEEDED_SCHEMA } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
 
@@ -9,18 +10,16 @@ const MIGRATION_LOCK = 7_310_274_001;
 
 /** Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do. */
 export async function migrate(url: string, log: Log): Promise<string[]> {
-  const lock = new Client({ connectionString: url });
-  lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
-  await lock.connect();
-  const orm = await openOrm(url, log);
-  try {
-    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const applied = await orm.migrator.up();
-    return applied.map(migration => migration.name);
-  } finally {
-    await orm.close(true);
-    await lock.end();
-  }
+  return withClient(url, async lock => {
+    const orm = await openOrm(url, log);
+    try {
+      await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      const applied = await orm.migrator.up();
+      return applied.map(migration => migration.name);
+    } finally {
+      await orm.close(true);
+    }
+  });
 }
 
 export interface SchemaState {
@@ -29,18 +28,13 @@ export interface SchemaState {
 }
 
 /** What the database says of its schema; `undefined` before the first migration. */
-export async function readSchemaState(url: string): Promise<SchemaState | undefined> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2500 });
-  await client.connect();
-  try {
+export const readSchemaState = (url: string): Promise<SchemaState | undefined> =>
+  withClient(url, async client => {
     const { rows } = await client.query("select to_regclass('public.schema_state') is not null as exists");
     if (!rows[0].exists) return undefined;
     return (await client.query('select version, oldest_compatible from schema_state order by version desc limit 1'))
       .rows[0];
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /** Whether this build can work on that schema: it is new enough, and not too new. */
 export const isCompatible = (state: SchemaState | undefined): boolean =>
@@ -62,10 +56,8 @@ export async function awaitSchema(url: string, log: Log, signal: AbortSignal): P
 const ROLES = ['parley_app', 'parley_worker'];
 
 /** What is wrong with the rights of the connection's user, a sentence each. */
-export async function checkRoles(url: string, roles: readonly string[] = ROLES): Promise<string[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2500 });
-  await client.connect();
-  try {
+export const checkRoles = (url: string, roles: readonly string[] = ROLES): Promise<string[]> =>
+  withClient(url, async client => {
     const { rows } = await client.query<{ rolname: string; sees_all: boolean; usable: boolean }>(
       `select rolname, rolsuper or rolbypassrls as sees_all, pg_has_role(current_user, oid, 'member') as usable
        from pg_roles where rolname = any($1) order by rolname`,
@@ -73,10 +65,7 @@ export async function checkRoles(url: string, roles: readonly string[] = ROLES):
     );
     if (rows.length < roles.length) return [`the roles ${roles.join(' and ')} are missing: run \`parley migrate\``];
     return [...rows.flatMap(describeRole), ...(await describeBlindness(client))];
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolean }): string[] => [
   ...(role.sees_all

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { inject } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { openStorage, type Storage, type StorageRole } from '../../src/storage/orm.ts';
 import { TEMPLATE } from './global-setup.ts';
 
@@ -14,15 +14,7 @@ export interface TestDatabase extends AsyncDisposable {
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
 }
 
-async function asMaintainer(sql: string): Promise<void> {
-  const client = new Client({ connectionString: inject('postgresUrl') });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
+const asMaintainer = (sql: string) => withClient(inject('postgresUrl'), client => client.query(sql));
 
 /** A database of one's own, copied from the migrated template and dropped at the end of the scope. */
 export async function createDatabase(): Promise<TestDatabase> {
@@ -38,15 +30,8 @@ export async function createDatabase(): Promise<TestDatabase> {
       opened.push(storage);
       return storage;
     },
-    async query<Row extends object>(sql: string, params: unknown[] = []) {
-      const client = new Client({ connectionString: url.href });
-      await client.connect();
-      try {
-        return (await client.query<Row>(sql, params)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    query: <Row extends object>(sql: string, params: unknown[] = []) =>
+      withClient(url.href, async client => (await client.query<Row>(sql, params)).rows),
     async [Symbol.asyncDispose]() {
       await Promise.all(opened.map(storage => storage.close()));
       await asMaintainer(`drop database ${name} with (force)`);
@@ -58,7 +43,8 @@ export async function createDatabase(): Promise<TestDatabase> {
 async function copyTemplate(name: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await asMaintainer(`create database ${name} template ${TEMPLATE}`);
+      await asMaintainer(`create database ${name} template ${TEMPLATE}`);
+      return;
     } catch (error) {
       if (attempt >= 100) throw error;
       await new Promise(resolve => setTimeout(resolve, 50));

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { withClient } from '../../src/platform/postgres-client.ts';
+import { createDatabase } from '../support/database.ts';
+
+const backendOf = async (client: Parameters<Parameters<typeof withClient>[1]>[0]): Promise<number> => {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
+};
+
+test('a connection that the server ends fails the work on it, whether it waits or rests, and nothing else', async () => {
+  await using database = await createDatabase();
+  const end = async (pid: number) => await database.query('select pg_terminate_backend($1, 5000)', [pid]);
+
+  const resting = withClient(database.url, async client => {
+    const ended = new Promise(resolve => client.once('end', resolve));
+    await end(await backendOf(client));
+    await ended; // with an error before, which would end the process if nobody heard it
+    return client.query('select 1');
+  });
+  await expect(resting).rejects.toThrow();
+
+  const waiting = withClient(database.url, async client => {
+    const pid = await backendOf(client);
+    const [sleep] = await Promise.allSettled([client.query('select pg_sleep(30)'), end(pid)]);
+    if (sleep.status === 'rejected') throw sleep.reason;
+  });
+  await expect(waiting).rejects.toThrow('terminating connection');
+});
+
+test('the connection ends with the work, failed or not', async () => {
+  await using database = await createDatabase();
+  const pid = await withClient(database.url, backendOf);
+  const failed = withClient(database.url, async () => {
+    throw new Error('not so');
+  });
+  await expect(failed).rejects.toThrow('not so');
+  const others = async () =>
+    (
+      await database.query(
+        'select pid from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+      )
+    ).length;
+  expect(pid).toBeGreaterThan(0);
+  await expect.poll(others).toBe(0);
+});
