@@ -29,7 +29,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     ctx.state.handled = true;
     ctx.state.basic = operation.id === 'issuePublicToken';
     if (crossOrigin) allowAnyOrigin(ctx);
-    if (operation.tag !== 'Operating') deps.overload.check();
+    const turn = operation.tag === 'Operating' ? undefined : deps.overload.admit();
+    if (turn) await turn;
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);
     const caller = operation.credentials.length > 0 ? await identify(ctx, operation, authorization, deps) : undefined;

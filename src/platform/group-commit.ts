@@ -13,6 +13,8 @@ export interface GroupCommitOptions<Item, Result> {
   flush(items: Item[]): Promise<Result[]>;
   /** How many groups may be under way at once. */
   maxInFlight: number;
+  /** How many may be under way for one that is not full to leave beside them; as many as may be under way by default. */
+  maxBesidePartial?: number;
   /** The weights of an item (answers, bytes), and how much of each one group may hold. A heavier item goes alone. */
   weigh(item: Item): number[];
   maxWeights: number[];
@@ -43,31 +45,40 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   let startedAt = Number.NEGATIVE_INFINITY;
   let spacing: NodeJS.Timeout | undefined;
   let idle: (() => void)[] = [];
+  /** What everything that waits weighs. */
+  const waiting = options.maxWeights.map(() => 0);
 
-  /** How many of the waiting items the next group takes, and whether it is full with them. */
-  const measureGroup = (): { count: number; isFull: boolean } => {
-    const totals = options.maxWeights.map(() => 0);
-    for (const [count, { item }] of entries.entries()) {
-      options.weigh(item).forEach((weight, index) => {
-        totals[index] = (totals[index] ?? 0) + weight;
-      });
-      const isOver = totals.some((total, index) => total > (options.maxWeights[index] ?? 0));
-      if (isOver && count > 0) return { count, isFull: true };
-    }
-    return { count: entries.length, isFull: false };
+  const weigh = (item: Item, totals: number[], sign: 1 | -1) => {
+    for (const [index, weight] of options.weigh(item).entries()) totals[index] = (totals[index] ?? 0) + sign * weight;
   };
 
-  /** The next group; `undefined` while it is to wait for company. */
-  const takeGroup = (): Entry<Item, Result>[] | undefined => {
-    const { count, isFull } = measureGroup();
-    const early = startedAt + (options.spacingMs ?? 0) - performance.now();
-    if (!isFull && early > 0) {
-      spacing ??= setTimeout(start, early);
-      return undefined;
+  const exceeds = (totals: number[]): boolean =>
+    totals.some((total, index) => total > (options.maxWeights[index] ?? 0));
+
+  /** How many of the waiting items fit into one group. */
+  const countFitting = (): number => {
+    const totals = options.maxWeights.map(() => 0);
+    for (const [count, { item }] of entries.entries()) {
+      weigh(item, totals, 1);
+      if (count > 0 && exceeds(totals)) return count;
     }
+    return entries.length;
+  };
+
+  /** Whether a group that is not full is to wait for company. */
+  const isEarly = (): boolean => {
+    if (inFlight >= (options.maxBesidePartial ?? options.maxInFlight)) return true;
+    const earlyMs = startedAt + (options.spacingMs ?? 0) - performance.now();
+    if (earlyMs > 0) spacing ??= setTimeout(start, earlyMs);
+    return earlyMs > 0;
+  };
+
+  const takeGroup = (): Entry<Item, Result>[] => {
     startedAt = performance.now();
+    const count = countFitting();
     const group = entries.slice(0, count);
     entries = entries.slice(count);
+    for (const { item } of group) weigh(item, waiting, -1);
     return group;
   };
 
@@ -85,10 +96,9 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
     clearTimeout(spacing);
     spacing = undefined;
     while (inFlight < options.maxInFlight && entries.length > 0) {
-      const group = takeGroup();
-      if (!group) return;
+      if (!exceeds(waiting) && isEarly()) return;
       inFlight++;
-      void run(group).then(() => {
+      void run(takeGroup()).then(() => {
         inFlight--;
         start();
       });
@@ -103,6 +113,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
     add: item =>
       new Promise((resolve, reject) => {
         entries.push({ item, addedAt: performance.now(), resolve, reject });
+        weigh(item, waiting, 1);
         if (scheduled || inFlight >= options.maxInFlight) return;
         scheduled = true;
         setImmediate(start); // the next turn of the loop: requests that were read together leave together

@@ -14,12 +14,13 @@ import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
-/** One: with two, flushes are half as large, and everything behind them costs more (docs/performance.md). */
-const MAX_FLUSHES_IN_FLIGHT = 1;
+const MAX_FLUSHES_IN_FLIGHT = 2;
+/** Only a full flush leaves beside another: two small ones cost everything behind them twice (docs/performance.md). */
+const MAX_BESIDE_PARTIAL = 1;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
-const MAX_WAIT_MS = 750;
+const MAX_WAIT_MS = 400;
 const HEALTH_EVERY_MS = 1000;
 const CENSUS_KEPT_MS = 1000;
 
@@ -184,6 +185,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   const group = createGroupCommit<Batch, undefined>({
     flush,
     maxInFlight: MAX_FLUSHES_IN_FLIGHT,
+    maxBesidePartial: MAX_BESIDE_PARTIAL,
     weigh: batch => [batch.answers.length, batch.bytes],
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
   });

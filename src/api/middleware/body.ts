@@ -50,6 +50,10 @@ const hasUnreadBody = (request: IncomingMessage): boolean =>
   !request.complete &&
   (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
 
+/** A small rest on a connection that stays open: Node reads it away itself, which costs a tenth. */
+const isReadAwayByNode = ({ req, res }: Context): boolean =>
+  res.shouldKeepAlive && Number(req.headers['content-length']) <= MAX_BODY_BYTES;
+
 /** Resolves when the sender has sent the rest or given up; after 5 s the connection is cut. */
 function readAway(request: IncomingMessage): Promise<void> {
   request.resume();
@@ -69,7 +73,7 @@ function readAway(request: IncomingMessage): Promise<void> {
  * Ended sooner, it would meet a sender who is still writing: the kernel would reset it and drop the reply.
  */
 export function replyToUnread(ctx: Context, text: string): void {
-  if (!hasUnreadBody(ctx.req)) {
+  if (!hasUnreadBody(ctx.req) || isReadAwayByNode(ctx)) {
     ctx.body = text;
     return;
   }

@@ -1,41 +1,73 @@
 import { Problem } from '../../domain/problem.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 
-/** For how long one turn of the event loop may take up requests. */
-const TURN_MS = 200;
-/** So many requests at once are never too many: a turn may be long for other reasons. */
-const LEAST_IN_FLIGHT = 100;
+/** For how long one turn of the event loop takes up requests. */
+const TURN_MS = 25;
+/** Who has waited for so long is refused: a reply in time tells more than a late one. */
+const MAX_WAIT_MS = 750;
+const MAX_AT_ONCE = 64;
 
 /** Keeps a process that gets more requests than it can answer from answering all of them late. */
 export interface Overload {
-  /** Throws `service-overloaded` when this request is one too many. */
-  check(): void;
+  /** Resolves when this request may be taken up; `undefined` where that is now. Rejects with `service-overloaded`. */
+  admit(): Promise<void> | undefined;
+}
+
+interface Waiting {
+  since: number;
+  take(): void;
+  refuse(problem: Problem): void;
 }
 
 /**
- * Refuses what arrives after one turn of the event loop has taken up requests for 0.2 s, unless few are under way.
+ * Lets one turn of the event loop take up requests for 25 ms; the others wait for the next turns, first come first
+ * served, and are refused after 0.75 s.
  *
- * A turn reads whatever has arrived, and nothing else happens until its end: no reply is sent, no probe is answered. So
- * its length is what every request waits for, whatever the machine and the requests are like. Requests that wait for a
- * store lengthen no turn, so that many slow reads refuse no answer.
+ * A turn takes up whatever has arrived, and until its end no reply is sent, no probe is answered and no flush leaves. So
+ * its length is what everybody waits for. Requests that wait for a store lengthen no turn: many slow reads refuse no
+ * answer. Refusing at once would be worse: the refused come back at once, and to refuse them is work too.
  */
-export function createOverload({ inFlight, requestsShed }: Pick<Metrics, 'inFlight' | 'requestsShed'>): Overload {
+export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>): Overload {
+  let waiting: Waiting[] = [];
   let turnBegan = 0;
-  const endTurn = () => {
-    turnBegan = 0;
-  };
-  return {
-    check() {
-      const now = performance.now();
-      if (turnBegan === 0) {
-        turnBegan = now;
-        setImmediate(endTurn);
-      }
-      if (now - turnBegan < TURN_MS || inFlight.requests <= LEAST_IN_FLIGHT) return;
+  /** How many of the waiting the next turn takes up, as the length of the last turn taught. */
+  let atOnce = 1;
+
+  const refuseLate = (now: number) => {
+    const inTime = waiting.findIndex(({ since }) => now - since < MAX_WAIT_MS);
+    const late = waiting.splice(0, inTime < 0 ? waiting.length : inTime);
+    for (const { refuse } of late) {
       requestsShed.inc();
-      throw new Problem('service-overloaded', 'More requests arrive than can be answered.', {
-        retryAfterSeconds: 1 + Math.floor(Math.random() * 5),
-      });
+      const retryAfterSeconds = 1 + Math.floor(Math.random() * 5);
+      refuse(new Problem('service-overloaded', 'More requests arrive than can be answered.', { retryAfterSeconds }));
+    }
+  };
+
+  const beginTurn = (now: number) => {
+    turnBegan = now;
+    setImmediate(endTurn);
+  };
+
+  const endTurn = () => {
+    const now = performance.now();
+    const tookMs = now - turnBegan;
+    turnBegan = 0;
+    if (waiting.length === 0) return;
+    refuseLate(now);
+    if (tookMs > TURN_MS) atOnce = Math.max(1, atOnce >> 1);
+    else if (tookMs < TURN_MS / 2) atOnce = Math.min(MAX_AT_ONCE, atOnce * 2);
+    beginTurn(now);
+    const taken = waiting.slice(0, atOnce);
+    waiting = waiting.slice(atOnce);
+    for (const { take } of taken) take();
+  };
+
+  return {
+    admit() {
+      const now = performance.now();
+      if (turnBegan === 0) beginTurn(now);
+      if (waiting.length === 0 && now - turnBegan < TURN_MS) return undefined;
+      return new Promise((take, refuse) => waiting.push({ since: now, take, refuse }));
     },
   };
 }
