@@ -25,7 +25,8 @@ export interface Client {
 
 /** A client of `node:http`: it costs a third of `fetch`, which matters where the driver shares the cores. */
 export function createClient(): Client {
-  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const all = Number.POSITIVE_INFINITY;
+  const agent = new Agent({ keepAlive: true, maxSockets: all, maxFreeSockets: all }); // by default 256 are kept
   return {
     send(url, { method = 'GET', as, body, headers = {}, timeoutMs = 5000 } = {}) {
       const payload = body === undefined ? undefined : JSON.stringify(body);

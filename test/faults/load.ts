@@ -23,6 +23,8 @@ export interface LoadOptions {
   /** It ends after so many requests were acknowledged; absent: when it is stopped. */
   requests?: number;
   timeoutMs?: number;
+  /** Whether each client has its connection before the first request is sent; they are made as needed otherwise. */
+  connectFirst?: boolean;
   /** Whether a request that was not acknowledged is sent again with the same ids; true unless said otherwise. */
   retries?: boolean;
   /** Further fields of the answer at that place of that request. */
@@ -104,6 +106,8 @@ export interface Load {
   acknowledged(): number;
   /** Items that a 202 refused one by one. */
   rejected(): number;
+  /** Resolves when the first request may be sent: with `connectFirst`, when every client has its connection. */
+  begun: Promise<void>;
   /** Resolves when all its requests were acknowledged; never, without a number of requests. */
   finished: Promise<void>;
   /** Ends it: requests under way are still waited for, but not sent again. */
@@ -118,7 +122,7 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   const { timeoutMs = 5000 } = options;
   const client = createClient();
   const replies: Reply[] = [];
-  const startedAt = Date.now();
+  let startedAt = Date.now();
   let stopped = false;
   let taken = 0;
   let turn = 0;
@@ -156,11 +160,24 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
     }
   };
 
-  const finished = Promise.all(Array.from({ length: lanes }, lane)).then(() => client.close());
+  const connect = async () => {
+    const [address] = options.addresses();
+    await Promise.all(Array.from({ length: lanes }, () => client.send(`${address}/livez`, { timeoutMs: 60_000 })));
+    startedAt = Date.now();
+  };
+  const begun = options.connectFirst ? connect() : Promise.resolve();
+  const run = async () => {
+    await begun;
+    await Promise.all(Array.from({ length: lanes }, lane));
+    client.close();
+  };
+
+  const finished = run();
   return {
     replies,
     acknowledged: () => acknowledged,
     rejected: () => rejected,
+    begun,
     finished,
     async stop() {
       stopped = true;

@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { markdownOf, publishResults, type Result, readResults, writeResults } from './report.ts';
 import type { Scenario } from './scenario.ts';
@@ -18,6 +18,8 @@ const USAGE = `npm run faults [-- quick | soak] [-- options]
   --seed N            the seed of all chance (default: the time)
   --lanes N           trials at once (default 2); those that measure times always run alone
   --size X            the part of the full size (default 1, quick 0.1)
+  --into FILE         go on with a whole run: what failed or is missing in its results, or what --only names, is
+                      tried and put in its place there
 `;
 
 const say = (text: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
@@ -33,9 +35,16 @@ interface Plan {
   seed: number;
   size: number;
   name: string;
-  /** Whether it tries everything at full size. */
+  /** The results of earlier trials, which stand beside those of this run. */
+  earlier: Result[];
+  /** Whether it tries everything at full size, or goes on with a run that does. */
   isWhole: boolean;
 }
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+const isOf = (result: Result, { scenario, backend }: Trial): boolean =>
+  result.test === scenario.id && result.backend === backend;
 
 function readPlan(args: string[]): Plan | undefined {
   const value = { type: 'string' } as const;
@@ -48,6 +57,7 @@ function readPlan(args: string[]): Plan | undefined {
       seed: value,
       size: value,
       lanes: value,
+      into: value,
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -58,20 +68,24 @@ function readPlan(args: string[]): Plan | undefined {
   if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}`);
   const chosen = SCENARIOS.filter(scenario => (asked ? asked.includes(scenario.id) : !scenario.onRequest));
   const backendsOf = ({ backends, quick = [] }: Scenario) => (mode === 'quick' ? quick : backends);
-  const trials = chosen.flatMap(scenario =>
-    backendsOf(scenario)
-      .filter(backend => !values.backend || values.backend === backend)
-      .map(backend => ({ scenario, backend })),
-  );
-  const isWhole = !asked && !values.backend && !values.size && mode !== 'quick';
-  const date = new Date().toISOString();
+  const earlier = values.into ? readResults(values.into) : [];
+  const trials = chosen
+    .flatMap(scenario =>
+      backendsOf(scenario)
+        .filter(backend => !values.backend || values.backend === backend)
+        .map(backend => ({ scenario, backend })),
+    )
+    .filter(trial => asked || !earlier.some(result => result.passed && isOf(result, trial)));
+  if (values.into && values.size) throw new Error('a whole run is of full size: leave --size out');
+  const isWhole = values.into !== undefined || (!asked && !values.backend && !values.size && mode !== 'quick');
   return {
     trials,
     lanes: Number(values.lanes ?? 2),
     seed: Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000),
     size: Number(values.size ?? (mode === 'quick' ? 0.1 : 1)),
     isWhole,
-    name: isWhole ? date.slice(0, 10) : `${date.slice(0, 10)}-${mode ?? 'part'}`,
+    earlier: earlier.filter(result => !trials.some(trial => isOf(result, trial))),
+    name: values.into ? basename(values.into, '.json') : `${today()}${isWhole ? '' : `-${mode ?? 'part'}`}`,
   };
 }
 
@@ -87,11 +101,11 @@ async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: 
   return result;
 }
 
-/** Runs the trials side by side, and after them one by one those that measure times. */
+/** Runs the trials that measure times one by one, and after them the others side by side. */
 async function runPlan(plan: Plan): Promise<boolean> {
-  const { trials, seed, size, lanes, name } = plan;
+  const { trials, seed, size, lanes, name, earlier } = plan;
   const results = new Map<Trial, Result>();
-  const inOrder = () => trials.flatMap(trial => results.get(trial) ?? []);
+  const inOrder = () => sorted([...earlier, ...results.values()]);
   const root = mkdtempSync(join(tmpdir(), 'parley-faults-'));
   say(`${trials.length} trials, seed ${seed}, size ${size}, ${lanes} at once; ledgers and logs in ${root}`);
   const runLane = async (left: Trial[]) => {
@@ -100,9 +114,9 @@ async function runPlan(plan: Plan): Promise<boolean> {
       writeResults(inOrder(), name); // after each, so that a run that is cut short leaves what it has
     }
   };
+  await runLane(trials.filter(({ scenario }) => scenario.alone));
   const together = trials.filter(({ scenario }) => !scenario.alone);
   await Promise.all(Array.from({ length: lanes }, () => runLane(together)));
-  await runLane(trials.filter(({ scenario }) => scenario.alone));
   process.stdout.write(`${markdownOf(inOrder())}\n`);
   if (plan.isWhole) publishResults(inOrder(), name);
   say(`results in ${writeResults(inOrder(), name)}.{json,md}`);
@@ -111,6 +125,12 @@ async function runPlan(plan: Plan): Promise<boolean> {
   say(failed.length === 0 ? 'everything held' : `FAILED: ${names.join(', ')}`);
   return failed.length === 0;
 }
+
+/** In the order of the scenarios' list. */
+const sorted = (results: Result[]): Result[] => {
+  const place = (result: Result) => SCENARIOS.findIndex(scenario => scenario.id === result.test);
+  return results.sort((a, b) => place(a) - place(b) || b.backend.localeCompare(a.backend));
+};
 
 const summaryOf = (result: Result): string =>
   [

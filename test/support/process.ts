@@ -42,6 +42,7 @@ export async function startProcess(
   const child: ChildProcess = spawn(process.execPath, [...nodeArgs, MAIN, ...role.split(' ')], {
     env: {
       PATH: process.env.PATH,
+      NODE_OPTIONS: '--max-semi-space-size=16', // as npm's scripts and the image have it
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
       LOG_LEVEL: 'info',
