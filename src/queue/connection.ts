@@ -50,16 +50,24 @@ export const commandRedis = (url: string): Redis =>
 /** For BullMQ's blocking reads: they wait for the store as long as it takes. */
 export const blockingRedis = (url: string): Redis => new Redis(url, { ...shared, maxRetriesPerRequest: null });
 
-const pool = (url: string, max: number, timeoutMs: number | undefined): pg.Pool =>
+const pool = (url: string, max: number, timeouts: pg.PoolConfig): pg.Pool =>
   new pg.Pool({
     connectionString: url,
     max,
     options: `-c search_path=${SCHEMA}`,
-    connectionTimeoutMillis: 2000,
     keepAlive: true,
     application_name: 'parley_queue',
-    ...(timeoutMs ? { query_timeout: timeoutMs, statement_timeout: timeoutMs } : {}),
+    ...timeouts,
   });
+
+const PRODUCER_TIMEOUTS: pg.PoolConfig = {
+  connectionTimeoutMillis: 2000,
+  query_timeout: PRODUCER_TIMEOUT_MS,
+  statement_timeout: PRODUCER_TIMEOUT_MS,
+};
+
+/** Nobody waits for a worker; but its locks must be renewed in time, behind whatever else waits for a connection. */
+const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
 
 /** What a job carries. Nobody knows that it is so before it was checked. */
 type Carried = RecordAnswers | IsolatedAnswer;
@@ -118,7 +126,7 @@ function onRedis(url: string, report: (error: Error) => void): QueueConnection {
 }
 
 function onPostgres(url: string, report: (error: Error) => void): QueueConnection {
-  const connections = pool(url, 4, PRODUCER_TIMEOUT_MS).on('error', report);
+  const connections = pool(url, 4, PRODUCER_TIMEOUTS).on('error', report);
   const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
   const opened = new Map<QueueName, AnyQueue>();
   const open = (name: QueueName): AnyQueue => {
@@ -167,7 +175,7 @@ export function connectWorker(
     worker.on('error', report);
     return { worker, disconnect: async () => redis.disconnect() };
   }
-  const connections = pool(target.databaseUrl, name === QUEUES.isolation ? 3 : 6, undefined).on('error', report);
+  const connections = pool(target.databaseUrl, name === QUEUES.isolation ? 3 : 8, WORKER_TIMEOUTS).on('error', report);
   const Connected = Worker as unknown as new (
     name: string,
     process: unknown,
