@@ -43,6 +43,27 @@ async function readJobs({ queue, pool }: QueueConnection, name: QueueName, ids: 
   return (await pool.query<Pending>(sql, [name, ids])).rows; // in one: by BullMQ each is a statement of its own
 }
 
+/** So many delayed jobs are looked at: they lie in the order in which they are due, not in that of their age. */
+const DELAYED_LOOKED_AT = 50;
+
+/** When the oldest job of a queue that is not done was added; `undefined` without one. Costs the same at any depth. */
+export async function findOldest(connection: QueueConnection, name: QueueName): Promise<Date | undefined> {
+  if (connection.pool) {
+    const sql = `select least(
+      (select added_at_ms from job where queue = $1 and state = 'waiting' order by priority, seq limit 1),
+      (select min(added_at_ms) from job where queue = $1 and state in ('active', 'delayed', 'failed')))::float8 as ms`;
+    const { rows } = await connection.pool.query<{ ms: number | null }>(sql, [name]);
+    return rows[0]?.ms == null ? undefined : new Date(rows[0].ms);
+  }
+  const queue = connection.queue(name);
+  const heads = PENDING.map(state =>
+    queue.getRanges([state], 0, state === 'delayed' ? DELAYED_LOOKED_AT - 1 : 0, true),
+  );
+  const jobs = await Promise.all((await Promise.all(heads)).flat().map(id => queue.getJob(id)));
+  const times = jobs.flatMap(job => job?.timestamp ?? []);
+  return times.length === 0 ? undefined : new Date(Math.min(...times));
+}
+
 async function* readPending(connection: QueueConnection, name: QueueName): AsyncGenerator<Pending> {
   const ids = await readPendingIds(connection, name);
   for (let start = 0; start < ids.length; start += PAGE)

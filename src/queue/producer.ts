@@ -6,7 +6,7 @@ import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
-import { type Census, findHeld, PENDING, takeCensus } from './census.ts';
+import { type Census, findHeld, findOldest, PENDING, takeCensus } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
 import { checkPostgres, checkRedis, type Durability } from './durability.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
@@ -20,7 +20,7 @@ const MAX_BESIDE_PARTIAL = 1;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
-const MAX_WAIT_MS = 400;
+const MAX_WAIT_MS = 500;
 const HEALTH_EVERY_MS = 1000;
 const CENSUS_KEPT_MS = 1000;
 
@@ -204,13 +204,10 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   metrics.onScrape(async () => {
-    const now = Date.now();
-    const oldest = { answers: now, isolation: now };
-    for (const { part_of, oldest: received } of [...(await census()).values()].flat()) {
-      const queue = part_of ? 'isolation' : 'answers';
-      oldest[queue] = Math.min(oldest[queue], received.getTime());
+    for (const queue of Object.values(QUEUES)) {
+      const oldest = await findOldest(connection, queue);
+      metrics.queueOldest.set({ queue }, oldest ? (Date.now() - oldest.getTime()) / 1000 : 0);
     }
-    for (const queue of Object.values(QUEUES)) metrics.queueOldest.set({ queue }, (now - oldest[queue]) / 1000);
   });
 
   return {

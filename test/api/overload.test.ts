@@ -14,24 +14,25 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** A request that takes its time: a hundred answers. */
-const sendMany = (): Promise<TestReply> => {
-  const answers = Array.from({ length: 100 }, (_, index) =>
-    anAnswer({ question_id: questionId, identity: `u${index}` }),
-  );
-  return api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body: { answers } });
-};
-
 function all<T>(count: number, start: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, start));
 }
 
+/** So many requests at once that take their time: a hundred answers each, made before the first is sent. */
+const sendMany = (count: number): Promise<TestReply[]> => {
+  const aBody = () => ({
+    answers: Array.from({ length: 100 }, (_, index) => anAnswer({ question_id: questionId, identity: `u${index}` })),
+  });
+  const bodies = Array.from({ length: count }, aBody);
+  return Promise.all(bodies.map(body => api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body })));
+};
+
 describe('more requests at once than can be answered', () => {
   test('are refused in part, with 503 and Retry-After, and each that is taken is taken as a whole', async () => {
-    const replies = await all(400, sendMany);
+    const replies = await sendMany(400);
     const taken = replies.filter(({ status }) => status === 202);
     const refused = replies.filter(({ status }) => status !== 202);
-    expect(taken.length).toBeGreaterThanOrEqual(100);
+    expect(taken.length).toBeGreaterThanOrEqual(64);
     expect(refused.length).toBeGreaterThan(0);
     for (const { status, body, headers } of refused) {
       expect(status).toBe(503);
@@ -45,17 +46,17 @@ describe('more requests at once than can be answered', () => {
   });
 
   test('are answered again as soon as it is over', async () => {
-    expect((await sendMany()).status).toBe(202);
+    expect((await sendMany(1))[0]?.status).toBe(202);
   });
 
   test('never refuse a probe', async () => {
-    const [replies, probes] = await Promise.all([all(300, sendMany), all(50, () => api.request('GET', '/livez'))]);
+    const [replies, probes] = await Promise.all([sendMany(400), all(50, () => api.request('GET', '/livez'))]);
     expect(replies.some(({ status }) => status === 503)).toBe(true);
     expect(probes.map(({ status }) => status)).toEqual(Array(50).fill(200));
   });
 
   test('are all taken when they are as many as 64 connections send', async () => {
-    const replies = await all(64, sendMany);
+    const replies = await sendMany(64);
     expect(replies.map(({ status }) => status)).toEqual(Array(64).fill(202));
   });
 });

@@ -3,8 +3,10 @@ import type { Metrics } from '../../platform/metrics.ts';
 
 /** For how long one turn of the event loop takes up requests. */
 const TURN_MS = 25;
-/** Who has waited for so long is refused: a reply in time tells more than a late one. */
+/** Who has waited for so long is refused, unless few do: a reply in time tells more than a late one. */
 const MAX_WAIT_MS = 750;
+/** So many are never too many: their turn comes soon, and a turn may be long for other reasons. */
+const FEW = 64;
 const MAX_AT_ONCE = 64;
 
 /** Keeps a process that gets more requests than it can answer from answering all of them late. */
@@ -21,7 +23,7 @@ interface Waiting {
 
 /**
  * Lets one turn of the event loop take up requests for 25 ms; the others wait for the next turns, first come first
- * served, and are refused after 0.75 s.
+ * served, and are refused after 0.75 s when more than 64 are before them.
  *
  * A turn takes up whatever has arrived, and until its end no reply is sent, no probe is answered and no flush leaves. So
  * its length is what everybody waits for. Requests that wait for a store lengthen no turn: many slow reads refuse no
@@ -34,8 +36,9 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
   let atOnce = 1;
 
   const refuseLate = (now: number) => {
-    const inTime = waiting.findIndex(({ since }) => now - since < MAX_WAIT_MS);
-    const late = waiting.splice(0, inTime < 0 ? waiting.length : inTime);
+    const inTime = waiting.findIndex(({ since }, place) => place >= FEW && now - since < MAX_WAIT_MS);
+    const late = waiting.slice(FEW, inTime < 0 ? undefined : inTime);
+    waiting.splice(FEW, late.length);
     for (const { refuse } of late) {
       requestsShed.inc();
       const retryAfterSeconds = 1 + Math.floor(Math.random() * 5);

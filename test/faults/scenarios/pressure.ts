@@ -189,7 +189,7 @@ async function roll(world: World, unit: Unit, apiKey: string): Promise<End> {
 export const rollingRestart: Scenario = {
   id: 'R20',
   title: 'rolling restart',
-  load: '200 requests/s of 20 answers over kept connections for 120 s, two APIs and two workers behind a balancer',
+  load: '200 requests/s of 10 answers over kept connections for 120 s, two APIs and two workers behind a balancer',
   faults: '5 rounds of SIGTERM for each of the four; the balancer takes an API out 1 s before',
   backends: BOTH,
   alone: true,
@@ -202,7 +202,7 @@ export const rollingRestart: Scenario = {
     const rounds = world.sized(5, 2);
     const seconds = world.sized(120, 12);
     const load = world.load({
-      batch: 20,
+      batch: 10,
       lanes: 100,
       perSecond: 200,
       requests: 200 * seconds,
