@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { z } from 'zod';
 import { JOBS, RecordAnswers } from '../../src/queue/jobs.ts';
-import { MIGRATIONS } from '../../src/storage/migrations/index.ts';
+import { MIGRATIONS, NEEDED_SCHEMA } from '../../src/storage/migrations/index.ts';
 
 /**
  * A preload (`node --import`) that turns a process into one of the next version: it knows jobs of version 2 beside those of
@@ -22,7 +22,7 @@ class Next extends Migration {
     this.addSql('create table next_notes (tenant_id uuid not null, id uuid not null, primary key (tenant_id, id))');
     this.addSql(`select pg_sleep(${SLOW_SECONDS})`);
     this.addSql('alter table answers add column next_note text');
-    this.addSql('insert into schema_state values (2, 1)');
+    this.addSql(`insert into schema_state values (${NEEDED_SCHEMA + 1}, 1)`);
   }
 }
 MIGRATIONS.push({ name: '29991231-next', class: Next as unknown as (typeof MIGRATIONS)[number]['class'] });
