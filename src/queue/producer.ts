@@ -20,7 +20,7 @@ const MAX_BESIDE_PARTIAL = 1;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
-const MAX_WAIT_MS = 500;
+const MAX_WAIT_MS = 750;
 const HEALTH_EVERY_MS = 1000;
 const CENSUS_KEPT_MS = 1000;
 

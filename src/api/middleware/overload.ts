@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 /** For how long one turn of the event loop takes up requests. */
 const TURN_MS = 25;
 /** Who has waited for so long is refused, unless few do: a reply in time tells more than a late one. */
-const MAX_WAIT_MS = 750;
+const MAX_WAIT_MS = 500;
 /** So many are never too many: their turn comes soon, and a turn may be long for other reasons. */
 const FEW = 64;
 const MAX_AT_ONCE = 64;
@@ -23,7 +23,7 @@ interface Waiting {
 
 /**
  * Lets one turn of the event loop take up requests for 25 ms; the others wait for the next turns, first come first
- * served, and are refused after 0.75 s when more than 64 are before them.
+ * served, and are refused after 0.5 s when more than 64 are before them.
  *
  * A turn takes up whatever has arrived, and until its end no reply is sent, no probe is answered and no flush leaves. So
  * its length is what everybody waits for. Requests that wait for a store lengthen no turn: many slow reads refuse no
