@@ -26,6 +26,8 @@ const USAGE = `parley <command>
   api-key rotate --id K [--overlap-hours N]
   api-key revoke --id K
   member create  --tenant T --email E --role owner|admin|agent|analyst     (password on standard input)
+  setup create                   print the link of the first run, while there is no owner
+  password-reset create --email E
   secrets create --dir D         make the secrets of a Compose installation that are missing
 `;
 
@@ -40,6 +42,8 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
   'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
   'api-key revoke': async () => (await import('./commands/api-keys.ts')).revokeKey,
   'member create': async () => (await import('./commands/members.ts')).createMember,
+  'setup create': async () => (await import('./commands/setup.ts')).createSetup,
+  'password-reset create': async () => (await import('./commands/password-resets.ts')).createPasswordReset,
 };
 
 const print = (value: unknown): void =>

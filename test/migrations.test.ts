@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
@@ -60,6 +60,35 @@ test('the last migration says which version it made', async () => {
   });
   const applied = await database.query<{ name: string }>('select name from schema_migrations order by id');
   expect(applied.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+});
+
+test('members of the version before become persons, one for each address, and it can still add some', async () => {
+  await using database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20261123-conservation' });
+  await using owner = await connect(database.url);
+  const tenants = [randomUUID(), randomUUID()];
+  const insert = (tenant: string, email: string, hash: string, day: number) =>
+    owner.query(
+      'insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, $3, $4, $5, $6)',
+      [tenant, randomUUID(), email, 'owner', hash, new Date(Date.UTC(2026, 0, day))],
+    );
+  await insert(tenants[0] as string, 'ada@x.example', 'older', 1);
+  await insert(tenants[1] as string, 'ada@x.example', 'newer', 2);
+  await insert(tenants[1] as string, 'bob@x.example', 'his', 3);
+  await orm.migrator.up();
+  await orm.close(true);
+  await insert(tenants[0] as string, 'bob@x.example', 'ignored', 4);
+  await insert(tenants[0] as string, 'eve@x.example', 'hers', 5);
+  const { rows } = await owner.query(
+    `select accounts.email, accounts.password_hash, count(*)::int as tenants from accounts
+     join members on members.account_id = accounts.id group by 1, 2 order by 1`,
+  );
+  expect(rows).toEqual([
+    { email: 'ada@x.example', password_hash: 'newer', tenants: 2 },
+    { email: 'bob@x.example', password_hash: 'his', tenants: 2 },
+    { email: 'eve@x.example', password_hash: 'hers', tenants: 1 },
+  ]);
 });
 
 test('migrations run once in a database that has them all', async () => {

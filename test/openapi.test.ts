@@ -6,10 +6,17 @@ import { z } from 'zod';
 import { STATUS_OF } from '../src/api/middleware/problem.ts';
 import type { Operation } from '../src/api/operation.ts';
 import { OPERATIONS } from '../src/api/routes/index.ts';
+import { createPasswordReset } from '../src/commands/password-resets.ts';
+import { makeSetupLink } from '../src/commands/setup.ts';
 import { PROBLEMS, type ProblemCode } from '../src/domain/problem.ts';
+import { RIGHTS } from '../src/domain/roles.ts';
 import { SCOPES } from '../src/domain/scopes.ts';
+import { createLog } from '../src/platform/log.ts';
+import { totpCode, totpStep } from '../src/platform/totp.ts';
 import { createApi, createWorker, type TestApi, type TestReply, type TestRequest, waitFor } from './support/api.ts';
-import { anAnswer, answerTo, aQuestion, makeTenant, type TestTenant } from './support/make.ts';
+import { anAnswer, answerTo, aQuestion, makeTenant, storageOf, type TestTenant } from './support/make.ts';
+import { createProvider, type TestProvider } from './support/oidc.ts';
+import { cookieOf, makeMember, openSession, PASSWORD } from './support/person.ts';
 
 const root = new URL('..', import.meta.url);
 const stored = await readFile(new URL('docs/openapi.json', root), 'utf8');
@@ -56,12 +63,20 @@ const OpenApi = z.strictObject({
     schemas: z.record(z.string().regex(/^[A-Za-z0-9._-]+$/), Schema),
     securitySchemes: z.record(
       z.string(),
-      z.strictObject({
-        type: z.literal('http'),
-        scheme: z.enum(['bearer', 'basic']),
-        bearerFormat: z.string().optional(),
-        description: z.string(),
-      }),
+      z.union([
+        z.strictObject({
+          type: z.literal('http'),
+          scheme: z.enum(['bearer', 'basic']),
+          bearerFormat: z.string().optional(),
+          description: z.string(),
+        }),
+        z.strictObject({
+          type: z.literal('apiKey'),
+          in: z.literal('cookie'),
+          name: z.string(),
+          description: z.string(),
+        }),
+      ]),
     ),
   }),
 });
@@ -138,9 +153,13 @@ describe('docs/openapi.json', () => {
       const isOpen = operation.credentials.length === 0 && operation.id !== 'issuePublicToken';
       expect([operation.id, security.length > 0]).toEqual([operation.id, !isOpen]);
       expect(responses).toHaveProperty(String(operation.status));
-      expect(operation.status === 204).toBe(operation.response === undefined);
+      expect([204, 302].includes(operation.status)).toBe(operation.response === undefined);
       if (!isOpen) for (const status of ['401', '403', '429', '503']) expect(responses).toHaveProperty(status);
-      if (operation.scope) expect(description).toContain(operation.scope);
+      if (operation.right) {
+        const { scope, roles } = RIGHTS[operation.right];
+        if (scope && operation.credentials.includes('api-key')) expect(description).toContain(scope);
+        if (operation.credentials.includes('session')) expect(description).toContain(roles.join(', '));
+      }
       if (operation.params && operation.id !== 'issuePublicToken') expect(responses).toHaveProperty('404');
       if (operation.body) for (const status of ['413', '415', '422']) expect(responses).toHaveProperty(status);
     }
@@ -167,6 +186,7 @@ describe('docs/openapi.json', () => {
 describe('a running service', () => {
   let api: TestApi;
   let second: TestApi;
+  let provider: TestProvider;
   let worker: Awaited<ReturnType<typeof createWorker>>;
   let tenant: TestTenant;
   const replies = new Map<string, TestReply>();
@@ -236,8 +256,79 @@ describe('a running service', () => {
     await call('deleteConversation', { id });
   }
 
+  /** Calls an operation without a bearer credential: with a session, or with nothing. */
+  const by = (
+    id: string,
+    headers: Record<string, string>,
+    params = {},
+    request: TestRequest & { query?: string } = {},
+  ) => call(id, params, { ...request, as: undefined as never, headers });
+
+  const tokenIn = (link: string | undefined): string => link?.split('#token=')[1] as string;
+
+  async function useAccounts(): Promise<void> {
+    const context = { ...api, storage: storageOf(api), log: createLog('silent', 'cli'), now: new Date() };
+    const setup = {
+      token: tokenIn(await makeSetupLink(storageOf(api), api.config, new Date())),
+      tenant_name: 'First',
+      name: 'Ada',
+      email: 'ada@acme.example',
+      password: PASSWORD,
+    };
+    await by('readLoginOptions', {});
+    await by('setUp', {}, {}, { body: setup });
+    const person = await makeMember(api, tenant, 'agent');
+    await by('logIn', {}, {}, { body: { email: person.email, password: PASSWORD } });
+    await by('patchMe', person.headers, {}, { body: { name: 'Grace' } });
+    await by('listSessions', person.headers);
+    const other = await openSession(api, person.accountId);
+    const { body } = await api.request('GET', '/v1/me', { headers: other });
+    await by('endSession', person.headers, { id: body.session.id });
+    const passwords = { current_password: PASSWORD, new_password: `${PASSWORD}!` };
+    await by('changePassword', person.headers, {}, { body: passwords });
+    const { body: enrolled } = await by('enrolTotp', person.headers, {}, { body: { password: `${PASSWORD}!` } });
+    const totp = totpCode(enrolled.secret, totpStep(new Date()));
+    await by('confirmTotp', person.headers, {}, { body: { totp } });
+    await by('removeTotp', person.headers, {}, { body: { password: `${PASSWORD}!` } });
+    await by('logOut', await openSession(api, person.accountId));
+    await by('endSessions', await openSession(api, person.accountId));
+    await by('requestPasswordReset', {}, {}, { body: { email: person.email } });
+    const reset = await createPasswordReset({ ...context, readInput: async () => '' }, { email: person.email });
+    await by('resetPassword', {}, { token: tokenIn(reset.link) }, { body: { password: PASSWORD } });
+    const begun = await by('beginOidcLogin', {});
+    provider.subject = { sub: 'grace', email: person.email, email_verified: true };
+    const query = `?${await provider.walk(begun.headers.get('Location') ?? '')}`;
+    await by('finishOidcLogin', { Cookie: cookieOf(begun.headers.get('Set-Cookie') ?? '') }, {}, { query });
+  }
+
+  async function useTeam(): Promise<void> {
+    const { headers } = await makeMember(api, tenant, 'owner');
+    await by('readTenant', headers);
+    await by('patchTenant', headers, {}, { body: { timezone: 'Europe/Berlin', locales: ['en', 'de'] } });
+    const invite = (email: string) => by('inviteMember', headers, {}, { body: { email, role: 'agent' } });
+    const revoked = await invite('revoked@acme.example');
+    const invited = await invite('invited@acme.example');
+    await by('listInvitations', headers);
+    await by('revokeInvitation', headers, { id: revoked.body.id });
+    const token = tokenIn(invited.body.link);
+    await by('readInvitation', {}, { token });
+    await by('acceptInvitation', {}, { token }, { body: { name: 'Invited', password: PASSWORD } });
+    const { memberId: id } = await makeMember(api, tenant, 'agent');
+    await by('listMembers', headers);
+    await by('patchMember', headers, { id }, { body: { role: 'analyst' } });
+    await by('removeMember', headers, { id });
+    const made = await by('createApiKey', headers, {}, { body: { name: 'made here' } });
+    await by('listApiKeys', headers);
+    await by('readApiKey', headers, { id: made.body.id });
+    await by('patchApiKey', headers, { id: made.body.id }, { body: { name: 'renamed' } });
+    await by('rotateApiKey', headers, { id: made.body.id }, { body: {} });
+    await by('revokeApiKey', headers, { id: made.body.id });
+    await by('readAuditLog', headers);
+  }
+
   beforeAll(async () => {
-    api = await createApi();
+    provider = await createProvider('https://parley.test/v1/oidc/callback');
+    api = await createApi({ settings: provider.settings });
     worker = await createWorker(api);
     second = await createApi({ beside: api });
     tenant = await makeTenant(api);
@@ -254,11 +345,14 @@ describe('a running service', () => {
     await useAnswers(token);
     await useConversations(token);
     for (const action of ['close', 'archive']) await call(`${action}Question`, { id: question });
+    await useAccounts();
+    await useTeam();
   });
   afterAll(async () => {
     await worker[Symbol.asyncDispose]();
     await second[Symbol.asyncDispose]();
     await api[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
   });
 
   test.each(OPERATIONS.map(operation => [operation.id, operation] as const))(
@@ -268,6 +362,18 @@ describe('a running service', () => {
       expect(reply).toMatchObject({ status });
       if (response) expect(response.parse(reply?.body)).toEqual(reply?.body);
       else expect(reply?.body).toBe('');
+    },
+  );
+
+  test.each(OPERATIONS.filter(({ audit }) => audit !== undefined).map(({ id, audit }) => [id, audit] as const))(
+    'leaves the line of %s in the audit log: %s',
+    async (_, action) => {
+      const lines = await api.database.query<{ actor_type: string; request_id: string; ip: string | null }>(
+        'select actor_type, request_id, ip from audit_log where tenant_id = $1 and action = $2',
+        [tenant.uuid, action],
+      );
+      expect(lines).not.toEqual([]);
+      for (const line of lines) expect(line).toMatchObject({ request_id: expect.any(String), ip: null });
     },
   );
 

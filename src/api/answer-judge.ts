@@ -12,9 +12,13 @@ import {
   type SyncMark,
 } from '../domain/answers.ts';
 import { describeIssues } from '../domain/validation.ts';
-import type { Caller } from './authentication/caller.ts';
+import type { KeyCaller, UserCaller } from './authentication/caller.ts';
+
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
+
+/** Who sends answers: a user, or a server for many. */
+type Sender = KeyCaller | UserCaller;
 
 /** A sync of one or more card views, as it came in. */
 export interface Sync {
@@ -34,7 +38,7 @@ export interface Judgement {
 
 export interface AnswerJudge {
   /** Judges every item by itself, from memory alone (contract section 4). */
-  judge(caller: Caller, sync: Sync): Promise<Judgement>;
+  judge(caller: Sender, sync: Sync): Promise<Judgement>;
 }
 
 /** How many syncs a process remembers in order to tell repeats at once; the worker settles what it does not know. */
@@ -136,7 +140,7 @@ async function catalogFor(
 
 function acceptItem(
   item: ParsedItem,
-  caller: Caller,
+  caller: Sender,
   sync: Sync,
   tenant: TenantCatalog,
   cardIds: CardIds,
@@ -171,7 +175,7 @@ function acceptItem(
   };
 }
 
-function ownerOf(answer: NewAnswer, caller: Caller): { identity: string; verified: boolean } {
+function ownerOf(answer: NewAnswer, caller: Sender): { identity: string; verified: boolean } {
   if (caller.kind !== 'api-key') {
     if (answer.identity !== undefined)
       throw new Rejected('validation-failed', 'is not sent with an access token, which names the user', '/identity');
@@ -184,7 +188,7 @@ function ownerOf(answer: NewAnswer, caller: Caller): { identity: string; verifie
 
 function checkCard(
   answer: NewAnswer,
-  caller: Caller,
+  caller: Sender,
   owner: { identity: string; verified: boolean },
   cardIds: CardIds,
 ): string {

@@ -2,12 +2,14 @@ import type { Notices } from '../coordination/notices.ts';
 import type { RateLimits } from '../coordination/rate-limits.ts';
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
+import type { Mail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Keychain } from '../platform/secrets.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Storage } from '../storage/orm.ts';
 import type { AnswerJudge } from './answer-judge.ts';
 import type { KeyRing } from './authentication/key-ring.ts';
+import type { OidcLogin } from './authentication/oidc.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { CardDeck } from './card-deck.ts';
 import type { Catalog } from './catalog.ts';
@@ -28,6 +30,10 @@ export interface ApiDeps {
   limits: RateLimits;
   overload: Overload;
   keyRing: KeyRing;
+  /** The mail server, where one is set. */
+  mail: Mail | undefined;
+  /** Logins by the identity provider, where one is set. */
+  oidc: OidcLogin | undefined;
   tokens: TokenVerifier;
   catalog: Catalog;
   deck: CardDeck;

@@ -7,6 +7,7 @@ import {
 } from 'zod-openapi';
 import { NewAnswer } from '../domain/answers.ts';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
+import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
 import { STATUS_OF } from './middleware/problem.ts';
 import type { Operation } from './operation.ts';
@@ -43,7 +44,7 @@ const PROBLEM_SCHEMA = {
 
 /** Every problem that an operation can answer with, from what it takes. */
 function problemsOf(operation: Operation): ProblemCode[] {
-  const { credentials, scope, params, query, body, method, problems, status, tag } = operation;
+  const { credentials, right, params, query, body, method, problems, status, tag, sameOrigin } = operation;
   const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
   codes.push('unknown-parameter', 'repeated-parameter');
   if (tag !== 'Operating') codes.push('service-overloaded');
@@ -52,6 +53,12 @@ function problemsOf(operation: Operation): ProblemCode[] {
   if (body) codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
   else if (method !== 'get')
     codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
+  if (sameOrigin) codes.push('cross-site-request', 'service-overloaded');
+  if (credentials.includes('session')) codes.push('tenant-missing', 'not-a-member');
+  if (credentials.includes('session') || credentials.includes('person')) {
+    codes.push('session-ended');
+    if (method !== 'get') codes.push('csrf-failed', 'cross-site-request');
+  }
   if (credentials.length > 0) {
     codes.push('credentials-missing', 'credentials-invalid', 'malformed-token', 'bad-header', 'unknown-issuer');
     codes.push(
@@ -65,7 +72,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     codes.push('insufficient-scope', 'rate-limit-exceeded', 'database-unavailable');
     if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
   }
-  if (scope && method === 'post' && status !== 204) codes.push('idempotency-key-in-use', 'idempotency-key-reused');
+  if (right && method === 'post' && status !== 204) codes.push('idempotency-key-in-use', 'idempotency-key-reused');
   return [...new Set(codes)];
 }
 
@@ -102,12 +109,24 @@ const SECURITY = {
   'api-key': { apiKey: [] },
   'access-token': { accessToken: [] },
   'public-access-token': { publicAccessToken: [] },
+  session: { session: [] },
+  person: { session: [] },
 };
 
+/** What the team needs for an operation, in words: a scope of its key, or a role of its member. */
+function rightsOf({ right, credentials }: Operation): string {
+  if (right === undefined) return '';
+  const { scope, roles } = RIGHTS[right];
+  const ways = [
+    ...(scope !== null && credentials.includes('api-key') ? [`With an API key the scope \`${scope}\` is needed.`] : []),
+    ...(credentials.includes('session') ? [`With a session one of the roles ${roles.join(', ')}.`] : []),
+  ];
+  return ways.join(' ');
+}
+
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, credentials, scope, params, query, body } = operation;
-  const rights = scope ? `With an API key the scope \`${scope}\` is needed.` : '';
-  const about = [description, rights].filter(Boolean).join('\n\n');
+  const { id, tag, summary, description, credentials, params, query, body } = operation;
+  const about = [description, rightsOf(operation)].filter(Boolean).join('\n\n');
   return {
     operationId: id,
     tags: [tag],
@@ -154,6 +173,13 @@ export function openApiDocument(operations: Operation[], baseUrl: string): strin
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description: 'Issued by Parley for an identity that is only claimed',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-parley_session',
+          description:
+            'Set by the login; over plain HTTP `parley_session`. Writes carry `X-CSRF-Token`; what belongs to a tenant carries `Tenant-Id`',
         },
         publicKey: {
           type: 'http',

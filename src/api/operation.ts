@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import type { Action } from '../domain/audit-log.ts';
 import type { ProblemCode } from '../domain/problem.ts';
-import type { Scope } from '../domain/scopes.ts';
+import type { Right } from '../domain/roles.ts';
 import type { Caller, CallerOf, CredentialKind } from './authentication/caller.ts';
 import type { ApiDeps } from './deps.ts';
+import type { IssueLimit } from './middleware/limit.ts';
 
 /** What a handler knows of a request: who asks, and everything that was sent, checked and parsed. */
 export interface OperationRequest<Credential extends CredentialKind, Params, Query, Body> {
@@ -14,15 +16,18 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   bodyBytes: number;
   /** The value of a request header, in lower case names. */
   header(name: string): string | undefined;
+  /** The value of one of our cookies, by its name without prefixes. */
+  cookie(name: string): string | undefined;
   /** The address that the request came from, `TRUSTED_PROXY_HOPS` proxies considered. */
   clientIp(): string;
+  requestId: string;
   receivedAt: Date;
   /** The sort key where the page of this list begins, from `cursor`; null for the first page. */
   after: string[] | null;
   /** A page of this list with its next cursor and `Link`. */
   page<Row, Item>(page: { rows: Row[]; next: string[] | null }, present: (row: Row) => Item): OperationReply;
-  /** Counts an attempt to get a public token and throws 429 beyond the limit, or 503 when it can't be counted. */
-  limitIssue(scope: 'ip' | 'token-user', key: string): Promise<void>;
+  /** Counts an attempt to get a credential and throws 429 beyond the limit, or 503 when it can't be counted. */
+  limitIssue(scope: IssueLimit, key: string): Promise<void>;
   /** Throws 412 when `If-Match` names another version than this representation. */
   requireMatch(representation: unknown): void;
 }
@@ -30,14 +35,14 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
 /** What is known of a request before its query and its body are read. */
 export type Admission<Params> = Pick<
   OperationRequest<CredentialKind, Params, never, never>,
-  'params' | 'header' | 'clientIp' | 'limitIssue'
+  'params' | 'header' | 'cookie' | 'clientIp' | 'requestId' | 'limitIssue'
 >;
 
 /** What a handler gives back when a body alone does not say it all. */
 export interface OperationReply {
   status?: number;
-  headers?: Record<string, string>;
-  /** An object, or JSON that was made already. */
+  headers?: Record<string, string | string[]>;
+  /** An object, or JSON that was made already. With 204 it is not sent, and tells the audit log what it was about. */
   body?: unknown;
 }
 
@@ -66,13 +71,19 @@ export interface OperationDefinition<
   description?: string;
   /** Who may call it; empty for everybody. */
   credentials: Credential[];
-  /** What a server key must be allowed to do. */
-  scope?: Scope;
+  /** What the team must be allowed to do: a key by its scopes, a member by the role (`domain/roles.ts`). */
+  right?: Right;
+  /** What the audit log calls it when the team, or a person, has done it. */
+  audit?: Action;
+  /** Whether the reply shows a secret, this once: what is kept of it for a repetition is encrypted. */
+  showsSecret?: boolean;
+  /** Whether it gives out a session: pages of other sites may not send it, though it takes no credentials. */
+  sameOrigin?: boolean;
   params?: Params;
   query?: Query;
   body?: Body;
   /** The status of success. */
-  status: 200 | 201 | 202 | 204;
+  status: 200 | 201 | 202 | 204 | 302;
   /** The schema of the body of success. */
   response?: z.ZodType;
   /** Whether success carries a strong `ETag` and answers `If-None-Match` with 304. */

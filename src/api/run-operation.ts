@@ -2,15 +2,18 @@ import type { Context } from 'koa';
 import type { z } from 'zod';
 import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
 import { describeIssues } from '../domain/validation.ts';
+import { leaveLine } from './audit-trail.ts';
 import { authenticate, authorizationOf, authorize } from './authentication/authenticate.ts';
-import { type Caller, viewOf } from './authentication/caller.ts';
+import { type Caller, isTeam, viewOf } from './authentication/caller.ts';
+import { readCookie } from './authentication/cookies.ts';
+import { requireSameOrigin } from './authentication/sessions.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { etagOf, matchesNone, requireMatch } from './etag.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
 import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
 import { runOnce } from './middleware/idempotency.ts';
-import { limitCaller, limitTokenIssue } from './middleware/limit.ts';
+import { type IssueLimit, limitCaller, limitIssue } from './middleware/limit.ts';
 import { isReply, type Operation, type OperationReply, type OperationRequest, reply } from './operation.ts';
 
 /** For what has an `ETag`: kept by its reader alone, and asked for again each time. */
@@ -31,6 +34,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (crossOrigin) allowAnyOrigin(ctx);
     const turn = operation.tag === 'Operating' ? undefined : deps.overload.admit();
     if (turn) await turn;
+    if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);
     const caller = operation.credentials.length > 0 ? await identify(ctx, operation, authorization, deps) : undefined;
@@ -38,7 +42,9 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       params: parseParams(operation, ctx.params) as never,
       header: (name: string) => ctx.req.headers[name] as string | undefined,
       clientIp: () => clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
-      limitIssue: (scope: 'ip' | 'token-user', key: string) => limitTokenIssue(ctx, deps, scope, key),
+      cookie: (name: string) => readCookie(ctx.req, name, deps.config),
+      requestId: ctx.state.requestId as string,
+      limitIssue: (scope: IssueLimit, key: string) => limitIssue(ctx, deps, scope, key),
     };
     if (operation.admit) await operation.admit(admission, deps);
     const query = parseQuery(ctx.querystring);
@@ -62,23 +68,31 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     } satisfies AnyRequest;
 
     const handle = async () => {
-      send(ctx, operation, await operation.handle(request, deps));
+      const result = await operation.handle(request, deps);
+      const told = {
+        ...admission,
+        sent: read?.json,
+        pathId: (ctx.params?.message_id ?? ctx.params?.id) as string | undefined,
+      };
+      if (operation.audit && caller && !('identity' in caller))
+        await leaveLine(operation.audit, caller, told, result, deps);
+      send(ctx, operation, result);
     };
-    if (caller?.kind === 'api-key' && operation.method === 'post')
-      await runOnce(ctx, caller, deps.storage.forTenant(caller.tenantId), read?.bytes, handle);
+    if (caller && isTeam(caller) && operation.method === 'post')
+      await runOnce(ctx, caller, operation.showsSecret === true, read?.bytes, deps, handle);
     else await handle();
   };
 };
 
 async function identify(
   ctx: Context,
-  { credentials, scope }: Operation,
+  { credentials, right }: Operation,
   authorization: string | undefined,
   deps: ApiDeps,
 ): Promise<Caller> {
-  const caller = await authenticate(authorization, deps);
+  const caller = await authenticate(ctx.req, authorization, credentials, deps);
   limitCaller(ctx, caller, deps);
-  authorize(caller, credentials, scope);
+  authorize(caller, credentials, right);
   return caller;
 }
 
@@ -141,7 +155,7 @@ function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {
 /** What a cursor is bound to: the list, whose it is, and every filter. */
 function cursorContext(operation: Operation, caller: Caller | undefined, ctx: Context): string[] {
   const filters = [...new URLSearchParams(ctx.querystring)].filter(([name]) => name !== 'cursor' && name !== 'limit');
-  const who = caller ? [caller.tenantId, viewOf(caller)] : [];
+  const who = caller ? viewOf(caller) : [];
   return [operation.id, ctx.path, ...who, JSON.stringify(filters.sort())];
 }
 
@@ -170,8 +184,8 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
   ctx.status = status ?? operation.status;
   if (headers) ctx.set(headers);
   if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', operation.etag ? REVALIDATE : 'no-store');
-  if (ctx.status === 204) {
-    ctx.body = null;
+  if (operation.response === undefined) {
+    ctx.body = ctx.status === 204 ? null : ''; // null would make a redirection a 204
     return;
   }
   const text = typeof body === 'string' ? body : JSON.stringify(body);

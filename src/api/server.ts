@@ -3,15 +3,17 @@ import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
+import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { createKeychain } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import { openProducer } from '../queue/producer.ts';
-import { forgetExpired } from '../storage/housekeeping.ts';
+import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
 import { openStorage } from '../storage/orm.ts';
 import { createAnswerJudge } from './answer-judge.ts';
 import { createApp } from './app.ts';
 import { createKeyRing } from './authentication/key-ring.ts';
+import { createOidcLogin } from './authentication/oidc.ts';
 import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { createCardDeck } from './card-deck.ts';
 import { createCardIds } from './card-ids.ts';
@@ -92,6 +94,8 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     limits,
     overload: createOverload(metrics),
     keyRing,
+    mail: openMail(config),
+    oidc: createOidcLogin(config, keychain),
     tokens: createTokenVerifier(keyRing),
     catalog,
     deck: createCardDeck(catalog, storage, notices, cardIds),
@@ -105,7 +109,9 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
   const port = await listen(server, config.PORT, config.HOST);
   const housekeeping = setInterval(
     () =>
-      forgetExpired(storage).catch(error => log.warn({ reason: error.message }, 'housekeeping is tried again later')),
+      Promise.all([forgetExpired(storage), forgetEnded(storage, new Date(), config.SESSION_IDLE_HOURS)]).catch(error =>
+        log.warn({ reason: error.message }, 'housekeeping is tried again later'),
+      ),
     HOUSEKEEPING_EVERY_MS,
   );
   housekeeping.unref();

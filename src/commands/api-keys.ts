@@ -1,7 +1,7 @@
 import { NewApiKey, OverlapHours, presentApiKey } from '../domain/api-keys.ts';
 import { parseTypeId } from '../domain/ids.ts';
 import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/api-keys.ts';
-import { type CommandContext, type Options, required, UsageError } from './command.ts';
+import { type CommandContext, leaveLine, type Options, required, UsageError } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
 const list = (value: string | boolean | undefined): string[] | undefined =>
@@ -21,7 +21,9 @@ export async function createApiKey(context: CommandContext, options: Options) {
     allowed_origins: list(options.origins),
   });
   const { row, shownOnce } = await insertApiKey(tenant, context.keychain, key, context.now);
-  return presentApiKey(row, context.now, shownOnce);
+  const shown = presentApiKey(row, context.now, shownOnce);
+  await leaveLine(context, tenant, 'api-key.created', shown);
+  return shown;
 }
 
 /** `api-key list --tenant T`: every key of the tenant, without secrets. */
@@ -43,11 +45,16 @@ export async function rotateKey(context: CommandContext, options: Options) {
   const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
   const tenant = context.storage.forTenant(tenant_id);
   const { row, shownOnce } = await rotateApiKey(tenant, context.keychain, id, overlap, context.now);
-  return presentApiKey(row, context.now, shownOnce);
+  const shown = presentApiKey(row, context.now, shownOnce);
+  await leaveLine(context, tenant, 'api-key.rotated', shown);
+  return shown;
 }
 
 /** `api-key revoke --id K`: final, and heard by every process within a second. */
 export async function revokeKey(context: CommandContext, options: Options) {
   const { tenant_id, id } = await keyOf(context, options);
-  return presentApiKey(await revokeApiKey(context.storage.forTenant(tenant_id), id, context.now), context.now);
+  const tenant = context.storage.forTenant(tenant_id);
+  const shown = presentApiKey(await revokeApiKey(tenant, id, context.now), context.now);
+  await leaveLine(context, tenant, 'api-key.revoked', shown);
+  return shown;
 }

@@ -1,8 +1,10 @@
+import type { Action } from '../domain/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createKeychain, type Keychain } from '../platform/secrets.ts';
-import { openStorage, type Storage } from '../storage/orm.ts';
+import { insertAuditEntry } from '../storage/audit-log.ts';
+import { openStorage, type Storage, type TenantStorage } from '../storage/orm.ts';
 
 /** What a command of the command line works with. */
 export interface CommandContext {
@@ -27,6 +29,29 @@ export function required(options: Options, name: string): string {
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed`);
   return value;
 }
+
+/** Leaves the line of what somebody at the command line has done; nobody is known by name there. */
+export const leaveLine = (
+  { now }: CommandContext,
+  tenant: TenantStorage,
+  action: Action,
+  target: { id: string; name: string },
+): Promise<void> =>
+  insertAuditEntry(
+    tenant,
+    {
+      actor_type: 'system',
+      actor_id: null,
+      actor_name: 'command line',
+      action,
+      target_id: target.id,
+      target_name: target.name,
+      fields: [],
+      ip: null,
+      request_id: null,
+    },
+    now,
+  );
 
 /** Runs a command against the database, the running embedded one included; gives the object that it prints. */
 export async function withStorage<T>(

@@ -1,11 +1,17 @@
-import { hash } from '@node-rs/argon2';
-import { toTypeId } from '../domain/ids.ts';
+import { newUuid, toTypeId } from '../domain/ids.ts';
 import { NewMember } from '../domain/members.ts';
-import { insertMember } from '../storage/members.ts';
-import { type CommandContext, type Options, required } from './command.ts';
+import { hashPassword, verifyPassword } from '../platform/passwords.ts';
+import { findLogin } from '../storage/accounts.ts';
+import { addMember, type Joiner } from '../storage/members.ts';
+import type { Storage } from '../storage/orm.ts';
+import { type CommandContext, leaveLine, type Options, required, UsageError } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
-/** `member create --tenant T --email E --role R`, the password on standard input: makes a member of the team. */
+/**
+ * `member create --tenant T --email E --role R`, the password on standard input: makes a member of the team.
+ *
+ * Somebody who has an account under the address joins with it; the password must then be theirs.
+ */
 export async function createMember(context: CommandContext, options: Options) {
   const tenant = await tenantOf(context, options);
   const fields = {
@@ -14,8 +20,16 @@ export async function createMember(context: CommandContext, options: Options) {
     password: await context.readInput(),
   };
   const { email, role, password } = NewMember.parse(fields);
-  // OWASP's parameters for argon2id: 19 MiB, two passes.
-  const password_hash = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-  const row = await insertMember(tenant, { email, role, password_hash }, context.now);
-  return { id: toTypeId('member', row.id), email: row.email, role: row.role, created_at: row.created_at };
+  const person = await joinerOf(context.storage, email, password);
+  const id = await addMember(context.storage, tenant.tenantId, person, role, context.now);
+  const member = { id: toTypeId('member', id), email, role, created_at: context.now };
+  await leaveLine(context, tenant, 'member.created', { id: member.id, name: email });
+  return member;
+}
+
+async function joinerOf(storage: Storage, email: string, password: string): Promise<Joiner> {
+  const account = await findLogin(storage, email);
+  if (!account) return { id: newUuid(), email, name: '', password_hash: await hashPassword(password), exists: false };
+  if (await verifyPassword(password, account.password_hash)) return { ...account, exists: true };
+  throw new UsageError('--email: there is an account under that address, with another password');
 }

@@ -5,8 +5,10 @@ import type { Log } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { openMetricsServer } from '../platform/metrics-server.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
+import { openStorage } from '../storage/orm.ts';
 import { openWorker, type WorkerProcess } from '../worker/worker.ts';
 import { migrateAll } from './migrate.ts';
+import { makeSetupLink } from './setup.ts';
 
 export type Role = 'start' | 'serve' | 'work';
 
@@ -16,14 +18,18 @@ export interface RunningRole {
   stop(): Promise<boolean>;
 }
 
+/** What the welcome says while nobody owns a tenant. */
+const invite = (setupLink: string | undefined): string =>
+  setupLink === undefined ? '' : `\nNobody owns it yet. Become the owner, once and within a day:\n\n  ${setupLink}\n`;
+
 /** The welcome of `start`: where to go, and what to do first. */
-const welcome = (config: Config, port: number): string => `
+const welcome = (config: Config, port: number, setupLink: string | undefined): string => `
 Parley is ready.
 
   API        http://localhost:${port}
   Reference  http://localhost:${port}/docs
   Metrics    http://localhost:${config.METRICS_PORT}/metrics
-
+${invite(setupLink)}
 Begin with a tenant and an API key, in another terminal:
 
   npm run --silent cli -- tenant create --name "My company"
@@ -67,13 +73,23 @@ export async function runRole(
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
     log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, `${role} is up`);
-    if (role === 'start' && api) print(welcome(config, api.port));
+    if (role === 'start' && api) print(welcome(config, api.port, await findSetupLink(database.url, config, log)));
   } catch (error) {
     await stop();
     await database.stop();
     throw error;
   }
   return { stop };
+}
+
+/** The link of the first run, where nobody owns a tenant yet. */
+async function findSetupLink(databaseUrl: string, config: Config, log: Log): Promise<string | undefined> {
+  const storage = openStorage({ url: databaseUrl, role: 'parley_app', connections: 2, log });
+  try {
+    return await makeSetupLink(storage, config, new Date());
+  } finally {
+    await storage.close();
+  }
 }
 
 /** A part that says by `false` that it had to give something up counts as a step that failed. */

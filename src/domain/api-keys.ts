@@ -33,6 +33,18 @@ export const NewApiKey = z.strictObject({
 });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
+/** What of a key can change; its kind and its values can not. */
+export const ApiKeyPatch = z
+  .strictObject({
+    name: text(120, 1),
+    scopes: z.array(Scope).min(1),
+    expires_at: Timestamp.nullable(),
+    allowed_origins: z.array(Origin).max(50),
+  })
+  .partial()
+  .meta({ id: 'ApiKeyPatch' });
+export type ApiKeyPatch = z.output<typeof ApiKeyPatch>;
+
 export const OverlapHours = z.number().min(0).max(MAX_OVERLAP_HOURS);
 
 export const ApiKey = z

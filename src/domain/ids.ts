@@ -3,7 +3,19 @@ import { v4, v5, v7 } from 'uuid';
 import { z } from 'zod';
 
 /** What an identifier names: the part before the underscore of its wire form. */
-export type IdPrefix = 'tenant' | 'key' | 'member' | 'question' | 'card' | 'conversation' | 'message' | 'quarantine';
+export type IdPrefix =
+  | 'tenant'
+  | 'account'
+  | 'session'
+  | 'member'
+  | 'invitation'
+  | 'audit'
+  | 'key'
+  | 'question'
+  | 'card'
+  | 'conversation'
+  | 'message'
+  | 'quarantine';
 
 /** A fresh UUIDv7 (RFC 9562), the form in which every layer below the API holds an identifier. */
 export const newUuid = (): string => v7();

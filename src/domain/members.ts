@@ -1,16 +1,65 @@
 import { z } from 'zod';
+import { AccountName, Email, Password } from './accounts.ts';
 import { typeIdOut } from './ids.ts';
+import { Problem } from './problem.ts';
+import { Role } from './roles.ts';
 import { TimestampOut } from './text.ts';
 
-export const MemberRole = z.enum(['owner', 'admin', 'agent', 'analyst']);
-export type MemberRole = z.infer<typeof MemberRole>;
+/** How many members and open invitations one tenant may have. */
+export const MAX_MEMBERS = 200;
 
-export const NewMember = z.strictObject({
-  email: z.email().max(254).toLowerCase(),
-  role: MemberRole,
-  password: z.string().min(12, 'must have at least 12 characters').max(256),
-});
+/** For how long an invitation can be accepted. */
+export const INVITATION_DAYS = 7;
+
+export const NewMember = z.strictObject({ email: Email, role: Role, password: Password });
 
 export const Member = z
-  .object({ id: typeIdOut('member'), email: z.string(), role: MemberRole, created_at: TimestampOut })
+  .object({
+    id: typeIdOut('member'),
+    email: z.string(),
+    name: z.string(),
+    role: Role,
+    totp_enabled: z.boolean(),
+    created_at: TimestampOut,
+  })
   .meta({ id: 'Member' });
+
+export const MemberPatch = z.strictObject({ role: Role }).meta({ id: 'MemberPatch' });
+
+export const NewInvitation = z.strictObject({ email: Email, role: Role }).meta({ id: 'NewInvitation' });
+
+export const Invitation = z
+  .object({
+    id: typeIdOut('invitation'),
+    email: z.string(),
+    role: Role,
+    created_at: TimestampOut,
+    expires_at: TimestampOut,
+    link: z.string().optional().meta({ description: 'Where it is accepted; shown once' }),
+  })
+  .meta({ id: 'Invitation' });
+
+/** What whoever holds the link of an invitation is told before accepting it. */
+export const InvitationNotice = z
+  .object({
+    tenant_name: z.string(),
+    email: z.string(),
+    role: Role,
+    account_exists: z.boolean().meta({ description: 'Whether the address has an account: its password is then asked' }),
+    expires_at: TimestampOut,
+  })
+  .meta({ id: 'InvitationNotice' });
+
+export const Acceptance = z
+  .strictObject({
+    name: AccountName,
+    password: Password.meta({ description: 'The new password, or that of the account which the address has' }),
+    totp: z.string().max(40).optional(),
+  })
+  .meta({ id: 'Acceptance' });
+
+/** Throws 403 unless `actor` may give or take a role: owners are made, changed and removed by owners alone. */
+export function requireRankFor(actor: Role, ...roles: Role[]): void {
+  if (actor === 'owner' || !roles.includes('owner')) return;
+  throw new Problem('insufficient-scope', 'Only an owner makes, changes or removes an owner.');
+}

@@ -51,15 +51,35 @@ export const PROBLEMS = {
     meaning:
       'A cursor works only for the list, tenant, caller and filters that it was made for. Start again without one.',
   },
+  'tenant-missing': {
+    kind: 'malformed',
+    title: 'The request does not name its tenant',
+    meaning: 'With a session send the header `Tenant-Id`: a person may belong to several tenants.',
+  },
   'credentials-missing': {
     kind: 'unauthenticated',
     title: 'The request carries no credentials',
-    meaning: 'Send `Authorization: Bearer` with an API key (`sk_…`) or an access token.',
+    meaning: 'Send `Authorization: Bearer` with an API key (`sk_…`) or an access token; in the dashboard log in.',
   },
   'credentials-invalid': {
     kind: 'unauthenticated',
     title: 'The credentials are not valid',
     meaning: 'The API key or the Basic credentials are unknown, expired, revoked, or belong to something else.',
+  },
+  'session-ended': {
+    kind: 'unauthenticated',
+    title: 'The session has ended',
+    meaning: 'It expired, or was ended here or from another device. Log in again.',
+  },
+  'login-failed': {
+    kind: 'unauthenticated',
+    title: 'The login failed',
+    meaning: 'The e-mail address, the password or the code is wrong; which of them is not told.',
+  },
+  'totp-required': {
+    kind: 'unauthenticated',
+    title: 'The login needs the code of the authenticator',
+    meaning: 'The password was right. Send the same login again with `totp`, or with a recovery code in its place.',
   },
   'malformed-token': {
     kind: 'unauthenticated',
@@ -111,7 +131,22 @@ export const PROBLEMS = {
   'insufficient-scope': {
     kind: 'forbidden',
     title: 'The credential may not do this',
-    meaning: 'Use another kind of credential, or an API key with the scope that `detail` names.',
+    meaning: 'Use another kind of credential, an API key with the scope that `detail` names, or ask for another role.',
+  },
+  'csrf-failed': {
+    kind: 'forbidden',
+    title: 'The request does not carry the token of its session',
+    meaning: 'Writes with a session carry `X-CSRF-Token`, from the reply to the login or from `GET /v1/me`.',
+  },
+  'cross-site-request': {
+    kind: 'forbidden',
+    title: 'The request comes from a page of another site',
+    meaning: 'Sessions are for the dashboard alone. Open it under the address in BASE_URL; elsewhere use an API key.',
+  },
+  'not-a-member': {
+    kind: 'forbidden',
+    title: 'The person is not a member of this tenant',
+    meaning: '`Tenant-Id` must name one of the tenants in `memberships` of `GET /v1/me`.',
   },
   'public-access-restricted': {
     kind: 'forbidden',
@@ -134,6 +169,11 @@ export const PROBLEMS = {
     title: 'There is nothing here',
     meaning:
       'The path or the id is wrong, or the object belongs to somebody else. Paths are exact in case and slashes.',
+  },
+  'link-not-valid': {
+    kind: 'not-found',
+    title: 'The link is not valid',
+    meaning: 'It is unknown, too old, or was used. Ask for a new one.',
   },
   'method-not-allowed': {
     kind: 'method-not-allowed',
@@ -159,6 +199,26 @@ export const PROBLEMS = {
     kind: 'conflict',
     title: 'The tenant has reached a limit',
     meaning: '`detail` names the limit. Close or delete what is not needed, or ask the operator to raise it.',
+  },
+  'last-owner': {
+    kind: 'conflict',
+    title: 'A tenant needs an owner',
+    meaning: 'Make somebody else an owner first.',
+  },
+  'member-exists': {
+    kind: 'conflict',
+    title: 'The person is a member already',
+    meaning: 'The e-mail address belongs to somebody who is in the team, or has an account.',
+  },
+  'totp-active': {
+    kind: 'conflict',
+    title: 'An authenticator is in use already',
+    meaning: 'Remove it before another one is enrolled.',
+  },
+  'totp-inactive': {
+    kind: 'conflict',
+    title: 'No authenticator waits for its confirmation',
+    meaning: 'Enrol one first: the reply has the secret that the code is made from.',
   },
   'idempotency-key-in-use': {
     kind: 'conflict',
@@ -222,6 +282,11 @@ export const PROBLEMS = {
     title: 'The database can not be reached right now',
     meaning: 'Send the request again after `Retry-After` seconds.',
   },
+  'identity-provider-unavailable': {
+    kind: 'unavailable',
+    title: 'The identity provider can not be reached right now',
+    meaning: 'Log in with a password, or try again later. The operator finds the cause in the log.',
+  },
   'service-overloaded': {
     kind: 'unavailable',
     title: 'More requests arrive than can be answered',
@@ -277,6 +342,10 @@ export class Problem extends Error {
     return PROBLEMS[this.code].title;
   }
 }
+
+/** The 404 for the link of a first run, an invitation or a password reset, whatever is wrong with it. */
+export const linkNotValid = (): Problem =>
+  new Problem('link-not-valid', 'The link is unknown, too old, or was used already.');
 
 /** The 404 for an object that is missing or somebody else's: both look the same. */
 export const notFound = (what: string): Problem => new Problem('resource-not-found', `There is no such ${what}.`);

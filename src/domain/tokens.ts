@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Account } from './accounts.ts';
 import { typeIdOut } from './ids.ts';
 import { Identity, TimestampOut } from './text.ts';
 
@@ -30,12 +31,21 @@ export const Inspection = z
   })
   .meta({ id: 'Inspection' });
 
-export const Me = z
-  .object({
-    credential: z.enum(['access-token', 'public-access-token']),
-    tenant_id: typeIdOut('tenant'),
-    identity: z.string(),
-    identity_verified: z.boolean(),
-    expires_at: TimestampOut,
-  })
-  .meta({ id: 'Me' });
+/** Whom an access token speaks for. */
+const UserMe = z.object({
+  credential: z.enum(['access-token', 'public-access-token']),
+  tenant_id: typeIdOut('tenant'),
+  identity: z.string(),
+  identity_verified: z.boolean(),
+  expires_at: TimestampOut,
+});
+
+/** Who is logged in, and until when at most. */
+const PersonMe = z.object({
+  credential: z.literal('session'),
+  account: Account,
+  session: z.object({ id: typeIdOut('session'), created_at: TimestampOut, expires_at: TimestampOut }),
+  csrf_token: z.string(),
+});
+
+export const Me = z.union([UserMe, PersonMe]).meta({ id: 'Me' });

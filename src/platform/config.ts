@@ -51,6 +51,8 @@ const Settings = z.object({
   RATE_API_KEY: perMinute(1000, 'of one API key'),
   RATE_TOKEN_ISSUE_IP: perMinute(30, 'for public access tokens from one address'),
   RATE_TOKEN_ISSUE_USER: perMinute(10, 'for public access tokens of one key and user'),
+  RATE_SESSION: perMinute(600, 'of one dashboard session'),
+  RATE_LOGIN: integer(1, 1_000_000).default(10).describe('Logins in 15 minutes of one account, right and wrong ones'),
   PUBLIC_KEY_DAILY_CAP: integer(1, 1_000_000_000)
     .default(1_000_000)
     .describe('Requests a day with public access tokens of one key'),
@@ -64,6 +66,16 @@ const Settings = z.object({
   INGESTION_CHECK_S: integer(0, 3600)
     .default(30)
     .describe('Seconds between two checks of the ingestion: a canary, and the balance of the queue; 0 makes none'),
+  SESSION_IDLE_HOURS: integer(1, 8760).default(12).describe('Hours without a request after which a session ends'),
+  SESSION_MAX_DAYS: integer(1, 365).default(14).describe('Days after which a session ends in any case'),
+  SMTP_URL: url('smtp', 'smtps')
+    .optional()
+    .describe('Mail server for invitations and password resets; absent: links are shown, not mailed'),
+  MAIL_FROM: z.string().max(320).optional().describe('Sender of mails, such as Parley <parley@example.com>'),
+  OIDC_ISSUER: url('https', 'http').optional().describe('Identity provider for logins (OpenID Connect)'),
+  OIDC_CLIENT_ID: z.string().max(500).optional().describe('What the identity provider calls Parley'),
+  OIDC_CLIENT_SECRET: z.string().max(1000).optional().describe('What Parley proves itself with to the provider'),
+  OIDC_NAME: z.string().max(60).default('Single sign-on').describe('What the login page calls the provider'),
   TRUSTED_PROXY_HOPS: integer(0, 10)
     .default(0)
     .describe('Proxies in front that append to X-Forwarded-For; 0 ignores the header'),
@@ -73,7 +85,7 @@ type Parsed = z.output<typeof Settings>;
 export type Config = Readonly<Omit<Parsed, 'BASE_URL'> & { BASE_URL: string }>;
 
 /** Settings that may also come from a file named by `NAME_FILE`, read by the program itself. */
-export const SECRET_SETTINGS = ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY'] as const;
+export const SECRET_SETTINGS = ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY', 'SMTP_URL', 'OIDC_CLIENT_SECRET'] as const;
 
 /** All that is wrong with the environment, a line each. */
 export class ConfigError extends Error {
@@ -116,6 +128,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     faults.push('SECRET_KEY: is needed with DATABASE_URL (openssl rand -base64 32); keep it, it decrypts your secrets');
   if (given.REDIS_URL && !given.DATABASE_URL)
     faults.push('REDIS_URL: needs DATABASE_URL; the embedded PostgreSQL carries its own queue');
+  if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is needed with SMTP_URL');
+  if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
+    faults.push('OIDC_ISSUER: needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return Object.freeze({ ...parsed.data, BASE_URL: parsed.data.BASE_URL ?? `http://localhost:${parsed.data.PORT}` });
 }

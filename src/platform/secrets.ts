@@ -10,7 +10,8 @@ import {
 } from 'node:crypto';
 
 /** What `SECRET_KEY` is used for; each purpose has a key of its own (HKDF, RFC 5869). */
-type Purpose = 'encryption' | 'cards' | 'cursors';
+type Purpose = 'encryption' | MacPurpose;
+type MacPurpose = 'cards' | 'cursors' | 'csrf' | 'recovery-codes';
 
 const VERSION = 1;
 const IV_BYTES = 12;
@@ -23,7 +24,7 @@ export interface Keychain {
   /** The text that `seal` took. Throws when the key or the context is another one. */
   unseal(sealed: Buffer, context: string): string;
   /** An HMAC-SHA256 for a purpose, over parts that can't run into each other. */
-  mac(purpose: 'cards' | 'cursors', ...parts: string[]): Buffer;
+  mac(purpose: MacPurpose, ...parts: string[]): Buffer;
 }
 
 /** A keychain from the 32 bytes of `SECRET_KEY` in base64. */
@@ -31,7 +32,13 @@ export function createKeychain(secretKey: string): Keychain {
   const master = Buffer.from(secretKey, 'base64');
   const derive = (purpose: Purpose) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `parley:${purpose}`, 32)));
-  const keys = { encryption: derive('encryption'), cards: derive('cards'), cursors: derive('cursors') };
+  const keys = {
+    encryption: derive('encryption'),
+    cards: derive('cards'),
+    cursors: derive('cursors'),
+    csrf: derive('csrf'),
+    'recovery-codes': derive('recovery-codes'),
+  };
   return {
     seal(text, context) {
       const iv = randomBytes(IV_BYTES);

@@ -1,11 +1,20 @@
 import { LockMode } from '@mikro-orm/postgresql';
-import { type ApiKeyKind, apiKeyStatus, MAX_KEYS, type NewApiKey, toBearer } from '../domain/api-keys.ts';
+import {
+  type ApiKeyKind,
+  type ApiKeyPatch,
+  apiKeyStatus,
+  MAX_KEYS,
+  type NewApiKey,
+  toBearer,
+} from '../domain/api-keys.ts';
 import { newUuid } from '../domain/ids.ts';
+import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { DEFAULT_SCOPES } from '../domain/scopes.ts';
 import { type Keychain, randomSecret, sha256 } from '../platform/secrets.ts';
 import { ApiKeyEntity } from './entities/index.ts';
 import type { Storage, TenantStorage } from './orm.ts';
+import { createWhere } from './sql.ts';
 import { lockTenant } from './tenants.ts';
 
 export interface ApiKeyRow {
@@ -127,6 +136,50 @@ export const listApiKeys = async (tenant: TenantStorage): Promise<ApiKeyRow[]> =
   tenant.query<ApiKeyRow>(`select ${COLUMNS} from api_keys where tenant_id = $1 order by created_at, id`, [
     tenant.tenantId,
   ]);
+
+/** The key of an id among those of one tenant. */
+export const findTenantKey = async (tenant: TenantStorage, id: string): Promise<ApiKeyRow | undefined> =>
+  (
+    await tenant.query<ApiKeyRow>(`select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`, [
+      tenant.tenantId,
+      id,
+    ])
+  )[0];
+
+/** The keys of a tenant page by page, newest first. */
+export async function listApiKeyPage(
+  tenant: TenantStorage,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<ApiKeyRow>> {
+  const where = createWhere();
+  where.and('tenant_id = $', tenant.tenantId);
+  if (after) where.and('(created_at, id) < ($, $)', ...after);
+  const rows = await tenant.query<ApiKeyRow>(
+    `select ${COLUMNS} from api_keys ${where.sql} order by created_at desc, id desc limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
+}
+
+/** Changes a key that is not revoked; `check` sees it as it was, and throws to leave it so. */
+export const patchApiKey = (
+  tenant: TenantStorage,
+  id: string,
+  patch: ApiKeyPatch,
+  now: Date,
+  check: (before: ApiKeyRow) => void,
+): Promise<ApiKeyRow> =>
+  updateApiKey(tenant, id, key => {
+    check(key);
+    if (apiKeyStatus(key, now) === 'revoked')
+      throw new Problem('invalid-transition', 'A key that is revoked can not be changed.');
+    if (patch.scopes && key.kind === 'public')
+      throw new Problem('validation-failed', 'A public key has no scopes.', {
+        errors: [{ pointer: '/scopes', code: 'invalid', detail: 'is for server keys alone' }],
+      });
+    Object.assign(key, Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)));
+  });
 
 /** Changes a key under a row lock; `change` mutates it, or throws to leave it as it is. */
 const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow) => void): Promise<ApiKeyRow> =>

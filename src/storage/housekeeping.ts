@@ -7,6 +7,10 @@ const FLUSHES_KEPT = '8 days';
 export const forgetExpired = (storage: Storage): Promise<unknown> =>
   storage.query('select forget_expired($1::interval)', [FLUSHES_KEPT]);
 
+/** Removes what can not be used any more: sessions that idled or grew old, links and invitations that were not taken. */
+export const forgetEnded = (storage: Storage, now: Date, idleHours: number): Promise<unknown> =>
+  storage.query('select forget_ended_sessions($1, $2::interval)', [now, `${idleHours} hours`]);
+
 /** The moment before which no transaction can still add a change: incremental reads end there. */
 export const oldestOpenWrite = async (storage: Storage): Promise<Date> => {
   const rows = await storage.query<{ at: Date }>(

@@ -28,8 +28,16 @@ export interface TenantStorage {
   unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }
 
+/** The rows of one person: the account, its sessions, its memberships in whatever tenants. */
+export interface AccountStorage {
+  readonly accountId: string;
+  /** Several statements in one transaction; `tenantId` opens the rows of a tenant beside those of the person. */
+  transaction<T>(work: (session: Session) => Promise<T>, tenantId?: string): Promise<T>;
+}
+
 export interface Storage {
   forTenant(tenantId: string): TenantStorage;
+  forAccount(accountId: string): AccountStorage;
   /** One statement that belongs to no tenant: definer functions, counters, what the worker does for all of them. */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** A transaction that belongs to no tenant. */
@@ -85,6 +93,17 @@ const ormOptions = (url: string, log: Log) => ({
   },
   schemaGenerator: { ignorePolicies: true, ignoreTriggers: true, ignoreRoutines: true },
   logger: (message: string) => log.debug(message),
+});
+
+const nameTenant = (tenantId: string) => ({
+  sql: "select set_config('parley.tenant', $1, true)",
+  ids: [tenantId],
+});
+
+/** The account is only ever named within a transaction, so that no later statement on the connection has it. */
+const nameAccount = (accountId: string, tenantId: string) => ({
+  sql: "select set_config('parley.tenant', $1, true), set_config('parley.account', $2, true)",
+  ids: [tenantId, accountId],
 });
 
 /** MikroORM on the rights of the connection's own user: for migrations and their test alone. */
@@ -147,16 +166,14 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
       return result.rows;
     });
 
-  const transactionAs = <T>(tenantId: string, work: (session: Session) => Promise<T>) =>
+  /** One transaction; its settings end with it. `name` says whose rows it sees. */
+  const transactionAs = <T>(name: { sql: string; ids: string[] }, work: (session: Session) => Promise<T>) =>
     withClient(async client => {
       const session: Session = {
         query: async <Row extends object>(sql: string, params: unknown[] = []) =>
           ((await client.query(prepared(sql, params))) as QueryResult<Row>).rows,
       };
-      const opened = Promise.all([
-        client.query('begin'),
-        client.query(prepared("select set_config('parley.tenant', $1, true)", [tenantId])),
-      ]);
+      const opened = Promise.all([client.query('begin'), client.query(prepared(name.sql, name.ids))]);
       try {
         const [result] = await Promise.all([work(session), opened]);
         await client.query('commit');
@@ -178,7 +195,7 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
     forTenant: tenantId => ({
       tenantId,
       query: (sql, params = []) => queryAs(tenantId, sql, params) as Promise<never>,
-      transaction: work => transactionAs(tenantId, work),
+      transaction: work => transactionAs(nameTenant(tenantId), work),
       unitOfWork: async work => {
         const em = orm.em.fork();
         em.setSessionContext({ variables: { 'parley.tenant': tenantId } });
@@ -189,8 +206,12 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
         }
       },
     }),
+    forAccount: accountId => ({
+      accountId,
+      transaction: (work, tenantId = '') => transactionAs(nameAccount(accountId, tenantId), work),
+    }),
     query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
-    transaction: work => transactionAs('', work),
+    transaction: work => transactionAs(nameTenant(''), work),
     close: async () => {
       await orm.close(true);
       if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { ApiKey, presentApiKey, toBearer } from '../../src/domain/api-keys.ts';
+import { RIGHTS } from '../../src/domain/roles.ts';
 import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
 import { randomSecret } from '../../src/platform/secrets.ts';
 import { findApiKey, revokeApiKey, rotateApiKey } from '../../src/storage/api-keys.ts';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { aQuestion, claimToken, makeTenant, type TestKey, type TestTenant, uuidOfKey } from '../support/make.ts';
+import { makeMember, type TestPerson } from '../support/person.ts';
 import { startProcess } from '../support/process.ts';
 import { forgeToken, goodClaims } from '../support/tokens.ts';
 
@@ -100,14 +103,15 @@ describe('scopes', () => {
     expect([...scopes].sort()).toEqual(SCOPES.filter(scope => scope !== 'identities:erase').sort());
   });
 
-  const scoped = OPERATIONS.filter(operation => operation.scope && operation.credentials.includes('api-key'));
-  const used = [...new Set(scoped.map(operation => operation.scope as Scope))];
+  const scopeOf = ({ right }: Operation): Scope | null => (right === undefined ? null : RIGHTS[right].scope);
+  const scoped = OPERATIONS.filter(operation => scopeOf(operation) && operation.credentials.includes('api-key'));
+  const used = [...new Set(scoped.map(operation => scopeOf(operation) as Scope))];
 
   test.each(used)('%s opens its endpoints, and nothing else does', async scope => {
     const owner = await makeTenant(api);
     const only = await owner.addKey({ scopes: [scope] });
     const allOthers = await owner.addKey({ scopes: SCOPES.filter(other => other !== scope) });
-    for (const operation of scoped.filter(one => one.scope === scope)) {
+    for (const operation of scoped.filter(one => scopeOf(one) === scope)) {
       const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
       const ask = (key: TestKey) => api.request(operation.method.toUpperCase(), path, { as: key.apiKey });
       expect([operation.id, (await ask(only)).status]).not.toEqual([operation.id, 403]);
@@ -118,7 +122,7 @@ describe('scopes', () => {
   });
 
   test('belong to every endpoint of an API key, but for looking into a token', () => {
-    const open = OPERATIONS.filter(operation => operation.credentials.includes('api-key') && !operation.scope);
+    const open = OPERATIONS.filter(operation => operation.credentials.includes('api-key') && !scopeOf(operation));
     expect(open.map(operation => operation.id)).toEqual(['inspectToken']);
   });
 });
@@ -311,5 +315,79 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(usedAt(used)?.getTime()).toBeGreaterThanOrEqual(before - 5);
     expect(usedAt(signer)?.getTime()).toBeGreaterThanOrEqual(before - 5);
     expect(usedAt(idle)).toBeNull();
+  });
+});
+
+describe('an API key of the dashboard', () => {
+  let owner: TestPerson;
+  beforeAll(async () => {
+    owner = await makeMember(api, tenant, 'owner');
+  });
+  const ask = (method: string, path: string, body?: object, headers = {}) =>
+    api.request(method, `/v1/api-keys${path}`, { headers: { ...owner.headers, ...headers }, body });
+
+  test('shows its secrets once, works at once, and is listed without them', async () => {
+    const made = await ask('POST', '', { name: 'backend', scopes: ['questions:read'] });
+    expect(made.status).toBe(201);
+    expect(ApiKey.parse(made.body)).toMatchObject({ kind: 'server', status: 'active', scopes: ['questions:read'] });
+    expect(made.headers.get('Location')).toBe(`/v1/api-keys/${made.body.id}`);
+    expect(made.headers.get('Cache-Control')).toBe('no-store');
+    expect(await statusOf(made.body.api_key)).toBe(200);
+    const read = await ask('GET', `/${made.body.id}`);
+    const { secret: _, api_key: __, ...visible } = made.body;
+    expect(read.body).toEqual({ ...visible, last_used_at: read.body.last_used_at });
+    expect(JSON.stringify((await ask('GET', '?limit=100')).body)).not.toMatch(/"secret"|"api_key"/);
+  });
+
+  test('with the Public option shows none, and serves the origins that were allowed, changed within a second', async () => {
+    const made = await ask('POST', '', { name: 'web', kind: 'public', allowed_origins: ['https://app.example.com'] });
+    expect(made.body).not.toHaveProperty('secret');
+    expect(made.body).not.toHaveProperty('api_key');
+    const issue = async (origin: string) => {
+      const authorization = `Basic ${Buffer.from(`api_key:${made.body.id}`).toString('base64')}`;
+      const path = `/v1/tenants/${tenant.id}/issuers/public/auth/token`;
+      const headers = { Authorization: authorization, Origin: origin };
+      return (await api.request('POST', path, { headers, body: { user_id: 'user|1' } })).status;
+    };
+    expect([await issue('https://app.example.com'), await issue('https://other.example')]).toEqual([200, 403]);
+    const changed = await ask('PATCH', `/${made.body.id}`, { allowed_origins: ['https://other.example'] });
+    expect(changed.body.allowed_origins).toEqual(['https://other.example']);
+    await waitFor(async () => (await issue('https://other.example')) === 200, 1000);
+    expect(await issue('https://app.example.com')).toBe(403);
+  });
+
+  test('is rotated with an overlap, and revoked for good', async () => {
+    const made = await ask('POST', '', { name: 'backend' });
+    const rotated = await ask('POST', `/${made.body.id}/rotate`, { overlap_hours: 1 });
+    expect(rotated).toMatchObject({ status: 200, body: { status: 'rotating' } });
+    expect(rotated.body.api_key).not.toBe(made.body.api_key);
+    for (const key of [made.body.api_key, rotated.body.api_key])
+      await waitFor(async () => (await statusOf(key)) === 200, 1000);
+    expect((await ask('DELETE', `/${made.body.id}`)).status).toBe(204);
+    for (const key of [made.body.api_key, rotated.body.api_key])
+      await waitFor(async () => (await statusOf(key)) === 401, 1000);
+    expect((await ask('PATCH', `/${made.body.id}`, { name: 'again' })).body.code).toBe('invalid-transition');
+    expect((await ask('POST', `/${made.body.id}/rotate`, {})).body.code).toBe('invalid-transition');
+  });
+
+  test('made twice under one Idempotency-Key is one key, whose reply is kept encrypted', async () => {
+    const headers = { 'Idempotency-Key': 'make-it-once' };
+    const first = await ask('POST', '', { name: 'once' }, headers);
+    const again = await ask('POST', '', { name: 'once' }, headers);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true');
+    const kept = await api.database.query<{ row: string }>(
+      'select idempotency_keys::text as row from idempotency_keys',
+    );
+    expect(kept.filter(({ row }) => row.includes(first.body.secret) || row.includes(first.body.api_key))).toEqual([]);
+  });
+
+  test('is not made or changed by a body that does not fit', async () => {
+    for (const body of [{}, { name: '' }, { name: 'x', scopes: ['everything'] }, { name: 'x', secret: 'mine' }])
+      expect((await ask('POST', '', body)).status).toBe(422);
+    const made = await ask('POST', '', { name: 'web', kind: 'public' });
+    for (const body of [{ kind: 'server' }, { scopes: ['answers:read'] }, { allowed_origins: ['app.example.com'] }])
+      expect((await ask('PATCH', `/${made.body.id}`, body)).status).toBe(422);
+    expect((await ask('POST', `/${made.body.id}/rotate`, { overlap_hours: 169 })).status).toBe(422);
   });
 });

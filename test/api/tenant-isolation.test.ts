@@ -6,6 +6,7 @@ import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 
 /** Operations that say of the tenant in their path only 401, with one body for every fault (their own tests). */
 const ELSEWHERE = ['issuePublicToken'];
@@ -18,6 +19,9 @@ const BODIES: Record<string, unknown> = {
   createMessage: { body: 'Taken over' },
   patchMessage: { body: 'Taken over' },
   markConversationRead: { seq: 1 },
+  patchApiKey: { name: 'Taken over' },
+  rotateApiKey: { overlap_hours: 0 },
+  patchMember: { role: 'analyst' },
 };
 
 const IDENTITY = 'user|42';
@@ -28,7 +32,7 @@ const isOfObject = ({ path, credentials, id }: Operation): boolean =>
 const OF_OBJECTS = OPERATIONS.filter(isOfObject);
 
 /** What a path asks for: the collection, and whether one of its messages. */
-const collectionOf = ({ path }: Operation): string => path.split('/')[2] as string;
+const collectionOf = ({ path }: Operation): string => path.split('/').at(path.split('/').indexOf('{id}') - 1) as string;
 
 /** Objects of one tenant, of each kind that a path can name. */
 interface Objects {
@@ -36,6 +40,10 @@ interface Objects {
   answers: string;
   conversations: string;
   quarantine: string;
+  'api-keys': string;
+  members: string;
+  invitations: string;
+  sessions: string;
   message: string;
 }
 
@@ -66,6 +74,8 @@ let api: TestApi;
 let worker: Awaited<ReturnType<typeof createWorker>>;
 let owner: TestTenant;
 let other: TestTenant;
+let ownerPerson: TestPerson;
+let otherPerson: TestPerson;
 let objects: Objects;
 let atFirst: unknown;
 
@@ -77,11 +87,15 @@ const missing = (): Objects => ({
   answers: v7(),
   conversations: made('conversation'),
   quarantine: made('quarantine'),
+  'api-keys': made('key'),
+  members: made('member'),
+  invitations: made('invitation'),
+  sessions: made('session'),
   message: made('message'),
 });
 
 /** One object of each kind; what a user can own belongs to `IDENTITY`, and the message was written by `author`. */
-async function makeObjects(tenant: TestTenant, author: string): Promise<Objects> {
+async function makeObjects(tenant: TestTenant, author: string, person: TestPerson): Promise<Objects> {
   const question = await publishQuestion(api, tenant);
   const answer = anAnswer({ question_id: question.id, identity: IDENTITY });
   const key = tenant.key.apiKey;
@@ -106,7 +120,16 @@ async function makeObjects(tenant: TestTenant, author: string): Promise<Objects>
     ],
   );
   await waitFor(async () => (await api.request('GET', `/v1/answers/${answer.id}`, { as: key })).status === 200);
+  const invited = await api.request('POST', '/v1/members', {
+    headers: person.headers,
+    body: { email: `${v7()}@acme.example`, role: 'agent' },
+  });
+  const session = await api.request('GET', '/v1/me', { headers: await openSession(api, person.accountId) });
   return {
+    'api-keys': (await tenant.addKey()).id,
+    members: (await makeMember(api, tenant, 'agent')).memberId,
+    invitations: invited.body.id,
+    sessions: session.body.session.id,
     questions: question.id,
     answers: answer.id,
     conversations: started.body.id,
@@ -115,12 +138,18 @@ async function makeObjects(tenant: TestTenant, author: string): Promise<Objects>
   };
 }
 
-const ask = (operation: Operation, as: string, target: Objects) =>
-  api.request(operation.method.toUpperCase(), pathTo(operation, target), { as, ...bodyOf(operation) });
+/** A bearer credential, or whoever is logged in. */
+type Asker = string | TestPerson;
+
+const ask = (operation: Operation, asker: Asker, target: Objects) =>
+  api.request(operation.method.toUpperCase(), pathTo(operation, target), {
+    ...(typeof asker === 'string' ? { as: asker } : { headers: asker.headers }),
+    ...bodyOf(operation),
+  });
 
 /** A reply without what differs between any two requests: their ids, and the path that was asked for. */
-async function blindReply(operation: Operation, as: string, target: Objects) {
-  const { status, headers, body } = await ask(operation, as, target);
+async function blindReply(operation: Operation, asker: Asker, target: Objects) {
+  const { status, headers, body } = await ask(operation, asker, target);
   const { request_id, instance, ...rest } = body;
   expect(request_id).toBe(headers.get('X-Request-Id'));
   expect(instance === undefined || typeof instance === 'string').toBe(true);
@@ -132,7 +161,7 @@ async function blindReply(operation: Operation, as: string, target: Objects) {
 const snapshot = async () => {
   const replies = [];
   for (const operation of OF_OBJECTS.filter(({ method }) => method === 'get'))
-    replies.push([operation.path, (await ask(operation, owner.key.apiKey, objects)).body]);
+    replies.push([operation.path, (await ask(operation, ownerPerson, objects)).body]);
   return replies;
 };
 
@@ -140,7 +169,8 @@ beforeAll(async () => {
   api = await createApi();
   worker = await createWorker(api);
   [owner, other] = [await makeTenant(api), await makeTenant(api, 'Other')];
-  objects = await makeObjects(owner, owner.key.apiKey);
+  [ownerPerson, otherPerson] = [await makeMember(api, owner, 'owner'), await makeMember(api, other, 'owner')];
+  objects = await makeObjects(owner, owner.key.apiKey, ownerPerson);
   atFirst = await snapshot();
 });
 afterAll(async () => {
@@ -150,7 +180,7 @@ afterAll(async () => {
 
 test('the matrix holds every kind of object of the API', () => {
   expect(new Set(OF_OBJECTS.map(collectionOf))).toEqual(
-    new Set(['answers', 'conversations', 'questions', 'quarantine']),
+    new Set(['answers', 'conversations', 'questions', 'quarantine', 'api-keys', 'members', 'invitations', 'sessions']),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);
 });
@@ -161,6 +191,15 @@ test.each(taking('api-key'))(
     const foreign = await blindReply(operation, other.key.apiKey, objects);
     expect(foreign).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
     expect(foreign).toEqual(await blindReply(operation, other.key.apiKey, missing()));
+  },
+);
+
+test.each([...taking('session'), ...taking('person')])(
+  '$name gives the owner of another tenant the 404 of a missing object',
+  async ({ operation }) => {
+    const foreign = await blindReply(operation, otherPerson, objects);
+    expect(foreign).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
+    expect(foreign).toEqual(await blindReply(operation, otherPerson, missing()));
   },
 );
 
@@ -192,10 +231,17 @@ test('after the whole matrix the objects are as they were', async () => {
 });
 
 test.each(taking('api-key'))('$name finds an object of its own tenant', async ({ operation }) => {
-  const own = await makeObjects(owner, owner.key.apiKey);
+  const own = await makeObjects(owner, owner.key.apiKey, ownerPerson);
   const { status } = await ask(operation, owner.key.apiKey, own);
   expect(status).toBeLessThan(500);
   expect(status).not.toBe(404);
+});
+
+test.each(
+  [...taking('session'), ...taking('person')].filter(({ operation }) => !operation.credentials.includes('api-key')),
+)('$name finds an object of its own person or tenant', async ({ operation }) => {
+  const own = await makeObjects(owner, owner.key.apiKey, ownerPerson);
+  expect([200, 204]).toContain((await ask(operation, ownerPerson, own)).status);
 });
 
 test("an identity does not reach the team's notes, and a message not through another conversation", async () => {

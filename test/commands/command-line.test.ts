@@ -63,9 +63,30 @@ describe('the command line', () => {
     );
     expect(member).toMatchObject({ email: 'ann@example.com', role: 'owner' });
     expect(member).not.toHaveProperty('password_hash');
-    const [row] = await cli.database.query<{ password_hash: string }>('select password_hash from members');
+    const [row] = await cli.database.query<{ password_hash: string }>('select password_hash from accounts');
     expect(row?.password_hash).toMatch(/^\$argon2id\$/);
     expect(await verify(row?.password_hash ?? '', password)).toBe(true);
+
+    const second = await cli.json(['tenant', 'create', '--name', 'Second']);
+    const joining = ['member', 'create', '--tenant', second.id, '--email', 'ann@example.com', '--role', 'agent'];
+    expect((await cli.run(joining, 'not her own password\n')).stderr).toMatch(/--email: there is an account/);
+    expect(await cli.json(joining, `${password}\n`)).toMatchObject({ email: 'ann@example.com', role: 'agent' });
+    const lines = await cli.database.query<{ action: string }>(
+      `select action from audit_log where actor_type = 'system' order by at, id`,
+    );
+    expect(lines.map(({ action }) => action)).toEqual([
+      'tenant.created',
+      'api-key.created',
+      'api-key.created',
+      'api-key.rotated',
+      'api-key.revoked',
+      'member.created',
+      'tenant.created',
+      'member.created',
+    ]);
+    expect((await cli.run(['setup', 'create'])).stderr).toMatch(/there is an owner already/);
+    const reset = await cli.json(['password-reset', 'create', '--email', 'Ann@Example.com']);
+    expect(reset.link).toMatch(/^http:\/\/localhost:3000\/dashboard\/reset#token=[\w-]{43}$/);
   });
 
   test('says in a line what was wrong, on standard error, and changes nothing', async () => {

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from '../support/api.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
-import { runCommand, startProcess } from '../support/process.ts';
+import { freePort, runCommand, startProcess } from '../support/process.ts';
 
 /** A folder that the user of an embedded PostgreSQL may enter, removed at the end of the scope. */
 function temporaryFolder() {
@@ -87,6 +87,40 @@ describe('npm start', () => {
     };
     await waitFor(async () => (await readStored(folder.path)).length >= everything.acknowledged.size);
     expectKept(everything, await readStored(folder.path));
+  }, 90_000);
+
+  test('prints the link of the first run until somebody took it, who is then logged in over plain HTTP', async () => {
+    using folder = temporaryFolder();
+    const port = String(await freePort());
+    const environment = { DATA_DIR: folder.path, PORT: port };
+    const LINK = /http:\/\/localhost:(\d+)\/dashboard\/setup#token=([\w-]{43})/;
+    const first = await startProcess('start', environment);
+    await waitFor(() => LINK.test(first.output()), 60_000);
+    const [, linked, token] = LINK.exec(first.output()) ?? [];
+    expect(linked).toBe(port);
+    await first.awaitProbe('/readyz', 200, 60_000);
+    const reply = await fetch(`${first.baseUrl}/v1/setup`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` },
+      body: JSON.stringify({
+        token,
+        tenant_name: 'Acme',
+        name: 'Ada',
+        email: 'ada@acme.example',
+        password: 'x'.repeat(12),
+      }),
+    });
+    expect(reply.status).toBe(201);
+    const cookie = reply.headers.get('Set-Cookie')?.split(';')[0] ?? '';
+    expect(cookie).toMatch(/^parley_session=/);
+    const me = await fetch(`${first.baseUrl}/v1/me`, { headers: { Cookie: cookie } });
+    expect(await me.json()).toMatchObject({ account: { memberships: [{ role: 'owner' }] } });
+    first.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+
+    await using second = await startProcess('start', environment);
+    await waitFor(() => second.output().includes('Parley is ready.'), 60_000);
+    expect(second.output()).not.toMatch(LINK);
   }, 90_000);
 
   test('an embedded PostgreSQL that is killed comes back without a restart of Parley', async () => {

@@ -7,6 +7,10 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 /** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
 const WORKER_TABLES = ['answers', 'card_records', 'deleted_answers', 'ingestion_totals', 'quarantined_answers'];
 const SHARED_TABLES = ['flush_producers', 'lost_flushes', 'rate_counters', 'recorded_flushes', 'schema_state'];
+/** What belongs to persons, who may be members of several tenants. */
+const PERSONAL_TABLES = ['account_links', 'account_subjects', 'accounts', 'sessions'];
+/** What is only ever added to. */
+const APPEND_ONLY = ['audit_log'];
 
 /** A value for a column that has to have one. */
 const SAMPLES: Record<string, unknown> = {
@@ -16,7 +20,6 @@ const SAMPLES: Record<string, unknown> = {
   boolean: true,
   jsonb: '{}',
   ARRAY: '{}',
-  bytea: Buffer.of(1),
   'timestamp with time zone': new Date(0),
 };
 
@@ -39,7 +42,7 @@ function insertFor(table: string, tenantColumn: string, tenantId: string): [stri
   const mine = columns.filter(column => column.table === table);
   const values = mine.map(({ column, type }) => {
     if (column === tenantColumn) return tenantId;
-    const value = type === 'uuid' ? randomUUID() : SAMPLES[type];
+    const value = type === 'uuid' ? randomUUID() : type === 'bytea' ? Buffer.from(randomUUID()) : SAMPLES[type];
     if (value === undefined) throw new Error(`there is no sample of a ${type}, which ${table}.${column} needs`);
     return value;
   });
@@ -94,7 +97,9 @@ test('a table either belongs to tenants or is known to be shared', async () => {
   const tables = await database.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
   );
-  expect(tables.map(({ name }) => name).toSorted()).toEqual([...names(), ...SHARED_TABLES].toSorted());
+  expect(tables.map(({ name }) => name).toSorted()).toEqual(
+    [...names(), ...SHARED_TABLES, ...PERSONAL_TABLES].toSorted(),
+  );
 });
 
 test('every table of tenants has row-level security and a policy for one tenant', async () => {
@@ -143,19 +148,78 @@ describe('as parley_app', () => {
       await expect(app.forTenant(tenantA).query(...foreign), table).rejects.toThrow(/row-level security/);
       await expect(app.query(...foreign), table).rejects.toThrow(/row-level security/);
       const move = app.forTenant(tenantA).query(`update ${table} set ${tenantColumn} = $1`, [randomUUID()]);
-      await expect(move, table).rejects.toThrow(/row-level security/);
+      await expect(move, table).rejects.toThrow(
+        APPEND_ONLY.includes(table) ? /permission denied/ : /row-level security/,
+      );
     }
   });
 
   test('no row of another tenant is changed or deleted, even by a statement without a where', async () => {
     const rollback = new Error('changes nothing after all');
-    for (const { table, tenantColumn } of owned) {
+    for (const { table, tenantColumn } of owned.filter(({ table }) => !APPEND_ONLY.includes(table))) {
       const deleting = app.forTenant(tenantA).transaction(async session => {
         expect(await session.query(`delete from ${table} returning ${tenantColumn} as id`)).toEqual([{ id: tenantA }]);
         throw rollback;
       });
       await expect(deleting, table).rejects.toBe(rollback);
     }
+  });
+
+  test('no line of an append-only table is changed, deleted or emptied, not even by its own tenant', async () => {
+    const own = app.forTenant(tenantA);
+    for (const table of APPEND_ONLY)
+      for (const sql of [`update ${table} set action = 'x'`, `delete from ${table}`, `truncate ${table}`])
+        await expect(own.query(sql), sql).rejects.toThrow(/permission denied/);
+  });
+
+  test('a person sees its own account, sessions and memberships, and those of nobody else', async () => {
+    const person = async (email: string, tenantId: string) => {
+      const id = randomUUID();
+      await database.query(
+        `insert into accounts (id, email, name, recovery_hashes, created_at) values ($1, $2, 'x', '{}', now())`,
+        [id, email],
+      );
+      await database.query(
+        `insert into sessions (id, account_id, token_hash, user_agent, ip, created_at, last_seen_at, expires_at)
+         values ($1, $2, $3, '', '', now(), now(), now())`,
+        [randomUUID(), id, Buffer.from(id)],
+      );
+      await database.query(
+        `insert into members (tenant_id, id, account_id, role, created_at) values ($1, $2, $3, 'agent', now())`,
+        [tenantId, randomUUID(), id],
+      );
+      return id;
+    };
+    const [mine, theirs] = [await person('mine@x.example', tenantA), await person('theirs@x.example', tenantB)];
+    const seen = await app.forAccount(mine).transaction(async session => ({
+      accounts: await session.query('select id from accounts'),
+      sessions: await session.query('select account_id as id from sessions'),
+      members: await session.query('select account_id as id from members'),
+      tenants: await session.query('select id from tenants'),
+    }));
+    expect(seen).toEqual({
+      accounts: [{ id: mine }],
+      sessions: [{ id: mine }],
+      members: [{ id: mine }],
+      tenants: [{ id: tenantA }],
+    });
+    for (const sql of [
+      'update accounts set name = $2 where id = $1',
+      'delete from sessions where account_id = $1 and ip <> $2',
+    ])
+      expect(
+        await app.forAccount(mine).transaction(session => session.query(`${sql} returning id`, [theirs, 'taken over'])),
+      ).toEqual([]);
+    expect(await app.query('select id from accounts')).toEqual([]);
+    expect(await app.query('select id from sessions')).toEqual([]);
+    const team = await app.forTenant(tenantA).query('select id, email from accounts');
+    expect(team).toEqual([{ id: mine, email: 'mine@x.example' }]);
+  });
+
+  test('nobody reads what a person is proven by, but the functions that the login asks', async () => {
+    for (const column of ['password_hash', 'totp_sealed', 'recovery_hashes', '*'])
+      await expect(app.query(`select ${column} from accounts`)).rejects.toThrow(/permission denied/);
+    await expect(app.query('select from account_links')).rejects.toThrow(/permission denied/);
   });
 
   test('the tenant of one statement does not stay for the next one on the connection', async () => {

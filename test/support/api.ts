@@ -101,6 +101,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     async request(method, path, { as, body, raw, headers = {} } = {}) {
       const response = await fetch(`${baseUrl}${path}`, {
         method,
+        redirect: 'manual',
         headers: {
           ...(as === undefined ? {} : { Authorization: `Bearer ${as}` }),
           ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

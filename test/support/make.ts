@@ -43,7 +43,7 @@ export interface TenantHome {
 const storages = new WeakMap<TenantHome, Storage>();
 
 /** One storage for all tenants of an API, so that many tests in a file do not hold a connection each. */
-function storageOf(api: TenantHome): Storage {
+export function storageOf(api: TenantHome): Storage {
   const storage = storages.get(api) ?? api.database.storage();
   storages.set(api, storage);
   return storage;

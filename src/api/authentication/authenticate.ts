@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { BEARER_PREFIX } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
-import type { Scope } from '../../domain/scopes.ts';
+import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
 import type { ApiDeps } from '../deps.ts';
 import { countHeader } from '../middleware/well-formed.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
 import type { Caller, CredentialKind } from './caller.ts';
+import { authenticateSession } from './sessions.ts';
 
 /** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
 export function authorizationOf(request: IncomingMessage): string | undefined {
@@ -14,14 +15,32 @@ export function authorizationOf(request: IncomingMessage): string | undefined {
   return request.headers.authorization;
 }
 
-type AuthDeps = Pick<ApiDeps, 'keyRing' | 'tokens' | 'metrics' | 'now'>;
+type AuthDeps = Pick<ApiDeps, 'config' | 'keychain' | 'storage' | 'keyRing' | 'tokens' | 'metrics' | 'now'>;
 
 /** What the metric calls each kind of credential. */
-const METHODS = { 'api-key': 'api_key', 'access-token': 'jwt', 'public-access-token': 'public' } as const;
+const METHODS = {
+  'api-key': 'api_key',
+  'access-token': 'jwt',
+  'public-access-token': 'public',
+  session: 'session',
+  person: 'session',
+} as const;
+
+/** Who a request speaks for: by its `Authorization` header, beside which a cookie is ignored, or by its session. */
+export async function authenticate(
+  request: IncomingMessage,
+  authorization: string | undefined,
+  credentials: readonly CredentialKind[],
+  deps: AuthDeps,
+): Promise<Caller> {
+  if (authorization !== undefined) return authenticateBearer(authorization, deps);
+  const caller = await authenticateSession(request, credentials.includes('session') ? 'session' : 'person', deps);
+  if (!caller) throw new Problem('credentials-missing', 'The request carries neither Authorization nor a session.');
+  return caller;
+}
 
 /** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
-export async function authenticate(authorization: string | undefined, deps: AuthDeps): Promise<Caller> {
-  if (authorization === undefined) throw new Problem('credentials-missing', 'The Authorization header is missing.');
+async function authenticateBearer(authorization: string, deps: AuthDeps): Promise<Caller> {
   const space = authorization.indexOf(' ');
   const credential = authorization.slice(space + 1);
   if (authorization.slice(0, space).toLowerCase() !== 'bearer' || credential === '' || credential.includes(' '))
@@ -42,8 +61,8 @@ export async function authenticate(authorization: string | undefined, deps: Auth
   }
 }
 
-/** Throws 403 when the endpoint does not take this kind of credential, or the key lacks the scope. */
-export function authorize(caller: Caller, credentials: readonly CredentialKind[], scope: Scope | undefined): void {
+/** Throws 403 when the endpoint does not take this kind of credential, or the caller does not hold the right. */
+export function authorize(caller: Caller, credentials: readonly CredentialKind[], right: Right | undefined): void {
   if (!credentials.includes(caller.kind)) {
     if (caller.kind === 'public-access-token')
       throw new Problem('public-access-restricted', 'A public access token may not do this.');
@@ -52,6 +71,10 @@ export function authorize(caller: Caller, credentials: readonly CredentialKind[]
       `This endpoint takes ${credentials.join(', ')}; this is an ${caller.kind}.`,
     );
   }
-  if (caller.kind === 'api-key' && scope && !caller.scopes.has(scope))
+  if (right === undefined) return;
+  const { scope, roles } = RIGHTS[right];
+  if (caller.kind === 'api-key' && scope !== null && !caller.scopes.has(scope))
     throw new Problem('insufficient-scope', `The API key lacks the scope ${scope}.`);
+  if (caller.kind === 'session' && !roleHolds(caller.role, right))
+    throw new Problem('insufficient-scope', `This takes the role ${roles.join(' or ')}; this is an ${caller.role}.`);
 }

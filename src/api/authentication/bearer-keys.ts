@@ -22,6 +22,7 @@ export async function verifyBearerKey(bearer: string, keyRing: KeyRing, now: Dat
     kind: 'api-key',
     tenantId: key.row.tenant_id,
     keyId: key.row.id,
+    name: key.row.name,
     scopes: new Set(key.row.scopes as Scope[]),
   };
 }

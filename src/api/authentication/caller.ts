@@ -1,7 +1,13 @@
+import type { Role } from '../../domain/roles.ts';
 import type { Scope } from '../../domain/scopes.ts';
 
-/** The ways to prove who one is (contract section 1). */
-export const CREDENTIAL_KINDS = ['api-key', 'access-token', 'public-access-token'] as const;
+/**
+ * The ways to prove who one is (contract section 1).
+ *
+ * `person` and `session` are one cookie: as `session` it speaks for a member of the tenant that `Tenant-Id` names, as
+ * `person` for whoever logged in, whatever tenants they belong to.
+ */
+export const CREDENTIAL_KINDS = ['api-key', 'access-token', 'public-access-token', 'session', 'person'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 /** A tenant's own server. */
@@ -9,6 +15,7 @@ export interface KeyCaller {
   kind: 'api-key';
   tenantId: string;
   keyId: string;
+  name: string;
   scopes: ReadonlySet<Scope>;
 }
 
@@ -22,11 +29,45 @@ export interface UserCaller<Kind = 'access-token' | 'public-access-token'> {
   expiresAt: Date;
 }
 
-export type Caller = KeyCaller | UserCaller;
+/** Somebody who is logged in. */
+export interface PersonCaller<Kind = 'person'> {
+  kind: Kind;
+  accountId: string;
+  sessionId: string;
+  email: string;
+  name: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** Somebody who is logged in, as a member of one tenant. */
+export interface SessionCaller extends PersonCaller<'session'> {
+  tenantId: string;
+  memberId: string;
+  role: Role;
+}
+
+/** Whoever asks for a tenant's data with that tenant's own rights: its servers and its members. */
+export type TeamCaller = KeyCaller | SessionCaller;
+export type Caller = TeamCaller | UserCaller | PersonCaller;
 
 /** The callers that some kinds of credentials make. */
-export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key' ? KeyCaller : UserCaller<Kind>;
+export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key'
+  ? KeyCaller
+  : Kind extends 'session'
+    ? SessionCaller
+    : Kind extends 'person'
+      ? PersonCaller
+      : Kind extends 'access-token' | 'public-access-token'
+        ? UserCaller<Kind>
+        : never;
 
-/** Whose view of the tenant's lists a caller has: the team's with any of its keys, or one user's. */
-export const viewOf = (caller: Caller): string =>
-  caller.kind === 'api-key' ? 'team' : `${caller.verified ? 'verified' : 'claimed'}:${caller.identity}`;
+/** Whether a caller is of the team, not one of its users. */
+export const isTeam = (caller: Caller): caller is TeamCaller => caller.kind === 'api-key' || caller.kind === 'session';
+
+/** Whose view of its lists a caller has: a tenant's team, one of its users, or a person. */
+export function viewOf(caller: Caller): string[] {
+  if (caller.kind === 'person') return [caller.accountId];
+  if (isTeam(caller)) return [caller.tenantId, 'team'];
+  return [caller.tenantId, `${caller.verified ? 'verified' : 'claimed'}:${caller.identity}`];
+}

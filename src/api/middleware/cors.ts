@@ -8,7 +8,7 @@ const PREFLIGHT_SECONDS = '7200';
 
 /** Whether pages of other origins may call it: what users' tokens open, and where public tokens come from. */
 export const isCrossOrigin = ({ credentials, id }: Operation): boolean =>
-  id === 'issuePublicToken' || credentials.some(kind => kind !== 'api-key');
+  id === 'issuePublicToken' || credentials.some(kind => kind === 'access-token' || kind === 'public-access-token');
 
 /** Lets any origin read the response. No cookie is ever taken along, so the origin gains nothing by itself. */
 export function allowAnyOrigin(ctx: Context): void {

@@ -24,6 +24,9 @@ const limitsFrom = (config: Config) => ({
   identity: perMinute('identity', config.RATE_ACCESS_TOKEN),
   publicIdentity: perMinute('public-identity', config.RATE_PUBLIC_TOKEN),
   publicKey: announce('public-key', config.PUBLIC_KEY_DAILY_CAP, 86_400),
+  session: perMinute('session', config.RATE_SESSION),
+  reset: announce('reset', 5, 3600),
+  login: announce('login', config.RATE_LOGIN, 900),
   ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
   'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
 });
@@ -68,27 +71,26 @@ export function limitCaller(ctx: Context, caller: Caller, deps: ApiDeps): void {
 
 /** What a caller's limits say, the most telling first. */
 function countCaller(caller: Caller, { limits, config }: ApiDeps): [Verdict, ...Verdict[]] {
-  const { apiKey, identity, publicIdentity, publicKey } = limitsOf(config);
+  const { apiKey, identity, publicIdentity, publicKey, session } = limitsOf(config);
   if (caller.kind === 'api-key') return [limits.take(apiKey, caller.keyId)];
+  if ('sessionId' in caller) return [limits.take(session, caller.sessionId)];
   const who = `${caller.tenantId}\n${caller.identity}`;
   if (caller.verified) return [limits.take(identity, who)];
   return [limits.take(publicIdentity, who), limits.take(publicKey, caller.keyId)];
 }
 
-/** The two limits of issuing public tokens. They fail closed: without their store none are issued. */
-export async function limitTokenIssue(
-  ctx: Context,
-  deps: ApiDeps,
-  scope: 'ip' | 'token-user',
-  key: string,
-): Promise<void> {
+/** What gives out credentials is counted by these: tokens by address and by user, logins and reset links by account. */
+export type IssueLimit = 'ip' | 'token-user' | 'login' | 'reset';
+
+/** The limits of giving out credentials. They fail closed: without their store nothing is given out. */
+export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string): Promise<void> {
   try {
     const verdict = await deps.limits.takeStrictly(limitsOf(deps.config)[scope], key);
     tell(ctx, verdict);
     enforce(ctx, verdict, deps);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem('database-unavailable', 'No tokens are issued while their limits can not be counted.', {
+    throw new Problem('database-unavailable', 'No credentials are given out while attempts can not be counted.', {
       retryAfterSeconds: 5,
       cause,
     });

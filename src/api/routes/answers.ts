@@ -6,6 +6,7 @@ import { notFound } from '../../domain/problem.ts';
 import { Identity, Tag, Timestamp, text } from '../../domain/text.ts';
 import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
 import { oldestOpenWrite } from '../../storage/housekeeping.ts';
+import { isTeam } from '../authentication/caller.ts';
 import { operation } from '../operation.ts';
 
 const AnswerPath = z.object({ id: z.uuid().toLowerCase() });
@@ -42,7 +43,7 @@ const recordAnswers = operation({
   description:
     'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply.',
   credentials: ['access-token', 'public-access-token', 'api-key'],
-  scope: 'answers:write',
+  right: 'answers:write',
   body: NewAnswers,
   status: 202,
   response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),
@@ -70,16 +71,15 @@ const readAnswer = operation({
   path: '/v1/answers/{id}',
   tag: 'Answers',
   summary: 'Read an answer; 404 until it is stored',
-  credentials: ['api-key', 'access-token', 'public-access-token'],
-  scope: 'answers:read',
+  credentials: ['api-key', 'access-token', 'public-access-token', 'session'],
+  right: 'answers:read',
   params: AnswerPath,
   status: 200,
   response: z.union([Answer, AnswerStatus]),
   etag: true,
   async handle({ caller, params }, { storage }) {
     const row = await findAnswer(storage.forTenant(caller.tenantId), params.id);
-    const isOwn =
-      caller.kind === 'api-key' || (row.identity === caller.identity && row.identity_verified === caller.verified);
+    const isOwn = isTeam(caller) || (row.identity === caller.identity && row.identity_verified === caller.verified);
     if (!isOwn) throw notFound('answer');
     if (caller.kind === 'public-access-token') return { id: row.id, state: row.state, status: 'stored' };
     return presentAnswer(row);
@@ -93,8 +93,8 @@ const listAnswersOperation = operation({
   tag: 'Answers',
   summary: 'List the answers, newest received first',
   description: 'With `updated_since` in the order of their last change, for incremental reads that never skip a write.',
-  credentials: ['api-key'],
-  scope: 'answers:read',
+  credentials: ['api-key', 'session'],
+  right: 'answers:read',
   query: z.object({
     ...pageQuery,
     question_id: typeId('question').optional(),
@@ -123,8 +123,9 @@ const patchAnswer = operation({
   path: '/v1/answers/{id}',
   tag: 'Answers',
   summary: 'Put labels on an answer',
-  credentials: ['api-key'],
-  scope: 'answers:write',
+  credentials: ['api-key', 'session'],
+  right: 'answers:write',
+  audit: 'answer.tagged',
   params: AnswerPath,
   body: AnswerPatch,
   status: 200,
@@ -142,8 +143,9 @@ const removeAnswer = operation({
   path: '/v1/answers/{id}',
   tag: 'Answers',
   summary: 'Delete an answer; its id stays taken',
-  credentials: ['api-key'],
-  scope: 'answers:write',
+  credentials: ['api-key', 'session'],
+  right: 'answers:write',
+  audit: 'answer.deleted',
   params: AnswerPath,
   status: 204,
   problems: ['precondition-failed'],

@@ -34,24 +34,25 @@ import {
 } from '../../storage/conversations.ts';
 import { oldestOpenWrite } from '../../storage/housekeeping.ts';
 import { memberExists } from '../../storage/members.ts';
-import type { KeyCaller, UserCaller } from '../authentication/caller.ts';
+import { isTeam, type TeamCaller, type UserCaller } from '../authentication/caller.ts';
 import { operation, reply } from '../operation.ts';
 
 const ConversationPath = z.object({ id: typeId('conversation') });
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 
-type Participant = KeyCaller | UserCaller<'access-token'>;
+type Participant = TeamCaller | UserCaller<'access-token'>;
 
-const sideOfCaller = (caller: Participant): Side => (caller.kind === 'api-key' ? 'team' : 'user');
+const sideOfCaller = (caller: Participant): Side => (isTeam(caller) ? 'team' : 'user');
 
-/** Whose conversations a caller sees: everybody's with an API key, one's own with an access token. */
+/** Whose conversations a caller sees: everybody's as the team, one's own with an access token. */
 const ownerOf = (caller: Participant): Owner | undefined =>
-  caller.kind === 'api-key' ? undefined : { identity: caller.identity, verified: caller.verified };
+  isTeam(caller) ? undefined : { identity: caller.identity, verified: caller.verified };
 
-const authorOf = (caller: Participant): Author =>
-  caller.kind === 'api-key'
-    ? { type: 'api', id: toTypeId('key', caller.keyId) }
-    : { type: 'user', id: caller.identity };
+function authorOf(caller: Participant): Author {
+  if (caller.kind === 'api-key') return { type: 'api', id: toTypeId('key', caller.keyId) };
+  if (caller.kind === 'session') return { type: 'member', id: toTypeId('member', caller.memberId) };
+  return { type: 'user', id: caller.identity };
+}
 
 /** A conversation as one side sees it: the user without the team's fields, and with its own unread count. */
 const presentConversation = (side: Side) => (row: ConversationRow) => ({
@@ -114,8 +115,8 @@ const listConversationsOperation = operation({
   summary: 'List conversations, newest activity first',
   description:
     'With an API key those of the tenant; with an access token those of its identity, without the fields and filters of the team. With `updated_since` in the order of their last change.',
-  credentials: ['api-key', 'access-token'],
-  scope: 'conversations:read',
+  credentials: ['api-key', 'access-token', 'session'],
+  right: 'conversations:read',
   query: z.object({
     ...pageQuery,
     status: ConversationStatus.optional(),
@@ -161,8 +162,8 @@ const createConversation = operation({
   tag: 'Conversations',
   summary: 'Start a conversation',
   description: 'The same `client_message_id` again gives the first conversation, with status 200.',
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:write',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
   body: NewConversation,
   status: 201,
   response: Conversation,
@@ -201,8 +202,8 @@ const readConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Read a conversation',
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:read',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:read',
   params: ConversationPath,
   status: 200,
   response: Conversation,
@@ -220,8 +221,9 @@ const patchConversation = operation({
   tag: 'Conversations',
   summary: 'Change status, assignee, tags, priority or subject',
   description: 'With an access token `{"status": "resolved"}` alone.',
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:write',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  audit: 'conversation.updated',
   params: ConversationPath,
   body: ConversationPatch,
   status: 200,
@@ -253,8 +255,9 @@ const removeConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Delete a conversation with its messages',
-  credentials: ['api-key'],
-  scope: 'conversations:write',
+  credentials: ['api-key', 'session'],
+  right: 'conversations:delete',
+  audit: 'conversation.deleted',
   params: ConversationPath,
   status: 204,
   problems: ['precondition-failed'],
@@ -272,8 +275,8 @@ const listMessagesOperation = operation({
   tag: 'Conversations',
   summary: 'List the messages of a conversation, oldest first',
   description: 'Notes and events of the team appear to the team alone, where they were written.',
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:read',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:read',
   params: ConversationPath,
   query: z.object({
     ...pageQuery,
@@ -296,8 +299,8 @@ const createMessage = operation({
   summary: 'Write a message',
   description:
     'The same `client_message_id` again gives the first message, with status 200. A user who writes to a conversation resolved more than 30 days ago starts a new one: `conversation_id` and `Location` name it.',
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:write',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
   params: ConversationPath,
   body: NewMessage,
   status: 201,
@@ -322,8 +325,9 @@ const patchMessage = operation({
   path: '/v1/conversations/{id}/messages/{message_id}',
   tag: 'Conversations',
   summary: "Edit one's own message, for 15 minutes",
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:write',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  audit: 'message.updated',
   params: MessagePath,
   body: MessagePatch,
   status: 200,
@@ -343,8 +347,9 @@ const redactMessage = operation({
   path: '/v1/conversations/{id}/messages/{message_id}',
   tag: 'Conversations',
   summary: "Redact one's own message: its place stays, its text goes",
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:write',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  audit: 'message.redacted',
   params: MessagePath,
   status: 204,
   problems: ['message-not-editable'],
@@ -360,8 +365,8 @@ const markConversationRead = operation({
   path: '/v1/conversations/{id}/read',
   tag: 'Conversations',
   summary: "Move the read horizon of one's side",
-  credentials: ['access-token', 'api-key'],
-  scope: 'conversations:write',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
   params: ConversationPath,
   body: ReadHorizon,
   status: 204,
@@ -376,7 +381,8 @@ const countUnreadConversations = operation({
   path: '/v1/conversations/unread-count',
   tag: 'Conversations',
   summary: 'Count the conversations with something unread',
-  credentials: ['access-token'],
+  credentials: ['access-token', 'session'],
+  right: 'conversations:read',
   status: 200,
   response: z.object({ count: z.int() }).meta({ id: 'UnreadCount' }),
   etag: true,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Action } from '../../domain/audit-log.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -62,9 +63,9 @@ const listQuestionsOperation = operation({
   id: 'listQuestions',
   method: 'get',
   path: '/v1/questions',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'List the questions, newest first',
-  scope: 'questions:read',
+  right: 'questions:read',
   query: z.object({
     ...pageQuery,
     status: QuestionStatus.optional(),
@@ -83,9 +84,10 @@ const createQuestion = operation({
   id: 'createQuestion',
   method: 'post',
   path: '/v1/questions',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'Create a question as a draft',
-  scope: 'questions:write',
+  right: 'questions:write',
+  audit: 'question.created',
   body: NewQuestion,
   status: 201,
   response: Question,
@@ -110,9 +112,9 @@ const readQuestion = operation({
   id: 'readQuestion',
   method: 'get',
   path: '/v1/questions/{id}',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'Read a question',
-  scope: 'questions:read',
+  right: 'questions:read',
   params: QuestionPath,
   status: 200,
   response: Question,
@@ -166,11 +168,12 @@ const patchQuestion = operation({
   id: 'patchQuestion',
   method: 'patch',
   path: '/v1/questions/{id}',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'Change a question',
   description:
     'Of a draft everything can change. Of a live or paused question a change of title, description or config makes a new immutable version.',
-  scope: 'questions:write',
+  right: 'questions:write',
+  audit: 'question.updated',
   params: QuestionPath,
   body: QuestionPatch,
   status: 200,
@@ -190,9 +193,10 @@ const removeQuestion = operation({
   id: 'deleteQuestion',
   method: 'delete',
   path: '/v1/questions/{id}',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'Delete a draft',
-  scope: 'questions:write',
+  right: 'questions:write',
+  audit: 'question.deleted',
   params: QuestionPath,
   status: 204,
   problems: ['invalid-transition', 'precondition-failed'],
@@ -217,15 +221,25 @@ const SUMMARIES: Record<QuestionAction, string> = {
   archive: 'Archive a closed question',
 };
 
+/** What the audit log calls each action. */
+const ACTIONS_DONE = {
+  publish: 'question.published',
+  pause: 'question.paused',
+  resume: 'question.resumed',
+  close: 'question.closed',
+  archive: 'question.archived',
+} as const satisfies Record<QuestionAction, Action>;
+
 const actionOperation = (action: QuestionAction) =>
   operation({
     ...shared,
     id: `${action}Question`,
     method: 'post',
     path: `/v1/questions/{id}/${action}`,
-    credentials: ['api-key'],
+    credentials: ['api-key', 'session'],
     summary: SUMMARIES[action],
-    scope: 'questions:write',
+    right: 'questions:write',
+    audit: ACTIONS_DONE[action],
     params: QuestionPath,
     status: 200,
     response: Question,
@@ -252,9 +266,10 @@ const cloneQuestion = operation({
   id: 'cloneQuestion',
   method: 'post',
   path: '/v1/questions/{id}/clone',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'Copy a question into a new draft',
-  scope: 'questions:write',
+  right: 'questions:write',
+  audit: 'question.cloned',
   params: QuestionPath,
   status: 200,
   response: Question,
@@ -274,9 +289,9 @@ const listVersions = operation({
   id: 'listQuestionVersions',
   method: 'get',
   path: '/v1/questions/{id}/versions',
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
   summary: 'List the immutable versions of a question, newest first',
-  scope: 'questions:read',
+  right: 'questions:read',
   params: QuestionPath,
   query: z.object(pageQuery),
   status: 200,

@@ -11,8 +11,10 @@ import {
 } from '../../domain/tokens.ts';
 import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../authentication/access-tokens.ts';
 import { verifyBasicKey } from '../authentication/basic.ts';
+import { csrfTokenOf } from '../authentication/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Admission, operation, reply } from '../operation.ts';
+import { readAccount } from '../logged-in.ts';
+import { type Admission, operation } from '../operation.ts';
 
 /** The tenant stays text: an unknown one must look like every other failure of the credentials. */
 const IssuePath = z.object({ tenant_id: z.string() });
@@ -68,7 +70,8 @@ const inspectToken = operation({
   path: '/v1/auth/inspect',
   tag: 'Tokens',
   summary: "Say what is wrong with one of the tenant's access tokens",
-  credentials: ['api-key'],
+  credentials: ['api-key', 'session'],
+  right: 'tokens:inspect',
   body: InspectRequest,
   status: 200,
   response: Inspection,
@@ -108,21 +111,33 @@ const whoAmI = operation({
   method: 'get',
   path: '/v1/me',
   tag: 'Tokens',
-  summary: 'Say who the access token speaks for',
-  credentials: ['access-token', 'public-access-token'],
+  summary: 'Say who the credential speaks for',
+  description:
+    'With a session: the person, every tenant they belong to, and the token that writes carry in `X-CSRF-Token`.',
+  credentials: ['access-token', 'public-access-token', 'person'],
   status: 200,
   response: Me,
 
-  handle: ({ caller }) =>
-    reply({
-      body: {
-        credential: caller.kind,
-        tenant_id: toTypeId('tenant', caller.tenantId),
-        identity: caller.identity,
-        identity_verified: caller.verified,
-        expires_at: caller.expiresAt,
-      },
-    }),
+  async handle({ caller }, { storage, keychain }) {
+    if (caller.kind === 'person')
+      return {
+        credential: 'session',
+        account: await readAccount(storage, caller.accountId),
+        session: {
+          id: toTypeId('session', caller.sessionId),
+          created_at: caller.createdAt,
+          expires_at: caller.expiresAt,
+        },
+        csrf_token: csrfTokenOf(caller.sessionId, keychain),
+      };
+    return {
+      credential: caller.kind,
+      tenant_id: toTypeId('tenant', caller.tenantId),
+      identity: caller.identity,
+      identity_verified: caller.verified,
+      expires_at: caller.expiresAt,
+    };
+  },
 });
 
 /** Every operation on tokens. */

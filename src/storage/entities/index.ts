@@ -13,21 +13,129 @@ const json = <T>() => p.json<T>();
 export const TenantEntity = defineEntity({
   name: 'Tenant',
   tableName: 'tenants',
-  properties: { id: uuid().primary(), name: text(), cooldown_days: int().default(7), created_at: moment() },
+  properties: {
+    id: uuid().primary(),
+    name: text(),
+    cooldown_days: int().default(7),
+    created_at: moment(),
+    default_locale: text().default('en'),
+    locales: textArray().defaultRaw(`'{en}'`),
+    timezone: text().default('UTC'),
+    ip_mode: text().default('none'),
+  },
 });
 
+/** A person, who may belong to several tenants. `parley_app` may not read the columns of its proofs. */
+export const AccountEntity = defineEntity({
+  name: 'Account',
+  tableName: 'accounts',
+  properties: {
+    id: uuid().primary(),
+    email: text(),
+    name: text(),
+    password_hash: text().nullable(),
+    totp_sealed: p.blob().nullable(),
+    totp_confirmed_at: moment().nullable(),
+    totp_last_step: int().nullable(),
+    recovery_hashes: textArray(),
+    created_at: moment(),
+  },
+  uniques: [{ name: 'accounts_email_key', properties: ['email'] }],
+});
+
+/** By what an identity provider (OpenID Connect) knows a person. */
+export const AccountSubjectEntity = defineEntity({
+  name: 'AccountSubject',
+  tableName: 'account_subjects',
+  properties: { issuer: text().primary(), subject: text().primary(), account_id: uuid(), created_at: moment() },
+});
+
+/** Links that work once: of the first run, and of a password reset. */
+export const AccountLinkEntity = defineEntity({
+  name: 'AccountLink',
+  tableName: 'account_links',
+  properties: {
+    token_hash: p.blob().primary(),
+    purpose: text(),
+    account_id: uuid().nullable(),
+    expires_at: moment(),
+  },
+});
+
+export const SessionEntity = defineEntity({
+  name: 'Session',
+  tableName: 'sessions',
+  properties: {
+    id: uuid().primary(),
+    account_id: uuid(),
+    token_hash: p.blob(),
+    user_agent: text(),
+    ip: text(),
+    created_at: moment(),
+    last_seen_at: moment(),
+    expires_at: moment(),
+  },
+  indexes: [{ name: 'sessions_of_account', properties: ['account_id'] }],
+  uniques: [{ name: 'sessions_token_hash_key', properties: ['token_hash'] }],
+});
+
+/** A person as one of a tenant's team. `email` and `password_hash` are for the version before alone. */
 export const MemberEntity = defineEntity({
   name: 'Member',
   tableName: 'members',
   properties: {
     tenant_id: uuid().primary(),
     id: uuid().primary(),
+    email: text().nullable(),
+    role: text(),
+    password_hash: text().nullable(),
+    created_at: moment(),
+    account_id: uuid(),
+  },
+  indexes: [{ name: 'members_of_account', properties: ['account_id'] }],
+  uniques: [
+    { name: 'members_email_key', properties: ['tenant_id', 'email'] },
+    { name: 'members_account_key', properties: ['tenant_id', 'account_id'] },
+  ],
+});
+
+export const InvitationEntity = defineEntity({
+  name: 'Invitation',
+  tableName: 'invitations',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
     email: text(),
     role: text(),
-    password_hash: text(),
+    token_hash: p.blob(),
     created_at: moment(),
+    expires_at: moment(),
   },
-  uniques: [{ name: 'members_email_key', properties: ['tenant_id', 'email'] }],
+  uniques: [
+    { name: 'invitations_token_hash_key', properties: ['token_hash'] },
+    { name: 'invitations_email_key', properties: ['tenant_id', 'email'] },
+  ],
+});
+
+/** Every management act. `parley_app` may add lines and read them; nobody changes one. */
+export const AuditEntryEntity = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit_log',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    at: moment(),
+    actor_type: text(),
+    actor_id: text().nullable(),
+    actor_name: text(),
+    action: text(),
+    target_id: text().nullable(),
+    target_name: text().nullable(),
+    fields: textArray(),
+    ip: text().nullable(),
+    request_id: text().nullable(),
+  },
+  indexes: [{ name: 'audit_log_newest', properties: ['tenant_id', 'at', 'id'] }],
 });
 
 export const ApiKeyEntity = defineEntity({
@@ -312,7 +420,13 @@ export const SchemaStateEntity = defineEntity({
 /** Every table, for MikroORM and for the test that compares them with the schema after all migrations. */
 export const ENTITIES = [
   TenantEntity,
+  AccountEntity,
+  AccountSubjectEntity,
+  AccountLinkEntity,
+  SessionEntity,
   MemberEntity,
+  InvitationEntity,
+  AuditEntryEntity,
   ApiKeyEntity,
   QuestionEntity,
   QuestionVersionEntity,

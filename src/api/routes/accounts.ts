@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import {
+  Account,
+  AccountPatch,
+  PasswordChange,
+  PasswordProof,
+  PasswordReset,
+  PasswordResetRequest,
+  RECOVERY_CODES,
+  RESET_LINK_HOURS,
+  RecoveryCodes,
+  Setup,
+  TotpConfirmation,
+  TotpEnrolment,
+} from '../../domain/accounts.ts';
+import { newUuid } from '../../domain/ids.ts';
+import { linkTo } from '../../domain/links.ts';
+import { linkNotValid, Problem } from '../../domain/problem.ts';
+import { LoggedIn } from '../../domain/sessions.ts';
+import { hashPassword, verifyPassword } from '../../platform/passwords.ts';
+import { randomSecret, sha256 } from '../../platform/secrets.ts';
+import { matchTotp, newTotpSecret, toBase32, totpUri } from '../../platform/totp.ts';
+import {
+  changePassword,
+  findLogin,
+  insertLink,
+  type LoginRow,
+  resetPassword,
+  updateAccount,
+} from '../../storage/accounts.ts';
+import { insertFirstOwner } from '../../storage/members.ts';
+import { leaveLineOf } from '../audit-trail.ts';
+import type { PersonCaller } from '../authentication/caller.ts';
+import { recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../authentication/login.ts';
+import { beginSession } from '../authentication/sessions.ts';
+import type { ApiDeps } from '../deps.ts';
+import { deviceOf, readAccount, replyLoggedIn } from '../logged-in.ts';
+import { type Admission, operation } from '../operation.ts';
+
+const shared = { tag: 'Account' } as const;
+
+const setUp = operation({
+  ...shared,
+  id: 'setUp',
+  method: 'post',
+  path: '/v1/setup',
+  credentials: [],
+  summary: 'First run: make the owner and the first tenant, and log in',
+  description:
+    'Takes the token of the link that `npm start` or `parley setup create` prints; works once, and only while no tenant has an owner.',
+  sameOrigin: true,
+  body: Setup,
+  status: 201,
+  response: LoggedIn,
+  problems: ['link-not-valid', 'member-exists', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
+  async handle(request, deps) {
+    const { storage, now } = deps;
+    const { token, tenant_name, name, email, password } = request.body;
+    await request.limitIssue('ip', request.clientIp());
+    refuseWhilePasswordsWait();
+    const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
+    const beginning = beginSession(deviceOf(request), deps);
+    const tenant = { id: newUuid(), name: tenant_name };
+    await insertFirstOwner(storage, sha256(token), owner, tenant, beginning.row, now());
+    await leaveLineOf(owner.id, 'tenant.created', request, deps);
+    return replyLoggedIn(storage, owner.id, beginning);
+  },
+});
+
+const patchMe = operation({
+  ...shared,
+  id: 'patchMe',
+  method: 'patch',
+  path: '/v1/me',
+  credentials: ['person'],
+  summary: "Change the person's name",
+  audit: 'account.updated',
+  body: AccountPatch,
+  status: 200,
+  response: Account,
+  async handle({ caller, body }, { storage }) {
+    await updateAccount(storage.forAccount(caller.accountId), body);
+    return readAccount(storage, caller.accountId);
+  },
+});
+
+type ProofDeps = Pick<ApiDeps, 'storage'>;
+
+/** The account of a person who has just proven it anew by the password; tries count like logins. */
+async function provenAgain(
+  { email }: PersonCaller,
+  password: string,
+  { limitIssue }: Pick<Admission<unknown>, 'limitIssue'>,
+  { storage }: ProofDeps,
+): Promise<LoginRow> {
+  await limitIssue('login', email);
+  refuseWhilePasswordsWait();
+  const account = await findLogin(storage, email);
+  if (!account || !(await verifyPassword(password, account.password_hash)))
+    throw new Problem('login-failed', 'The password is wrong.');
+  return account;
+}
+
+const changeMyPassword = operation({
+  ...shared,
+  id: 'changePassword',
+  method: 'put',
+  path: '/v1/me/password',
+  credentials: ['person'],
+  summary: "Change the person's password, and end the other sessions",
+  audit: 'password.changed',
+  body: PasswordChange,
+  status: 204,
+  problems: ['login-failed', 'service-overloaded'],
+  async handle(request, { storage }) {
+    const { caller, body } = request;
+    await provenAgain(caller, body.current_password, request, { storage });
+    const hash = await hashPassword(body.new_password);
+    await changePassword(storage.forAccount(caller.accountId), hash, caller.sessionId);
+  },
+});
+
+const requestPasswordReset = operation({
+  ...shared,
+  id: 'requestPasswordReset',
+  method: 'post',
+  path: '/v1/password-resets',
+  credentials: [],
+  summary: 'Have the link of a password reset mailed',
+  description:
+    'The reply is the same whether the address has an account or not, and where no mail server is set; then `parley password-reset create` prints a link.',
+  sameOrigin: true,
+  body: PasswordResetRequest,
+  status: 202,
+  response: z.object({}).meta({ id: 'PasswordResetRequested' }),
+  problems: ['cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
+  async handle({ body, clientIp, limitIssue }, deps) {
+    await limitIssue('ip', clientIp());
+    await limitIssue('reset', body.email);
+    void mailResetLink(body.email, deps).catch(error =>
+      deps.log.error({ reason: (error as Error).message }, 'the link of a password reset could not be mailed'),
+    );
+    return {};
+  },
+});
+
+/** Not waited for: how long it takes would tell whether the address has an account. */
+async function mailResetLink(email: string, { storage, mail, config, now }: ApiDeps): Promise<void> {
+  if (!mail || !(await findLogin(storage, email))) return;
+  const token = randomSecret();
+  const expires_at = new Date(now().getTime() + RESET_LINK_HOURS * 3_600_000);
+  await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at });
+  await mail.send({
+    to: email,
+    subject: 'Reset your password',
+    text: `Somebody, hopefully you, asked for a new password at ${config.BASE_URL}.\n\nChoose it here within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf it was not you, nothing has changed.\n`,
+  });
+}
+
+const resetMyPassword = operation({
+  ...shared,
+  id: 'resetPassword',
+  method: 'post',
+  path: '/v1/password-resets/{token}',
+  credentials: [],
+  summary: 'Choose a new password by the link of a reset; ends every session',
+  sameOrigin: true,
+  params: z.object({ token: z.string().max(200) }),
+  body: PasswordReset,
+  status: 204,
+  problems: ['link-not-valid', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
+  async handle(request, deps) {
+    await request.limitIssue('ip', request.clientIp());
+    refuseWhilePasswordsWait();
+    const hash = await hashPassword(request.body.password);
+    const accountId = await resetPassword(deps.storage, sha256(request.params.token), hash, deps.now());
+    if (accountId === undefined) throw linkNotValid();
+    await leaveLineOf(accountId, 'password.reset', request, deps);
+  },
+});
+
+const enrolTotp = operation({
+  ...shared,
+  id: 'enrolTotp',
+  method: 'post',
+  path: '/v1/me/totp',
+  credentials: ['person'],
+  summary: 'Begin with an authenticator: a secret that counts once it is confirmed',
+  audit: 'totp.enrolled',
+  body: PasswordProof,
+  status: 200,
+  response: TotpEnrolment,
+  problems: ['login-failed', 'totp-active'],
+  async handle(request, { storage, keychain }) {
+    const { caller, body } = request;
+    const account = await provenAgain(caller, body.password, request, { storage });
+    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');
+    const secret = newTotpSecret();
+    await updateAccount(storage.forAccount(account.id), { totp_sealed: keychain.seal(secret, account.id) });
+    return { secret, uri: totpUri(secret, account.email) };
+  },
+});
+
+/** A recovery code as it is shown: 50 random bits, in two groups. */
+const newRecoveryCode = (): string => {
+  const code = toBase32(randomBytes(7)).slice(0, 10).toLowerCase();
+  return `${code.slice(0, 5)}-${code.slice(5)}`;
+};
+
+const confirmTotp = operation({
+  ...shared,
+  id: 'confirmTotp',
+  method: 'post',
+  path: '/v1/me/totp/confirm',
+  credentials: ['person'],
+  summary: 'Confirm the authenticator with a code: logins need one from then on',
+  description: 'The reply has ten recovery codes, this once.',
+  audit: 'totp.enabled',
+  body: TotpConfirmation,
+  status: 200,
+  response: RecoveryCodes,
+  problems: ['login-failed', 'totp-active', 'totp-inactive'],
+  async handle({ caller, body, limitIssue }, { storage, keychain, now }) {
+    await limitIssue('login', caller.email);
+    const account = await findLogin(storage, caller.email);
+    if (!account) throw new Problem('totp-inactive', 'No authenticator was enrolled.');
+    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');
+    const step = matchTotp(totpSecretOf(account, keychain), body.totp.replaceAll(/\s/g, ''), now());
+    if (step === undefined) throw new Problem('login-failed', 'The code is not that of the enrolled authenticator.');
+    const recovery_codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+    await updateAccount(storage.forAccount(account.id), {
+      totp_confirmed_at: now(),
+      totp_last_step: step,
+      recovery_hashes: recovery_codes.map(code => recoveryHash(account.id, code.replace('-', ''), keychain)),
+    });
+    return { recovery_codes };
+  },
+});
+
+const removeTotp = operation({
+  ...shared,
+  id: 'removeTotp',
+  method: 'post',
+  path: '/v1/me/totp/remove',
+  credentials: ['person'],
+  summary: 'Do without the authenticator again',
+  audit: 'totp.removed',
+  body: PasswordProof,
+  status: 204,
+  problems: ['login-failed'],
+  async handle(request, { storage }) {
+    const account = await provenAgain(request.caller, request.body.password, request, { storage });
+    await updateAccount(storage.forAccount(account.id), {
+      totp_sealed: null,
+      totp_confirmed_at: null,
+      totp_last_step: null,
+      recovery_hashes: [],
+    });
+  },
+});
+
+/** Every operation on one's own account. */
+export const accountRoutes = [
+  setUp,
+  patchMe,
+  changeMyPassword,
+  requestPasswordReset,
+  resetMyPassword,
+  enrolTotp,
+  confirmTotp,
+  removeTotp,
+];

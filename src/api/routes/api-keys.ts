@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { ApiKey, ApiKeyPatch, NewApiKey, OverlapHours, presentApiKey } from '../../domain/api-keys.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { notFound } from '../../domain/problem.ts';
+import {
+  findTenantKey,
+  insertApiKey,
+  listApiKeyPage,
+  patchApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from '../../storage/api-keys.ts';
+import { operation, reply } from '../operation.ts';
+
+const KeyPath = z.object({ id: typeId('key') });
+const Rotation = z
+  .strictObject({
+    overlap_hours: OverlapHours.default(24).meta({ description: 'For how long the old values stay valid; 0…168' }),
+  })
+  .meta({ id: 'ApiKeyRotation' });
+const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
+
+const listApiKeysOperation = operation({
+  ...shared,
+  id: 'listApiKeys',
+  method: 'get',
+  path: '/v1/api-keys',
+  credentials: ['session'],
+  summary: 'List the API keys, newest first',
+  query: z.object(pageQuery),
+  status: 200,
+  response: pageOf(ApiKey),
+  async handle({ caller, query, after, page }, { storage, now }) {
+    const rows = await listApiKeyPage(storage.forTenant(caller.tenantId), query.limit, after);
+    return page(rows, row => presentApiKey(row, now()));
+  },
+});
+
+const createApiKey = operation({
+  ...shared,
+  id: 'createApiKey',
+  method: 'post',
+  path: '/v1/api-keys',
+  credentials: ['session'],
+  summary: 'Create an API key',
+  description: 'Of a server key the reply has `secret` and `api_key`, this once. A public key never shows either.',
+  audit: 'api-key.created',
+  showsSecret: true,
+  body: NewApiKey,
+  status: 201,
+  response: ApiKey,
+  problems: ['limit-reached'],
+  async handle({ caller, body }, { storage, keychain, now }) {
+    const at = now();
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(caller.tenantId), keychain, body, at);
+    return reply({
+      headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}` },
+      body: presentApiKey(row, at, shownOnce),
+    });
+  },
+});
+
+const readApiKey = operation({
+  ...shared,
+  id: 'readApiKey',
+  method: 'get',
+  path: '/v1/api-keys/{id}',
+  credentials: ['session'],
+  summary: 'Read an API key, without its secrets',
+  params: KeyPath,
+  status: 200,
+  response: ApiKey,
+  etag: true,
+  async handle({ caller, params }, { storage, now }) {
+    const row = await findTenantKey(storage.forTenant(caller.tenantId), params.id);
+    if (!row) throw notFound('API key');
+    return presentApiKey(row, now());
+  },
+});
+
+const patchApiKeyOperation = operation({
+  ...shared,
+  id: 'patchApiKey',
+  method: 'patch',
+  path: '/v1/api-keys/{id}',
+  credentials: ['session'],
+  summary: 'Change name, scopes, allowed origins or expiry of an API key',
+  description: 'Every process goes by it within a second. A revoked key stays as it is.',
+  audit: 'api-key.updated',
+  params: KeyPath,
+  body: ApiKeyPatch,
+  status: 200,
+  response: ApiKey,
+  problems: ['invalid-transition', 'precondition-failed'],
+  async handle({ caller, params, body, requireMatch }, { storage, now }) {
+    const at = now();
+    const row = await patchApiKey(storage.forTenant(caller.tenantId), params.id, body, at, before =>
+      requireMatch(presentApiKey(before, at)),
+    );
+    return presentApiKey(row, at);
+  },
+});
+
+const rotateApiKeyOperation = operation({
+  ...shared,
+  id: 'rotateApiKey',
+  method: 'post',
+  path: '/v1/api-keys/{id}/rotate',
+  credentials: ['session'],
+  summary: 'Give an API key new secrets; the old ones stay valid for an overlap',
+  audit: 'api-key.rotated',
+  showsSecret: true,
+  params: KeyPath,
+  body: Rotation,
+  status: 200,
+  response: ApiKey,
+  problems: ['invalid-transition'],
+  async handle({ caller, params, body }, { storage, keychain, now }) {
+    const at = now();
+    const tenant = storage.forTenant(caller.tenantId);
+    const { row, shownOnce } = await rotateApiKey(tenant, keychain, params.id, body.overlap_hours, at);
+    return presentApiKey(row, at, shownOnce);
+  },
+});
+
+const revokeApiKeyOperation = operation({
+  ...shared,
+  id: 'revokeApiKey',
+  method: 'delete',
+  path: '/v1/api-keys/{id}',
+  credentials: ['session'],
+  summary: 'Revoke an API key for good',
+  description: 'Every process refuses it and its tokens within a second.',
+  audit: 'api-key.revoked',
+  params: KeyPath,
+  status: 204,
+  async handle({ caller, params }, { storage, now }) {
+    const row = await revokeApiKey(storage.forTenant(caller.tenantId), params.id, now());
+    return reply({ status: 204, body: presentApiKey(row, now()) });
+  },
+});
+
+/** Every operation on API keys. */
+export const apiKeyRoutes = [
+  listApiKeysOperation,
+  createApiKey,
+  readApiKey,
+  patchApiKeyOperation,
+  rotateApiKeyOperation,
+  revokeApiKeyOperation,
+];

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { Action, AuditEntry } from '../../domain/audit-log.ts';
+import { parseTypeId, toTypeId } from '../../domain/ids.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { Timestamp } from '../../domain/text.ts';
+import { type AuditRow, listAuditEntries } from '../../storage/audit-log.ts';
+import { operation } from '../operation.ts';
+
+const presentEntry = (row: AuditRow) => ({
+  id: toTypeId('audit', row.id),
+  at: row.at,
+  actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
+  action: row.action,
+  target: { id: row.target_id, name: row.target_name },
+  fields: row.fields,
+  ip: row.ip,
+  request_id: row.request_id,
+});
+
+/** A member or an API key, as the log names who did something. */
+const Actor = z
+  .string()
+  .max(40)
+  .refine(
+    id => parseTypeId('member', id) !== undefined || parseTypeId('key', id) !== undefined,
+    'must be an identifier that starts with "member_" or "key_"',
+  );
+
+const readAuditLog = operation({
+  id: 'readAuditLog',
+  method: 'get',
+  path: '/v1/audit-log',
+  tag: 'Audit log',
+  credentials: ['session'],
+  summary: 'List what the team has done, newest first',
+  description: 'Lines are only ever added: neither the API nor its database role can change or remove one.',
+  right: 'audit-log:read',
+  query: z.object({
+    ...pageQuery,
+    action: Action.optional(),
+    actor: Actor.optional().meta({ description: '`member_…` or `key_…`' }),
+    since: Timestamp.optional(),
+  }),
+  status: 200,
+  response: pageOf(AuditEntry),
+  async handle({ caller, query, after, page }, { storage }) {
+    const { limit, action, actor, since } = query;
+    const tenant = storage.forTenant(caller.tenantId);
+    return page(await listAuditEntries(tenant, { action, actor, since }, limit, after), presentEntry);
+  },
+});
+
+/** Every operation on the audit log. */
+export const auditLogRoutes = [readAuditLog];

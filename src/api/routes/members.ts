@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import { newUuid, toTypeId, typeId } from '../../domain/ids.ts';
+import { linkTo } from '../../domain/links.ts';
+import {
+  Acceptance,
+  INVITATION_DAYS,
+  Invitation,
+  InvitationNotice,
+  Member,
+  MemberPatch,
+  NewInvitation,
+  requireRankFor,
+} from '../../domain/members.ts';
+import { pageOf, pageQuery } from '../../domain/pages.ts';
+import { LoggedIn } from '../../domain/sessions.ts';
+import { hashPassword } from '../../platform/passwords.ts';
+import { randomSecret, sha256 } from '../../platform/secrets.ts';
+import {
+  acceptInvitation,
+  deleteInvitation,
+  deleteMember,
+  findInvitation,
+  type InvitationRow,
+  insertInvitation,
+  listInvitations,
+  listMembers,
+  type MemberRow,
+  updateMemberRole,
+} from '../../storage/members.ts';
+import { startSession } from '../../storage/sessions.ts';
+import { findTenant } from '../../storage/tenants.ts';
+import { leaveLineOf } from '../audit-trail.ts';
+import { refuseWhilePasswordsWait, verifyLogin } from '../authentication/login.ts';
+import { beginSession } from '../authentication/sessions.ts';
+import type { ApiDeps } from '../deps.ts';
+import { deviceOf, replyLoggedIn } from '../logged-in.ts';
+import { operation, reply } from '../operation.ts';
+
+const shared = { tag: 'Members' } as const;
+const MemberPath = z.object({ id: typeId('member') });
+const InvitationPath = z.object({ token: z.string().max(200) });
+
+const presentMember = (row: MemberRow) => ({
+  id: toTypeId('member', row.id),
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  totp_enabled: row.totp_confirmed_at !== null,
+  created_at: row.created_at,
+});
+
+const presentInvitation = (row: InvitationRow) => ({ ...row, id: toTypeId('invitation', row.id) });
+
+const listMembersOperation = operation({
+  ...shared,
+  id: 'listMembers',
+  method: 'get',
+  path: '/v1/members',
+  credentials: ['session'],
+  summary: 'List the members of the team in the order in which they joined',
+  right: 'members:read',
+  query: z.object(pageQuery),
+  status: 200,
+  response: pageOf(Member),
+  async handle({ caller, query, after, page }, { storage }) {
+    return page(await listMembers(storage.forTenant(caller.tenantId), query.limit, after), presentMember);
+  },
+});
+
+const inviteMember = operation({
+  ...shared,
+  id: 'inviteMember',
+  method: 'post',
+  path: '/v1/members',
+  credentials: ['session'],
+  summary: 'Invite somebody into the team',
+  description: `The reply has the link, this once; where a mail server is set it is also mailed. It works for ${INVITATION_DAYS} days, and takes the place of an earlier one for the same address. Only an owner invites owners.`,
+  right: 'members:manage',
+  audit: 'member.invited',
+  showsSecret: true,
+  body: NewInvitation,
+  status: 201,
+  response: Invitation,
+  problems: ['member-exists', 'limit-reached'],
+  async handle({ caller, body }, deps) {
+    requireRankFor(caller.role, body.role);
+    const token = randomSecret();
+    const at = deps.now();
+    const expires_at = new Date(at.getTime() + INVITATION_DAYS * 86_400_000);
+    const tenant = deps.storage.forTenant(caller.tenantId);
+    const row = await insertInvitation(tenant, { ...body, token_hash: sha256(token), expires_at }, at);
+    const link = linkTo(deps.config.BASE_URL, 'invitation', token);
+    void mailInvitation(row.email, caller.name || caller.email, caller.tenantId, link, deps).catch(error =>
+      deps.log.error({ reason: (error as Error).message }, 'an invitation could not be mailed'),
+    );
+    return { ...presentInvitation(row), link };
+  },
+});
+
+/** Not waited for: the reply shows the link whether the mail server takes it or not. */
+async function mailInvitation(
+  to: string,
+  inviter: string,
+  tenantId: string,
+  link: string,
+  { mail, storage }: ApiDeps,
+): Promise<void> {
+  if (!mail) return;
+  const tenant = await findTenant(storage.forTenant(tenantId));
+  await mail.send({
+    to,
+    subject: `Join ${tenant?.name ?? 'the team'}`,
+    text: `${inviter} invites you to ${tenant?.name ?? 'the team'}.\n\nAccept within ${INVITATION_DAYS} days:\n${link}\n`,
+  });
+}
+
+const patchMember = operation({
+  ...shared,
+  id: 'patchMember',
+  method: 'patch',
+  path: '/v1/members/{id}',
+  credentials: ['session'],
+  summary: 'Give a member another role',
+  description: 'Counts from the next request of that member on. Only an owner makes or changes an owner.',
+  right: 'members:manage',
+  audit: 'member.updated',
+  params: MemberPath,
+  body: MemberPatch,
+  status: 200,
+  response: Member,
+  problems: ['last-owner'],
+  async handle({ caller, params, body }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    return presentMember(await updateMemberRole(tenant, caller.role, params.id, body.role));
+  },
+});
+
+const removeMember = operation({
+  ...shared,
+  id: 'removeMember',
+  method: 'delete',
+  path: '/v1/members/{id}',
+  credentials: ['session'],
+  summary: 'Take a member out of the team',
+  description: 'Counts from the next request of that member on. Only an owner removes an owner.',
+  right: 'members:manage',
+  audit: 'member.removed',
+  params: MemberPath,
+  status: 204,
+  problems: ['last-owner'],
+  async handle({ caller, params }, { storage }) {
+    const row = await deleteMember(storage.forTenant(caller.tenantId), caller.role, params.id);
+    return reply({ status: 204, body: presentMember(row) });
+  },
+});
+
+const listInvitationsOperation = operation({
+  ...shared,
+  id: 'listInvitations',
+  method: 'get',
+  path: '/v1/members/invitations',
+  credentials: ['session'],
+  summary: 'List the open invitations, newest first',
+  right: 'members:manage',
+  query: z.object(pageQuery),
+  status: 200,
+  response: pageOf(Invitation),
+  async handle({ caller, query, after, page }, { storage, now }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    return page(await listInvitations(tenant, query.limit, after, now()), presentInvitation);
+  },
+});
+
+const revokeInvitation = operation({
+  ...shared,
+  id: 'revokeInvitation',
+  method: 'delete',
+  path: '/v1/members/invitations/{id}',
+  credentials: ['session'],
+  summary: 'Take an invitation back',
+  right: 'members:manage',
+  audit: 'invitation.revoked',
+  params: z.object({ id: typeId('invitation') }),
+  status: 204,
+  async handle({ caller, params }, { storage }) {
+    await deleteInvitation(storage.forTenant(caller.tenantId), params.id);
+  },
+});
+
+const readInvitation = operation({
+  ...shared,
+  id: 'readInvitation',
+  method: 'get',
+  path: '/v1/invitations/{token}',
+  credentials: [],
+  summary: 'Say to whoever holds its link what an invitation is for',
+  params: InvitationPath,
+  status: 200,
+  response: InvitationNotice,
+  problems: ['link-not-valid', 'database-unavailable', 'rate-limit-exceeded'],
+  async handle({ params, clientIp, limitIssue }, { storage, now }) {
+    await limitIssue('ip', clientIp());
+    const found = await findInvitation(storage, sha256(params.token), now());
+    return {
+      tenant_name: found.tenant_name,
+      email: found.email,
+      role: found.role,
+      account_exists: found.account_id !== null,
+      expires_at: found.expires_at,
+    };
+  },
+});
+
+const acceptInvitationOperation = operation({
+  ...shared,
+  id: 'acceptInvitation',
+  method: 'post',
+  path: '/v1/invitations/{token}/accept',
+  credentials: [],
+  summary: 'Accept an invitation, and log in',
+  description:
+    'Whoever has an account under the address proves it by its password, and keeps its name; anybody else gets an account with the name and password of the body. An invitation is accepted once.',
+  sameOrigin: true,
+  params: InvitationPath,
+  body: Acceptance,
+  status: 200,
+  response: LoggedIn,
+  problems: [
+    'link-not-valid',
+    'login-failed',
+    'totp-required',
+    'member-exists',
+    'limit-reached',
+    'cross-site-request',
+    'rate-limit-exceeded',
+    'database-unavailable',
+  ],
+  async handle(request, deps) {
+    const { storage, now } = deps;
+    const { name, password, totp } = request.body;
+    const invitation = await findInvitation(storage, sha256(request.params.token), now());
+    const { email } = invitation;
+    refuseWhilePasswordsWait();
+    const person =
+      invitation.account_id === null
+        ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
+        : { ...(await verifyLogin({ email, password, totp }, request, deps)), exists: true };
+    const beginning = beginSession(deviceOf(request), deps);
+    await acceptInvitation(storage, invitation, person, now());
+    await startSession(storage.forAccount(person.id), beginning.row, now());
+    await leaveLineOf(person.id, 'member.joined', request, deps, invitation.tenant_id);
+    return replyLoggedIn(storage, person.id, beginning);
+  },
+});
+
+/** Every operation on members and invitations; a fixed path stands before a pattern. */
+export const memberRoutes = [
+  listMembersOperation,
+  inviteMember,
+  listInvitationsOperation,
+  revokeInvitation,
+  patchMember,
+  removeMember,
+  readInvitation,
+  acceptInvitationOperation,
+];

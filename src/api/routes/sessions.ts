@@ -1,0 +1,272 @@
+import { z } from 'zod';
+import { newUuid, toTypeId, typeId } from '../../domain/ids.ts';
+import { pageOf } from '../../domain/pages.ts';
+import { Problem } from '../../domain/problem.ts';
+import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
+import { sha256 } from '../../platform/secrets.ts';
+import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/accounts.ts';
+import { acceptInvitation, findInvitation } from '../../storage/members.ts';
+import type { Storage } from '../../storage/orm.ts';
+import { deleteSession, deleteSessions, listSessions, startSession } from '../../storage/sessions.ts';
+import { leaveLineOf } from '../audit-trail.ts';
+import { clearCookie, setCookie } from '../authentication/cookies.ts';
+import { verifyLogin } from '../authentication/login.ts';
+import {
+  type Journey,
+  OIDC_CALLBACK_PATH,
+  OIDC_LOGIN_PATH,
+  OIDC_WITHIN_SECONDS,
+  type OidcLogin,
+  type Subject,
+} from '../authentication/oidc.ts';
+import { beginSession, SESSION_COOKIE } from '../authentication/sessions.ts';
+import type { ApiDeps } from '../deps.ts';
+import { deviceOf, replyLoggedIn } from '../logged-in.ts';
+import { type Admission, operation, reply } from '../operation.ts';
+
+const shared = { tag: 'Sessions' } as const;
+
+/** Our cookie of a journey to the identity provider, without its prefix. */
+const OIDC_COOKIE = 'oidc';
+
+const readLoginOptions = operation({
+  ...shared,
+  id: 'readLoginOptions',
+  method: 'get',
+  path: '/v1/login-options',
+  credentials: [],
+  summary: 'Say in which ways one can log in here',
+  status: 200,
+  response: LoginOptions,
+  handle: (_, { config, mail }) => ({
+    password_reset_by_mail: mail !== undefined,
+    oidc: config.OIDC_ISSUER ? { name: config.OIDC_NAME, login_url: OIDC_LOGIN_PATH } : null,
+  }),
+});
+
+const logIn = operation({
+  ...shared,
+  id: 'logIn',
+  method: 'post',
+  path: '/v1/session',
+  credentials: [],
+  summary: 'Log in: start a session of the dashboard',
+  description:
+    'Sets a cookie that scripts do not see. 10 logins in 15 minutes for one address; an unknown one is refused as a wrong password is, after the same time.',
+  sameOrigin: true,
+  body: Login,
+  status: 200,
+  response: LoggedIn,
+  problems: ['login-failed', 'totp-required', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
+  async handle(request, deps) {
+    const { id } = await verifyLogin(request.body, request, deps);
+    const beginning = beginSession(deviceOf(request), deps);
+    await startSession(deps.storage.forAccount(id), beginning.row, deps.now());
+    await leaveLineOf(id, 'session.started', request, deps);
+    return replyLoggedIn(deps.storage, id, beginning);
+  },
+});
+
+const logOut = operation({
+  ...shared,
+  id: 'logOut',
+  method: 'delete',
+  path: '/v1/session',
+  credentials: ['person'],
+  summary: 'Log out: end the session that asks',
+  audit: 'session.ended',
+  status: 204,
+  async handle({ caller }, { storage, config }) {
+    await deleteSession(storage.forAccount(caller.accountId), caller.sessionId);
+    return reply({ status: 204, headers: { 'Set-Cookie': clearCookie(SESSION_COOKIE, config) } });
+  },
+});
+
+const listSessionsOperation = operation({
+  ...shared,
+  id: 'listSessions',
+  method: 'get',
+  path: '/v1/sessions',
+  credentials: ['person'],
+  summary: "List the person's sessions, the last used first",
+  status: 200,
+  response: pageOf(Session),
+  async handle({ caller, page }, { storage, config, now }) {
+    const idle = config.SESSION_IDLE_HOURS;
+    const rows = await listSessions(storage.forAccount(caller.accountId));
+    const live = rows.filter(row => sessionEnd(row, idle) > now());
+    return page({ rows: live, next: null }, row => ({
+      ...row,
+      id: toTypeId('session', row.id),
+      current: row.id === caller.sessionId,
+      expires_at: sessionEnd(row, idle),
+    }));
+  },
+});
+
+const endSessions = operation({
+  ...shared,
+  id: 'endSessions',
+  method: 'delete',
+  path: '/v1/sessions',
+  credentials: ['person'],
+  summary: 'Log out everywhere: end every session of the person, this one too',
+  audit: 'sessions.ended',
+  status: 204,
+  async handle({ caller }, { storage, config }) {
+    await deleteSessions(storage.forAccount(caller.accountId));
+    return reply({ status: 204, headers: { 'Set-Cookie': clearCookie(SESSION_COOKIE, config) } });
+  },
+});
+
+const endSession = operation({
+  ...shared,
+  id: 'endSession',
+  method: 'delete',
+  path: '/v1/sessions/{id}',
+  credentials: ['person'],
+  summary: 'End one session of the person',
+  audit: 'session.ended',
+  params: z.object({ id: typeId('session') }),
+  status: 204,
+  async handle({ caller, params }, { storage }) {
+    await deleteSession(storage.forAccount(caller.accountId), params.id);
+  },
+});
+
+/** Where a login by the identity provider may end: a page of the dashboard. */
+const ReturnTo = z
+  .string()
+  .max(500)
+  .regex(/^\/dashboard\/(?!.*\.\.)[A-Za-z0-9/_.~?=&%-]*$/, 'must be a path under /dashboard/')
+  .default('/dashboard/');
+
+const toOidc = (deps: ApiDeps): OidcLogin => {
+  if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is set here.');
+  return deps.oidc;
+};
+
+const beginOidcLogin = operation({
+  ...shared,
+  id: 'beginOidcLogin',
+  method: 'get',
+  path: OIDC_LOGIN_PATH,
+  credentials: [],
+  summary: 'Send the browser to the identity provider',
+  query: z.object({
+    return_to: ReturnTo,
+    invitation: z.string().max(200).optional().meta({ description: 'The token of an invitation to accept' }),
+  }),
+  status: 302,
+  problems: ['resource-not-found', 'identity-provider-unavailable', 'rate-limit-exceeded', 'database-unavailable'],
+  async handle({ query, clientIp, limitIssue }, deps) {
+    await limitIssue('ip', clientIp());
+    const { url, carried } = await toOidc(deps).begin(query.return_to, query.invitation, deps.now());
+    const cookie = setCookie(OIDC_COOKIE, carried, OIDC_WITHIN_SECONDS, deps.config);
+    return reply({ headers: { Location: url, 'Set-Cookie': cookie } });
+  },
+});
+
+/** What providers send along beside `code` and `state`; only what is known here is let in. */
+const CALLBACK_PARAMETERS = [
+  'code',
+  'state',
+  'iss',
+  'error',
+  'error_description',
+  'error_uri',
+  'session_state',
+  'scope',
+];
+const OTHER_PARAMETERS = ['authuser', 'hd', 'prompt'];
+
+const finishOidcLogin = operation({
+  ...shared,
+  id: 'finishOidcLogin',
+  method: 'get',
+  path: OIDC_CALLBACK_PATH,
+  credentials: [],
+  summary: 'Take the browser back from the identity provider, logged in',
+  description:
+    'A person is known by what the provider calls them, the first time by a verified e-mail address. Whatever went wrong, the browser gets to the login page, with `error`.',
+  query: z.object(
+    Object.fromEntries(
+      [...CALLBACK_PARAMETERS, ...OTHER_PARAMETERS].map(name => [name, z.string().max(4000).optional()]),
+    ),
+  ),
+  status: 302,
+  problems: ['resource-not-found', 'rate-limit-exceeded'],
+  async handle(request, deps) {
+    await request.limitIssue('ip', request.clientIp());
+    const { config, now } = deps;
+    const sent = Object.entries(request.query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+    try {
+      const { subject, journey } = await toOidc(deps).finish(
+        new URLSearchParams(sent as [string, string][]).toString(),
+        request.cookie(OIDC_COOKIE),
+        now(),
+      );
+      const cookie = await enterBySubject(subject, journey, request, deps);
+      return reply({
+        headers: { Location: journey.returnTo, 'Set-Cookie': [clearCookie(OIDC_COOKIE, config), cookie] },
+      });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'resource-not-found') throw error;
+      deps.log.info(
+        { code: error.code, reason: (error.cause as Error)?.message },
+        'a login by the identity provider failed',
+      );
+      deps.metrics.authAttempts.inc({ method: 'session', result: error.code });
+      const headers = {
+        Location: `/dashboard/login?error=${error.code}`,
+        'Set-Cookie': clearCookie(OIDC_COOKIE, config),
+      };
+      return reply({ headers });
+    }
+  },
+});
+
+/**
+ * Starts the session of whom the provider vouches for, and accepts the invitation that they came with.
+ *
+ * Somebody whom the provider has not brought before is found by the verified address, or comes by the invitation.
+ */
+async function enterBySubject(
+  subject: Subject,
+  { invitation: token }: Journey,
+  request: Admission<unknown>,
+  deps: ApiDeps,
+): Promise<string> {
+  const { storage, now, metrics } = deps;
+  const invitation = token === undefined ? undefined : await findInvitation(storage, sha256(token), now());
+  if (invitation && invitation.email !== subject.email)
+    throw new Problem('login-failed', 'The invitation is for another address than the provider has verified.');
+  const known = await findAccountOfSubject(storage, subject.issuer, subject.subject);
+  const accountId = known ?? (await findByAddress(subject.email, storage));
+  if (accountId === undefined && !invitation)
+    throw new Problem('login-failed', 'Nobody of that address is known here.');
+  const person = { id: accountId ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
+  const own = storage.forAccount(person.id);
+  const beginning = beginSession(deviceOf(request), deps);
+  if (invitation) await acceptInvitation(storage, invitation, { ...person, exists: accountId !== undefined }, now());
+  if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
+  await startSession(own, beginning.row, now());
+  metrics.authAttempts.inc({ method: 'session', result: 'ok' });
+  await leaveLineOf(person.id, invitation ? 'member.joined' : 'session.started', request, deps, invitation?.tenant_id);
+  return beginning.cookie;
+}
+
+const findByAddress = async (email: string | undefined, storage: Storage): Promise<string | undefined> =>
+  email === undefined ? undefined : (await findLogin(storage, email))?.id;
+
+/** Every operation on sessions. */
+export const sessionRoutes = [
+  readLoginOptions,
+  logIn,
+  logOut,
+  listSessionsOperation,
+  endSessions,
+  endSession,
+  beginOidcLogin,
+  finishOidcLogin,
+];

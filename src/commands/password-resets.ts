@@ -1,0 +1,15 @@
+import { PasswordResetRequest, RESET_LINK_HOURS } from '../domain/accounts.ts';
+import { linkTo } from '../domain/links.ts';
+import { randomSecret, sha256 } from '../platform/secrets.ts';
+import { findLogin, insertLink } from '../storage/accounts.ts';
+import { type CommandContext, type Options, required, UsageError } from './command.ts';
+
+/** `password-reset create --email E`: a link, for an hour, by which that person chooses a new password. */
+export async function createPasswordReset({ storage, config, now }: CommandContext, options: Options) {
+  const { email } = PasswordResetRequest.parse({ email: required(options, 'email') });
+  if (!(await findLogin(storage, email))) throw new UsageError('--email: nobody has an account under that address');
+  const token = randomSecret();
+  const expires_at = new Date(now.getTime() + RESET_LINK_HOURS * 3_600_000);
+  await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at });
+  return { email, link: linkTo(config.BASE_URL, 'reset', token), expires_at };
+}

@@ -1,0 +1,23 @@
+import { SETUP_LINK_HOURS } from '../domain/accounts.ts';
+import { linkTo } from '../domain/links.ts';
+import type { Config } from '../platform/config.ts';
+import { randomSecret, sha256 } from '../platform/secrets.ts';
+import { hasOwner, insertLink } from '../storage/accounts.ts';
+import type { Storage } from '../storage/orm.ts';
+import { type CommandContext, UsageError } from './command.ts';
+
+/** The link of the first run, for a day, in place of an earlier one; `undefined` as soon as some tenant has an owner. */
+export async function makeSetupLink(storage: Storage, { BASE_URL }: Config, now: Date): Promise<string | undefined> {
+  if (await hasOwner(storage)) return undefined;
+  const token = randomSecret();
+  const expires_at = new Date(now.getTime() + SETUP_LINK_HOURS * 3_600_000);
+  await insertLink(storage, { purpose: 'setup', token_hash: sha256(token), email: null, expires_at });
+  return linkTo(BASE_URL, 'setup', token);
+}
+
+/** `setup create`: the link of the first run, where the roles run apart and nobody reads the welcome of `start`. */
+export async function createSetup({ storage, config, now }: CommandContext) {
+  const link = await makeSetupLink(storage, config, now);
+  if (link === undefined) throw new UsageError('there is an owner already: log in, or use `password-reset create`');
+  return { link };
+}

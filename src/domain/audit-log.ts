@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { typeIdOut } from './ids.ts';
+import { TimestampOut } from './text.ts';
+
+export const ActorType = z.enum(['member', 'api-key', 'system']);
+export type ActorType = z.infer<typeof ActorType>;
+
+/** Every act that leaves a line: `resource.past-verb`. Stable; operations name them. */
+export const ACTIONS = [
+  'tenant.created',
+  'tenant.updated',
+  'session.started',
+  'session.ended',
+  'sessions.ended',
+  'account.updated',
+  'password.changed',
+  'password.reset',
+  'totp.enrolled',
+  'totp.enabled',
+  'totp.removed',
+  'member.created',
+  'member.invited',
+  'member.joined',
+  'member.updated',
+  'member.removed',
+  'invitation.revoked',
+  'api-key.created',
+  'api-key.updated',
+  'api-key.rotated',
+  'api-key.revoked',
+  'question.created',
+  'question.updated',
+  'question.deleted',
+  'question.published',
+  'question.paused',
+  'question.resumed',
+  'question.closed',
+  'question.archived',
+  'question.cloned',
+  'answer.tagged',
+  'answer.deleted',
+  'quarantine.replayed',
+  'quarantine.discarded',
+  'conversation.updated',
+  'conversation.deleted',
+  'message.updated',
+  'message.redacted',
+] as const;
+export const Action = z.enum(ACTIONS);
+export type Action = z.infer<typeof Action>;
+
+/** How many names of fields a line keeps. */
+export const MAX_FIELDS = 20;
+
+export const AuditEntry = z
+  .object({
+    id: typeIdOut('audit'),
+    at: TimestampOut,
+    actor: z.object({
+      type: ActorType,
+      id: z.string().nullable().meta({ description: '`member_…` or `key_…`; null for the command line' }),
+      name: z.string().meta({ description: 'As it was at that time' }),
+    }),
+    action: Action,
+    target: z.object({ id: z.string().nullable(), name: z.string().nullable() }),
+    fields: z.array(z.string()).meta({ description: 'The names of the fields that were sent, never their values' }),
+    ip: z.string().nullable().meta({ description: "As far as the tenant's `ip_mode` allows" }),
+    request_id: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEntry' });

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { Account, Email, TriedCode, TriedPassword } from './accounts.ts';
+import { typeIdOut } from './ids.ts';
+import { TimestampOut } from './text.ts';
+
+/** How stale `last_seen_at` may become: it is written at most this often, so that reading writes nothing. */
+export const SEEN_EVERY_MS = 60_000;
+
+/** What is kept of a browser's own description of itself. */
+export const MAX_USER_AGENT = 200;
+
+export const Login = z
+  .strictObject({
+    email: Email,
+    password: TriedPassword,
+    totp: TriedCode.optional().meta({ description: 'The code of the authenticator, or a recovery code' }),
+  })
+  .meta({ id: 'Login' });
+
+/** Who has just logged in, with the token that writes carry in `X-CSRF-Token`. */
+export const LoggedIn = z.object({ member: Account, csrf_token: z.string() }).meta({ id: 'LoggedIn' });
+
+export const LoginOptions = z
+  .object({
+    password_reset_by_mail: z.boolean(),
+    oidc: z.object({ name: z.string(), login_url: z.string() }).nullable(),
+  })
+  .meta({ id: 'LoginOptions' });
+
+export const Session = z
+  .object({
+    id: typeIdOut('session'),
+    current: z.boolean().meta({ description: 'Whether it is the one that asks' }),
+    user_agent: z.string(),
+    ip: z.string(),
+    created_at: TimestampOut,
+    last_seen_at: TimestampOut,
+    expires_at: TimestampOut,
+  })
+  .meta({ id: 'Session' });
+
+/** When a session that was last seen at a moment ends: by idling, or by its age. */
+export const sessionEnd = (session: { last_seen_at: Date; expires_at: Date }, idleHours: number): Date =>
+  new Date(Math.min(session.expires_at.getTime(), session.last_seen_at.getTime() + idleHours * 3_600_000));

@@ -1,0 +1,79 @@
+import type { Action, ActorType } from '../domain/audit-log.ts';
+import { newUuid } from '../domain/ids.ts';
+import { type Page, toPage } from '../domain/pages.ts';
+import type { IpMode } from '../domain/tenants.ts';
+import { keptIp } from '../domain/tenants.ts';
+import type { TenantStorage } from './orm.ts';
+import { createWhere } from './sql.ts';
+
+export interface AuditRow {
+  id: string;
+  at: Date;
+  actor_type: ActorType;
+  actor_id: string | null;
+  actor_name: string;
+  action: Action;
+  target_id: string | null;
+  target_name: string | null;
+  fields: string[];
+  ip: string | null;
+  request_id: string | null;
+}
+
+/** An act, before the tenant's `ip_mode` has its say. */
+export type Act = Omit<AuditRow, 'id' | 'at'>;
+
+const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, target_name, fields, ip, request_id';
+
+/** Adds a line to a tenant's audit log, with as much of the address as the tenant wants kept. */
+export async function insertAuditEntry(tenant: TenantStorage, act: Act, now: Date): Promise<void> {
+  await tenant.transaction(async session => {
+    const [row] = await session.query<{ ip_mode: IpMode }>('select ip_mode from tenants where id = $1', [
+      tenant.tenantId,
+    ]);
+    await session.query(
+      `insert into audit_log (tenant_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      [
+        tenant.tenantId,
+        newUuid(),
+        now,
+        act.actor_type,
+        act.actor_id,
+        act.actor_name,
+        act.action,
+        act.target_id,
+        act.target_name,
+        act.fields,
+        act.ip && keptIp(act.ip, row?.ip_mode ?? 'none'),
+        act.request_id,
+      ],
+    );
+  });
+}
+
+export interface AuditFilter {
+  action?: Action | undefined;
+  /** As on the wire: `member_…` or `key_…`. */
+  actor?: string | undefined;
+  since?: Date | undefined;
+}
+
+/** The lines of a tenant, newest first. */
+export async function listAuditEntries(
+  tenant: TenantStorage,
+  { action, actor, since }: AuditFilter,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<AuditRow>> {
+  const where = createWhere();
+  where.and('tenant_id = $', tenant.tenantId);
+  if (action) where.and('action = $', action);
+  if (actor) where.and('actor_id = $', actor);
+  if (since) where.and('at >= $', since);
+  if (after) where.and('(at, id) < ($, $)', ...after);
+  const rows = await tenant.query<AuditRow>(
+    `select ${COLUMNS} from audit_log ${where.sql} order by at desc, id desc limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [row.at.toISOString(), row.id]);
+}

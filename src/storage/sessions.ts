@@ -1,0 +1,91 @@
+import { notFound } from '../domain/problem.ts';
+import type { Role } from '../domain/roles.ts';
+import type { AccountStorage, Session, Storage } from './orm.ts';
+
+export interface SessionRow {
+  id: string;
+  user_agent: string;
+  ip: string;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+}
+
+/** A session with its person, and what that person is in the tenant that was named. */
+export interface FoundSession {
+  id: string;
+  account_id: string;
+  email: string;
+  name: string;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+  member_id: string | null;
+  role: Role | null;
+}
+
+/**
+ * The session of a token's hash, read anew for each request.
+ *
+ * Nothing of it is held in memory, so what was ended, and whoever was removed or given another role, is so in every
+ * process with the next request.
+ */
+export const findSession = async (
+  storage: Storage,
+  tokenHash: Buffer,
+  tenantId: string | null,
+): Promise<FoundSession | undefined> =>
+  (await storage.query<FoundSession>('select * from find_session($1, $2)', [tokenHash, tenantId]))[0];
+
+export interface NewSession {
+  id: string;
+  token_hash: Buffer;
+  user_agent: string;
+  ip: string;
+  expires_at: Date;
+}
+
+/** Adds a session within a transaction that names its account. */
+export async function insertSession(
+  session: Session,
+  accountId: string,
+  { id, token_hash, user_agent, ip, expires_at }: NewSession,
+  now: Date,
+): Promise<void> {
+  await session.query(
+    `insert into sessions (id, account_id, token_hash, user_agent, ip, created_at, last_seen_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $6, $7)`,
+    [id, accountId, token_hash, user_agent, ip, now, expires_at],
+  );
+}
+
+/** Starts a session of an account. */
+export const startSession = (account: AccountStorage, session: NewSession, now: Date): Promise<void> =>
+  account.transaction(transaction => insertSession(transaction, account.accountId, session, now));
+
+export const touchSession = (account: AccountStorage, id: string, now: Date): Promise<unknown> =>
+  account.transaction(session => session.query('update sessions set last_seen_at = $2 where id = $1', [id, now]));
+
+/** The sessions of a person that were not ended, the last used first. */
+export const listSessions = (account: AccountStorage): Promise<SessionRow[]> =>
+  account.transaction(session =>
+    session.query<SessionRow>(
+      `select id, user_agent, ip, created_at, last_seen_at, expires_at from sessions where account_id = $1
+       order by last_seen_at desc, id desc`,
+      [account.accountId],
+    ),
+  );
+
+/** Ends one session of a person. 404 when it is not one of theirs. */
+export const deleteSession = (account: AccountStorage, id: string): Promise<void> =>
+  account.transaction(async session => {
+    const gone = await session.query('delete from sessions where account_id = $1 and id = $2 returning id', [
+      account.accountId,
+      id,
+    ]);
+    if (gone.length === 0) throw notFound('session');
+  });
+
+/** Ends every session of a person. */
+export const deleteSessions = (account: AccountStorage): Promise<unknown> =>
+  account.transaction(session => session.query('delete from sessions where account_id = $1', [account.accountId]));

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
+import { keptIp } from '../../src/domain/tenants.ts';
+import { createApi, type TestApi } from '../support/api.ts';
+import { aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
+import { joinTenant, logIn, makeMember, type TestPerson } from '../support/person.ts';
+
+/**
+ * What the team writes without a line: answers, conversations and messages say themselves who wrote them and when, a read
+ * horizon is no act, and looking into a token changes nothing.
+ */
+const WITHOUT_A_LINE = ['recordAnswers', 'createConversation', 'createMessage', 'markConversationRead', 'inspectToken'];
+/** Actions that no caller does who is known before: their handlers leave the line. */
+const OF_NOBODY_YET = ['session.started', 'tenant.created', 'member.created', 'member.joined', 'password.reset'];
+
+let api: TestApi;
+let tenant: TestTenant;
+let owner: TestPerson;
+beforeAll(async () => {
+  api = await createApi();
+  tenant = await makeTenant(api);
+  owner = await makeMember(api, tenant, 'owner');
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const read = (query = '', person = owner) => api.request('GET', `/v1/audit-log${query}`, { headers: person.headers });
+
+test('every write of a key, a member or a person has a line, or a reason to have none', () => {
+  const writes = OPERATIONS.filter(
+    ({ method, credentials }) =>
+      method !== 'get' && credentials.some(kind => ['api-key', 'session', 'person'].includes(kind)),
+  );
+  expect(writes.length).toBeGreaterThan(35);
+  expect(
+    writes
+      .filter(({ audit }) => audit === undefined)
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(WITHOUT_A_LINE.toSorted());
+  const named = writes.flatMap(({ audit }) => (audit ? [audit] : []));
+  expect(new Set([...named, ...OF_NOBODY_YET])).toEqual(new Set(ACTIONS));
+});
+
+describe('a line', () => {
+  test('says who did what to what, when, by which request, and which fields were sent', async () => {
+    const made = await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion({ name: 'Q1' }) });
+    const renamed = await api.request('PATCH', `/v1/questions/${made.body.id}`, {
+      headers: { ...owner.headers, 'X-Request-Id': 'the-request' },
+      body: { name: 'Q2', title: 'A secret title?' },
+    });
+    expect(renamed.status).toBe(200);
+    const [second, first] = (await read('?limit=2')).body.data;
+    expect(AuditEntry.parse(first)).toMatchObject({
+      actor: { type: 'api-key', id: tenant.key.id, name: 'backend' },
+      action: 'question.created',
+      target: { id: made.body.id, name: 'Q1' },
+      fields: ['type', 'title', 'name'],
+    });
+    expect(second).toMatchObject({
+      actor: { type: 'member', id: owner.memberId, name: 'The owner' },
+      action: 'question.updated',
+      target: { id: made.body.id, name: 'Q2' },
+      fields: ['name', 'title'],
+      request_id: 'the-request',
+      ip: null,
+    });
+    expect(JSON.stringify(second)).not.toContain('A secret title?');
+  });
+
+  test('is left by nothing that failed, and once by what was repeated under an Idempotency-Key', async () => {
+    const before = (await read('?limit=100')).body.data.length;
+    await api.request('POST', '/v1/questions', { headers: owner.headers, body: {} });
+    await api.request('POST', '/v1/questions', {
+      headers: { ...owner.headers, 'X-CSRF-Token': 'x' },
+      body: aQuestion(),
+    });
+    const missing = '/v1/questions/question_01h455vb4pex5vsknk084sn02q';
+    await api.request('DELETE', missing, { headers: owner.headers });
+    expect((await read('?limit=100')).body.data).toHaveLength(before);
+    const headers = { ...owner.headers, 'Idempotency-Key': 'once' };
+    for (const _ of [1, 2]) await api.request('POST', '/v1/questions', { headers, body: aQuestion() });
+    expect((await read('?limit=100')).body.data).toHaveLength(before + 1);
+  });
+
+  test('of a person stands in the log of each of their tenants', async () => {
+    const other = await makeTenant(api, 'Other');
+    const person = await makeMember(api, tenant, 'admin');
+    await joinTenant(api, other, person, 'owner');
+    expect((await logIn(api, person.email)).status).toBe(200);
+    for (const { id } of [tenant, other]) {
+      const headers = { ...person.headers, 'Tenant-Id': id };
+      const { body } = await api.request('GET', '/v1/audit-log?action=session.started', { headers });
+      expect(body.data[0].actor.name).toBe('The admin');
+    }
+  });
+
+  test('keeps as much of the address as the tenant wants kept', async () => {
+    const own = await makeTenant(api);
+    const person = await makeMember(api, own, 'owner');
+    for (const ip_mode of ['full', 'truncated', 'none'])
+      await api.request('PATCH', '/v1/tenant', { headers: person.headers, body: { ip_mode } });
+    const { data } = (await read('', person)).body;
+    expect(data.map((line: { ip: string }) => line.ip)).toEqual([null, '127.0.0.0', '127.0.0.1']);
+    expect(keptIp('::ffff:192.0.2.7', 'truncated')).toBe('192.0.2.0');
+    expect(keptIp('2001:db8:1:2:3::4', 'truncated')).toBe('2001:db8:1::');
+    expect(keptIp('::1', 'truncated')).toBe('0:0:0::');
+  });
+});
+
+describe('the list', () => {
+  test('is filtered by action, actor and time, and paged without gaps', async () => {
+    for (let index = 0; index < 5; index++)
+      await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion({ name: `page ${index}` }) });
+    const all = (await read(`?actor=${tenant.key.id}&limit=100`)).body.data;
+    expect(new Set(all.map((line: { actor: { id: string } }) => line.actor.id))).toEqual(new Set([tenant.key.id]));
+    const paged = [];
+    for (let cursor = ''; ; ) {
+      const page = (await read(`?actor=${tenant.key.id}&limit=2${cursor}`)).body;
+      paged.push(...page.data);
+      if (!page.has_more) break;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    expect(paged).toEqual(all);
+    const since = all[1].at;
+    const recent = (await read(`?actor=${tenant.key.id}&since=${since}&limit=100`)).body.data;
+    expect(recent).toEqual(all.filter((line: { at: string }) => line.at >= since));
+    expect((await read('?action=tenant.updated')).body.data).toEqual([]);
+    for (const query of ['?action=nonsense', '?actor=somebody', '?since=yesterday'])
+      expect((await read(query)).status).toBe(422);
+  });
+
+  test('shows nothing of another tenant', async () => {
+    const other = await makeTenant(api, 'Other');
+    const stranger = await makeMember(api, other, 'owner');
+    expect((await read('', stranger)).body.data).toEqual([]);
+  });
+});

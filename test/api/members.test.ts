@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApi, type TestApi } from '../support/api.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { headersOf, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+let owner: TestPerson;
+beforeAll(async () => {
+  api = await createApi();
+});
+beforeEach(async () => {
+  tenant = await makeTenant(api);
+  owner = await makeMember(api, tenant, 'owner');
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const invite = (email: string, role = 'agent', by = owner) =>
+  api.request('POST', '/v1/members', { headers: by.headers, body: { email, role } });
+const tokenIn = (link: string) => link.split('#token=')[1] as string;
+const accept = (token: string, body: object = {}) =>
+  api.request('POST', `/v1/invitations/${token}/accept`, { body: { name: 'Grace', password: PASSWORD, ...body } });
+const patch = (person: TestPerson, role: string, by = owner) =>
+  api.request('PATCH', `/v1/members/${person.memberId}`, { headers: by.headers, body: { role } });
+const remove = (person: TestPerson, by = owner) =>
+  api.request('DELETE', `/v1/members/${person.memberId}`, { headers: by.headers });
+
+let count = 0;
+const newAddress = () => `somebody-${count++}@acme.example`;
+
+describe('an invitation', () => {
+  test('gives a link once, tells its holder what it is for, and makes a member who is logged in', async () => {
+    const email = newAddress();
+    const invited = await invite(email.toUpperCase(), 'analyst');
+    expect(invited).toMatchObject({ status: 201, body: { email, role: 'analyst' } });
+    expect(invited.body.link).toMatch(/^https:\/\/parley\.test\/dashboard\/invitation#token=[\w-]{43}$/);
+    const token = tokenIn(invited.body.link);
+    const open = await api.request('GET', '/v1/members/invitations', { headers: owner.headers });
+    expect(open.body.data).toEqual([expect.not.objectContaining({ link: expect.anything() })]);
+    const notice = await api.request('GET', `/v1/invitations/${token}`);
+    expect(notice.body).toMatchObject({ tenant_name: 'Acme', email, role: 'analyst', account_exists: false });
+
+    const accepted = await accept(token);
+    expect(accepted).toMatchObject({ status: 200, body: { member: { email, name: 'Grace' } } });
+    const list = await api.request('GET', '/v1/members', { headers: headersOf(accepted, tenant.id) });
+    expect(list.body.data.map((one: { role: string }) => one.role)).toEqual(['owner', 'analyst']);
+    expect((await logIn(api, email)).status).toBe(200);
+    const spent = await accept(token);
+    expect(spent.body).toMatchObject({ status: 404, code: 'link-not-valid' });
+    const after = await api.request('GET', '/v1/members/invitations', { headers: owner.headers });
+    expect(after.body.data).toEqual([]);
+  });
+
+  test('accepted fifty times at once has one winner', async () => {
+    const email = newAddress();
+    const token = tokenIn((await invite(email)).body.link);
+    const replies = await Promise.all(Array.from({ length: 50 }, () => accept(token)));
+    const statuses = replies.map(({ status }) => status);
+    expect(statuses.filter(status => status === 200)).toHaveLength(1);
+    expect(statuses.filter(status => status !== 200 && status !== 404 && status !== 503)).toEqual([]);
+    expect(await api.database.query('select from accounts where email = $1', [email])).toHaveLength(1);
+    expect(await api.database.query('select from members where tenant_id = $1', [tenant.uuid])).toHaveLength(2);
+  }, 60_000);
+
+  test('of somebody who has an account takes its password, and its authenticator is not passed by', async () => {
+    const other = await makeTenant(api, 'Other');
+    const person = await makeMember(api, other, 'owner');
+    const token = tokenIn((await invite(person.email)).body.link);
+    expect((await api.request('GET', `/v1/invitations/${token}`)).body.account_exists).toBe(true);
+    const wrong = await accept(token, { password: 'some other password' });
+    expect(wrong.body).toMatchObject({ status: 401, code: 'login-failed' });
+    const accepted = await accept(token);
+    expect(accepted.body.member.memberships).toHaveLength(2);
+    expect(accepted.body.member.name).toBe('The owner');
+  });
+
+  test('is no longer good when it was taken back, replaced, or has expired', async () => {
+    const revoked = await invite(newAddress());
+    const path = `/v1/members/invitations/${revoked.body.id}`;
+    expect((await api.request('DELETE', path, { headers: owner.headers })).status).toBe(204);
+    expect((await api.request('DELETE', path, { headers: owner.headers })).status).toBe(404);
+    const email = newAddress();
+    const replaced = await invite(email);
+    const current = await invite(email, 'admin');
+    const expired = await invite(newAddress());
+    await api.database.query('update invitations set expires_at = now() where email = $1', [expired.body.email]);
+    for (const { body } of [revoked, replaced, expired])
+      expect((await accept(tokenIn(body.link))).body).toMatchObject({ status: 404, code: 'link-not-valid' });
+    expect((await accept('nonsense')).status).toBe(404);
+    expect((await accept(tokenIn(current.body.link))).body.member.memberships[0].role).toBe('admin');
+  });
+
+  test('is kept by the hash of its token, and of a repeated request its reply is kept encrypted', async () => {
+    const headers = { ...owner.headers, 'Idempotency-Key': 'one' };
+    const body = { email: newAddress(), role: 'agent' };
+    const first = await api.request('POST', '/v1/members', { headers, body });
+    const again = await api.request('POST', '/v1/members', { headers, body });
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true');
+    expect(again.body).toEqual(first.body);
+    const token = tokenIn(first.body.link);
+    for (const table of ['invitations', 'idempotency_keys', 'audit_log']) {
+      const rows = await api.database.query<{ row: string }>(`select ${table}::text as row from ${table}`);
+      expect(rows.filter(({ row }) => row.includes(token))).toEqual([]);
+    }
+  });
+
+  test('is refused for a member, for a faulty address or role, and for an owner unless an owner invites', async () => {
+    const admin = await makeMember(api, tenant, 'admin');
+    expect((await invite(admin.email)).body).toMatchObject({ status: 409, code: 'member-exists' });
+    expect((await invite('nobody')).status).toBe(422);
+    expect((await invite(newAddress(), 'king')).status).toBe(422);
+    expect((await invite(newAddress(), 'owner', admin)).body.code).toBe('insufficient-scope');
+    expect((await invite(newAddress(), 'admin', admin)).status).toBe(201);
+  });
+
+  test('is refused when the team is full', async () => {
+    await api.database.query(
+      `insert into members (tenant_id, id, account_id, role, created_at)
+       select $1, gen_random_uuid(), gen_random_uuid(), 'agent', now() from generate_series(1, 198)`,
+      [tenant.uuid],
+    );
+    expect((await invite(newAddress())).status).toBe(201);
+    expect((await invite(newAddress())).body).toMatchObject({ status: 409, code: 'limit-reached' });
+  });
+});
+
+describe('a member', () => {
+  test('gets another role and leaves the team by an admin, but an owner by an owner alone', async () => {
+    const admin = await makeMember(api, tenant, 'admin');
+    const agent = await makeMember(api, tenant, 'agent');
+    expect((await patch(agent, 'analyst', admin)).body).toMatchObject({ id: agent.memberId, role: 'analyst' });
+    expect((await patch(agent, 'owner', admin)).body.code).toBe('insufficient-scope');
+    expect((await patch(owner, 'agent', admin)).body.code).toBe('insufficient-scope');
+    expect((await remove(owner, admin)).body.code).toBe('insufficient-scope');
+    expect((await remove(agent, admin)).status).toBe(204);
+    expect((await remove(agent, admin)).status).toBe(404);
+    expect((await patch(admin, 'owner')).body.role).toBe('owner');
+  });
+
+  test('that is the last owner stays one', async () => {
+    expect((await patch(owner, 'admin')).body).toMatchObject({ status: 409, code: 'last-owner' });
+    expect((await remove(owner)).body).toMatchObject({ status: 409, code: 'last-owner' });
+    expect((await patch(owner, 'owner')).status).toBe(200);
+    const second = await makeMember(api, tenant, 'owner');
+    expect((await remove(owner, second)).status).toBe(204);
+  });
+
+  test('of two owners who remove each other at once one stays', async () => {
+    for (let round = 0; round < 5; round++) {
+      const own = await makeTenant(api);
+      const [one, two] = [await makeMember(api, own, 'owner'), await makeMember(api, own, 'owner')];
+      const statuses = (await Promise.all([remove(two, one), remove(one, two)])).map(({ status }) => status);
+      expect(statuses).toContain(204);
+      const left = await api.database.query(`select from members where tenant_id = $1 and role = 'owner'`, [own.uuid]);
+      expect(left).toHaveLength(1);
+    }
+  });
+
+  test('of another tenant is not found', async () => {
+    const foreign = await makeMember(api, await makeTenant(api, 'Other'), 'agent');
+    expect((await patch(foreign, 'analyst')).status).toBe(404);
+    expect((await remove(foreign)).status).toBe(404);
+  });
+
+  test('writes to conversations as a member, who is assigned and reads like the team', async () => {
+    const agent = await makeMember(api, tenant, 'agent');
+    const token = await tenant.sign('user|42');
+    const started = await api.request('POST', '/v1/conversations', { as: token, body: { message: 'Help' } });
+    const path = `/v1/conversations/${started.body.id}`;
+    const written = await api.request('POST', `${path}/messages`, { headers: agent.headers, body: { body: 'Yes?' } });
+    expect(written.body.author).toMatchObject({ type: 'member', id: agent.memberId });
+    const assigned = await api.request('PATCH', path, {
+      headers: agent.headers,
+      body: { assignee_id: agent.memberId },
+    });
+    expect(assigned.body).toMatchObject({ status: 'pending', assignee_id: agent.memberId });
+    const unread = await api.request('GET', '/v1/conversations/unread-count', { headers: agent.headers });
+    expect(unread.body).toEqual({ count: 1 });
+    const seen = await api.request('GET', `${path}/messages`, { as: token });
+    expect(seen.body.data[1].author).toEqual({ type: 'member', id: null, name: null });
+  });
+});

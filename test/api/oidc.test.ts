@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApi, type TestApi, type TestReply } from '../support/api.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { createProvider, type TestProvider } from '../support/oidc.ts';
+import { logIn as byPassword, cookieOf, makeMember, type TestPerson } from '../support/person.ts';
+
+let api: TestApi;
+let provider: TestProvider;
+let tenant: TestTenant;
+let person: TestPerson;
+let count = 0;
+beforeAll(async () => {
+  provider = await createProvider('https://parley.test/v1/oidc/callback');
+  api = await createApi({ settings: provider.settings });
+});
+beforeEach(async () => {
+  tenant = await makeTenant(api);
+  person = await makeMember(api, tenant, 'agent');
+  provider.subject = { sub: `subject-${count++}`, email: person.email, email_verified: true, name: 'Grace Hopper' };
+});
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+/** Begins a login: where the provider is, and what the browser carries there. */
+async function begin(query = '') {
+  const reply = await api.request('GET', `/v1/oidc/login${query}`);
+  expect(reply.status).toBe(302);
+  return { url: reply.headers.get('Location') ?? '', cookie: cookieOf(reply.headers.get('Set-Cookie') ?? '') };
+}
+
+const finish = (query: string, cookie?: string): Promise<TestReply> =>
+  api.request('GET', `/v1/oidc/callback?${query}`, cookie === undefined ? {} : { headers: { Cookie: cookie } });
+
+/** A whole login; its last reply. */
+async function logIn(query = ''): Promise<TestReply> {
+  const { url, cookie } = await begin(query);
+  return finish(await provider.walk(url), cookie);
+}
+
+const sessionIn = (reply: TestReply): string =>
+  cookieOf(reply.headers.getSetCookie().find(line => line.startsWith('__Host-parley_session=')) ?? '');
+const whoIs = async (reply: TestReply) =>
+  (await api.request('GET', '/v1/me', { headers: { Cookie: sessionIn(reply) } })).body;
+
+const FAILED = '/dashboard/login?error=login-failed';
+const expectFailed = (reply: TestReply) => {
+  expect([reply.status, reply.headers.get('Location')]).toEqual([302, FAILED]);
+  expect(sessionIn(reply)).toBe('');
+};
+
+describe('a login by the identity provider', () => {
+  test('is offered on the login page', async () => {
+    const options = await api.request('GET', '/v1/login-options');
+    expect(options.body.oidc).toEqual({ name: 'Single sign-on', login_url: '/v1/oidc/login' });
+  });
+
+  test('goes there with state, nonce and PKCE, and comes back to the page it began on, logged in', async () => {
+    const { url } = await begin('?return_to=/dashboard/inbox');
+    const sent = new URL(url).searchParams;
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(sent.get(name)).toMatch(/^[\w-]{43}$/);
+    expect(sent.get('code_challenge_method')).toBe('S256');
+    const reply = await logIn('?return_to=/dashboard/inbox');
+    expect(reply.headers.get('Location')).toBe('/dashboard/inbox');
+    expect((await whoIs(reply)).account).toMatchObject({ email: person.email });
+  });
+
+  test('knows the person by what the provider calls them from then on, whatever the address becomes', async () => {
+    await logIn();
+    provider.subject = { sub: provider.subject.sub, email: 'moved@acme.example', email_verified: true };
+    expect((await whoIs(await logIn())).account.email).toBe(person.email);
+  });
+
+  test('takes the account away from whoever made it under an address that was not theirs', async () => {
+    const reply = await logIn();
+    expect((await whoIs(reply)).account.email).toBe(person.email);
+    expect((await api.request('GET', '/v1/me', { headers: person.headers })).status).toBe(401);
+    expect((await byPassword(api, person.email)).body.code).toBe('login-failed');
+    await logIn();
+    expect((await whoIs(reply)).account.email).toBe(person.email);
+  });
+
+  test('is refused for an address that is unknown or that the provider has not verified', async () => {
+    const { sub } = provider.subject;
+    provider.subject = { sub, email: person.email, email_verified: false };
+    expectFailed(await logIn());
+    provider.subject = { sub, email: 'stranger@acme.example', email_verified: true };
+    expectFailed(await logIn());
+    provider.subject = { sub };
+    expectFailed(await logIn());
+  });
+
+  test('accepts the invitation that it began with, for its own address alone', async () => {
+    const owner = await makeMember(api, tenant, 'owner');
+    const invite = async (email: string) => {
+      const made = await api.request('POST', '/v1/members', {
+        headers: owner.headers,
+        body: { email, role: 'analyst' },
+      });
+      return made.body.link.split('#token=')[1] as string;
+    };
+    const email = `new-${count}@acme.example`;
+    const [own, foreign] = [await invite(email), await invite('somebody-else@acme.example')];
+    provider.subject = { sub: `new-${count}`, email, email_verified: true, name: 'Grace Hopper' };
+    expectFailed(await logIn(`?invitation=${foreign}`));
+    const who = await whoIs(await logIn(`?invitation=${own}`));
+    expect(who.account).toMatchObject({ email, name: 'Grace Hopper', memberships: [{ role: 'analyst' }] });
+    expect((await whoIs(await logIn())).account.email).toBe(email);
+  });
+});
+
+describe('what comes back', () => {
+  test('without what went out, or with that of another browser, is refused', async () => {
+    const [first, second] = [await begin(), await begin()];
+    const query = await provider.walk(first.url);
+    expectFailed(await finish(query));
+    expectFailed(await finish(query, '__Host-parley_oidc=made-up'));
+    expectFailed(await finish(query, second.cookie));
+    expect((await finish(query, first.cookie)).headers.get('Location')).toBe('/dashboard/');
+  });
+
+  test('with another state, another issuer, no code, or a code that was used, is refused', async () => {
+    const changed = async (change: (query: URLSearchParams) => void) => {
+      const { url, cookie } = await begin();
+      const query = new URLSearchParams(await provider.walk(url));
+      change(query);
+      return finish(query.toString(), cookie);
+    };
+    expectFailed(await changed(query => query.set('state', 'x'.repeat(43))));
+    expectFailed(await changed(query => query.delete('state')));
+    expectFailed(await changed(query => query.set('iss', 'https://evil.example')));
+    expectFailed(await changed(query => query.set('code', 'made-up')));
+    expectFailed(await changed(query => query.delete('code')));
+    const { url, cookie } = await begin();
+    const query = await provider.walk(url);
+    await finish(query, cookie);
+    expectFailed(await finish(query, cookie));
+    expectFailed(await finish('error=access_denied&state=x', cookie));
+  });
+
+  test('never sends the browser to another site', async () => {
+    for (const path of ['https://evil.example', '//evil.example', '/dashboard/../..//evil', '/v1/me', 'dashboard/'])
+      expect((await api.request('GET', `/v1/oidc/login?return_to=${encodeURIComponent(path)}`)).status).not.toBe(302);
+  });
+});
+
+test('without a provider there is nothing there, and with one that is away one says so', async () => {
+  await using none = await createApi({ beside: api });
+  expect((await none.request('GET', '/v1/oidc/login')).status).toBe(404);
+  expect((await none.request('GET', '/v1/login-options')).body.oidc).toBeNull();
+  const settings = { ...provider.settings, OIDC_ISSUER: 'http://127.0.0.1:9' };
+  await using away = await createApi({ beside: api, settings });
+  expect((await away.request('GET', '/v1/oidc/login')).body).toMatchObject({ code: 'identity-provider-unavailable' });
+});

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, type TestApi } from '../support/api.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { cookieOf, headersOf, joinTenant, logIn, makeMember, openSession, PASSWORD } from '../support/person.ts';
+
+let api: TestApi;
+let second: TestApi;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  api = await createApi();
+  second = await createApi({ beside: api });
+  tenant = await makeTenant(api);
+});
+afterAll(async () => {
+  await second[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+const me = (headers: Record<string, string>, of = api) => of.request('GET', '/v1/me', { headers });
+
+describe('a login', () => {
+  test('gives a cookie that scripts and other sites do not get, who it is, and the token for writes', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    const reply = await logIn(api, person.email.toUpperCase());
+    expect(reply).toMatchObject({ status: 200, body: { member: { email: person.email, totp_enabled: false } } });
+    expect(reply.body.member.memberships).toEqual([
+      { tenant: { id: tenant.id, name: 'Acme' }, member_id: person.memberId, role: 'owner' },
+    ]);
+    expect(reply.headers.get('Set-Cookie')).toMatch(
+      /^__Host-parley_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    expect(reply.headers.get('Cache-Control')).toBe('no-store');
+    const who = await me(headersOf(reply));
+    expect(who.body).toMatchObject({ credential: 'session', account: reply.body.member });
+    expect(who.body.csrf_token).toBe(reply.body.csrf_token);
+  });
+
+  test('over plain HTTP gives a cookie without the prefix, which browsers would refuse there', async () => {
+    await using plain = await createApi({ beside: api, settings: { BASE_URL: 'http://localhost:3000' } });
+    const person = await makeMember(api, tenant, 'agent');
+    const reply = await logIn(plain, person.email);
+    expect(reply.headers.get('Set-Cookie')).toMatch(/^parley_session=/);
+    expect(reply.headers.get('Set-Cookie')).not.toContain('Secure');
+    expect((await me(headersOf(reply), plain)).status).toBe(200);
+  });
+
+  test('is refused alike for a wrong password and for an unknown address, after about the same time', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const measure = async (email: string) => {
+      const startedAt = performance.now();
+      const { status, body } = await logIn(api, email, 'not the password');
+      const { request_id: _, ...rest } = body;
+      return { ms: performance.now() - startedAt, reply: { status, ...rest } };
+    };
+    await measure(person.email);
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      const one = await measure(person.email);
+      const other = await measure(`nobody-${round}@acme.example`);
+      expect(one.reply).toMatchObject({ status: 401, code: 'login-failed' });
+      expect(other.reply).toEqual(one.reply);
+      known.push(one.ms);
+      unknown.push(other.ms);
+    }
+    const median = (times: number[]) => times.toSorted((a, b) => a - b)[3] as number;
+    expect(median(unknown)).toBeGreaterThan(median(known) * 0.4);
+    expect(median(unknown)).toBeLessThan(median(known) * 2.5);
+  });
+
+  test('makes a session of its own, whatever cookie came along', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const planted = '__Host-parley_session=planted-by-somebody-else';
+    const reply = await api.request('POST', '/v1/session', {
+      body: { email: person.email, password: PASSWORD },
+      headers: { Cookie: planted },
+    });
+    const fresh = cookieOf(reply.headers.get('Set-Cookie') ?? '');
+    expect(fresh).not.toBe(planted);
+    expect((await me({ Cookie: planted })).body.code).toBe('session-ended');
+    const again = await api.request('POST', '/v1/session', {
+      body: { email: person.email, password: PASSWORD },
+      headers: { Cookie: fresh },
+    });
+    expect(cookieOf(again.headers.get('Set-Cookie') ?? '')).not.toBe(fresh);
+  });
+
+  test('from a page of another site is refused before the password is looked at', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const from = (headers: Record<string, string>) =>
+      api.request('POST', '/v1/session', { body: { email: person.email, password: PASSWORD }, headers });
+    for (const headers of [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { Origin: 'https://parley.test.evil.example' },
+    ] as Record<string, string>[])
+      expect((await from(headers)).body).toMatchObject({ status: 403, code: 'cross-site-request' });
+    expect((await from({ Origin: 'https://parley.test', 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
+    expect((await from({ Origin: 'https://parley.test' })).status).toBe(200);
+  });
+
+  test('with a body that does not fit is refused and names the field', async () => {
+    for (const body of [{}, { email: 'x', password: 'y' }, { email: 'a@b.co', password: 1 }, { email: 'a@b.co' }])
+      expect((await api.request('POST', '/v1/session', { body })).body).toMatchObject({ code: 'validation-failed' });
+    const extra = { email: 'a@b.co', password: 'x', remember: true };
+    expect((await api.request('POST', '/v1/session', { body: extra })).body.errors[0].pointer).toBe('/remember');
+  });
+});
+
+describe('brute force', () => {
+  test('is stopped after ten tries of an account, and locks nobody else out', async () => {
+    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    const victim = await makeMember(api, tenant, 'owner');
+    const other = await makeMember(api, tenant, 'agent');
+    const tries = [];
+    for (let count = 0; count < 12; count++) tries.push((await logIn(limited, victim.email, 'guess')).status);
+    expect(tries.slice(0, 10)).toEqual(Array(10).fill(401));
+    expect(tries.slice(10)).toEqual([429, 429]);
+    const blocked = await logIn(limited, victim.email);
+    expect(blocked.body.code).toBe('rate-limit-exceeded');
+    expect(Number(blocked.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect((await logIn(limited, other.email)).status).toBe(200);
+    expect((await me(victim.headers, limited)).status).toBe(200);
+  });
+
+  test('is not possible while tries can not be counted: nobody logs in', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    await api.database.query('alter table rate_counters rename to rate_counters_away');
+    try {
+      const reply = await logIn(api, person.email);
+      expect(reply.body).toMatchObject({ status: 503, code: 'database-unavailable' });
+      expect(reply.headers.get('Set-Cookie')).toBeNull();
+    } finally {
+      await api.database.query('alter table rate_counters_away rename to rate_counters');
+    }
+    expect((await logIn(api, person.email)).status).toBe(200);
+  });
+});
+
+describe('a write with a session', () => {
+  const rename = (headers: Record<string, string>, name = 'New name') =>
+    api.request('PATCH', '/v1/tenant', { headers, body: { name } });
+
+  test('needs the token of that very session', async () => {
+    const own = await makeTenant(api, 'Own');
+    const person = await makeMember(api, own, 'owner');
+    const another = await openSession(api, person.accountId);
+    const { 'X-CSRF-Token': _, ...without } = person.headers;
+    for (const headers of [
+      without,
+      { ...without, 'X-CSRF-Token': '' },
+      { ...without, 'X-CSRF-Token': 'x'.repeat(43) },
+      { ...without, 'X-CSRF-Token': another['X-CSRF-Token'] as string },
+    ])
+      expect((await rename(headers)).body).toMatchObject({ status: 403, code: 'csrf-failed' });
+    expect((await api.request('GET', '/v1/tenant', { headers: without })).body.name).toBe('Own');
+    expect((await rename(person.headers)).body.name).toBe('New name');
+  });
+
+  test('is refused from a page of another site, though it knows the token', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    for (const more of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }] as Record<
+      string,
+      string
+    >[])
+      expect((await rename({ ...person.headers, ...more })).body).toMatchObject({ code: 'cross-site-request' });
+  });
+
+  test('does not get through as a form of another site would send it', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    const { Cookie } = person.headers as { Cookie: string };
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const reply = await api.request('POST', '/v1/api-keys', {
+        raw: '{"name":"stolen"}',
+        headers: { Cookie, 'Content-Type': type, 'Tenant-Id': tenant.id, Origin: 'https://evil.example' },
+      });
+      expect(reply.status).toBe(403);
+    }
+  });
+});
+
+describe('a session', () => {
+  test('names its tenant, and reaches no tenant that its person does not belong to', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    const other = await makeTenant(api, 'Other');
+    const read = (headers: Record<string, string>) => api.request('GET', '/v1/tenant', { headers });
+    const { 'Tenant-Id': _, ...without } = person.headers;
+    expect((await read(without)).body).toMatchObject({ status: 400, code: 'tenant-missing' });
+    for (const id of [other.id, 'tenant_01h455vb4pex5vsknk084sn02q', 'nonsense', tenant.uuid])
+      expect((await read({ ...without, 'Tenant-Id': id })).body).toMatchObject({ status: 403, code: 'not-a-member' });
+    await joinTenant(api, other, person, 'analyst');
+    expect((await read({ ...without, 'Tenant-Id': other.id })).body.name).toBe('Other');
+    const who = await me(person.headers);
+    expect(who.body.account.memberships.map((one: { role: string }) => one.role)).toEqual(['owner', 'analyst']);
+    const rename = await api.request('PATCH', '/v1/tenant', {
+      headers: { ...person.headers, 'Tenant-Id': other.id },
+      body: { name: 'x' },
+    });
+    expect(rename.body.code).toBe('insufficient-scope');
+  });
+
+  test('is ignored beside an Authorization header', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    const token = await tenant.sign('user|42');
+    const asUser = await api.request('GET', '/v1/me', { as: token, headers: person.headers });
+    expect(asUser.body).toMatchObject({ credential: 'access-token', identity: 'user|42' });
+    const bad = await api.request('GET', '/v1/me', { as: 'nonsense', headers: person.headers });
+    expect(bad.status).toBe(401);
+  });
+
+  test('ends by logging out, in every process with the next request, and its cookie is of no use again', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    expect((await me(person.headers, second)).status).toBe(200);
+    const out = await api.request('DELETE', '/v1/session', { headers: person.headers });
+    expect(out.status).toBe(204);
+    expect(out.headers.get('Set-Cookie')).toMatch(/^__Host-parley_session=; Path=\/; Max-Age=0;/);
+    for (const process of [api, second])
+      expect((await me(person.headers, process)).body).toMatchObject({ status: 401, code: 'session-ended' });
+  });
+
+  test('is listed beside the others of the person, and each can be ended alone, or all at once', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const stranger = await makeMember(api, tenant, 'agent');
+    const [phone, laptop] = [await openSession(api, person.accountId), await openSession(api, person.accountId)];
+    const list = await api.request('GET', '/v1/sessions', { headers: person.headers });
+    expect(list.body.data).toHaveLength(3);
+    expect(list.body.data.filter((one: { current: boolean }) => one.current)).toHaveLength(1);
+    expect(list.body.data[0]).toMatchObject({ user_agent: 'a test', ip: '192.0.2.7' });
+    const ofPhone = (await me(phone)).body.session.id;
+    const end = (id: string, headers: Record<string, string>) =>
+      api.request('DELETE', `/v1/sessions/${id}`, { headers });
+    expect((await end(ofPhone, stranger.headers)).status).toBe(404);
+    expect((await end(ofPhone, person.headers)).status).toBe(204);
+    expect((await me(phone, second)).status).toBe(401);
+    expect((await me(laptop, second)).status).toBe(200);
+    expect((await api.request('DELETE', '/v1/sessions', { headers: person.headers })).status).toBe(204);
+    for (const headers of [person.headers, laptop]) expect((await me(headers, second)).status).toBe(401);
+    expect((await me(stranger.headers)).status).toBe(200);
+  });
+
+  test('ends when it idles, and when it is old', async () => {
+    const idle = await makeMember(api, tenant, 'agent');
+    const old = await makeMember(api, tenant, 'agent');
+    const live = await makeMember(api, tenant, 'agent');
+    const age = (accountId: string, column: string, ago: string) =>
+      api.database.query(`update sessions set ${column} = now() - $2::interval where account_id = $1`, [
+        accountId,
+        ago,
+      ]);
+    await age(idle.accountId, 'last_seen_at', '12 hours 1 second');
+    await age(old.accountId, 'expires_at', '1 second');
+    await age(live.accountId, 'last_seen_at', '11 hours 59 minutes');
+    expect((await me(idle.headers)).body.code).toBe('session-ended');
+    expect((await me(old.headers)).body.code).toBe('session-ended');
+    expect((await me(live.headers)).status).toBe(200);
+    const [row] = await api.database.query<{ fresh: boolean }>(
+      `select last_seen_at > now() - interval '1 minute' as fresh from sessions where account_id = $1`,
+      [live.accountId],
+    );
+    expect(row?.fresh).toBe(true);
+  });
+
+  test('is kept by the hash of its token alone', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const reply = await logIn(api, person.email);
+    const token = cookieOf(reply.headers.get('Set-Cookie') ?? '').split('=')[1] as string;
+    const rows = await api.database.query<{ row: string }>('select sessions::text as row from sessions');
+    expect(rows.length).toBeGreaterThan(0);
+    const asHex = Buffer.from(token).toString('hex');
+    expect(rows.filter(({ row }) => row.includes(token) || row.includes(asHex))).toEqual([]);
+  });
+
+  test('loses its tenant when its person is removed, and its rights when the role changes', async () => {
+    const owner = await makeMember(api, tenant, 'owner');
+    const person = await makeMember(api, tenant, 'admin');
+    const keys = () => second.request('GET', '/v1/api-keys', { headers: person.headers });
+    expect((await keys()).status).toBe(200);
+    const path = `/v1/members/${person.memberId}`;
+    await api.request('PATCH', path, { headers: owner.headers, body: { role: 'agent' } });
+    expect((await keys()).body.code).toBe('insufficient-scope');
+    expect((await api.request('DELETE', path, { headers: owner.headers })).status).toBe(204);
+    expect((await keys()).body.code).toBe('not-a-member');
+  });
+});

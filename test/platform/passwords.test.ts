@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { hashPassword, passwordsWaiting, verifyPassword } from '../../src/platform/passwords.ts';
+
+test('a password is kept as argon2id at the cost that OWASP names, and only it is right', async () => {
+  const hashed = await hashPassword('correct horse battery');
+  expect(hashed).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(await verifyPassword('correct horse battery', hashed)).toBe(true);
+  expect(await verifyPassword('correct horse batterY', hashed)).toBe(false);
+  expect(await hashPassword('correct horse battery')).not.toBe(hashed);
+});
+
+test('without a hash nothing is right, whatever is tried', async () => {
+  for (const tried of ['', 'x', 'correct horse battery'])
+    for (const hashed of [null, undefined]) expect(await verifyPassword(tried, hashed)).toBe(false);
+});
+
+test('two are computed at once, the others wait for their turn, and the event loop goes on', async () => {
+  const all = Array.from({ length: 6 }, (_, index) => hashPassword(`password number ${index}`));
+  expect(passwordsWaiting()).toBe(4);
+  let turns = 0;
+  const timer = setInterval(() => turns++, 5);
+  expect(new Set(await Promise.all(all)).size).toBe(6);
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(5);
+  expect(passwordsWaiting()).toBe(0);
+});

@@ -1,0 +1,46 @@
+import { createServer, type Socket } from 'node:net';
+
+export interface TestMailServer extends AsyncDisposable {
+  url: string;
+  /** The letters that it took, as they came over the wire. */
+  letters: string[];
+}
+
+/** A mail server that takes every letter (RFC 5321, as much of it as a client without extensions needs). */
+export async function createMailServer(): Promise<TestMailServer> {
+  const letters: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer(socket => {
+    sockets.add(socket.setEncoding('utf8'));
+    let rest = '';
+    let letter: string[] | undefined;
+    const say = (line: string) => void socket.write(`${line}\r\n`);
+    const hear = (line: string) => {
+      if (letter && line === '.') {
+        letters.push(letter.join('\n'));
+        letter = undefined;
+        return say('250 taken');
+      }
+      if (letter) return void letter.push(line);
+      if (line === 'DATA') letter = [];
+      say(line === 'DATA' ? '354 go on' : '250 fine');
+    };
+    socket.on('error', () => socket.destroy());
+    socket.on('data', chunk => {
+      const lines = (rest + chunk).split('\r\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) hear(line);
+    });
+    say('220 a test');
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    letters,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { beginSession } from '../../src/api/authentication/sessions.ts';
+import { newUuid, toTypeId } from '../../src/domain/ids.ts';
+import type { Role } from '../../src/domain/roles.ts';
+import { hashPassword } from '../../src/platform/passwords.ts';
+import { addMember } from '../../src/storage/members.ts';
+import { startSession } from '../../src/storage/sessions.ts';
+import type { TestApi, TestReply } from './api.ts';
+import { storageOf, type TestTenant } from './make.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+/** One hash for all persons of a test file: a tenth of a second is long where hundreds are made. */
+let passwordHash: Promise<string> | undefined;
+
+export interface TestPerson {
+  accountId: string;
+  /** As on the wire, `member_…`. */
+  memberId: string;
+  email: string;
+  /** What the browser of a running session sends with a write: its cookie, its token, its tenant. */
+  headers: Record<string, string>;
+}
+
+/** The name and value that a browser sends back for a `Set-Cookie`. */
+export const cookieOf = (setCookie: string): string => setCookie.split(';')[0] as string;
+
+/** The headers of a session, from the reply that started it. */
+export const headersOf = ({ headers, body }: TestReply, tenantId?: string): Record<string, string> => ({
+  Cookie: cookieOf(headers.get('Set-Cookie') ?? ''),
+  'X-CSRF-Token': body.csrf_token,
+  ...(tenantId === undefined ? {} : { 'Tenant-Id': tenantId }),
+});
+
+/** A member of a tenant with the password `PASSWORD`, logged in. */
+export async function makeMember(api: TestApi, tenant: TestTenant, role: Role, email = ''): Promise<TestPerson> {
+  passwordHash ??= hashPassword(PASSWORD);
+  const accountId = newUuid();
+  const address = email || `${role}-${accountId}@acme.example`;
+  const account = { id: accountId, email: address, name: `The ${role}`, password_hash: await passwordHash };
+  const storage = storageOf(api);
+  const memberId = await addMember(storage, tenant.uuid, { ...account, exists: false }, role, new Date());
+  const session = await openSession(api, accountId);
+  return {
+    accountId,
+    memberId: toTypeId('member', memberId),
+    email: address,
+    headers: { ...session, 'Tenant-Id': tenant.id },
+  };
+}
+
+/** A further session of a person. */
+export async function openSession(api: TestApi, accountId: string): Promise<Record<string, string>> {
+  const { row, cookie, csrfToken } = beginSession(
+    { userAgent: 'a test', ip: '192.0.2.7' },
+    { ...api, now: () => new Date() },
+  );
+  await startSession(storageOf(api).forAccount(accountId), row, new Date());
+  return { Cookie: cookieOf(cookie), 'X-CSRF-Token': csrfToken };
+}
+
+/** Lets somebody who has an account join a further tenant. */
+export const joinTenant = (api: TestApi, tenant: TestTenant, person: TestPerson, role: Role): Promise<string> => {
+  const account = { id: person.accountId, email: person.email, name: '', password_hash: null, exists: true };
+  return addMember(storageOf(api), tenant.uuid, account, role, new Date());
+};
+
+/** Logs in over HTTP. */
+export const logIn = (api: TestApi, email: string, password = PASSWORD, more: object = {}): Promise<TestReply> =>
+  api.request('POST', '/v1/session', { body: { email, password, ...more } });
