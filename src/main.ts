@@ -26,6 +26,7 @@ const USAGE = `parley <command>
   api-key rotate --id K [--overlap-hours N]
   api-key revoke --id K
   member create  --tenant T --email E --role owner|admin|agent|analyst     (password on standard input)
+  results rebuild [--tenant T]   count the results of every question anew
   secrets create --dir D         make the secrets of a Compose installation that are missing
 `;
 
@@ -39,6 +40,7 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
   'api-key list': async () => (await import('./commands/api-keys.ts')).listTenantKeys,
   'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
   'api-key revoke': async () => (await import('./commands/api-keys.ts')).revokeKey,
+  'results rebuild': async () => (await import('./commands/results.ts')).rebuild,
   'member create': async () => (await import('./commands/members.ts')).createMember,
 };
 

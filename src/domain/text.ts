@@ -57,5 +57,11 @@ export const Timestamp = z.iso
   .refine(isWithinCalendar, 'must lie in the years 1 to 9999')
   .meta({ description: 'RFC 3339 time', example: '2026-11-21T07:00:00.000Z' });
 
+/** A day of the calendar, `YYYY-MM-DD`, in the years 1 to 9999. */
+export const Day = z.iso
+  .date()
+  .refine(day => !day.startsWith('0000'), 'must lie in the years 1 to 9999')
+  .meta({ description: 'A day, `YYYY-MM-DD`', example: '2026-11-21' });
+
 /** A time as the API sends it. */
 export const TimestampOut = z.iso.datetime().meta({ description: 'RFC 3339, UTC, milliseconds' });

@@ -5,7 +5,14 @@ import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
-const WORKER_TABLES = ['answers', 'card_records', 'deleted_answers', 'ingestion_totals', 'quarantined_answers'];
+const WORKER_TABLES = [
+  'answers',
+  'card_records',
+  'deleted_answers',
+  'ingestion_totals',
+  'quarantined_answers',
+  'question_results',
+];
 const SHARED_TABLES = ['flush_producers', 'lost_flushes', 'rate_counters', 'recorded_flushes', 'schema_state'];
 
 /** A value for a column that has to have one. */
@@ -14,6 +21,7 @@ const SAMPLES: Record<string, unknown> = {
   integer: 1,
   bigint: 1,
   boolean: true,
+  date: '2026-11-21',
   jsonb: '{}',
   ARRAY: '{}',
   bytea: Buffer.of(1),

@@ -5,6 +5,7 @@ import { conversationRoutes } from './conversations.ts';
 import { ingestionRoutes } from './ingestion.ts';
 import { probeRoutes } from './probes.ts';
 import { questionRoutes } from './questions.ts';
+import { resultRoutes } from './results.ts';
 import { tokenRoutes } from './tokens.ts';
 
 /** Every operation of the API; those that apps call all the time come first, since the router tries them in order. */
@@ -14,6 +15,7 @@ export const OPERATIONS: Operation[] = [
   ...tokenRoutes,
   ...conversationRoutes,
   ...questionRoutes,
+  ...resultRoutes,
   ...ingestionRoutes,
   ...probeRoutes,
 ];

@@ -114,6 +114,7 @@ export const AnswerEntity = defineEntity({
     content_hash: text(),
     clock_skew_ms: p.bigint().nullable(),
     tags: textArray(),
+    revised_from: json<object>().nullable(),
     received_at: moment(),
     stored_at: moment(),
     updated_at: moment(),
@@ -124,6 +125,25 @@ export const AnswerEntity = defineEntity({
     { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
   ],
+});
+
+export const QuestionResultEntity = defineEntity({
+  name: 'QuestionResult',
+  tableName: 'question_results',
+  properties: {
+    tenant_id: uuid().primary(),
+    question_id: uuid().primary(),
+    day: p.date().primary(),
+    question_version: int().primary(),
+    identity_verified: p.boolean().primary(),
+    seen: int(),
+    dismissed: int(),
+    partial: int(),
+    completed: int(),
+    written: int(),
+    scores: p.array<number>().columnType('int[]'),
+    choices: json<object>(),
+  },
 });
 
 export const DeletedAnswerEntity = defineEntity({
@@ -317,6 +337,7 @@ export const ENTITIES = [
   QuestionEntity,
   QuestionVersionEntity,
   AnswerEntity,
+  QuestionResultEntity,
   DeletedAnswerEntity,
   CardRecordEntity,
   QuarantinedAnswerEntity,

@@ -1,13 +1,15 @@
 import { Foundation } from './20261121-foundation.ts';
 import { Isolation } from './20261122-isolation.ts';
 import { Conservation } from './20261123-conservation.ts';
+import { Results } from './20261124-results.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
   { name: '20261121-foundation', class: Foundation },
   { name: '20261122-isolation', class: Isolation },
   { name: '20261123-conservation', class: Conservation },
+  { name: '20261124-results', class: Results },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 3;
+export const NEEDED_SCHEMA = 4;
