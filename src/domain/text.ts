@@ -33,6 +33,11 @@ export const Identity = text(256, 1)
     example: 'user|42',
   });
 
+/** What is looked for in texts. */
+export const SearchWords = text(200, 1).meta({
+  description: 'Words that must all be there, in any order and case; from three characters on also as beginnings',
+});
+
 /** A label that the team puts on a record. */
 export const Tag = text(50, 1).refine(value => value.trim() === value, 'must not start or end with a space');
 

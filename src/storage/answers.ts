@@ -5,7 +5,8 @@ import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import type { Session, Storage, TenantStorage } from './orm.ts';
 import { COUNTED, type CountChange, type CountedAnswer, countAnswers } from './results.ts';
-import { createWhere, likeContains, unnest } from './sql.ts';
+import { whereWords } from './search.ts';
+import { createWhere, unnest } from './sql.ts';
 
 export interface AnswerRow {
   id: string;
@@ -477,7 +478,12 @@ export interface AnswerFilter {
   state?: AnswerState | undefined;
   identity?: string | undefined;
   verified?: boolean | undefined;
+  /** Of the question. */
+  version?: number | undefined;
   tag?: string | undefined;
+  /** Whether the user wrote something: a comment, a text, or the words of "other". */
+  written?: true | undefined;
+  /** Words that the user wrote. */
   q?: string | undefined;
   /** Changed at or after, and before the oldest write that is still open: oldest change first. */
   updated?: { since: Date; before: Date } | undefined;
@@ -496,9 +502,10 @@ export async function listAnswers(
   if (filter.state) where.and('state = $', filter.state);
   if (filter.identity !== undefined) where.and('identity = $', filter.identity);
   if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
-  if (filter.tag) where.and('$ = any(tags)', filter.tag);
-  if (filter.q)
-    where.and('(comment ilike $ or "values"::text ilike $)', likeContains(filter.q), likeContains(filter.q));
+  if (filter.version !== undefined) where.and('question_version = $', filter.version);
+  if (filter.tag) where.and("$ = any(tags) and tags <> '{}'", filter.tag); // the second names the index of the few
+  if (filter.written) where.and('written_text(comment, "values") is not null');
+  if (filter.q !== undefined) await whereWords(where, tenant, 'answers', filter.q);
   if (filter.updated) where.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
   const column = filter.updated ? 'updated_at' : 'received_at';
   const [order, comparison] = filter.updated ? ['asc', '>'] : ['desc', '<'];

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, createWorker, type TestReply, waitFor } from '../support/api.ts';
-import { anAnswer, answerTo, aQuestion, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import {
+  anAnswer,
+  answerTo,
+  aQuestion,
+  claimToken,
+  makeTenant,
+  publishQuestion,
+  type TestTenant,
+} from '../support/make.ts';
 
 const api = await createApi();
 const worker = await createWorker(api);
@@ -23,7 +31,8 @@ async function store(tenant: TestTenant, questionId: string, ...fields: Record<s
   const as = tenant.key.apiKey;
   const { body } = await api.request('POST', '/v1/answers', { as, body: { answers } });
   expect(body.results.map(({ status }: { status: string }) => status)).toEqual(answers.map(() => 'accepted'));
-  await waitFor(async () => (await api.request('GET', '/v1/ingestion', { as })).body.queued === 0);
+  const read = (id: string) => api.request('GET', `/v1/answers/${id}`, { as });
+  for (const { id, revision } of answers) await waitFor(async () => (await read(id)).body.revision === revision);
   return answers;
 }
 
@@ -80,7 +89,10 @@ describe('the results of a question', () => {
         const [found] = (await api.request('GET', '/v1/cards', { as: token })).body.data;
         return found?.question_version === 2 && found;
       });
-      await api.request('POST', '/v1/answers', { as: token, body: { answers: [answerTo(card, { values: { main: 2 } })] } });
+      await api.request('POST', '/v1/answers', {
+        as: token,
+        body: { answers: [answerTo(card, { values: { main: 2 } })] },
+      });
       await waitFor(async () => (await ask(tenant, path)).body.displays === 2);
     });
 

@@ -7,8 +7,11 @@ import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
-/** Operations that say of the tenant in their path only 401, with one body for every fault (their own tests). */
-const ELSEWHERE = ['issuePublicToken'];
+/**
+ * Operations that give no 404, each with its own tests: one says of the tenant in its path only 401, with one body for
+ * every fault; the other makes an identity of one's own that is not known yet.
+ */
+const ELSEWHERE = ['issuePublicToken', 'putIdentity'];
 
 /** A body with which each operation would succeed on an object of one's own. */
 const BODIES: Record<string, unknown> = {
@@ -18,6 +21,7 @@ const BODIES: Record<string, unknown> = {
   createMessage: { body: 'Taken over' },
   patchMessage: { body: 'Taken over' },
   markConversationRead: { seq: 1 },
+  patchIdentity: { locale: 'tlh' },
 };
 
 const IDENTITY = 'user|42';
@@ -36,6 +40,7 @@ interface Objects {
   answers: string;
   conversations: string;
   quarantine: string;
+  identities: string;
   message: string;
 }
 
@@ -51,7 +56,9 @@ const isCollection = (name: string, objects: Objects): name is keyof Objects => 
 function pathTo(operation: Operation, objects: Objects): string {
   const collection = collectionOf(operation);
   if (!isCollection(collection, objects)) throw new Error(`no object is made for ${operation.path}`);
-  const path = operation.path.replace('{id}', objects[collection]).replace('{message_id}', objects.message);
+  const path = operation.path
+    .replace(/\{(id|identity)\}/, objects[collection])
+    .replace('{message_id}', objects.message);
   if (path.includes('{')) throw new Error(`${operation.path} has a parameter that the test does not know`);
   return path;
 }
@@ -77,6 +84,7 @@ const missing = (): Objects => ({
   answers: v7(),
   conversations: made('conversation'),
   quarantine: made('quarantine'),
+  identities: v7(),
   message: made('message'),
 });
 
@@ -111,6 +119,7 @@ async function makeObjects(tenant: TestTenant, author: string): Promise<Objects>
     answers: answer.id,
     conversations: started.body.id,
     quarantine: toTypeId('quarantine', quarantined),
+    identities: encodeURIComponent(IDENTITY),
     message: written.body.id,
   };
 }
@@ -150,7 +159,7 @@ afterAll(async () => {
 
 test('the matrix holds every kind of object of the API', () => {
   expect(new Set(OF_OBJECTS.map(collectionOf))).toEqual(
-    new Set(['answers', 'conversations', 'questions', 'quarantine']),
+    new Set(['answers', 'conversations', 'identities', 'questions', 'quarantine']),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);
 });
@@ -226,6 +235,7 @@ test('lists show nothing of another tenant, whatever the filters name', async ()
   expect(paged.map(({ path }) => path).toSorted()).toEqual([
     '/v1/answers',
     '/v1/conversations',
+    '/v1/identities',
     '/v1/quarantine',
     '/v1/questions',
   ]);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Counts, type Counted, count, noCounts } from '../../src/domain/counts.ts';
+import { type Counted, type Counts, count, noCounts } from '../../src/domain/counts.ts';
 import { CONFIGS, type QuestionType } from '../../src/domain/questions.ts';
 import { type DayCounts, resultsOf, scoreOf } from '../../src/domain/results.ts';
 
 /** Scores by how often each was given. */
-const given = (times: Record<number, number>): number[] =>
+const given = (times: Record<number, number | undefined>): number[] =>
   Array.from({ length: 11 }, (_, score) => times[score] ?? 0);
 
 const contentOf = (type: QuestionType, config: object = {}) => ({ type, config: CONFIGS[type].parse(config) });
@@ -42,11 +42,26 @@ describe('the Net Promoter Score', () => {
     { times: { 9: 1 }, value: 100, interval: null, why: 'one group alone says nothing of the spread' },
     { times: { 8: 40 }, value: 0, interval: null, why: 'one group alone says nothing of the spread' },
     { times: { 0: 3, 6: 4 }, value: -100, interval: null, why: 'one group alone says nothing of the spread' },
-    { times: { 9: 25, 10: 25, 7: 30, 6: 10, 0: 10 }, value: 30, interval: { low: 14.69, high: 45.31 }, why: '√(0.61 ÷ 100) = 0.0781' },
-    { times: { 10: 1, 8: 1 }, value: 50, interval: { low: -19.3, high: 100 }, why: '√(0.25 ÷ 2) = 0.3536, and no more than 100' },
+    {
+      times: { 9: 25, 10: 25, 7: 30, 6: 10, 0: 10 },
+      value: 30,
+      interval: { low: 14.69, high: 45.31 },
+      why: '√(0.61 ÷ 100) = 0.0781',
+    },
+    {
+      times: { 10: 1, 8: 1 },
+      value: 50,
+      interval: { low: -19.3, high: 100 },
+      why: '√(0.25 ÷ 2) = 0.3536, and no more than 100',
+    },
     { times: { 10: 1, 6: 1 }, value: 0, interval: { low: -100, high: 100 }, why: '√(1 ÷ 2) = 0.7071' },
-    { times: { 9: 2, 8: 3, 6: 5 }, value: -30, interval: { low: -78.4, high: 18.4 }, why: '√(0.61 ÷ 10) = 0.247' },
-    { times: { 10: 500, 7: 300, 3: 200 }, value: 30, interval: { low: 25.16, high: 34.84 }, why: '√(0.61 ÷ 1000) = 0.0247' },
+    { times: { 9: 2, 8: 3, 6: 5 }, value: -30, interval: { low: -78.41, high: 18.41 }, why: '√(0.61 ÷ 10) = 0.247' },
+    {
+      times: { 10: 500, 7: 300, 3: 200 },
+      value: 30,
+      interval: { low: 25.16, high: 34.84 },
+      why: '√(0.61 ÷ 1000) = 0.0247',
+    },
   ])('of $times is $value within $interval: $why', ({ times, value, interval }) => {
     const scores = given(times);
     const answers = scores.reduce((sum, number) => sum + number, 0);
@@ -82,16 +97,31 @@ describe('what is counted of an answer', () => {
     [{ state: 'seen', value: 9 }, { seen: 1 }],
     [{ state: 'dismissed', value: 9 }, { dismissed: 1 }],
     [{ state: 'partial', value: undefined }, { partial: 1 }],
-    [{ state: 'partial', value: 3 }, { partial: 1, scores: given({ 3: 1 }) }],
+    [
+      { state: 'partial', value: 3 },
+      { partial: 1, scores: given({ 3: 1 }) },
+    ],
     [{ value: 0 }, { completed: 1, scores: given({ 0: 1 }) }],
     [{ value: true }, { completed: 1, scores: given({ 1: 1 }) }],
     [{ value: false }, { completed: 1, scores: given({ 0: 1 }) }],
-    [{ value: 'words', written: true }, { completed: 1, written: 1 }],
+    [
+      { value: 'words', written: true },
+      { completed: 1, written: 1 },
+    ],
     [{ value: 11 }, { completed: 1 }],
     [{ value: -1 }, { completed: 1 }],
     [{ value: 1.5 }, { completed: 1 }],
     [{ value: { option_id: 'a' } }, { completed: 1, choices: new Map([['a', 1]]) }],
-    [{ value: { option_ids: ['a', 'b', 'a'] } }, { completed: 1, choices: new Map([['a', 1], ['b', 1]]) }],
+    [
+      { value: { option_ids: ['a', 'b', 'a'] } },
+      {
+        completed: 1,
+        choices: new Map([
+          ['a', 1],
+          ['b', 1],
+        ]),
+      },
+    ],
     [{ value: { other_text: 'x' } }, { completed: 1, choices: new Map([['other', 1]]) }],
     [{ value: { option_ids: ['other'], other_text: 'x' } }, { completed: 1, choices: new Map([['other', 1]]) }],
   ] as [Partial<Counted>, Partial<Counts>][])('%j counts as %j, and out again as nothing', (fields, expected) => {

@@ -2,6 +2,7 @@ import type { Operation } from '../operation.ts';
 import { answerRoutes } from './answers.ts';
 import { cardRoutes } from './cards.ts';
 import { conversationRoutes } from './conversations.ts';
+import { identityRoutes } from './identities.ts';
 import { ingestionRoutes } from './ingestion.ts';
 import { probeRoutes } from './probes.ts';
 import { questionRoutes } from './questions.ts';
@@ -16,6 +17,7 @@ export const OPERATIONS: Operation[] = [
   ...conversationRoutes,
   ...questionRoutes,
   ...resultRoutes,
+  ...identityRoutes,
   ...ingestionRoutes,
   ...probeRoutes,
 ];

@@ -10,6 +10,9 @@ const int = () => p.integer();
 const textArray = () => p.array<string>().columnType('text[]');
 const json = <T>() => p.json<T>();
 
+/** An index that only SQL can say, partial or of words: the migration says it, here stands its name. */
+const saidInSql = (name: string) => ({ name, expression: `create index ${name}` });
+
 export const TenantEntity = defineEntity({
   name: 'Tenant',
   tableName: 'tenants',
@@ -124,6 +127,9 @@ export const AnswerEntity = defineEntity({
     { name: 'answers_of_question', properties: ['tenant_id', 'question_id', 'received_at', 'id'] },
     { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
+    saidInSql('answers_written'),
+    saidInSql('answers_words'),
+    saidInSql('answers_tagged'),
   ],
 });
 
@@ -163,6 +169,22 @@ export const CardRecordEntity = defineEntity({
     shown_at: moment(),
     dismissed_at: moment().nullable(),
     answered_at: moment().nullable(),
+  },
+});
+
+export const IdentityEntity = defineEntity({
+  name: 'Identity',
+  tableName: 'identities',
+  properties: {
+    tenant_id: uuid().primary(),
+    identity: identity().primary(),
+    identity_verified: p.boolean().primary(),
+    attributes: json<object>(),
+    locale: text().nullable(),
+    platform: text().nullable(),
+    app_version: text().nullable(),
+    created_at: moment(),
+    updated_at: moment(),
   },
 });
 
@@ -221,6 +243,10 @@ export const ConversationEntity = defineEntity({
       properties: ['tenant_id', 'identity', 'identity_verified', 'last_activity_at', 'id'],
     },
     { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
+    { name: 'conversations_of_assignee', properties: ['tenant_id', 'assignee_id', 'last_activity_at', 'id'] },
+    saidInSql('conversations_unread'),
+    saidInSql('conversations_tagged'),
+    saidInSql('conversations_words'),
   ],
   uniques: [
     {
@@ -249,6 +275,7 @@ export const MessageEntity = defineEntity({
     edited_at: moment().nullable(),
     redacted: p.boolean(),
   },
+  indexes: [saidInSql('messages_words')],
   uniques: [
     { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
     { name: 'messages_client_id', properties: ['tenant_id', 'conversation_id', 'author_type', 'client_message_id'] },
@@ -340,6 +367,7 @@ export const ENTITIES = [
   QuestionResultEntity,
   DeletedAnswerEntity,
   CardRecordEntity,
+  IdentityEntity,
   QuarantinedAnswerEntity,
   ConversationEntity,
   MessageEntity,

@@ -2,6 +2,8 @@ import { Foundation } from './20261121-foundation.ts';
 import { Isolation } from './20261122-isolation.ts';
 import { Conservation } from './20261123-conservation.ts';
 import { Results } from './20261124-results.ts';
+import { Search } from './20261125-search.ts';
+import { Identities } from './20261126-identities.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -9,7 +11,9 @@ export const MIGRATIONS = [
   { name: '20261122-isolation', class: Isolation },
   { name: '20261123-conservation', class: Conservation },
   { name: '20261124-results', class: Results },
+  { name: '20261125-search', class: Search },
+  { name: '20261126-identities', class: Identities },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 4;
+export const NEEDED_SCHEMA = 6;
