@@ -34,9 +34,7 @@ export const Identity = text(256, 1)
   });
 
 /** What is looked for in texts. */
-export const SearchWords = text(200, 1).meta({
-  description: 'Words that must all be there, in any order and case; from three characters on also as beginnings',
-});
+export const SearchWords = text(200, 1).refine(words => words.trim() !== '', 'must hold more than spaces');
 
 /** A label that the team puts on a record. */
 export const Tag = text(50, 1).refine(value => value.trim() === value, 'must not start or end with a space');

@@ -5,8 +5,7 @@ import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import type { Session, Storage, TenantStorage } from './orm.ts';
 import { COUNTED, type CountChange, type CountedAnswer, countAnswers } from './results.ts';
-import { whereWords } from './search.ts';
-import { createWhere, unnest } from './sql.ts';
+import { createWhere, likeContains, unnest } from './sql.ts';
 
 export interface AnswerRow {
   id: string;
@@ -483,7 +482,7 @@ export interface AnswerFilter {
   tag?: string | undefined;
   /** Whether the user wrote something: a comment, a text, or the words of "other". */
   written?: true | undefined;
-  /** Words that the user wrote. */
+  /** Parts of what the user wrote, apart by spaces; all of them are in it. */
   q?: string | undefined;
   /** Changed at or after, and before the oldest write that is still open: oldest change first. */
   updated?: { since: Date; before: Date } | undefined;
@@ -504,8 +503,9 @@ export async function listAnswers(
   if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
   if (filter.version !== undefined) where.and('question_version = $', filter.version);
   if (filter.tag) where.and("$ = any(tags) and tags <> '{}'", filter.tag); // the second names the index of the few
-  if (filter.written) where.and('written_text(comment, "values") is not null');
-  if (filter.q !== undefined) await whereWords(where, tenant, 'answers', filter.q);
+  if (filter.written || filter.q !== undefined) where.and('written_text(comment, "values") is not null');
+  if (filter.q !== undefined)
+    where.and('written_text(comment, "values") ilike all ($::text[])', filter.q.trim().split(/\s+/).map(likeContains));
   if (filter.updated) where.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
   const column = filter.updated ? 'updated_at' : 'received_at';
   const [order, comparison] = filter.updated ? ['asc', '>'] : ['desc', '<'];

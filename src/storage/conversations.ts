@@ -162,7 +162,7 @@ export async function listConversations(
   if (filter.priority) where.and('priority = $', filter.priority);
   if (filter.source) where.and('source_type = $', filter.source);
   if (filter.unread !== undefined) where.and(`${filter.side}_unread ${filter.unread ? '>' : '='} 0`);
-  if (filter.q !== undefined) await whereWords(where, tenant, 'conversations', filter.q);
+  if (filter.q !== undefined) await whereWords(where, tenant, filter.q);
   if (filter.updated) where.and(`${updatedAt} >= $ and ${updatedAt} < $`, filter.updated.since, filter.updated.before);
   const sort = filter.updated ? updatedAt : (filter.sort ?? '-last_activity_at');
   const column = sort.replace('-', '') as SortColumn;

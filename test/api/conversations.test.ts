@@ -334,6 +334,7 @@ describe('listing conversations', () => {
     'updated_since=2026-13-01T00:00:00Z',
     'sort=subject',
     'q=',
+    'q=+',
     'q=%00',
     'identity=',
     'identity=%00',
@@ -372,6 +373,13 @@ describe('listing conversations', () => {
     expect(await readPages(team, '/v1/conversations?q=seeded&limit=100')).toHaveLength(2101);
     expect(idsOf(await list(team, '?q=seeded+hand'))).toEqual([id]);
     expect(await list(team, '?q=seeded&source=api')).toEqual([]);
+    await api.database.query(
+      `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, body, format, created_at, redacted)
+       select $1, gen_random_uuid(), $2, n, 0, 'reply', 'user', 'chatty', 'text', now(), false from generate_series(2, 2500) as n`,
+      [tenant.uuid, uuidOf(id)],
+    );
+    const other = (await start(user, { message: 'chatty too' })).body.id;
+    expect(idsOf(await list(team, '?q=chatty'))).toEqual([other, id]);
   });
 
   test('an unknown parameter and one given twice are refused', async () => {

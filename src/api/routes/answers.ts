@@ -108,7 +108,7 @@ const listAnswersOperation = operation({
       .transform(() => true as const)
       .optional()
       .meta({ description: '`true`: where the user wrote something, a comment or a text' }),
-    q: SearchWords.optional(),
+    q: SearchWords.optional().meta({ description: 'Parts of what the user wrote; all of them, in any order and case' }),
     updated_since: Timestamp.optional(),
   }),
   status: 200,

@@ -129,7 +129,10 @@ const listConversationsOperation = operation({
     tag: Tag.optional(),
     priority: ConversationPriority.optional(),
     source: z.enum(['user', 'api', 'member']).optional(),
-    q: SearchWords.optional(),
+    q: SearchWords.optional().meta({
+      description:
+        'Words of the subject, of a message or a note; all of them, in any order and case, from three characters on also as beginnings',
+    }),
     sort: z.enum(CONVERSATION_SORTS).optional(),
   }),
   status: 200,

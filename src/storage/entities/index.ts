@@ -128,7 +128,6 @@ export const AnswerEntity = defineEntity({
     { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
     saidInSql('answers_written'),
-    saidInSql('answers_words'),
     saidInSql('answers_tagged'),
   ],
 });

@@ -6,7 +6,7 @@ export class Search extends Migration {
     this.createWords();
     this.indexAnswers();
     this.indexConversations();
-    this.createSearches();
+    this.createSearch();
     this.addSql('insert into schema_state values (5, 1)');
   }
 
@@ -31,9 +31,6 @@ $$`);
     this.addSql(`
 create index answers_written on answers (tenant_id, question_id, received_at, id)
 where written_text(comment, "values") is not null`);
-    this.addSql(`
-create index answers_words on answers using gin (tenant_words(tenant_id, written_text(comment, "values")))
-where written_text(comment, "values") is not null`);
     this.addSql("create index answers_tagged on answers (tenant_id, received_at, id) where tags <> '{}'");
   }
 
@@ -54,33 +51,28 @@ create index messages_words on messages using gin (tenant_words(tenant_id, body)
   }
 
   /**
-   * Row-level security lets no index of words be used: its operator might tell of rows that it was shown. These look
-   * with the owner's rights, for the tenant of the connection alone, and are planned anew for each question.
+   * The conversations of such subjects and messages, at most so many of each; fewer are all that there are.
+   *
+   * Row-level security lets no index of words be used: its operator might tell of rows that it was shown. This looks
+   * with the owner's rights, for the tenant of the connection alone, and is planned anew for each question.
    */
-  private createSearches(): void {
+  private createSearch(): void {
     const tenant = `nullif(current_setting('parley.tenant', true), '')::uuid`;
-    const search = (name: string, sql: string) => {
-      this.addSql(`
-create function ${name}(wanted text, at_most int) returns setof uuid
+    this.addSql(`
+create function search_conversations(wanted text, at_most int) returns setof uuid
 language plpgsql stable security definer set search_path = public, pg_temp
 as $$
 begin
-  return query execute '${sql}' using ${tenant}, tenant_query(${tenant}, wanted), at_most;
+  return query execute '
+    (select id from conversations
+     where tenant_id = $1 and subject <> '''' and tenant_words(tenant_id, subject) @@ $2 limit $3)
+    union all
+    (select conversation_id from messages
+     where tenant_id = $1 and kind <> ''event'' and tenant_words(tenant_id, body) @@ $2 limit $3)'
+  using ${tenant}, tenant_query(${tenant}, wanted), at_most;
 end $$`);
-      this.addSql(`revoke all on function ${name}(text, int) from public`);
-      this.addSql(`grant execute on function ${name}(text, int) to parley_app`);
-    };
-    search(
-      'search_answers',
-      `select id from answers where tenant_id = $1 and written_text(comment, "values") is not null
-       and tenant_words(tenant_id, written_text(comment, "values")) @@ $2 limit $3`,
-    );
-    search(
-      'search_conversations',
-      `select id from conversations where tenant_id = $1 and subject <> '''' and tenant_words(tenant_id, subject) @@ $2
-       union select conversation_id from messages where tenant_id = $1 and kind <> ''event''
-       and tenant_words(tenant_id, body) @@ $2 limit $3`,
-    );
+    this.addSql('revoke all on function search_conversations(text, int) from public');
+    this.addSql('grant execute on function search_conversations(text, int) to parley_app');
   }
 
   override down(): void {
