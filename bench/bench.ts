@@ -89,6 +89,7 @@ const environmentOf = (databaseUrl: string, secretKey: string, redisUrl: string 
 const FILLED = [
   'answers',
   'card_records',
+  'question_results',
   'ingestion_totals',
   'recorded_flushes',
   'quarantined_answers',

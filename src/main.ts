@@ -28,6 +28,7 @@ const USAGE = `parley <command>
   member create  --tenant T --email E --role owner|admin|agent|analyst     (password on standard input)
   setup create                   print the link of the first run, while there is no owner
   password-reset create --email E
+  results rebuild [--tenant T]   count the results of every question anew
   secrets create --dir D         make the secrets of a Compose installation that are missing
 `;
 
@@ -41,6 +42,7 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
   'api-key list': async () => (await import('./commands/api-keys.ts')).listTenantKeys,
   'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
   'api-key revoke': async () => (await import('./commands/api-keys.ts')).revokeKey,
+  'results rebuild': async () => (await import('./commands/results.ts')).rebuild,
   'member create': async () => (await import('./commands/members.ts')).createMember,
   'setup create': async () => (await import('./commands/setup.ts')).createSetup,
   'password-reset create': async () => (await import('./commands/password-resets.ts')).createPasswordReset,

@@ -214,7 +214,7 @@ describe('a running service', () => {
     await call('patchQuestion', { id }, { body: { title: 'Still likely?' } });
     await call('listQuestionVersions', { id });
     const copy = await call('cloneQuestion', { id });
-    await call('listQuestions', {}, { query: '?limit=1' });
+    await call('listQuestions', {}, { query: '?limit=1&include=results' });
     await call('deleteQuestion', { id: copy.body.id });
     return id;
   }
@@ -237,7 +237,16 @@ describe('a running service', () => {
     await call('discardQuarantined', { id: refusedAgain.id });
     await call('listAnswers');
     await call('patchAnswer', { id: answer.id }, { body: { tags: ['vip'] } });
+    await call('readResults', { id: card.question_id });
     await call('deleteAnswer', { id: answer.id });
+  }
+
+  async function useIdentities(): Promise<void> {
+    const user = { identity: 'user%7C42' };
+    await call('putIdentity', user, { body: { attributes: { plan: 'pro', seats: 5, beta: true }, locale: 'de' } });
+    await call('patchIdentity', user, { body: { attributes: { beta: null } } });
+    await call('readIdentity', user);
+    await call('listIdentities');
   }
 
   async function useConversations(token: string): Promise<void> {
@@ -344,6 +353,7 @@ describe('a running service', () => {
     const question = await useQuestions();
     await useAnswers(token);
     await useConversations(token);
+    await useIdentities();
     for (const action of ['close', 'archive']) await call(`${action}Question`, { id: question });
     await useAccounts();
     await useTeam();

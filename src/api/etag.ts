@@ -11,10 +11,13 @@ export const matchesNone = (header: string | undefined, etag: string): boolean =
   header !== undefined &&
   (header === etag || tagsOf(header).some(tag => tag === '*' || tag.replace(/^W\//, '') === etag));
 
-/** Throws 412 when `If-Match` is there and does not name the tag of the representation; compared strongly. */
+/**
+ * Throws 412 when `If-Match` is there and does not name the tag of the representation; compared strongly. Null stands
+ * for a resource that is not there, which nothing matches.
+ */
 export function requireMatch(header: string | undefined, representation: unknown): void {
   if (header === undefined) return;
   const etag = etagOf(JSON.stringify(representation));
-  if (!tagsOf(header).some(tag => tag === '*' || tag === etag))
+  if (representation === null || !tagsOf(header).some(tag => tag === '*' || tag === etag))
     throw new Problem('precondition-failed', 'If-Match names another version of the resource.', { extra: { etag } });
 }

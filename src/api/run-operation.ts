@@ -72,7 +72,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       const told = {
         ...admission,
         sent: read?.json,
-        pathId: (ctx.params?.message_id ?? ctx.params?.id) as string | undefined,
+        pathId: (ctx.params?.message_id ?? ctx.params?.identity ?? ctx.params?.id) as string | undefined,
       };
       if (operation.audit && caller && !('identity' in caller))
         await leaveLine(operation.audit, caller, told, result, deps);

@@ -37,6 +37,8 @@ export const ACTIONS = [
   'question.closed',
   'question.archived',
   'question.cloned',
+  'identity.replaced',
+  'identity.updated',
   'answer.tagged',
   'answer.deleted',
   'quarantine.replayed',

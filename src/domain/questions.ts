@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
 import { isStorable, TimestampOut, text } from './text.ts';
+import { jsonPointer } from './validation.ts';
 
 const Labels = z
   .strictObject({ low: text(80), high: text(80) })
@@ -190,8 +191,22 @@ export const Question = z
   })
   .meta({ id: 'Question' });
 
+/** A field that a version has otherwise than the one before it. */
+const VersionChange = z.object({
+  pointer: z.string().meta({ description: 'Into the version (RFC 6901)' }),
+  before: z.unknown().meta({ description: 'null where there was none' }),
+  after: z.unknown().meta({ description: 'null where there is none' }),
+});
+export type VersionChange = z.infer<typeof VersionChange>;
+
 export const QuestionVersion = z
-  .object({ question_id: typeIdOut('question'), version: z.int(), ...content, created_at: TimestampOut })
+  .object({
+    question_id: typeIdOut('question'),
+    version: z.int(),
+    ...content,
+    created_at: TimestampOut,
+    changes: z.array(VersionChange).meta({ description: 'What differs from the version before' }),
+  })
   .meta({ id: 'QuestionVersion' });
 
 /** What a user sees of a question, and what an answer is judged against. */
@@ -211,3 +226,27 @@ export function immutableParts(content: Pick<QuestionContent, 'type' | 'config'>
     '/config/options': config.options?.map(option => option.id).sort(),
   };
 }
+
+/** The content of a question field by field: the parts of its config each by itself. */
+const fieldsOf = ({ title, description, config }: QuestionContent): Map<string, unknown> =>
+  new Map<string, unknown>([
+    ['/title', title],
+    ['/description', description],
+    ...Object.entries(config).map(([name, value]): [string, unknown] => [jsonPointer(['config', name]), value]),
+  ]);
+
+/** What one version says otherwise than the version before it. Values are compared as JSON, whatever the order. */
+export function versionChanges(before: QuestionContent, after: QuestionContent): VersionChange[] {
+  const [old, now] = [fieldsOf(before), fieldsOf(after)];
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .map(pointer => ({ pointer, before: old.get(pointer) ?? null, after: now.get(pointer) ?? null }))
+    .filter(change => canonical(change.before) !== canonical(change.after));
+}
+
+/** JSON with the names of every object in order: PostgreSQL gives them back in an order of its own. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );

@@ -30,6 +30,8 @@ export const RIGHTS = {
   'answers:write': { roles: ADMINS, scope: 'answers:write' },
   'questions:read': { roles: EVERYBODY, scope: 'questions:read' },
   'questions:write': { roles: ADMINS, scope: 'questions:write' },
+  'identities:read': { roles: EVERYBODY, scope: 'identities:read' },
+  'identities:write': { roles: TEAM, scope: 'identities:write' },
   'tokens:inspect': { roles: TEAM, scope: null },
   'tenant:read': { roles: EVERYBODY, scope: null },
   'tenant:write': { roles: ADMINS, scope: null },

@@ -33,6 +33,9 @@ export const Identity = text(256, 1)
     example: 'user|42',
   });
 
+/** What is looked for in texts. */
+export const SearchWords = text(200, 1).refine(words => words.trim() !== '', 'must hold more than spaces');
+
 /** A label that the team puts on a record. */
 export const Tag = text(50, 1).refine(value => value.trim() === value, 'must not start or end with a space');
 
@@ -56,6 +59,12 @@ export const Timestamp = z.iso
   .transform(value => new Date(value))
   .refine(isWithinCalendar, 'must lie in the years 1 to 9999')
   .meta({ description: 'RFC 3339 time', example: '2026-11-21T07:00:00.000Z' });
+
+/** A day of the calendar, `YYYY-MM-DD`, in the years 1 to 9999. */
+export const Day = z.iso
+  .date()
+  .refine(day => !day.startsWith('0000'), 'must lie in the years 1 to 9999')
+  .meta({ description: 'A day, `YYYY-MM-DD`', example: '2026-11-21' });
 
 /** A time as the API sends it. */
 export const TimestampOut = z.iso.datetime().meta({ description: 'RFC 3339, UTC, milliseconds' });

@@ -1,8 +1,10 @@
 import { type AcceptedAnswer, type AnswerState, compareSyncs, markOf, type Rejection } from '../domain/answers.ts';
+import type { Counted } from '../domain/counts.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import type { Session, Storage, TenantStorage } from './orm.ts';
+import { COUNTED, type CountChange, type CountedAnswer, countAnswers } from './results.ts';
 import { createWhere, likeContains, unnest } from './sql.ts';
 
 export interface AnswerRow {
@@ -72,6 +74,8 @@ interface Conflict {
 
 interface Settled {
   stored: AcceptedAnswer[];
+  /** What the results gain and lose by what was stored. */
+  counted: CountChange[];
   repeated: AcceptedAnswer[];
   conflicts: Conflict[];
 }
@@ -118,9 +122,12 @@ const OVERWRITTEN = [
   'stored_at',
   'updated_at',
 ].map(name => `${name} = excluded.${name}`);
+/** The sync before counts no longer; `returning` gives what it counted as, which PostgreSQL before 18 tells no other way. */
+const SUPERSEDED = `revised_from = ${COUNTED}`;
 
 /**
- * Records flushes in one transaction: answers, what the cards need to know, the quarantine and the tenants' totals.
+ * Records flushes in one transaction: answers, what the cards need to know, the quarantine, what the questions' results
+ * count, and the tenants' totals.
  *
  * A flush that was recorded before counts for nothing, so a job delivered twice changes neither rows nor totals. The
  * rules between syncs of one id are those of `compareSyncs`. `unstorable` answers go to the quarantine.
@@ -133,12 +140,14 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     for (const [answer, detail] of unstorable)
       if (answers.includes(answer)) settled.conflicts.push({ answer, reason: 'unstorable', detail });
     const replayed = await removeReplayed(session, settled);
-    await Promise.all([
+    const [removed] = await Promise.all([
       removeDeleted(session, settled.stored),
       upsertCardRecords(session, settled.stored),
       quarantine(session, settled.conflicts),
+      countAnswers(session, settled.counted),
       addToTotals(session, settled, replayed),
     ]);
+    await countAnswers(session, removed); // hardly ever any: those that were deleted in this very moment
     const { stored, repeated, conflicts } = settled;
     return { stored: stored.length, repeated: repeated.length, quarantined: conflicts.length };
   });
@@ -227,7 +236,7 @@ function inTurns(answers: AcceptedAnswer[]): AcceptedAnswer[][] {
 }
 
 async function upsertAnswers(session: Session, answers: AcceptedAnswer[]): Promise<Settled> {
-  const settled: Settled = { stored: [], repeated: [], conflicts: [] };
+  const settled: Settled = { stored: [], counted: [], repeated: [], conflicts: [] };
   for (const turn of inTurns(answers)) await upsertTurn(session, turn, settled);
   return settled;
 }
@@ -241,23 +250,41 @@ async function upsertTurn(session: Session, answers: AcceptedAnswer[], settled: 
     metadata: JSON.stringify(answer.metadata),
   }));
   const incoming = unnest<(typeof rows)[number]>(rows, STATEMENT_COLUMNS);
-  const stored = await session.query<{ tenant_id: string; id: string }>(
+  const stored = await session.query<{ tenant_id: string; id: string; revised_from: Counted | null }>(
     `insert into answers (${INSERTED}, tags, stored_at, updated_at)
      select incoming.*, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
      where not exists (select from deleted_answers gone where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id)
      order by tenant_id, id
-     on conflict (tenant_id, id) do update set ${OVERWRITTEN.join(', ')}
+     on conflict (tenant_id, id) do update set ${OVERWRITTEN.join(', ')}, ${SUPERSEDED}
      where answers.revision < excluded.revision and answers.state <> 'completed'
        and (answers.identity, answers.identity_verified, answers.card_id, answers.question_id)
          = (excluded.identity, excluded.identity_verified, excluded.card_id, excluded.question_id)
-     returning tenant_id, id`,
+     returning tenant_id, id, revised_from`,
     incoming.params,
   );
-  const isStored = new Set(stored.map(keyOf));
+  const isStored = new Map(stored.map(row => [keyOf(row), row.revised_from]));
   const others = answers.filter(answer => !isStored.has(keyOf(answer)));
-  settled.stored.push(...answers.filter(answer => isStored.has(keyOf(answer))));
+  for (const answer of answers) {
+    const revisedFrom = isStored.get(keyOf(answer));
+    if (revisedFrom === undefined) continue;
+    settled.stored.push(answer);
+    settled.counted.push(...changesBy(answer, revisedFrom));
+  }
   if (others.length > 0) await settleOthers(session, others, settled);
 }
+
+/** What a stored sync changes of the results; it counts on the day of the first receipt, whichever revision it is. */
+function changesBy(answer: AcceptedAnswer, revisedFrom: Counted | null): CountChange[] {
+  const { tenant_id, question_id, question_version, identity_verified, state, values, comment } = answer;
+  const whose = { tenant_id, question_id, identity_verified };
+  const value = values.main;
+  const written = isWritten(comment) || isWritten(value) || isWritten((value as { other_text?: unknown })?.other_text);
+  const day = revisedFrom?.day ?? answer.received_at.slice(0, 10);
+  const now: CountChange = { answer: { ...whose, day, question_version, state, value, written }, by: 1 };
+  return revisedFrom ? [{ answer: { ...whose, ...revisedFrom }, by: -1 }, now] : [now];
+}
+
+const isWritten = (text: unknown): boolean => typeof text === 'string' && text !== '';
 
 /** What became of the answers that changed no row: known already, deleted since, or at odds with what is stored. */
 async function settleOthers(session: Session, others: AcceptedAnswer[], settled: Settled): Promise<void> {
@@ -287,16 +314,24 @@ async function settleOthers(session: Session, others: AcceptedAnswer[], settled:
 }
 
 /** Undoes what a deletion in the same moment could not see: a deleted id stays deleted. */
-async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<void> {
-  if (stored.length === 0) return;
+async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<CountChange[]> {
+  if (stored.length === 0) return [];
   const wanted = unnest<AcceptedAnswer>(stored, { tenant_id: 'uuid', id: 'uuid' });
-  await session.query(
+  const removed = await session.query<RemovedRow>(
     `delete from answers using deleted_answers gone, ${wanted.sql}
      where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id
-       and answers.tenant_id = incoming.tenant_id and answers.id = incoming.id`,
+       and answers.tenant_id = incoming.tenant_id and answers.id = incoming.id
+     returning ${REMOVED}`,
     wanted.params,
   );
+  return removed.map(uncounted);
 }
+
+type RemovedRow = Omit<CountedAnswer, keyof Counted> & { counted: Counted };
+
+const REMOVED = `answers.tenant_id, answers.question_id, answers.identity_verified, ${COUNTED} as counted`;
+
+const uncounted = ({ counted, ...whose }: RemovedRow): CountChange => ({ answer: { ...whose, ...counted }, by: -1 });
 
 /**
  * When the card was shown by Parley's clock: the device's time less its skew, never later than the receipt.
@@ -442,7 +477,12 @@ export interface AnswerFilter {
   state?: AnswerState | undefined;
   identity?: string | undefined;
   verified?: boolean | undefined;
+  /** Of the question. */
+  version?: number | undefined;
   tag?: string | undefined;
+  /** Whether the user wrote something: a comment, a text, or the words of "other". */
+  written?: true | undefined;
+  /** Parts of what the user wrote, apart by spaces; all of them are in it. */
   q?: string | undefined;
   /** Changed at or after, and before the oldest write that is still open: oldest change first. */
   updated?: { since: Date; before: Date } | undefined;
@@ -461,9 +501,11 @@ export async function listAnswers(
   if (filter.state) where.and('state = $', filter.state);
   if (filter.identity !== undefined) where.and('identity = $', filter.identity);
   if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
-  if (filter.tag) where.and('$ = any(tags)', filter.tag);
-  if (filter.q)
-    where.and('(comment ilike $ or "values"::text ilike $)', likeContains(filter.q), likeContains(filter.q));
+  if (filter.version !== undefined) where.and('question_version = $', filter.version);
+  if (filter.tag) where.and("$ = any(tags) and tags <> '{}'", filter.tag); // the second names the index of the few
+  if (filter.written || filter.q !== undefined) where.and('written_text(comment, "values") is not null');
+  if (filter.q !== undefined)
+    where.and('written_text(comment, "values") ilike all ($::text[])', filter.q.trim().split(/\s+/).map(likeContains));
   if (filter.updated) where.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
   const column = filter.updated ? 'updated_at' : 'received_at';
   const [order, comparison] = filter.updated ? ['asc', '>'] : ['desc', '<'];
@@ -491,7 +533,7 @@ export const tagAnswer = (
     return rows[0] as AnswerRow;
   });
 
-/** Deletes an answer; its id stays taken. `check` throws to keep it. */
+/** Deletes an answer, which no longer counts in its question's results; its id stays taken. `check` throws to keep it. */
 export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: AnswerRow) => void): Promise<void> =>
   tenant.transaction(async session => {
     check(await lockAnswer(session, tenant, id));
@@ -499,7 +541,11 @@ export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: 
       tenant.tenantId,
       id,
     ]);
-    await session.query('delete from answers where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+    const removed = await session.query<RemovedRow>(
+      `delete from answers where tenant_id = $1 and id = $2 returning ${REMOVED}`,
+      [tenant.tenantId, id],
+    );
+    await countAnswers(session, removed.map(uncounted));
   });
 
 /** Whether an answer is stored. */

@@ -15,7 +15,8 @@ import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { isUniqueViolation } from './errors.ts';
 import type { Session, TenantStorage } from './orm.ts';
-import { createWhere } from './sql.ts';
+import { whereWords } from './search.ts';
+import { createWhere, type Where } from './sql.ts';
 
 export interface ConversationRow {
   id: string;
@@ -126,8 +127,15 @@ export interface ConversationFilter {
   priority?: ConversationPriority | undefined;
   source?: ConversationRow['source_type'] | undefined;
   unread?: boolean | undefined;
+  /** Words of the subject, of a message or a note. */
+  q?: string | undefined;
   updated?: { since: Date; before: Date } | undefined;
   sort?: ConversationSort | undefined;
+}
+
+function whereAssignee(where: Where, assignee: string | undefined): void {
+  if (assignee === 'none') where.and('assignee_id is null');
+  else if (assignee) where.and('assignee_id = $', assignee);
 }
 
 /** A sort order by its name on the wire: the column, descending with a minus. */
@@ -149,12 +157,12 @@ export async function listConversations(
   if (filter.identity !== undefined) where.and('identity = $', filter.identity);
   if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
   if (filter.status) where.and('status = $', filter.status);
-  if (filter.assignee === 'none') where.and('assignee_id is null');
-  else if (filter.assignee) where.and('assignee_id = $', filter.assignee);
-  if (filter.tag) where.and('$ = any(tags)', filter.tag);
+  whereAssignee(where, filter.assignee);
+  if (filter.tag) where.and("$ = any(tags) and tags <> '{}'", filter.tag); // the second names the index of the few
   if (filter.priority) where.and('priority = $', filter.priority);
   if (filter.source) where.and('source_type = $', filter.source);
   if (filter.unread !== undefined) where.and(`${filter.side}_unread ${filter.unread ? '>' : '='} 0`);
+  if (filter.q !== undefined) await whereWords(where, tenant, filter.q);
   if (filter.updated) where.and(`${updatedAt} >= $ and ${updatedAt} < $`, filter.updated.since, filter.updated.before);
   const sort = filter.updated ? updatedAt : (filter.sort ?? '-last_activity_at');
   const column = sort.replace('-', '') as SortColumn;
@@ -167,11 +175,17 @@ export async function listConversations(
   return toPage(rows, limit, row => [row[column].toISOString(), row.id]);
 }
 
-/** How many conversations hold something that this side has not read. */
-export async function countUnread(tenant: TenantStorage, side: Side, owner: Owner | undefined): Promise<number> {
+/** How many conversations hold something that this side has not read; of the team's, those of one assignee. */
+export async function countUnread(
+  tenant: TenantStorage,
+  side: Side,
+  owner: Owner | undefined,
+  assignee?: string,
+): Promise<number> {
   const where = createWhere();
   where.and(`tenant_id = $ and ${side}_unread > 0`, tenant.tenantId);
   if (owner) where.and('identity = $ and identity_verified = $', owner.identity, owner.verified);
+  whereAssignee(where, assignee);
   const rows = await tenant.query<{ count: number }>(
     `select count(*)::int as count from conversations ${where.sql}`,
     where.params,

@@ -147,18 +147,20 @@ export const deleteQuestion = (
     await em.flush();
   });
 
-/** The versions of one question, newest first. */
+/** The versions of one question, newest first, each with the content of the one before it. */
 export async function listQuestionVersions(
   tenant: TenantStorage,
   questionId: string,
   limit: number,
   after: string[] | null,
-): Promise<Page<QuestionVersionRow>> {
+): Promise<Page<QuestionVersionRow & { previous: QuestionContent | null }>> {
   const where = createWhere();
   where.and('tenant_id = $ and question_id = $', tenant.tenantId, questionId);
   if (after) where.and('version < $::int', ...after);
   const sql = `select ${VERSION_COLUMNS} from question_versions ${where.sql} order by version desc limit ${where.param(limit + 1)}`;
-  return toPage(await tenant.query<QuestionVersionRow>(sql, where.params), limit, row => [String(row.version)]);
+  const rows = await tenant.query<QuestionVersionRow>(sql, where.params);
+  const versions = rows.map((row, index) => ({ ...row, previous: rows[index + 1] ?? null }));
+  return toPage(versions, limit, row => [String(row.version)]);
 }
 
 /** What intake and cards need of a tenant's questions: all that were ever published, with all their versions. */

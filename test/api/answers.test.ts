@@ -372,8 +372,16 @@ describe('a stored answer', () => {
     expect(await list('?verified=false')).toEqual([claimed.id]);
     expect(await list('?tag=vip')).toEqual([b]);
     expect(await list('?q=QUICK')).toEqual([c]);
+    expect(await list('?q=fox+qui')).toEqual([c]);
+    expect(await list('?q=ick')).toEqual([c]);
+    expect(await list('?q=quick+fine')).toEqual([]);
     expect(await list('?q=0%25')).toEqual([a]);
+    expect(await list('?q=100%25')).toEqual([a]);
     expect(await list('?q=_')).toEqual([]);
+    expect(await list('?written=true')).toEqual([c, a]);
+    expect(await list(`?written=true&question_id=${second.id}&q=fox`)).toEqual([c]);
+    expect(await list('?version=1')).toEqual([claimed.id, c, b, a]);
+    expect(await list('?version=2')).toEqual([]);
     const page = await api.request('GET', '/v1/answers?limit=2', { as: key });
     const rest = await api.request('GET', `/v1/answers?limit=2&cursor=${page.body.next_cursor}`, { as: key });
     expect([...page.body.data, ...rest.body.data].map(({ id }) => id)).toEqual([claimed.id, c, b, a]);
@@ -393,6 +401,10 @@ describe('a stored answer', () => {
     ['?verified=1', 422],
     ['?tag=', 422],
     ['?q=%00', 422],
+    ['?q=', 422],
+    ['?q=+', 422],
+    ['?written=false', 422],
+    ['?version=0', 422],
     ['?updated_since=yesterday', 422],
     ['?updated_since=0000-01-01T00:00:00Z', 422],
     ['?limit=1000', 422],

@@ -3,6 +3,7 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { conversationRoutes } from '../../src/api/routes/conversations.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
+import { countUnread } from '../../src/storage/conversations.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
 import { claimToken, makeTenant, type TestTenant } from '../support/make.ts';
 
@@ -305,6 +306,12 @@ describe('listing conversations', () => {
       'unread=true': [plain, marked],
       'unread=false': [byTeam],
       'status=open&source=user&tag=vip': [marked],
+      'q=hello': [plain, byTeam, marked],
+      'q=and+MORE': [plain],
+      'q=mor+an': [], // two characters are no beginning
+      'q=hello&tag=vip': [marked],
+      'q=nowhere': [],
+      'q=_': [],
       'sort=created_at': [plain, marked, byTeam],
       'sort=-created_at': [byTeam, marked, plain],
       'sort=last_activity_at': [marked, byTeam, plain],
@@ -326,12 +333,53 @@ describe('listing conversations', () => {
     'updated_since=yesterday',
     'updated_since=2026-13-01T00:00:00Z',
     'sort=subject',
+    'q=',
+    'q=+',
+    'q=%00',
     'identity=',
     'identity=%00',
     'tag=',
   ])('a filter that can not match, %s, is refused', async query => {
     const { team } = await makeParties();
     expect(problem(await get(team, `/v1/conversations?${query}`))).toEqual([422, 'validation-failed']);
+  });
+
+  test('words are found in subjects, messages and notes, and no longer in what was redacted or is an event', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user, { subject: "Müller's invoice", message: 'paid-up at https://pay.example/x' }))
+      .body;
+    const found = async (q: string) => idsOf(await list(team, `?q=${encodeURIComponent(q)}`));
+    for (const q of ['müller', 'INVOICE', 'invo', 'paid', 'pay.example', "Müller's", "' \\ & | ! :* <->  invoice"])
+      expect([q, await found(q)]).toEqual([q, [id]]);
+    expect(await found('zebra')).toEqual([]);
+    await write(team, id, { kind: 'note', body: 'a zebra for the team' });
+    expect(await found('zebra invoice')).toEqual([]); // a subject and a note are two texts
+    expect(await found('zebra')).toEqual([id]);
+    const reply = (await write(team, id, { body: 'the quagga' })).body;
+    expect(await found('quagga')).toEqual([id]);
+    await api.request('DELETE', `/v1/conversations/${id}/messages/${reply.id}`, { as: team });
+    expect(await found('quagga')).toEqual([]);
+    await patch(team, `/v1/conversations/${id}`, { priority: 'urgent' });
+    expect(await found('urgent')).toEqual([]);
+    const { team: other } = await makeParties();
+    expect(await list(other, '?q=zebra')).toEqual([]);
+  });
+
+  test('words of more conversations than the index is asked for are found all the same', async () => {
+    const { tenant, team, user } = await makeParties();
+    await seed(tenant, 2100);
+    const { id } = (await start(user, { subject: 'seeded by hand', message: 'not a seed' })).body;
+    expect(idsOf(await list(team, '?q=seeded&limit=1'))).toEqual([id]);
+    expect(await readPages(team, '/v1/conversations?q=seeded&limit=100')).toHaveLength(2101);
+    expect(idsOf(await list(team, '?q=seeded+hand'))).toEqual([id]);
+    expect(await list(team, '?q=seeded&source=api')).toEqual([]);
+    await api.database.query(
+      `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, body, format, created_at, redacted)
+       select $1, gen_random_uuid(), $2, n, 0, 'reply', 'user', 'chatty', 'text', now(), false from generate_series(2, 2500) as n`,
+      [tenant.uuid, uuidOf(id)],
+    );
+    const other = (await start(user, { message: 'chatty too' })).body.id;
+    expect(idsOf(await list(team, '?q=chatty'))).toEqual([other, id]);
   });
 
   test('an unknown parameter and one given twice are refused', async () => {
@@ -1022,6 +1070,26 @@ describe('read horizons', () => {
     await markRead(user, one, 2);
     expect((await ask()).body).toEqual({ count: 1 });
     expect((await get(await tenant.sign('user|43'), '/v1/conversations/unread-count')).body).toEqual({ count: 1 });
+    expect(problem(await get(user, '/v1/conversations/unread-count?assignee=none'))).toEqual([
+      400,
+      'unknown-parameter',
+    ]);
+  });
+
+  test('the count of the team is that of all, of one member, or of what nobody has', async () => {
+    const { tenant, team, user } = await makeParties();
+    const member = await makeMember(tenant);
+    const [assigned] = [
+      (await start(user)).body.id,
+      await start(user),
+      await start(user),
+      await start(team, { identity: 'b' }),
+    ];
+    await patch(team, `/v1/conversations/${assigned}`, { assignee_id: member });
+    const storage = api.database.storage().forTenant(tenant.uuid);
+    const count = (assignee?: string) => countUnread(storage, 'team', undefined, assignee);
+    const uuid = parseTypeId('member', member) as string;
+    expect([await count(), await count(uuid), await count('none'), await count(v7())]).toEqual([3, 1, 2, 0]);
   });
 });
 

@@ -201,6 +201,11 @@ describe('changing a question', () => {
     const first = await ask('GET', `/${id}/versions?limit=2`);
     const rest = await ask('GET', `/${id}/versions?limit=2&cursor=${first.body.next_cursor}`);
     expect([...first.body.data, ...rest.body.data]).toEqual(versions);
+    expect(versions.map(({ changes }: { changes: unknown }) => changes)).toEqual([
+      [{ pointer: '/config/labels', before: null, after: { low: 'Never' } }],
+      [{ pointer: '/title', before: 'One', after: 'Two' }],
+      [],
+    ]);
   });
 
   test('of a live question to what it is already makes no version', async () => {

@@ -8,8 +8,11 @@ import { createApi, createWorker, type TestApi, waitFor } from '../support/api.t
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 
-/** Operations that say of the tenant in their path only 401, with one body for every fault (their own tests). */
-const ELSEWHERE = ['issuePublicToken'];
+/**
+ * Operations that give no 404, each with its own tests: one says of the tenant in its path only 401, with one body for
+ * every fault; the other makes an identity of one's own that is not known yet.
+ */
+const ELSEWHERE = ['issuePublicToken', 'putIdentity'];
 
 /** A body with which each operation would succeed on an object of one's own. */
 const BODIES: Record<string, unknown> = {
@@ -22,6 +25,7 @@ const BODIES: Record<string, unknown> = {
   patchApiKey: { name: 'Taken over' },
   rotateApiKey: { overlap_hours: 0 },
   patchMember: { role: 'analyst' },
+  patchIdentity: { locale: 'tlh' },
 };
 
 const IDENTITY = 'user|42';
@@ -44,6 +48,7 @@ interface Objects {
   members: string;
   invitations: string;
   sessions: string;
+  identities: string;
   message: string;
 }
 
@@ -59,7 +64,9 @@ const isCollection = (name: string, objects: Objects): name is keyof Objects => 
 function pathTo(operation: Operation, objects: Objects): string {
   const collection = collectionOf(operation);
   if (!isCollection(collection, objects)) throw new Error(`no object is made for ${operation.path}`);
-  const path = operation.path.replace('{id}', objects[collection]).replace('{message_id}', objects.message);
+  const path = operation.path
+    .replace(/\{(id|identity)\}/, objects[collection])
+    .replace('{message_id}', objects.message);
   if (path.includes('{')) throw new Error(`${operation.path} has a parameter that the test does not know`);
   return path;
 }
@@ -91,6 +98,7 @@ const missing = (): Objects => ({
   members: made('member'),
   invitations: made('invitation'),
   sessions: made('session'),
+  identities: v7(),
   message: made('message'),
 });
 
@@ -134,6 +142,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     answers: answer.id,
     conversations: started.body.id,
     quarantine: toTypeId('quarantine', quarantined),
+    identities: encodeURIComponent(IDENTITY),
     message: written.body.id,
   };
 }
@@ -180,7 +189,17 @@ afterAll(async () => {
 
 test('the matrix holds every kind of object of the API', () => {
   expect(new Set(OF_OBJECTS.map(collectionOf))).toEqual(
-    new Set(['answers', 'conversations', 'questions', 'quarantine', 'api-keys', 'members', 'invitations', 'sessions']),
+    new Set([
+      'answers',
+      'conversations',
+      'identities',
+      'questions',
+      'quarantine',
+      'api-keys',
+      'members',
+      'invitations',
+      'sessions',
+    ]),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);
 });
@@ -272,6 +291,7 @@ test('lists show nothing of another tenant, whatever the filters name', async ()
   expect(paged.map(({ path }) => path).toSorted()).toEqual([
     '/v1/answers',
     '/v1/conversations',
+    '/v1/identities',
     '/v1/quarantine',
     '/v1/questions',
   ]);

@@ -89,6 +89,26 @@ describe('the command line', () => {
     expect(reset.link).toMatch(/^http:\/\/localhost:3000\/dashboard\/reset#token=[\w-]{43}$/);
   });
 
+  test('counts results anew, of one tenant or of all', async () => {
+    await using cli = await createCommandLine();
+    const [{ id }] = [await cli.json(['tenant', 'create', '--name', 'Acme'])];
+    await cli.json(['tenant', 'create', '--name', 'Other']);
+    await cli.database.query(
+      `insert into questions (tenant_id, id, name, status, version, type, title, description, config, frequency,
+         allow_public, priority, created_at, updated_at)
+       select id, gen_random_uuid(), 'x', 'live', 1, 'nps', 'x', '', '{}', '{}', false, 0, now(), now() from tenants`,
+    );
+    await cli.database.query(
+      `insert into question_results select tenant_id, id, '2026-11-21', 1, true, 5, 0, 0, 0, 0, array_fill(0, array[11]), '{}'
+       from questions`,
+    );
+    const counted = () => cli.database.query('select tenant_id from question_results');
+    expect(await cli.json(['results', 'rebuild', '--tenant', id])).toEqual({ tenants: 1, questions: 1 });
+    expect(await counted()).toHaveLength(1);
+    expect(await cli.json(['results', 'rebuild'])).toEqual({ tenants: 2, questions: 2 });
+    expect(await counted()).toEqual([]);
+  });
+
   test('says in a line what was wrong, on standard error, and changes nothing', async () => {
     await using cli = await createCommandLine();
     const tenant = await cli.json(['tenant', 'create', '--name', 'Acme']);
@@ -114,6 +134,7 @@ describe('the command line', () => {
         'short',
       ],
       [['tenant', 'destroy'], /there is no command "tenant destroy"/],
+      [['results', 'rebuild', '--tenant', 'tenant_nobody'], /--tenant: there is no such tenant/],
     ];
     for (const [args, complaint, input] of faults) {
       const { code, stdout, stderr } = await cli.run(args, input);

@@ -5,7 +5,14 @@ import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
-const WORKER_TABLES = ['answers', 'card_records', 'deleted_answers', 'ingestion_totals', 'quarantined_answers'];
+const WORKER_TABLES = [
+  'answers',
+  'card_records',
+  'deleted_answers',
+  'ingestion_totals',
+  'quarantined_answers',
+  'question_results',
+];
 const SHARED_TABLES = ['flush_producers', 'lost_flushes', 'rate_counters', 'recorded_flushes', 'schema_state'];
 /** What belongs to persons, who may be members of several tenants. */
 const PERSONAL_TABLES = ['account_links', 'account_subjects', 'accounts', 'sessions'];
@@ -18,6 +25,7 @@ const SAMPLES: Record<string, unknown> = {
   integer: 1,
   bigint: 1,
   boolean: true,
+  date: '2026-11-21',
   jsonb: '{}',
   ARRAY: '{}',
   'timestamp with time zone': new Date(0),

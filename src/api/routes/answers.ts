@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
+import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
-import { Identity, Tag, Timestamp, text } from '../../domain/text.ts';
+import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
 import { oldestOpenWrite } from '../../storage/housekeeping.ts';
 import { isTeam } from '../authentication/caller.ts';
@@ -101,8 +101,14 @@ const listAnswersOperation = operation({
     state: AnswerState.optional(),
     identity: Identity.optional(),
     verified: queryBoolean.optional(),
+    version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Of the question' }),
     tag: Tag.optional(),
-    q: text(200, 1).optional().meta({ description: 'Part of the comment or of a value' }),
+    written: z
+      .literal('true')
+      .transform(() => true as const)
+      .optional()
+      .meta({ description: '`true`: where the user wrote something, a comment or a text' }),
+    q: SearchWords.optional().meta({ description: 'Parts of what the user wrote; all of them, in any order and case' }),
     updated_since: Timestamp.optional(),
   }),
   status: 200,

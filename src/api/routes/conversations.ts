@@ -14,7 +14,7 @@ import {
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { Problem } from '../../domain/problem.ts';
-import { Identity, Tag, Timestamp } from '../../domain/text.ts';
+import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import {
   type Author,
   CONVERSATION_SORTS,
@@ -105,7 +105,9 @@ const presentMessage = (side: Side) => (row: MessageRow) => ({
   redacted: row.redacted,
 });
 
-const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'sort'] as const;
+const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
+
+const Assignee = z.union([z.literal('none'), typeId('member')]).meta({ description: '`none`: nobody has it' });
 
 const listConversationsOperation = operation({
   id: 'listConversations',
@@ -124,10 +126,14 @@ const listConversationsOperation = operation({
     updated_since: Timestamp.optional(),
     identity: Identity.optional(),
     verified: queryBoolean.optional(),
-    assignee: z.union([z.literal('none'), typeId('member')]).optional(),
+    assignee: Assignee.optional(),
     tag: Tag.optional(),
     priority: ConversationPriority.optional(),
     source: z.enum(['user', 'api', 'member']).optional(),
+    q: SearchWords.optional().meta({
+      description:
+        'Words of the subject, of a message or a note; all of them, in any order and case, from three characters on also as beginnings',
+    }),
     sort: z.enum(CONVERSATION_SORTS).optional(),
   }),
   status: 200,
@@ -383,11 +389,14 @@ const countUnreadConversations = operation({
   summary: 'Count the conversations with something unread',
   credentials: ['access-token', 'session'],
   right: 'conversations:read',
+  query: z.object({ assignee: Assignee.optional().meta({ description: 'For the team alone: those of one member' }) }),
   status: 200,
   response: z.object({ count: z.int() }).meta({ id: 'UnreadCount' }),
   etag: true,
-  async handle({ caller }, { storage }) {
-    return { count: await countUnread(storage.forTenant(caller.tenantId), sideOfCaller(caller), ownerOf(caller)) };
+  async handle({ caller, query }, { storage }) {
+    if (caller.kind === 'access-token') refuseTeamFilters(query);
+    const tenant = storage.forTenant(caller.tenantId);
+    return { count: await countUnread(tenant, sideOfCaller(caller), ownerOf(caller), query.assignee) };
   },
 });
 

@@ -5,10 +5,12 @@ import { apiKeyRoutes } from './api-keys.ts';
 import { auditLogRoutes } from './audit-log.ts';
 import { cardRoutes } from './cards.ts';
 import { conversationRoutes } from './conversations.ts';
+import { identityRoutes } from './identities.ts';
 import { ingestionRoutes } from './ingestion.ts';
 import { memberRoutes } from './members.ts';
 import { probeRoutes } from './probes.ts';
 import { questionRoutes } from './questions.ts';
+import { resultRoutes } from './results.ts';
 import { sessionRoutes } from './sessions.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -20,6 +22,8 @@ export const OPERATIONS: Operation[] = [
   ...tokenRoutes,
   ...conversationRoutes,
   ...questionRoutes,
+  ...resultRoutes,
+  ...identityRoutes,
   ...ingestionRoutes,
   ...sessionRoutes,
   ...accountRoutes,

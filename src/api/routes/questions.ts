@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Action } from '../../domain/audit-log.ts';
+import { noCounts } from '../../domain/counts.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -17,7 +18,9 @@ import {
   QuestionStatus,
   QuestionType,
   QuestionVersion,
+  versionChanges,
 } from '../../domain/questions.ts';
+import { figuresOf, ResultsSummary } from '../../domain/results.ts';
 import { text } from '../../domain/text.ts';
 import { describeIssues } from '../../domain/validation.ts';
 import {
@@ -30,6 +33,7 @@ import {
   type QuestionVersionRow,
   updateQuestion,
 } from '../../storage/questions.ts';
+import { type CountsSummary, summarizeCounts } from '../../storage/results.ts';
 import { operation, reply } from '../operation.ts';
 
 const QuestionPath = z.object({ id: typeId('question') });
@@ -53,10 +57,27 @@ const presentQuestion = (row: QuestionRow) => ({
   closed_at: row.closed_at,
 });
 
-const presentVersion = ({ question_id, ...version }: QuestionVersionRow) => ({
+const presentVersion = ({
+  previous,
+  question_id,
+  ...version
+}: QuestionVersionRow & { previous: QuestionContent | null }) => ({
   question_id: toTypeId('question', question_id),
   ...version,
+  changes: previous ? versionChanges(previous, version) : [],
 });
+
+const NO_COUNTS: CountsSummary = { ...noCounts(), answered_7_days: 0 };
+
+const presentSummary = ({ type }: QuestionRow, counts = NO_COUNTS) => ({
+  ...figuresOf(type, counts),
+  answered_7_days: counts.answered_7_days,
+});
+
+/** A question as the list shows it. */
+const QuestionListItem = Question.extend({
+  results: ResultsSummary.optional().meta({ description: 'With `include=results`' }),
+}).meta({ id: 'QuestionListItem' });
 
 const listQuestionsOperation = operation({
   ...shared,
@@ -71,11 +92,17 @@ const listQuestionsOperation = operation({
     status: QuestionStatus.optional(),
     type: QuestionType.optional(),
     q: text(200, 1).optional().meta({ description: 'Part of the name or the title' }),
+    include: z.literal('results').optional().meta({ description: '`results`: each with the figures of its answers' }),
   }),
   status: 200,
-  response: pageOf(Question),
-  async handle({ caller, query, after, page }, { storage }) {
-    return page(await listQuestions(storage.forTenant(caller.tenantId), query, query.limit, after), presentQuestion);
+  response: pageOf(QuestionListItem),
+  async handle({ caller, query, after, page }, { storage, now }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    const found = await listQuestions(tenant, query, query.limit, after);
+    if (!query.include) return page(found, presentQuestion);
+    const ids = found.rows.map(({ id }) => id);
+    const counts = await summarizeCounts(tenant, ids, now());
+    return page(found, row => ({ ...presentQuestion(row), results: presentSummary(row, counts.get(row.id)) }));
   },
 });
 
@@ -291,6 +318,7 @@ const listVersions = operation({
   path: '/v1/questions/{id}/versions',
   credentials: ['api-key', 'session'],
   summary: 'List the immutable versions of a question, newest first',
+  description: 'Each with what changed since the version before it; the first with nothing.',
   right: 'questions:read',
   params: QuestionPath,
   query: z.object(pageQuery),

@@ -10,6 +10,9 @@ const int = () => p.integer();
 const textArray = () => p.array<string>().columnType('text[]');
 const json = <T>() => p.json<T>();
 
+/** An index that only SQL can say, partial or of words: the migration says it, here stands its name. */
+const saidInSql = (name: string) => ({ name, expression: `create index ${name}` });
+
 export const TenantEntity = defineEntity({
   name: 'Tenant',
   tableName: 'tenants',
@@ -222,6 +225,7 @@ export const AnswerEntity = defineEntity({
     content_hash: text(),
     clock_skew_ms: p.bigint().nullable(),
     tags: textArray(),
+    revised_from: json<object>().nullable(),
     received_at: moment(),
     stored_at: moment(),
     updated_at: moment(),
@@ -231,7 +235,28 @@ export const AnswerEntity = defineEntity({
     { name: 'answers_of_question', properties: ['tenant_id', 'question_id', 'received_at', 'id'] },
     { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
+    saidInSql('answers_written'),
+    saidInSql('answers_tagged'),
   ],
+});
+
+export const QuestionResultEntity = defineEntity({
+  name: 'QuestionResult',
+  tableName: 'question_results',
+  properties: {
+    tenant_id: uuid().primary(),
+    question_id: uuid().primary(),
+    day: p.date().primary(),
+    question_version: int().primary(),
+    identity_verified: p.boolean().primary(),
+    seen: int(),
+    dismissed: int(),
+    partial: int(),
+    completed: int(),
+    written: int(),
+    scores: p.array<number>().columnType('int[]'),
+    choices: json<object>(),
+  },
 });
 
 export const DeletedAnswerEntity = defineEntity({
@@ -251,6 +276,22 @@ export const CardRecordEntity = defineEntity({
     shown_at: moment(),
     dismissed_at: moment().nullable(),
     answered_at: moment().nullable(),
+  },
+});
+
+export const IdentityEntity = defineEntity({
+  name: 'Identity',
+  tableName: 'identities',
+  properties: {
+    tenant_id: uuid().primary(),
+    identity: identity().primary(),
+    identity_verified: p.boolean().primary(),
+    attributes: json<object>(),
+    locale: text().nullable(),
+    platform: text().nullable(),
+    app_version: text().nullable(),
+    created_at: moment(),
+    updated_at: moment(),
   },
 });
 
@@ -309,6 +350,10 @@ export const ConversationEntity = defineEntity({
       properties: ['tenant_id', 'identity', 'identity_verified', 'last_activity_at', 'id'],
     },
     { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
+    { name: 'conversations_of_assignee', properties: ['tenant_id', 'assignee_id', 'last_activity_at', 'id'] },
+    saidInSql('conversations_unread'),
+    saidInSql('conversations_tagged'),
+    saidInSql('conversations_words'),
   ],
   uniques: [
     {
@@ -337,6 +382,7 @@ export const MessageEntity = defineEntity({
     edited_at: moment().nullable(),
     redacted: p.boolean(),
   },
+  indexes: [saidInSql('messages_words')],
   uniques: [
     { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
     { name: 'messages_client_id', properties: ['tenant_id', 'conversation_id', 'author_type', 'client_message_id'] },
@@ -431,8 +477,10 @@ export const ENTITIES = [
   QuestionEntity,
   QuestionVersionEntity,
   AnswerEntity,
+  QuestionResultEntity,
   DeletedAnswerEntity,
   CardRecordEntity,
+  IdentityEntity,
   QuarantinedAnswerEntity,
   ConversationEntity,
   MessageEntity,

@@ -2,6 +2,9 @@ import { Foundation } from './20261121-foundation.ts';
 import { Isolation } from './20261122-isolation.ts';
 import { Conservation } from './20261123-conservation.ts';
 import { Accounts } from './20261124-accounts.ts';
+import { Results } from './20261125-results.ts';
+import { Search } from './20261126-search.ts';
+import { Identities } from './20261127-identities.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -9,7 +12,10 @@ export const MIGRATIONS = [
   { name: '20261122-isolation', class: Isolation },
   { name: '20261123-conservation', class: Conservation },
   { name: '20261124-accounts', class: Accounts },
+  { name: '20261125-results', class: Results },
+  { name: '20261126-search', class: Search },
+  { name: '20261127-identities', class: Identities },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 4;
+export const NEEDED_SCHEMA = 7;

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { Identity, TimestampOut, text } from './text.ts';
+
+/** How many attributes an identity may have. */
+export const MAX_ATTRIBUTES = 50;
+
+const AttributeName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
+const AttributeValue = z.union([text(256), z.number(), z.boolean()]);
+
+const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES}: text of at most 256 characters, numbers, true and false; dates as text`;
+
+/** What a tenant knows of one of its users, by names of its own. */
+export const Attributes = z
+  .record(AttributeName, AttributeValue)
+  .refine(attributes => Object.keys(attributes).length <= MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES}`)
+  .meta({ description: ABOUT_ATTRIBUTES });
+export type Attributes = z.output<typeof Attributes>;
+
+const device = {
+  locale: text(35, 1).nullable().meta({ description: 'BCP 47; null: as the last answer says' }),
+  platform: text(64, 1).nullable().meta({ description: 'null: as the last answer says' }),
+  app_version: text(64, 1).nullable().meta({ description: 'null: as the last answer says' }),
+};
+
+/** The body that says everything of an identity anew. */
+export const NewIdentity = z
+  .strictObject({
+    attributes: Attributes.default({}),
+    locale: device.locale.default(null),
+    platform: device.platform.default(null),
+    app_version: device.app_version.default(null),
+  })
+  .meta({ id: 'NewIdentity' });
+export type NewIdentity = z.output<typeof NewIdentity>;
+
+/** The body that changes some of it: an attribute that is null goes, one that is not named stays. */
+export const IdentityPatch = z
+  .strictObject({
+    attributes: z
+      .record(AttributeName, AttributeValue.nullable())
+      .meta({ description: 'null removes an attribute; one that is not named stays' }),
+    ...device,
+  })
+  .partial()
+  .meta({ id: 'IdentityPatch' });
+export type IdentityPatch = z.output<typeof IdentityPatch>;
+
+/** One of a tenant's users (contract section 6). */
+export const IdentityProfile = z
+  .object({
+    identity: z.string(),
+    verified: z.boolean(),
+    attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    locale: z.string().nullable(),
+    platform: z.string().nullable(),
+    app_version: z.string().nullable(),
+    first_seen_at: TimestampOut.nullable().meta({ description: 'null when nothing came of it yet' }),
+    last_seen_at: TimestampOut.nullable().meta({ description: 'Its last answer or message' }),
+    answer_count: z.int(),
+    conversation_count: z.int(),
+    status: z.literal('active'),
+  })
+  .meta({ id: 'IdentityProfile' });
+
+/** Attributes after a change. */
+export const patchAttributes = (attributes: Attributes, patch: IdentityPatch['attributes'] = {}): Attributes =>
+  Object.fromEntries(Object.entries({ ...attributes, ...patch }).filter(([, value]) => value !== null)) as Attributes;
+
+/** The first characters of an identity. */
+export const IdentityStart = Identity.meta({ description: 'The beginning of the identity' });

@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import { addCounts, type Counts, noCounts } from './counts.ts';
+import { typeIdOut } from './ids.ts';
+import { type QuestionContent, QuestionType } from './questions.ts';
+
+const share = z.number().nullable();
+
+const Score = z
+  .object({
+    measure: z.enum(['nps', 'csat', 'mean', 'positive']),
+    value: z.number().nullable().meta({ description: 'null while nobody has answered' }),
+    answers: z.int().meta({ description: 'How many answers it is made of' }),
+    interval: z
+      .object({ low: z.number(), high: z.number() })
+      .nullable()
+      .meta({ description: 'Of an NPS, with 95 % confidence; null while all answers are of one group' }),
+  })
+  .meta({
+    id: 'Score',
+    description:
+      '`nps`: the share of 9 and 10 less that of 0 to 6, −100…100. `csat`: the share of 4 and 5, in percent. `mean`: of the scale (ces, rating). `positive`: the share of true, in percent (thumbs).',
+  });
+export type Score = z.infer<typeof Score>;
+
+const Value = z.object({
+  value: z.union([z.int(), z.boolean(), z.string()]).meta({ description: 'A score, or the id of an option' }),
+  label: z.string().optional().meta({ description: 'Of an option, as it reads now' }),
+  count: z.int(),
+  share: share.meta({ description: '0…1; of several options that one user may choose they add up to more' }),
+});
+
+const Figures = {
+  displays: z.int().meta({ description: 'Card views, whatever came of them' }),
+  answered: z.int().meta({ description: '`partial` and `completed`' }),
+  response_rate: share.meta({ description: '`answered ÷ displays`, 0…1; null without displays' }),
+  score: Score.nullable().meta({ description: 'null for types that have none' }),
+};
+const DetailedFigures = {
+  ...Figures,
+  values: z.array(Value).meta({ description: 'Every value that can be given; empty for text and date' }),
+};
+
+export const GROUPINGS = ['day', 'week', 'month'] as const;
+export const Grouping = z.enum(GROUPINGS).meta({ description: 'UTC; weeks begin on Monday' });
+export type Grouping = z.infer<typeof Grouping>;
+
+/** The results of a question (contract section 3). */
+export const Results = z
+  .object({
+    question_id: typeIdOut('question'),
+    type: QuestionType,
+    from: z.string().nullable(),
+    to: z.string().nullable(),
+    group_by: Grouping,
+    version: z.int().nullable(),
+    verified: z.boolean().nullable(),
+    seen: z.int(),
+    dismissed: z.int(),
+    partial: z.int(),
+    completed: z.int(),
+    written: z.int().meta({ description: 'Answers with a comment or a text' }),
+    ...DetailedFigures,
+    over_time: z
+      .array(z.object({ start: z.string(), ...DetailedFigures }))
+      .meta({ description: 'Without a gap from the first to the last with a display, oldest first' }),
+    versions: z.array(z.object({ version: z.int(), ...DetailedFigures })).meta({ description: 'Newest first' }),
+  })
+  .meta({ id: 'Results' });
+export type Results = z.infer<typeof Results>;
+
+/** The figures of a question in a list (`include=results`). */
+export const ResultsSummary = z
+  .object({ ...Figures, answered_7_days: z.int().meta({ description: 'Today and the six days before, UTC' }) })
+  .meta({ id: 'ResultsSummary' });
+
+/** Rounds to so many decimal places; never to -0. */
+const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places + 0;
+
+const shareOf = (part: number, whole: number): number | null => (whole > 0 ? round(part / whole, 4) : null);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** The 97.5 % quantile of the normal distribution: 95 % lie within so many standard errors of the mean. */
+const Z_95 = 1.959964;
+
+/**
+ * The Net Promoter Score, and its 95 % interval: the normal approximation with the variance of a value that is 1 for a
+ * promoter, 0 for a passive and -1 for a detractor, p + d − (p − d)².
+ */
+function npsOf(scores: readonly number[]): Pick<Score, 'value' | 'interval'> {
+  const all = sum(scores);
+  const [detractors, promoters] = [sum(scores.slice(0, 7)) / all, sum(scores.slice(9)) / all];
+  const nps = promoters - detractors;
+  const variance = promoters + detractors - nps ** 2;
+  const margin = Z_95 * Math.sqrt(variance / all);
+  const percent = (value: number) => round(100 * Math.max(-1, Math.min(1, value)), 2);
+  const isOneGroup = [detractors, promoters, 1 - detractors - promoters].some(part => part > 1 - 1e-12);
+  return {
+    value: percent(nps),
+    interval: isOneGroup ? null : { low: percent(nps - margin), high: percent(nps + margin) },
+  };
+}
+
+const percentFrom = (place: number) => (scores: readonly number[]) =>
+  round((100 * sum(scores.slice(place))) / sum(scores), 2);
+const mean = (scores: readonly number[]) => round(sum(scores.map((number, place) => number * place)) / sum(scores), 2);
+
+const MEASURES = {
+  nps: 'nps',
+  csat: 'csat',
+  ces: 'mean',
+  rating: 'mean',
+  thumbs: 'positive',
+} as const satisfies Partial<Record<QuestionType, Score['measure']>>;
+
+const VALUE_OF: Record<Exclude<Score['measure'], 'nps'>, (scores: readonly number[]) => number> = {
+  csat: percentFrom(4),
+  mean,
+  positive: percentFrom(1),
+};
+
+/** The one number that a type is known for; null for a type without. */
+export function scoreOf(type: QuestionType, scores: readonly number[]): Score | null {
+  if (!(type in MEASURES)) return null;
+  const measure = MEASURES[type as keyof typeof MEASURES];
+  const answers = sum(scores);
+  const nobody = { measure, value: null, answers, interval: null };
+  if (answers === 0) return nobody;
+  return measure === 'nps' ? { ...nobody, ...npsOf(scores) } : { ...nobody, value: VALUE_OF[measure](scores) };
+}
+
+type Content = Pick<QuestionContent, 'type' | 'config'>;
+
+/** The scores that a type can be given, in order; empty for a type whose values are none. */
+function scoresOf({ type, config }: Content): (number | boolean)[] {
+  const within = (min: number, max: number) => Array.from({ length: max - min + 1 }, (_, index) => min + index);
+  switch (type) {
+    case 'nps':
+      return within(0, 10);
+    case 'csat':
+      return within(1, 5);
+    case 'ces':
+    case 'rating':
+      return within(1, (config as { scale: number }).scale);
+    case 'thumbs':
+      return [false, true];
+    case 'consent':
+      return [true];
+    default:
+      return [];
+  }
+}
+
+interface Choices {
+  options: { id: string; label: string }[];
+  allow_other: boolean;
+}
+
+function optionsOf({ config }: Content, chosen: ReadonlyMap<string, number>): { id: string; label?: string }[] {
+  const { options = [], allow_other = false } = config as Partial<Choices>;
+  const isOther = !options.some(({ id }) => id === 'other') && (allow_other || chosen.has('other'));
+  return [...options, ...(isOther ? [{ id: 'other' }] : [])];
+}
+
+/** How often each value was given. */
+function valuesOf(content: Content, counts: Counts): Results['values'] {
+  const scored = scoresOf(content).map(value => {
+    const number = counts.scores[Number(value)] ?? 0;
+    return { value, count: number, share: shareOf(number, sum(counts.scores)) };
+  });
+  const chosen = optionsOf(content, counts.choices).map(({ id, label }) => {
+    const number = counts.choices.get(id) ?? 0;
+    return {
+      value: id,
+      ...(label === undefined ? {} : { label }),
+      count: number,
+      share: shareOf(number, answeredOf(counts)),
+    };
+  });
+  return [...scored, ...chosen];
+}
+
+const answeredOf = ({ partial, completed }: Counts): number => partial + completed;
+const displaysOf = (counts: Counts): number => counts.seen + counts.dismissed + answeredOf(counts);
+
+/** What a list tells of a question. */
+export const figuresOf = (type: QuestionType, counts: Counts) => ({
+  displays: displaysOf(counts),
+  answered: answeredOf(counts),
+  response_rate: shareOf(answeredOf(counts), displaysOf(counts)),
+  score: scoreOf(type, counts.scores),
+});
+
+const detailsOf = (content: Content, counts: Counts) => ({
+  ...figuresOf(content.type, counts),
+  values: valuesOf(content, counts),
+});
+
+/** What was counted of one question on one day, of one version. */
+export interface DayCounts extends Counts {
+  day: string;
+  question_version: number;
+}
+
+const asDate = (day: string): Date => new Date(`${day}T00:00:00.000Z`);
+const asDay = (date: Date): string => date.toISOString().slice(0, 10);
+
+/** The first day of the group that a day belongs to. */
+function startOf(day: string, grouping: Grouping): string {
+  const date = asDate(day);
+  if (grouping === 'month') date.setUTCDate(1);
+  if (grouping === 'week') date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
+  return asDay(date);
+}
+
+/** The first day of the group that follows. */
+function nextStart(start: string, grouping: Grouping): string {
+  const date = asDate(start);
+  if (grouping === 'month') date.setUTCMonth(date.getUTCMonth() + 1);
+  else date.setUTCDate(date.getUTCDate() + (grouping === 'week' ? 7 : 1));
+  return asDay(date);
+}
+
+/** Counts by a key of theirs, added up. */
+function addUp<Key>(rows: readonly DayCounts[], keyOf: (row: DayCounts) => Key): Map<Key, Counts> {
+  const sums = new Map<Key, Counts>();
+  for (const row of rows) {
+    const counts = sums.get(keyOf(row)) ?? noCounts();
+    addCounts(counts, row);
+    sums.set(keyOf(row), counts);
+  }
+  return sums;
+}
+
+/** The groups from the first to the last day with a display, those without one among them. */
+function groupsOf(rows: readonly DayCounts[], grouping: Grouping): [string, Counts][] {
+  const sums = addUp(rows, ({ day }) => startOf(day, grouping));
+  const starts = [...sums.keys()].sort();
+  const [first, last] = [starts[0], starts.at(-1)];
+  const groups: [string, Counts][] = [];
+  if (first === undefined || last === undefined) return groups;
+  for (let start = first; start <= last; start = nextStart(start, grouping))
+    groups.push([start, sums.get(start) ?? noCounts()]);
+  return groups;
+}
+
+/** The figures of a question from what was counted of its answers. */
+export function resultsOf(content: Content, rows: readonly DayCounts[], grouping: Grouping) {
+  const shown = rows.filter(row => displaysOf(row) > 0);
+  const total = addUp(shown, () => 'all').get('all') ?? noCounts();
+  const { seen, dismissed, partial, completed, written } = total;
+  return {
+    seen,
+    dismissed,
+    partial,
+    completed,
+    written,
+    ...detailsOf(content, total),
+    over_time: groupsOf(shown, grouping).map(([start, counts]) => ({ start, ...detailsOf(content, counts) })),
+    versions: [...addUp(shown, row => row.question_version)]
+      .sort(([a], [b]) => b - a)
+      .map(([version, counts]) => ({ version, ...detailsOf(content, counts) })),
+  };
+}

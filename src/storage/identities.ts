@@ -1,0 +1,154 @@
+import type { Attributes, NewIdentity } from '../domain/identities.ts';
+import { type Page, toPage } from '../domain/pages.ts';
+import { notFound } from '../domain/problem.ts';
+import type { Owner } from './conversations.ts';
+import type { Session, TenantStorage } from './orm.ts';
+import { createWhere } from './sql.ts';
+
+export interface IdentityRow {
+  identity: string;
+  identity_verified: boolean;
+  attributes: Attributes;
+  locale: string | null;
+  platform: string | null;
+  app_version: string | null;
+  first_seen_at: Date | null;
+  last_seen_at: Date | null;
+  answer_count: number;
+  conversation_count: number;
+}
+
+/** Where an identity leaves itself: what the tenant said of it, its cards, its conversations. */
+const TRACES = ['identities', 'card_records', 'conversations'] as const;
+
+export interface IdentityFilter {
+  verified?: boolean | undefined;
+  /** The beginning of the identity. */
+  q?: string | undefined;
+}
+
+/** The identities that are known by what they left, or by what the tenant said of them, in the order of their bytes. */
+export async function listIdentities(
+  tenant: TenantStorage,
+  filter: IdentityFilter,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<IdentityRow>> {
+  const where = createWhere();
+  where.and('tenant_id = $', tenant.tenantId);
+  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
+  if (filter.q !== undefined) where.and('identity >= $ and identity < $', filter.q, `${filter.q}\u{10ffff}`);
+  if (after) where.and('(identity, identity_verified) > ($, $::boolean)', ...after);
+  const most = where.param(limit + 1);
+  const traces = TRACES.map(
+    table => `(select distinct identity, identity_verified from ${table} ${where.sql} order by 1, 2 limit ${most})`,
+  );
+  const known = await tenant.query<{ identity: string; identity_verified: boolean }>(
+    `select identity, identity_verified from (${traces.join(' union ')}) as known order by 1, 2 limit ${most}`,
+    where.params,
+  );
+  const { rows, next } = toPage(known, limit, row => [row.identity, String(row.identity_verified)]);
+  const owners = rows.map(({ identity, identity_verified }) => ({ identity, verified: identity_verified }));
+  return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };
+}
+
+/** What is known of some identities, in their order, whether they left anything or not. */
+function describeIdentities(
+  session: Pick<TenantStorage, 'query'>,
+  tenantId: string,
+  owners: readonly Owner[],
+): Promise<IdentityRow[]> {
+  return session.query<IdentityRow>(
+    `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
+       coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,
+       coalesce(profile.app_version, device.app_version) as app_version,
+       least(answered.first, talked.first) as first_seen_at, greatest(answered.last, talked.last) as last_seen_at,
+       answered.count::int as answer_count, talked.count::int as conversation_count
+     from unnest($2::text[], $3::boolean[]) with ordinality as who(identity, identity_verified, place)
+     left join identities as profile on profile.tenant_id = $1 and profile.identity = who.identity
+       and profile.identity_verified = who.identity_verified
+     cross join lateral (
+       select count(*) as count, min(received_at) as first, max(stored_at) as last from answers
+       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+     ) as answered
+     left join lateral (
+       select metadata->>'locale' as locale, metadata->>'platform' as platform, metadata->>'app_version' as app_version
+       from answers where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+       order by received_at desc, id desc limit 1
+     ) as device on true
+     cross join lateral (
+       select count(*) as count, min(said.first) as first, max(said.last) as last
+       from conversations cross join lateral (
+         select min(created_at) as first, max(created_at) as last from messages
+         where tenant_id = $1 and conversation_id = conversations.id and author_type = 'user'
+       ) as said
+       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+     ) as talked
+     order by place`,
+    [tenantId, owners.map(({ identity }) => identity), owners.map(({ verified }) => verified)],
+  );
+}
+
+/** An identity that left something, or of which the tenant said something. */
+export async function findIdentity(tenant: TenantStorage, owner: Owner): Promise<IdentityRow> {
+  const row = await readIdentity(tenant, tenant.tenantId, owner);
+  if (!row) throw notFound('identity');
+  return row;
+}
+
+async function readIdentity(
+  session: Pick<TenantStorage, 'query'>,
+  tenantId: string,
+  owner: Owner,
+): Promise<IdentityRow | null> {
+  const traces = TRACES.map(
+    table => `exists (select from ${table} where tenant_id = $1 and identity = $2 and identity_verified = $3)`,
+  );
+  const [known] = await session.query<{ known: boolean }>(`select ${traces.join(' or ')} as known`, [
+    tenantId,
+    owner.identity,
+    owner.verified,
+  ]);
+  if (!known?.known) return null;
+  return (await describeIdentities(session, tenantId, [owner]))[0] ?? null;
+}
+
+/** What the tenant itself said of an identity; nothing, as long as it did not. */
+async function lockProfile(session: Session, tenantId: string, owner: Owner): Promise<NewIdentity> {
+  const rows = await session.query<NewIdentity>(
+    `select attributes, locale, platform, app_version from identities
+     where tenant_id = $1 and identity = $2 and identity_verified = $3 for update`,
+    [tenantId, owner.identity, owner.verified],
+  );
+  return rows[0] ?? { attributes: {}, locale: null, platform: null, app_version: null };
+}
+
+/**
+ * Says something of an identity. `change` makes the new profile of the one before, and throws to leave it as it is; it
+ * is given null where nothing is known of the identity. Two at once take turns.
+ */
+export const saveIdentity = (
+  tenant: TenantStorage,
+  owner: Owner,
+  change: (known: IdentityRow | null, profile: NewIdentity) => NewIdentity,
+): Promise<IdentityRow> =>
+  tenant.transaction(async session => {
+    const { tenantId } = tenant;
+    // before anything is read: a profile that is not there can't be locked, and two might make it
+    await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `${tenantId} ${owner.verified} ${owner.identity}`,
+    ]);
+    const profile = await lockProfile(session, tenantId, owner);
+    const next = change(await readIdentity(session, tenantId, owner), profile);
+    await session.query(
+      `insert into identities values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
+       on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
+         locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
+         updated_at = excluded.updated_at`,
+      [
+        ...[tenantId, owner.identity, owner.verified],
+        ...[JSON.stringify(next.attributes), next.locale, next.platform, next.app_version],
+      ],
+    );
+    return (await describeIdentities(session, tenantId, [owner]))[0] as IdentityRow;
+  });
