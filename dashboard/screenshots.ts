@@ -4,7 +4,7 @@
  * Starts a Parley of its own with a fresh database, lives through a first run in a browser, fills it as a small shop
  * would, and looks at each page. Needs Chromium (`CHROMIUM` names it, else it is where distributions put it).
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -154,7 +154,7 @@ const FRONT_PAGES: Record<string, string> = {
 async function shoot(page: Page, url: string, file: string): Promise<void> {
   await page.goto(url);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.waitForFunction("!document.body.textContent?.includes('Loading…')");
+  await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
   await page.waitForTimeout(400); // a chart is drawn in the frame after its library has come
   await page.screenshot({ path: join(FOLDER, `${file}.png`), fullPage: true });
 }
@@ -173,6 +173,7 @@ async function shootAll(browser: Browser, baseUrl: string, pages: Record<string,
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-screenshots-'));
+await chmod(folder, 0o755); // started by root, the embedded PostgreSQL runs as another user
 const port = String(await freePort());
 const baseUrl = `http://localhost:${port}`;
 const server = await startProcess('start', { DATA_DIR: folder, PORT: port, BASE_URL: baseUrl, LOG_LEVEL: 'warn' });

@@ -10,7 +10,7 @@ import {
   Tooltip,
 } from 'chart.js';
 import { useEffect, useRef } from 'react';
-import type { ChartProps } from './chart-props.ts';
+import type { ChartProps, Series } from './chart-props.ts';
 
 Chart.register(
   BarController,
@@ -22,6 +22,9 @@ Chart.register(
   PointElement,
   Tooltip,
 );
+
+/** The variable of the design for each tone. */
+const COLORS: Record<Series['tone'], string> = { accent: 'accent', quiet: 'line-strong' };
 
 /** A variable of the design as a color that a canvas takes: `light-dark()` is resolved by an element that uses it. */
 function colorOf(name: string, probe: HTMLElement): string {
@@ -45,8 +48,8 @@ export function ChartCanvas({ kind, points, series, format, min, max }: ChartPro
           datasets: series.map(({ label, values, tone }) => ({
             label,
             data: values,
-            backgroundColor: color(tone),
-            borderColor: color(tone),
+            backgroundColor: color(COLORS[tone]),
+            borderColor: color(COLORS[tone]),
             borderRadius: kind === 'bar' ? 4 : undefined,
             borderWidth: kind === 'bar' ? 0 : 2,
             maxBarThickness: 44,

@@ -2,7 +2,7 @@
 export interface Series {
   label: string;
   values: (number | null)[];
-  tone: 'accent' | 'good' | 'warn' | 'bad' | 'muted';
+  tone: 'accent' | 'quiet';
 }
 
 export interface ChartProps {

@@ -85,7 +85,9 @@ interface HeadProps {
 const Head = ({ filters, change, search, help, write }: HeadProps) => (
   <div className={styles.head}>
     <div className="spread">
-      <h1>{t('Inbox')}</h1>
+      <span className={styles.title} aria-hidden="true">
+        {t('Inbox')}
+      </span>
       <span className="row">
         <Button small look="quiet" onPress={help}>
           {t('Keys')}
@@ -204,6 +206,7 @@ export function Inbox() {
   const isFiltered = JSON.stringify(filters) !== JSON.stringify(NOTHING);
   return (
     <div className={id ? `${styles.inbox} ${styles.open}` : styles.inbox}>
+      <h1 className="hidden-text">{t('Inbox')}</h1>
       <section className={styles.pane} aria-label={t('Conversations')}>
         <Head
           filters={filters}

@@ -122,7 +122,7 @@ function Trend({ results: { over_time, score } }: { results: Results }) {
           label={t('Shown and answered over time')}
           points={points}
           series={[
-            { label: t('Shown'), tone: 'muted', values: over_time.map(({ displays }) => displays) },
+            { label: t('Shown'), tone: 'quiet', values: over_time.map(({ displays }) => displays) },
             { label: t('Answered'), tone: 'accent', values: over_time.map(({ answered }) => answered) },
           ]}
           format={formatNumber}
@@ -164,7 +164,7 @@ const Numbers = ({ results }: { results: Results }) =>
       <Figures figures={figuresOf(results)} />
       <div className={styles.charts}>
         {results.values.length > 1 && <Distribution values={results.values} />}
-        <Trend results={results} />
+        {results.over_time.length > 1 && <Trend results={results} />}
       </div>
       {results.versions.length > 1 && <Versions versions={results.versions} />}
     </>

@@ -29,7 +29,7 @@ describe.runIf(canSignIn && hasBrowser())('through the dashboard', { timeout: 12
   const open = async (path: string) => {
     await page.goto(`${installation.baseUrl}/dashboard${path}`);
     await page.getByRole('heading', { level: 1 }).first().waitFor();
-    await page.waitForFunction("!document.body.textContent?.includes('Loading…')");
+    await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
   };
 
   beforeAll(async () => {
