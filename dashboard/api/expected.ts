@@ -25,7 +25,7 @@ export interface ExpectedOperations {
   'POST /v1/invitations/{token}/accept': Op<SignedIn, Acceptance, { token: string }>;
   'POST /v1/password-resets': Op<unknown, { email: string }>;
   'POST /v1/password-resets/{token}': Op<undefined, { password: string }, { token: string }>;
-  'GET /v1/sessions': Op<Page<PersonSession>, undefined, None, PageQuery>;
+  'GET /v1/sessions': Op<Page<PersonSession>>;
   'DELETE /v1/sessions': Op<undefined>;
   'DELETE /v1/sessions/{id}': Op<undefined, undefined, { id: string }>;
   'PATCH /v1/me': Op<Account, { name: string }>;

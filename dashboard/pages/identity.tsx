@@ -6,7 +6,7 @@ import { Badge } from '../components/badge.tsx';
 import { Empty, Page, Panel, Ready } from '../components/page.tsx';
 import { More, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
-import { t } from '../i18n.ts';
+import { formatTime, t } from '../i18n.ts';
 import { BASE, pathTo } from '../paths.ts';
 import { answerState, CONVERSATION_TONE, conversationStatus, valueText } from '../words.ts';
 
@@ -15,26 +15,38 @@ interface Who {
   verified: 'true' | 'false';
 }
 
-function Attributes({
-  identity: { attributes, locale, platform, app_version, first_seen_at },
-}: {
-  identity: Identity;
-}) {
-  const facts = { platform, app_version, locale, ...attributes };
-  const known = Object.entries(facts).filter(([, value]) => value !== null);
-  return (
-    <Table
-      compact
-      caption={t('What is known')}
-      rows={[...known, ...(first_seen_at ? [['first_seen_at', first_seen_at] as const] : [])]}
-      keyOf={([name]) => name}
-      columns={[
-        { label: t('Name'), cell: ([name]) => <code>{name}</code> },
-        { label: t('Value'), cell: ([, value]) => <span className="wrap-anywhere">{String(value)}</span> },
-      ]}
-    />
-  );
+/** What is known as pairs of a name and a value; Parley's own words in the language of the page. */
+function factsOf({
+  attributes,
+  locale,
+  platform,
+  app_version,
+  first_seen_at,
+  last_seen_at,
+}: Identity): [string, string][] {
+  const facts: [string, string | null][] = [
+    [t('Platform'), platform],
+    [t('Version of the app'), app_version],
+    [t('Language'), locale],
+    ...Object.entries(attributes).map(([name, value]): [string, string] => [name, String(value)]),
+    [t('First seen'), first_seen_at && formatTime(first_seen_at)],
+    [t('Last seen'), last_seen_at && formatTime(last_seen_at)],
+  ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== null);
 }
+
+const Attributes = ({ identity }: { identity: Identity }) => (
+  <Table
+    compact
+    caption={t('What is known')}
+    rows={factsOf(identity)}
+    keyOf={([name]) => name}
+    columns={[
+      { label: t('Name'), cell: ([name]) => <span className="wrap-anywhere">{name}</span> },
+      { label: t('Value'), cell: ([, value]) => <span className="wrap-anywhere">{value}</span> },
+    ]}
+  />
+);
 
 /** What of an identity is known beside its answers; nothing, where nobody has told Parley of it. */
 function Known({ who }: { who: Who }) {

@@ -43,7 +43,7 @@ const figuresOf = (ingestion: Schemas['Ingestion']): Figure[] => [
   {
     label: t('Quarantined'),
     value: formatNumber(ingestion.quarantined),
-    hint: t('Since the tenant exists'),
+    hint: t('In all'),
     tone: ingestion.quarantined > 0 ? 'warn' : undefined,
   },
   { label: t('Rejected'), value: formatNumber(ingestion.rejected), hint: t('Refused at once, never accepted') },

@@ -2,11 +2,53 @@ import { useState } from 'react';
 import type { AuditEntry } from '../api/expected.ts';
 import { useList } from '../api/hooks.ts';
 import { Badge } from '../components/badge.tsx';
-import { Search } from '../components/fields.tsx';
+import { Filter } from '../components/fields.tsx';
 import { Empty, Ready } from '../components/page.tsx';
 import { More, Table } from '../components/table.tsx';
 import { formatTime, t } from '../i18n.ts';
 import { SettingsFrame } from './settings-frame.tsx';
+
+/** Every act that leaves a line, as the API names it. */
+const ACTIONS = [
+  'tenant.created',
+  'tenant.updated',
+  'session.started',
+  'session.ended',
+  'sessions.ended',
+  'account.updated',
+  'password.changed',
+  'password.reset',
+  'totp.enrolled',
+  'totp.enabled',
+  'totp.removed',
+  'member.created',
+  'member.invited',
+  'member.joined',
+  'member.updated',
+  'member.removed',
+  'invitation.revoked',
+  'api-key.created',
+  'api-key.updated',
+  'api-key.rotated',
+  'api-key.revoked',
+  'question.created',
+  'question.updated',
+  'question.deleted',
+  'question.published',
+  'question.paused',
+  'question.resumed',
+  'question.closed',
+  'question.archived',
+  'question.cloned',
+  'answer.tagged',
+  'answer.deleted',
+  'quarantine.replayed',
+  'quarantine.discarded',
+  'conversation.updated',
+  'conversation.deleted',
+  'message.updated',
+  'message.redacted',
+] as const;
 
 const actorKind = (type: AuditEntry['actor']['type']): string =>
   ({ member: t('Member'), 'api-key': t('API key'), system: t('Parley') })[type];
@@ -51,14 +93,17 @@ const columns = () => [
 /** Settings, tab Audit log: every act of management, newest first. Nothing in it can be changed. */
 export function AuditLog() {
   const [action, setAction] = useState('');
-  const list = useList('GET /v1/audit-log', { query: { action: action.trim() || undefined } });
+  const list = useList('GET /v1/audit-log', { query: { action: action || undefined } });
   return (
     <SettingsFrame title={t('Audit log')}>
-      <Search
-        label={t('Only this action, such as question.published')}
-        value={action}
-        onChange={event => setAction(event.target.value)}
-      />
+      <div className="row">
+        <Filter label={t('What')} value={action} onChange={event => setAction(event.target.value)}>
+          <option value="">{t('Everything that was done')}</option>
+          {ACTIONS.map(name => (
+            <option key={name}>{name}</option>
+          ))}
+        </Filter>
+      </div>
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (

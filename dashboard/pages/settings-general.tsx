@@ -98,7 +98,7 @@ export function General() {
     <SettingsFrame title={t('Settings')}>
       <Panel
         title={t('Tenant ID')}
-        lead={t('The `sub` of the tokens that you sign, and a part of the path for public ones.')}
+        lead={t('The “sub” of the tokens that you sign, and a part of the path for public ones.')}
       >
         <CopyValue value={membership.tenant.id} what={t('Tenant ID')} />
       </Panel>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { useAct, useList } from '../api/hooks.ts';
+import { useAct, useApi } from '../api/hooks.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { CopyButton, CopyValue } from '../components/copy.tsx';
@@ -9,7 +9,7 @@ import { TextInput } from '../components/fields.tsx';
 import { Form } from '../components/form.tsx';
 import { Panel, Ready } from '../components/page.tsx';
 import { Note } from '../components/problem-note.tsx';
-import { More, Table } from '../components/table.tsx';
+import { Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
@@ -181,40 +181,37 @@ function EndSession({ id }: { id: string }) {
 }
 
 function Sessions() {
-  const list = useList('GET /v1/sessions', {});
+  const sessions = useApi('GET /v1/sessions', {});
   const endAll = useAct('DELETE /v1/sessions');
   const changed = useSessionChange();
   return (
     <Panel title={t('Sessions')} lead={t('Where you are signed in.')}>
-      <Ready query={list}>
-        {() => (
-          <>
-            <Table
-              caption={t('Sessions')}
-              rows={list.items}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  label: t('Device'),
-                  cell: ({ user_agent, ip, current }) => (
-                    <>
-                      <span className="wrap-anywhere">{user_agent ?? t('Unknown')}</span>{' '}
-                      {current && (
-                        <Badge plain tone="info">
-                          {t('This one')}
-                        </Badge>
-                      )}
-                      {ip && <p className="small quiet">{ip}</p>}
-                    </>
-                  ),
-                },
-                { label: t('Last seen'), cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-                { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
-                { label: t('Actions'), cell: ({ id, current }) => (current ? null : <EndSession id={id} />) },
-              ]}
-            />
-            <More list={list} />
-          </>
+      <Ready query={sessions}>
+        {({ data }) => (
+          <Table
+            caption={t('Sessions')}
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                label: t('Device'),
+                cell: ({ user_agent, ip, current }) => (
+                  <>
+                    <span className="wrap-anywhere">{user_agent ?? t('Unknown')}</span>{' '}
+                    {current && (
+                      <Badge plain tone="info">
+                        {t('This one')}
+                      </Badge>
+                    )}
+                    {ip && <p className="small quiet">{ip}</p>}
+                  </>
+                ),
+              },
+              { label: t('Last seen'), cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+              { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
+              { label: t('Actions'), cell: ({ id, current }) => (current ? null : <EndSession id={id} />) },
+            ]}
+          />
         )}
       </Ready>
       <div>

@@ -3,6 +3,9 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+/** How long a test waits for what should be on the page. */
+const PATIENCE_MS = 10_000;
+
 export interface Watched extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
@@ -13,6 +16,7 @@ export interface Watched extends AsyncDisposable {
 /** A page in a fresh profile, watched for everything that must not happen. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', message => {
