@@ -13,9 +13,19 @@ interface Appearance {
 const classOf = ({ look = 'plain', small, icon }: Appearance): string =>
   [styles.button, styles[look], small && styles.small, icon && styles.icon].filter(Boolean).join(' ');
 
-/** A button. While it is pending it says so to screen readers and does nothing more. */
-export const Button = ({ look, small, icon, ...props }: AriaButtonProps & Appearance) => (
-  <AriaButton {...props} className={classOf({ look, small, icon })} />
+/**
+ * A button. While it is pending it keeps the keyboard, says so, and does nothing more.
+ *
+ * Not by React Aria's own `isPending`, whose announcement names a button that may be gone with its page.
+ */
+export const Button = ({ look, small, icon, isPending, onPress, type, ...props }: AriaButtonProps & Appearance) => (
+  <AriaButton
+    {...props}
+    type={isPending ? 'button' : type}
+    onPress={isPending ? undefined : onPress}
+    aria-disabled={isPending || undefined}
+    className={classOf({ look, small, icon })}
+  />
 );
 
 /** A link that looks like a button, to another page of the dashboard. */

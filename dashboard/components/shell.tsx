@@ -114,13 +114,13 @@ export function Shell({ children }: { children: ReactNode }) {
       <a className={styles.skip} href="#main">
         {t('Skip to the content')}
       </a>
-      <div className={styles.bar}>
+      <header className={styles.bar}>
         <Brand />
         <Button icon look="quiet" aria-label={t('Menu')} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
           <Icon name={isOpen ? 'close' : 'menu'} />
         </Button>
-      </div>
-      <div className={isOpen ? `${styles.side} ${styles.open}` : styles.side}>
+      </header>
+      <aside className={isOpen ? `${styles.side} ${styles.open}` : styles.side} aria-label={t('Menu')}>
         <div className={styles.head}>
           <Brand />
           <TenantName />
@@ -154,7 +154,7 @@ export function Shell({ children }: { children: ReactNode }) {
             <ThemeSelect />
           </div>
         </footer>
-      </div>
+      </aside>
       <main
         id="main"
         ref={main}

@@ -60,6 +60,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
       <TextInput
         form={form}
         name="name"
+        autoFocus
         label={t('Name')}
         hint={t('Where it is used, such as “backend”.')}
         rules={{ required: true }}
@@ -120,6 +121,7 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
       <TextInput
         form={form}
         name="overlap_hours"
+        autoFocus
         type="number"
         min={0}
         max={168}
@@ -148,6 +150,7 @@ export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) 
       <TextArea
         form={form}
         name="allowed_origins"
+        autoFocus
         label={t('Allowed origins')}
         hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
       />

@@ -53,7 +53,7 @@ const Step = ({ number, done, title, action, children }: StepProps) => (
       <span className="hidden-text">{done ? t('done') : t('to do')}</span>
     </span>
     <div>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <p className="quiet">{children}</p>
     </div>
     {action}

@@ -23,6 +23,7 @@ export function NewConversation({ done }: { done(id: string): void }) {
       <TextInput
         form={form}
         name="identity"
+        autoFocus
         label={t('User')}
         hint={t('As your tokens name them, such as user|42.')}
         maxLength={256}

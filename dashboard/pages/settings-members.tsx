@@ -29,7 +29,7 @@ function InviteForm({ done }: { done(link: string): void }) {
   const invite = useAct('POST /v1/members');
   return (
     <Form form={form} submitLabel={t('Invite')} send={async body => done((await invite.mutateAsync({ body })).link)}>
-      <TextInput form={form} name="email" type="email" label={t('E-mail')} rules={{ required: true }} />
+      <TextInput form={form} name="email" autoFocus type="email" label={t('E-mail')} rules={{ required: true }} />
       <Choices
         form={form}
         name="role"
