@@ -5,14 +5,11 @@ import type { InlineConfig, Plugin } from 'vite';
 const ROOT = import.meta.dirname;
 const PREFIX = 'virtual:messages/';
 
-/** The messages of a language, compiled. In English a key is its own text, so only what has placeholders is there. */
+/** The messages of a language, compiled. In English a key is its own text. */
 export function compiledMessages(locale: string): Record<string, unknown> {
   const german = JSON.parse(readFileSync(`${ROOT}/locales/de.json`, 'utf8')) as Record<string, string>;
-  const entries = Object.entries(german).map(([key, text]) => [key, locale === 'en' ? key : text] as const);
-  const compiled = entries.map(([key, text]) => [key, compileMessage(text)] as const);
-  return Object.fromEntries(
-    locale === 'en' ? compiled.filter(([, message]) => typeof message[0] !== 'string' || message.length > 1) : compiled,
-  );
+  const texts = Object.entries(german).map(([key, text]) => [key, locale === 'en' ? key : text] as const);
+  return Object.fromEntries(texts.map(([key, text]) => [key, compileMessage(text)]));
 }
 
 /** Gives `virtual:messages/<locale>`, so that no compiler of messages is sent to the browser. */
@@ -35,6 +32,7 @@ export const viteConfig = (outDir: string): InlineConfig => ({
   root: ROOT,
   base: '/dashboard/',
   plugins: [messages()],
+  define: { 'process.env.NODE_ENV': '"production"' }, // also where tests start the build
   logLevel: 'warn',
   build: {
     outDir,

@@ -6,7 +6,7 @@ import styles from './inbox.module.css';
 type Conversation = Schemas['Conversation'];
 
 /** The height of each row, so that a hundred thousand need no measuring. */
-const ROW_PX = 66;
+const LAYOUT = { rowHeight: 66 };
 
 const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boolean }) => {
   const { identity, subject, last_message, unread_count, last_activity_at } = conversation;
@@ -35,7 +35,7 @@ interface InboxListProps {
 
 /** The conversations. Only the rows on the screen are in the page, and the next ones come as one nears the end. */
 export const InboxList = ({ items, here, open, list }: InboxListProps) => (
-  <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: ROW_PX }}>
+  <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
     <GridList className={styles.list} aria-label={t('Conversations')} onAction={key => open(String(key))}>
       {items.map(conversation => (
         <GridListItem key={conversation.id} id={conversation.id} textValue={conversation.identity}>

@@ -88,7 +88,7 @@ describe.runIf(canSignIn && hasBrowser())('through the dashboard', { timeout: 12
 
   test('a question is written, looked at and published', async () => {
     await open(pathTo('newQuestion'));
-    await page.getByLabel('Question', { exact: true }).fill('How likely are you to recommend us?');
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('How likely are you to recommend us?');
     await page.getByLabel('Low end').fill('Never');
     const preview = page.getByRole('group', { name: 'Preview' });
     await preview.getByText('How likely are you to recommend us?').waitFor();
@@ -191,7 +191,7 @@ describe.runIf(canSignIn && hasBrowser())('through the dashboard', { timeout: 12
 
   test('a live question that is edited makes a version, with what changed', async () => {
     await open(pathTo('question', { id: questionId }));
-    await page.getByLabel('Question', { exact: true }).fill('Would you recommend us?');
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Would you recommend us?');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').waitFor();
     await open(pathTo('questionVersions', { id: questionId }));

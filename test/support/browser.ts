@@ -9,7 +9,7 @@ const PATIENCE_MS = 10_000;
 export interface Watched extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** What no page may ever cause: breaches of the security policy, errors in scripts, dialogs. */
+  /** What no page may ever cause: breaches of the security policy, warnings of libraries, errors in scripts, dialogs. */
   complaints: string[];
 }
 
@@ -20,7 +20,8 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', message => {
-    if (/content security policy|trusted ?type/i.test(message.text())) complaints.push(message.text());
+    if (message.type() === 'warning' || /content security policy|trusted ?type/i.test(message.text()))
+      complaints.push(message.text());
   });
   page.on('pageerror', error => complaints.push(String(error)));
   page.on('dialog', dialog => {
