@@ -24,6 +24,9 @@ function compress(folder: string): void {
   }
 }
 
+// Whoever starts the build, such as tests: React, React Aria and Vite all look at it and would build something else.
+process.env.NODE_ENV = 'production';
+
 const fresh = `${PAGES_DIR}.${process.pid}`;
 const hash = hashSources(); // before they are read: what changes meanwhile is built the next time
 try {

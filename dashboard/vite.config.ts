@@ -32,7 +32,6 @@ export const viteConfig = (outDir: string): InlineConfig => ({
   root: ROOT,
   base: '/dashboard/',
   plugins: [messages()],
-  define: { 'process.env.NODE_ENV': '"production"' }, // also where tests start the build
   logLevel: 'warn',
   build: {
     outDir,
