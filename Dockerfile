@@ -1,4 +1,15 @@
 # docker build -t parley:dev .
+
+# The pages of the dashboard. What builds them stays behind in this stage.
+FROM node:24-slim AS pages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY dashboard dashboard
+COPY src/platform/pages-build.ts src/platform/
+RUN node dashboard/build.ts
+
+
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -9,6 +20,7 @@ RUN npm ci --omit=dev --ignore-scripts \
  && find node_modules -name '*.map' -delete
 COPY LICENSE ./
 COPY src src
+COPY --from=pages /app/dashboard/built dashboard/built
 ARG REVISION=
 RUN chmod 755 src/main.ts && if [ -n "$REVISION" ]; then printf '%s\n' "$REVISION" > .commit; fi
 # Compiles everything ahead, as the user who will run it: Node keeps what it compiled by user (see src/main.ts).

@@ -317,6 +317,62 @@ describe('packages', () => {
   });
 });
 
+/** What a browser gets of the dashboard: its modules, by the packages that they may import. */
+const BROWSER_PACKAGES = [
+  '@lingui/core',
+  '@tanstack/react-query',
+  'chart.js',
+  'react',
+  'react-aria-components',
+  'react-dom',
+  'react-hook-form',
+  'wouter',
+];
+
+/** Modules of the dashboard that run on Node, when it is built or looked at. */
+const ON_NODE = ['build.ts', 'generate-types.ts', 'screenshots.ts', 'vite.config.ts'];
+
+const readDashboard = (): Source[] =>
+  readdirSync(join(ROOT, 'dashboard'), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path) && !path.startsWith('built') && !ON_NODE.includes(path))
+    .map(path => ({ path: `../dashboard/${path}`, text: readFileSync(join(ROOT, 'dashboard', path), 'utf8') }));
+
+/** Modules and packages that the pages may not import: those of the service, and all that is not for browsers. */
+const strangersOf = (found: Import[]): string[] =>
+  found
+    .filter(({ to, isOurs }) => {
+      if (isOurs) return !to.startsWith('../dashboard/');
+      return !to.startsWith('virtual:') && !BROWSER_PACKAGES.includes(packageOf(to));
+    })
+    .map(({ from, to }) => `${from} → ${to}`);
+
+describe('the dashboard', () => {
+  // A snippet is text for others, which imports what they install.
+  const pages = readDashboard().filter(({ path }) => !path.endsWith('/snippets.ts'));
+
+  test('imports itself and packages for browsers alone', () => {
+    expect(pages.length).toBeGreaterThan(40);
+    expect(strangersOf(pages.flatMap(importsOf))).toEqual([]);
+    expect(strangersOf(madeUp('../dashboard/x.ts', "import { ids } from '../src/domain/ids.ts';"))).toHaveLength(1);
+    expect(strangersOf(madeUp('../dashboard/x.ts', "import { z } from 'zod';"))).toHaveLength(1);
+  });
+
+  test('brings no package into the service', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(BROWSER_PACKAGES.filter(name => !(name in devDependencies))).toEqual([]);
+    expect(sources.flatMap(importsOf).filter(({ to }) => BROWSER_PACKAGES.includes(packageOf(to)))).toEqual([]);
+  });
+
+  test('forms no cycle of modules', () => {
+    expect(cycles(pages.flatMap(importsOf))).toEqual([]);
+  });
+
+  test('makes no markup of text', () => {
+    const making = /dangerouslySetInnerHTML|\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write/;
+    expect(pages.filter(({ text }) => making.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('sources', () => {
   test('read the environment in the executable alone', () => {
     expect(environmentReaders(sources)).toEqual([]);

@@ -2,6 +2,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
 import { createCursors } from './cursors.ts';
+import { addDashboard } from './dashboard.ts';
 import type { ApiDeps } from './deps.ts';
 import { addDocuments } from './documents.ts';
 import { holdHeaders } from './header-list.ts';
@@ -46,6 +47,7 @@ function createRoutes(deps: ApiDeps): Middleware {
   }
   for (const path of new Set([...OPERATIONS.map(operation => operation.path), ...addDocuments(router)]))
     router.all(toPattern(path), ctx => refuseMethod(ctx, path));
+  addDashboard(router);
   const route = router.routes() as Middleware;
   return (ctx, next) => (fixed.get(`${ctx.method} ${ctx.path}`) ?? route)(ctx, next);
 }

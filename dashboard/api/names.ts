@@ -1,0 +1,27 @@
+import type { Operations, Schemas } from './schema.ts';
+
+/** A person, with the tenants that they belong to. */
+export type Account = Schemas['Account'];
+export type Membership = Account['memberships'][number];
+export type MemberRole = Membership['role'];
+
+/** What `GET /v1/me` gives to the cookie. */
+export type SessionMe = Extract<Schemas['Me'], { credential: 'session' }>;
+
+export type ApiKey = Schemas['ApiKey'];
+export type NewApiKey = Operations['POST /v1/api-keys']['body'];
+/** Both are shown this once. */
+export type ApiKeyWithSecrets = Operations['POST /v1/api-keys']['response'];
+
+/** What an answer, a day or a version comes to, of one question. */
+export type Results = Schemas['Results'];
+export type Score = Schemas['Score'];
+
+export type QuestionWithResults = Schemas['QuestionListItem'];
+export type VersionWithChanges = Schemas['QuestionVersion'];
+export type OpenInvitation = Schemas['InvitationNotice'];
+export type Identity = Schemas['IdentityProfile'];
+export type AuditEntry = Schemas['AuditEntry'];
+export type Tenant = Schemas['Tenant'];
+export type Invitation = Schemas['Invitation'];
+export type Member = Schemas['Member'];

@@ -1,0 +1,114 @@
+import { type ComponentType, lazy, Suspense, useState } from 'react';
+import { I18nProvider } from 'react-aria-components';
+import { Redirect, Route, Router, Switch } from 'wouter';
+import { ErrorBoundary } from './components/error-boundary.tsx';
+import { Front } from './components/front.tsx';
+import { Loading } from './components/page.tsx';
+import { ProblemNote } from './components/problem-note.tsx';
+import { Shell } from './components/shell.tsx';
+import { Toasts } from './components/toast.tsx';
+import { activate, keepLocale, type Locale, locale, t } from './i18n.ts';
+import { LocaleContext } from './locale.ts';
+import { Login } from './pages/login.tsx';
+import { NotFound } from './pages/not-found.tsx';
+import { BASE, PATHS, type PathName } from './paths.ts';
+import { SessionGate } from './session.tsx';
+
+const page = (load: () => Promise<ComponentType>) => lazy(() => load().then(component => ({ default: component })));
+
+/** The pages for anybody who holds a link. */
+const FRONT_PAGES: Partial<Record<PathName, ComponentType>> = {
+  setup: page(() => import('./pages/setup.tsx').then(module => module.Setup)),
+  forgotten: page(() => import('./pages/forgotten.tsx').then(module => module.Forgotten)),
+  reset: page(() => import('./pages/reset.tsx').then(module => module.Reset)),
+  invitation: page(() => import('./pages/invitation.tsx').then(module => module.Invitation)),
+};
+
+/** The pages behind the login, each loaded when it is first looked at. A fixed path stands before a pattern. */
+const PAGES: Partial<Record<PathName, ComponentType>> = {
+  home: page(() => import('./pages/getting-started.tsx').then(module => module.GettingStarted)),
+  questions: page(() => import('./pages/questions.tsx').then(module => module.Questions)),
+  newQuestion: page(() => import('./pages/question-editor.tsx').then(module => module.NewQuestion)),
+  question: page(() => import('./pages/question-editor.tsx').then(module => module.EditQuestion)),
+  questionResults: page(() => import('./pages/question-results.tsx').then(module => module.QuestionResults)),
+  questionVersions: page(() => import('./pages/question-versions.tsx').then(module => module.QuestionVersions)),
+  inbox: page(() => import('./pages/inbox.tsx').then(module => module.Inbox)),
+  conversation: page(() => import('./pages/inbox.tsx').then(module => module.Inbox)),
+  identity: page(() => import('./pages/identity.tsx').then(module => module.IdentityPage)),
+  ingestion: page(() => import('./pages/ingestion.tsx').then(module => module.Ingestion)),
+  general: page(() => import('./pages/settings-general.tsx').then(module => module.General)),
+  apiKeys: page(() => import('./pages/settings-api-keys.tsx').then(module => module.ApiKeys)),
+  members: page(() => import('./pages/settings-members.tsx').then(module => module.Members)),
+  security: page(() => import('./pages/settings-security.tsx').then(module => module.Security)),
+  auditLog: page(() => import('./pages/settings-audit-log.tsx').then(module => module.AuditLog)),
+};
+
+const routes = (pages: Partial<Record<PathName, ComponentType>>) =>
+  Object.entries(pages).map(([name, component]) => (
+    <Route key={name} path={PATHS[name as PathName]} component={component} />
+  ));
+
+const SignedIn = () => (
+  <Shell>
+    <ErrorBoundary>
+      <Suspense fallback={<Loading />}>
+        <Switch>
+          <Route path={PATHS.login}>
+            <Redirect to={PATHS.home} replace />
+          </Route>
+          {routes(PAGES)}
+          <Route component={NotFound} />
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  </Shell>
+);
+
+/** Whoever has no session finds the login at every address, and after it what was looked for. */
+const Gate = () => (
+  <SessionGate
+    pending={
+      <Front>
+        <Loading />
+      </Front>
+    }
+    signedOut={<Login />}
+    homeless={
+      <Front title={t('You belong to no tenant')}>
+        <p>{t('Ask an owner to invite you again.')}</p>
+      </Front>
+    }
+    failed={(problem, retry) => (
+      <Front>
+        <ProblemNote problem={problem} retry={retry} />
+      </Front>
+    )}
+  >
+    <SignedIn />
+  </SessionGate>
+);
+
+/** The whole. It is drawn anew in another language, so that every text can come from a plain function. */
+export function App() {
+  const [spoken, setSpoken] = useState(locale() as Locale);
+  const speak = async (next: Locale) => {
+    keepLocale(next);
+    await activate(next);
+    setSpoken(next);
+  };
+  return (
+    <LocaleContext value={{ spoken, speak }}>
+      <I18nProvider locale={spoken} key={spoken}>
+        <Router base={BASE}>
+          <Suspense fallback={<Loading />}>
+            <Switch>
+              {routes(FRONT_PAGES)}
+              <Route component={Gate} />
+            </Switch>
+          </Suspense>
+          <Toasts />
+        </Router>
+      </I18nProvider>
+    </LocaleContext>
+  );
+}

@@ -1,0 +1,144 @@
+import { Fragment, useId } from 'react';
+import { t } from '../i18n.ts';
+import type { QuestionType } from '../words.ts';
+import styles from './card-preview.module.css';
+
+/** What of a question a user sees. */
+export interface Previewed {
+  type: QuestionType;
+  title: string;
+  description?: string;
+  config: Record<string, unknown>;
+}
+
+interface Config {
+  labels?: { low?: string; high?: string };
+  style?: 'number' | 'smiley' | 'star';
+  scale?: number;
+  options?: { id: string; label: string }[];
+  allow_other?: boolean;
+  min_length?: number;
+  max_length?: number;
+  input?: 'text' | 'email' | 'url' | 'number';
+  url?: string;
+}
+
+const SMILEYS = ['😞', '🙁', '😐', '🙂', '😄'];
+const upTo = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+/** Smileys spread over the scale, so that its ends are the saddest and the gladdest. */
+const smileyAt = (at: number, length: number): string =>
+  SMILEYS[Math.round((at / Math.max(1, length - 1)) * (SMILEYS.length - 1))] as string;
+
+function Scale({ values, config, name }: { values: number[]; config: Config; name: string }) {
+  const { style = 'number', labels } = config;
+  const sign = (at: number): string => (style === 'star' ? '★' : smileyAt(at, values.length));
+  return (
+    <div>
+      <div className={styles.scale}>
+        {values.map((value, at) => (
+          <label key={value} className={style === 'number' ? styles.step : `${styles.step} ${styles.sign}`}>
+            <input type="radio" name={name} aria-label={String(value)} />
+            <span aria-hidden="true">{style === 'number' ? value : sign(at)}</span>
+          </label>
+        ))}
+      </div>
+      {(labels?.low || labels?.high) && (
+        <div className={styles.ends}>
+          <span>{labels.low}</span>
+          <span>{labels.high}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Options({ config, name, kind }: { config: Config; name: string; kind: 'radio' | 'checkbox' }) {
+  const options = [...(config.options ?? []), ...(config.allow_other ? [{ id: '', label: t('Other') }] : [])];
+  return (
+    <div className={styles.options}>
+      {options.map(({ id, label }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: ids may repeat while they are being written
+        <label key={at} className={styles.option}>
+          <input type={kind} name={name} value={id} /> {label || '…'}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function Thumbs({ name }: { name: string }) {
+  return (
+    <div className={styles.scale}>
+      {[
+        ['👍', t('Yes')],
+        ['👎', t('No')],
+      ].map(([sign, word]) => (
+        <label key={word} className={`${styles.step} ${styles.sign}`}>
+          <input type="radio" name={name} aria-label={word} />
+          <span aria-hidden="true">{sign}</span>
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function Writing({ config, label }: { config: Config; label: string }) {
+  const { input = 'text', max_length } = config;
+  if (input === 'text') return <textarea className={styles.input} rows={3} maxLength={max_length} aria-label={label} />;
+  return <input className={styles.input} type={input} maxLength={max_length} aria-label={label} />;
+}
+
+function Answering({ type, config, name, label }: { type: QuestionType; config: Config; name: string; label: string }) {
+  switch (type) {
+    case 'nps':
+      return <Scale values={upTo(0, 10)} config={config} name={name} />;
+    case 'csat':
+      return <Scale values={upTo(1, 5)} config={config} name={name} />;
+    case 'ces':
+      return <Scale values={upTo(1, config.scale ?? 7)} config={config} name={name} />;
+    case 'rating':
+      return <Scale values={upTo(1, config.scale ?? 5)} config={{ style: 'star', ...config }} name={name} />;
+    case 'thumbs':
+      return <Thumbs name={name} />;
+    case 'single_choice':
+      return <Options config={config} name={name} kind="radio" />;
+    case 'multi_choice':
+      return <Options config={config} name={name} kind="checkbox" />;
+    case 'text':
+      return <Writing config={config} label={label} />;
+    case 'date':
+      return <input className={styles.input} type="date" aria-label={label} />;
+    case 'consent':
+      return <Options config={{ options: [{ id: 'yes', label: t('I agree') }] }} name={name} kind="checkbox" />;
+    case 'statement':
+      return config.url ? <span className="small quiet wrap-anywhere">{config.url}</span> : <Fragment />;
+  }
+}
+
+const SCORED: QuestionType[] = ['nps', 'csat', 'ces', 'rating', 'thumbs'];
+
+/** A question as a card in an app, to be tried out. Nothing is sent. */
+export function CardPreview({ type, title, description, config }: Previewed) {
+  const name = useId();
+  return (
+    <div className={styles.stage}>
+      <fieldset className={styles.card} aria-label={t('Preview')}>
+        <p className={styles.title}>{title || t('Your question')}</p>
+        {description && <p className="quiet wrap-anywhere">{description}</p>}
+        <Answering type={type} config={config as Config} name={name} label={title || t('Your question')} />
+        {SCORED.includes(type) && (
+          <textarea
+            className={styles.input}
+            rows={2}
+            placeholder={t('Anything to add?')}
+            aria-label={t('Anything to add?')}
+          />
+        )}
+        <span className={styles.send} aria-hidden="true">
+          {type === 'statement' ? t('All right') : t('Send')}
+        </span>
+      </fieldset>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+import { type ReactNode, useState } from 'react';
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { ApiProblem } from '../api/problem.ts';
+import { t } from '../i18n.ts';
+import { Button } from './button.tsx';
+import styles from './dialog.module.css';
+import { Icon } from './icon.tsx';
+import { ProblemNote } from './problem-note.tsx';
+
+interface DialogProps {
+  title: string;
+  isOpen: boolean;
+  close(): void;
+  /** Whether a press beside it or Escape closes it; not where something would be lost. */
+  dismissable?: boolean;
+  role?: 'dialog' | 'alertdialog';
+  children: ReactNode;
+}
+
+/** A dialog over the page, which keeps the keyboard within it and gives it back. */
+export const Dialog = ({ title, isOpen, close, dismissable = true, role = 'dialog', children }: DialogProps) => (
+  <ModalOverlay
+    className={styles.overlay}
+    isOpen={isOpen}
+    onOpenChange={open => !open && close()}
+    isDismissable={dismissable}
+    isKeyboardDismissDisabled={!dismissable}
+  >
+    <Modal className={styles.modal}>
+      <AriaDialog role={role} className={styles.dialog}>
+        <div className={styles.head}>
+          <Heading slot="title" level={2} className="wrap-anywhere">
+            {title}
+          </Heading>
+          {role === 'dialog' && (
+            <Button icon small look="quiet" aria-label={t('Close')} onPress={close}>
+              <Icon name="close" size={16} />
+            </Button>
+          )}
+        </div>
+        {children}
+      </AriaDialog>
+    </Modal>
+  </ModalOverlay>
+);
+
+interface ConfirmProps {
+  /** What the button that asks says. */
+  label: ReactNode;
+  title: string;
+  /** What will be, and whether it can be undone. */
+  children: ReactNode;
+  confirmLabel: string;
+  look?: 'danger-quiet' | 'plain' | 'quiet' | 'danger';
+  small?: boolean;
+  act(): Promise<unknown>;
+}
+
+/** A button that asks before it acts, for what can't be undone. What goes wrong is said in the question. */
+export function ConfirmButton({
+  label,
+  title,
+  children,
+  confirmLabel,
+  look = 'danger-quiet',
+  small,
+  act,
+}: ConfirmProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [pending, setPending] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem>();
+  const confirm = async () => {
+    setPending(true);
+    setProblem(undefined);
+    try {
+      await act();
+      setOpen(false);
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      setProblem(error);
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <>
+      <Button look={look} small={small} onPress={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Dialog title={title} isOpen={isOpen} close={() => setOpen(false)} role="alertdialog">
+        <div>{children}</div>
+        {problem && <ProblemNote problem={problem} />}
+        <div className={styles.actions}>
+          <Button autoFocus onPress={() => setOpen(false)}>
+            {t('Cancel')}
+          </Button>
+          <Button look="danger" isPending={pending} onPress={() => void confirm()}>
+            {confirmLabel}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import type { ReactNode } from 'react';
+import { t } from '../i18n.ts';
+import { Button } from './button.tsx';
+import styles from './table.module.css';
+
+export interface Column<Row> {
+  label: string;
+  cell(row: Row): ReactNode;
+  right?: boolean;
+}
+
+interface TableProps<Row> {
+  caption: string;
+  columns: Column<Row>[];
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+  /** Keeps rows and columns on a narrow screen too, for tables of numbers. */
+  compact?: boolean;
+}
+
+/** A table. On a narrow screen each row becomes a card with the column's name before each value. */
+export function Table<Row>({ caption, columns, rows, keyOf, compact }: TableProps<Row>) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    <section className={styles.scroll} aria-label={caption} tabIndex={0}>
+      <table className={compact ? styles.table : `${styles.table} ${styles.cards}`}>
+        <caption className="hidden-text">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ label, right }) => (
+              <th key={label} scope="col" className={right ? styles.right : undefined}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ label, cell, right }) => (
+                <td key={label} data-label={label} className={right ? styles.right : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface MoreProps {
+  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
+}
+
+/** Fetches the next page of a list, where there is one. */
+export const More = ({ list }: MoreProps) =>
+  list.hasNextPage ? (
+    <div>
+      <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+        {t('Show more')}
+      </Button>
+    </div>
+  ) : null;

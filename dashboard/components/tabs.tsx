@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
+import { Link, useLocation } from 'wouter';
+import styles from './tabs.module.css';
+
+/** Views of one thing, of which one is shown. */
+export const Tabs = ({ label, tabs }: { label: string; tabs: { id: string; title: string; content: ReactNode }[] }) => (
+  <AriaTabs className={styles.tabs}>
+    <TabList aria-label={label} className={styles.list}>
+      {tabs.map(({ id, title }) => (
+        <Tab key={id} id={id} className={styles.tab}>
+          {title}
+        </Tab>
+      ))}
+    </TabList>
+    {tabs.map(({ id, content }) => (
+      <TabPanel key={id} id={id}>
+        {content}
+      </TabPanel>
+    ))}
+  </AriaTabs>
+);
+
+/** Pages of one thing, each with an address of its own. */
+export function PageTabs({ label, tabs }: { label: string; tabs: { href: string; title: string }[] }) {
+  const [here] = useLocation();
+  return (
+    <nav aria-label={label} className={styles.links}>
+      {tabs.map(({ href, title }) => (
+        <Link key={href} href={href} className={styles.tab} aria-current={here === href ? 'page' : undefined}>
+          {title}
+        </Link>
+      ))}
+    </nav>
+  );
+}

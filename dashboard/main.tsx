@@ -1,0 +1,18 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueries } from './api/hooks.ts';
+import { App } from './app.tsx';
+import './base.css';
+import { activate, preferredLocale } from './i18n.ts';
+import { applyTheme, keptTheme } from './theme.ts';
+
+applyTheme(keptTheme());
+await activate(preferredLocale());
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={createQueries()}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

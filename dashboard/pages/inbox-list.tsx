@@ -1,0 +1,53 @@
+import { GridList, GridListItem, GridListLoadMoreItem, ListLayout, Virtualizer } from 'react-aria-components';
+import type { Schemas } from '../api/schema.ts';
+import { formatRelative, t } from '../i18n.ts';
+import styles from './inbox.module.css';
+
+type Conversation = Schemas['Conversation'];
+
+/** The height of each row, so that a hundred thousand need no measuring. */
+const LAYOUT = { rowHeight: 66 };
+
+const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boolean }) => {
+  const { identity, subject, last_message, unread_count, last_activity_at } = conversation;
+  const classes = [styles.row, isHere && styles.here, unread_count > 0 && styles.unread];
+  return (
+    <div className={classes.filter(Boolean).join(' ')}>
+      <span className={styles.dot} />
+      <span className={styles.who}>
+        {identity}
+        {unread_count > 0 && <span className="hidden-text"> {t('{count} unread', { count: unread_count })}</span>}
+      </span>
+      <time className={styles.when} dateTime={last_activity_at}>
+        {formatRelative(last_activity_at)}
+      </time>
+      <span className={styles.preview}>{[subject, last_message.preview].filter(Boolean).join(' · ')}</span>
+    </div>
+  );
+};
+
+interface InboxListProps {
+  items: Conversation[];
+  here: string | undefined;
+  open(id: string): void;
+  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
+}
+
+/** The conversations. Only the rows on the screen are in the page, and the next ones come as one nears the end. */
+export const InboxList = ({ items, here, open, list }: InboxListProps) => (
+  <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+    <GridList className={styles.list} aria-label={t('Conversations')} onAction={key => open(String(key))}>
+      {items.map(conversation => (
+        <GridListItem key={conversation.id} id={conversation.id} textValue={conversation.identity}>
+          <Row conversation={conversation} isHere={conversation.id === here} />
+        </GridListItem>
+      ))}
+      <GridListLoadMoreItem
+        isLoading={list.isFetchingNextPage}
+        onLoadMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+      >
+        <p className="small quiet">{t('Loading…')}</p>
+      </GridListLoadMoreItem>
+    </GridList>
+  </Virtualizer>
+);

@@ -1,0 +1,121 @@
+import { useState } from 'react';
+import { useList } from '../api/hooks.ts';
+import type { AuditEntry } from '../api/names.ts';
+import { Badge } from '../components/badge.tsx';
+import { Filter } from '../components/fields.tsx';
+import { Empty, Ready } from '../components/page.tsx';
+import { More, Table } from '../components/table.tsx';
+import { formatTime, t } from '../i18n.ts';
+import { SettingsFrame } from './settings-frame.tsx';
+
+/** Every act that leaves a line, as the API names it. */
+const ACTIONS = [
+  'tenant.created',
+  'tenant.updated',
+  'session.started',
+  'session.ended',
+  'sessions.ended',
+  'account.updated',
+  'password.changed',
+  'password.reset',
+  'totp.enrolled',
+  'totp.enabled',
+  'totp.removed',
+  'member.created',
+  'member.invited',
+  'member.joined',
+  'member.updated',
+  'member.removed',
+  'invitation.revoked',
+  'api-key.created',
+  'api-key.updated',
+  'api-key.rotated',
+  'api-key.revoked',
+  'question.created',
+  'question.updated',
+  'question.deleted',
+  'question.published',
+  'question.paused',
+  'question.resumed',
+  'question.closed',
+  'question.archived',
+  'question.cloned',
+  'answer.tagged',
+  'answer.deleted',
+  'quarantine.replayed',
+  'quarantine.discarded',
+  'conversation.updated',
+  'conversation.deleted',
+  'message.updated',
+  'message.redacted',
+] as const;
+
+const actorKind = (type: AuditEntry['actor']['type']): string =>
+  ({ member: t('Member'), 'api-key': t('API key'), system: t('Parley') })[type];
+
+const columns = () => [
+  {
+    label: t('When'),
+    cell: ({ at }: AuditEntry) => (
+      <time dateTime={at}>{formatTime(at, { dateStyle: 'medium', timeStyle: 'medium' })}</time>
+    ),
+  },
+  {
+    label: t('Who'),
+    cell: ({ actor }: AuditEntry) => (
+      <>
+        <span className="wrap-anywhere">{actor.name ?? actor.id ?? '–'}</span>{' '}
+        <Badge plain>{actorKind(actor.type)}</Badge>
+      </>
+    ),
+  },
+  { label: t('What'), cell: ({ action }: AuditEntry) => <code>{action}</code> },
+  {
+    label: t('Of what'),
+    cell: ({ target, fields }: AuditEntry) => (
+      <>
+        <span className="wrap-anywhere">{target.name ?? target.id ?? '–'}</span>
+        {fields.length > 0 && <p className="small quiet wrap-anywhere">{fields.join(', ')}</p>}
+      </>
+    ),
+  },
+  {
+    label: t('Request'),
+    cell: ({ request_id, ip }: AuditEntry) => (
+      <>
+        <code className="small quiet wrap-anywhere">{request_id ?? '–'}</code>
+        {ip && <p className="small quiet">{ip}</p>}
+      </>
+    ),
+  },
+];
+
+/** Settings, tab Audit log: every act of management, newest first. Nothing in it can be changed. */
+export function AuditLog() {
+  const [action, setAction] = useState<AuditEntry['action'] | ''>('');
+  const list = useList('GET /v1/audit-log', { query: { action: action || undefined } });
+  return (
+    <SettingsFrame title={t('Audit log')}>
+      <div className="row">
+        <Filter label={t('What')} value={action} onChange={event => setAction(event.target.value as typeof action)}>
+          <option value="">{t('Everything that was done')}</option>
+          {ACTIONS.map(name => (
+            <option key={name}>{name}</option>
+          ))}
+        </Filter>
+      </div>
+      <Ready query={list}>
+        {() =>
+          list.items.length === 0 ? (
+            <Empty title={t('Nothing to show')}>{t('Every act of management leaves its line here.')}</Empty>
+          ) : (
+            <>
+              <Table caption={t('Audit log')} columns={columns()} rows={list.items} keyOf={({ id }) => id} />
+              <More list={list} />
+            </>
+          )
+        }
+      </Ready>
+    </SettingsFrame>
+  );
+}

@@ -1,0 +1,86 @@
+import type { ApiKey, MemberRole } from './api/names.ts';
+import type { Schemas } from './api/schema.ts';
+import type { Tone } from './components/badge.tsx';
+import { formatNumber, t } from './i18n.ts';
+
+export type QuestionType = Schemas['Question']['type'];
+export type QuestionStatus = Schemas['Question']['status'];
+export type ConversationStatus = Schemas['Conversation']['status'];
+export type Priority = NonNullable<Schemas['Conversation']['priority']>;
+
+/** What people call what the API calls otherwise; functions, because the language can change. */
+const ROLES = (): Record<MemberRole, [string, string]> => ({
+  owner: [t('Owner'), t('Everything, and who else is an owner')],
+  admin: [t('Admin'), t('Everything but owners')],
+  agent: [t('Agent'), t('Writes in conversations, reads the rest')],
+  analyst: [t('Analyst'), t('Reads, changes nothing')],
+});
+
+export const roleName = (role: MemberRole): string => ROLES()[role][0];
+export const roleHint = (role: MemberRole): string => ROLES()[role][1];
+
+const TYPES = (): Record<QuestionType, [string, string]> => ({
+  nps: [t('Net Promoter Score'), t('How likely to recommend, 0 to 10')],
+  csat: [t('Satisfaction'), t('1 to 5, as numbers, smileys or stars')],
+  ces: [t('Effort'), t('How easy it was, 1 to 5 or 7')],
+  rating: [t('Rating'), t('Stars or numbers on your own scale')],
+  thumbs: [t('Thumbs'), t('Up or down')],
+  single_choice: [t('One choice'), t('One of up to 30 options')],
+  multi_choice: [t('Several choices'), t('Some of up to 30 options')],
+  text: [t('Text'), t('In their own words')],
+  date: [t('Date'), t('A day')],
+  consent: [t('Consent'), t('A box to tick')],
+  statement: [t('Statement'), t('News, with an optional link')],
+});
+
+export const typeName = (type: QuestionType): string => TYPES()[type][0];
+export const typeHint = (type: QuestionType): string => TYPES()[type][1];
+export const questionTypes = (): QuestionType[] => Object.keys(TYPES()) as QuestionType[];
+
+export const statusName = (status: QuestionStatus): string =>
+  ({ draft: t('Draft'), live: t('Live'), paused: t('Paused'), closed: t('Closed'), archived: t('Archived') })[status];
+
+export const STATUS_TONE: Record<QuestionStatus, Tone> = {
+  draft: 'neutral',
+  live: 'good',
+  paused: 'warn',
+  closed: 'neutral',
+  archived: 'neutral',
+};
+
+export const conversationStatus = (status: ConversationStatus): string =>
+  ({ open: t('Open'), pending: t('Waiting for the user'), resolved: t('Resolved') })[status];
+
+export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = { open: 'info', pending: 'warn', resolved: 'good' };
+
+export const priorityName = (priority: Priority): string =>
+  ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
+
+export const keyStatus = (status: ApiKey['status']): string =>
+  ({ active: t('Active'), rotating: t('Rotating'), expired: t('Expired'), revoked: t('Revoked') })[status];
+
+export const KEY_TONE: Record<ApiKey['status'], Tone> = {
+  active: 'good',
+  rotating: 'warn',
+  expired: 'neutral',
+  revoked: 'neutral',
+};
+
+export const answerState = (state: Schemas['Answer']['state']): string =>
+  ({ seen: t('Seen'), dismissed: t('Dismissed'), partial: t('Begun'), completed: t('Completed') })[state];
+
+interface ChoiceValue {
+  option_id?: string;
+  option_ids?: string[];
+  other_text?: string;
+}
+
+/** The value of a step in words. */
+export function valueText(value: unknown): string {
+  if (value === true) return t('Yes');
+  if (value === false) return t('No');
+  if (typeof value === 'number') return formatNumber(value);
+  if (typeof value === 'string') return value;
+  const { option_id, option_ids = [], other_text } = (value ?? {}) as ChoiceValue;
+  return [option_id, ...option_ids, other_text].filter(Boolean).join(', ');
+}

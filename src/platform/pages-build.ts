@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Log } from './log.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const SOURCES_DIR = join(ROOT, 'dashboard');
+const BUILDER = join(SOURCES_DIR, 'build.ts');
+
+/** Where the built pages of the dashboard lie. */
+export const PAGES_DIR = join(SOURCES_DIR, 'built');
+
+/** Says of which sources they were built; written last. */
+export const STAMP_FILE = 'sources.sha256';
+
+const isSource = (path: string): boolean => !/^built(\.\d+)?(\/|$)/.test(path);
+
+/** What the pages are made of, as one hash: every file below `dashboard/`, and the locked packages. */
+export function hashSources(): string {
+  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
+  const entries = readdirSync(SOURCES_DIR, { recursive: true, withFileTypes: true });
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+  for (const file of files
+    .map(path => path.slice(SOURCES_DIR.length + 1))
+    .filter(isSource)
+    .sort())
+    hash.update(`\0${file}\0`).update(readFileSync(join(SOURCES_DIR, file)));
+  return hash.digest('hex');
+}
+
+/** The hash of the sources that the pages were built of; undefined while there are no pages. */
+export function builtHash(): string | undefined {
+  const stamp = join(PAGES_DIR, STAMP_FILE);
+  return existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined;
+}
+
+export interface PagesBuild {
+  /** Resolves when the pages are there, or when it is known that they will not be; the log has the reason. */
+  done: Promise<void>;
+  /** Gives the building up. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds the pages in a process of its own where they are missing or older than their sources.
+ *
+ * The image brings built pages and no sources: nothing is to be done there.
+ */
+export function startPagesBuild(log: Log): PagesBuild {
+  if (!existsSync(BUILDER) || hashSources() === builtHash())
+    return { done: Promise.resolve(), stop: () => Promise.resolve() };
+  log.info('building the dashboard, which is done once');
+  const child = spawn(process.execPath, [BUILDER], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let complaint = '';
+  child.stderr.on('data', chunk => (complaint += chunk));
+  const done = new Promise<void>(resolve => {
+    child.once('error', error => (complaint = error.message));
+    child.once('close', (code, signal) => {
+      if (code === 0) log.info('the dashboard is built');
+      else if (!signal) log.error({ reason: complaint.trim().slice(0, 2000) }, 'the dashboard could not be built');
+      resolve();
+    });
+  });
+  const stop = () => {
+    child.kill();
+    return done;
+  };
+  return { done, stop };
+}

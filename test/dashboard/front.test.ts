@@ -1,0 +1,96 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, type TestApi } from '../support/api.ts';
+import { expectSound, openPage } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { buildDashboard } from '../support/pages.ts';
+
+describe.runIf(hasBrowser())('the pages before the login', () => {
+  let api: TestApi;
+  let browser: Browser;
+  beforeAll(async () => {
+    await buildDashboard();
+    api = await createApi({ settings: { BASE_URL: 'http://localhost:3000' } });
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await api[Symbol.asyncDispose]();
+  });
+
+  test('whoever is not signed in finds the login at every address', async () => {
+    await using watched = await openPage(browser);
+    const { page } = watched;
+    await page.goto(`${api.baseUrl}/dashboard/questions`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/dashboard/questions');
+    await expectSound(watched);
+  });
+
+  test.each(['light', 'dark'] as const)('every page is sound in %s, wide and narrow', async colorScheme => {
+    for (const width of [1440, 360]) {
+      await using watched = await openPage(browser, { colorScheme, viewport: { width, height: 800 } });
+      for (const path of ['login', 'forgotten', 'setup', 'setup#token=x', 'reset#token=x', 'invitation#token=x']) {
+        await watched.page.goto('about:blank');
+        await watched.page.goto(`${api.baseUrl}/dashboard/${path}`);
+        await watched.page.getByRole('heading', { level: 1 }).waitFor();
+        const overflow = await watched.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        expect(overflow, path).toBeLessThanOrEqual(0);
+        await expectSound(watched);
+      }
+    }
+  });
+
+  test('they speak the language of the browser, and another one when it is chosen', async () => {
+    await using watched = await openPage(browser, { locale: 'de-AT' });
+    const { page } = watched;
+    await page.goto(`${api.baseUrl}/dashboard/login`);
+    await page.getByRole('heading', { name: 'Anmelden' }).waitFor();
+    expect(await page.getAttribute('html', 'lang')).toBe('de');
+    await page.getByLabel('Sprache').selectOption('en');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.getAttribute('html', 'lang')).toBe('en');
+  });
+
+  test('the look is that of the system until one is chosen', async () => {
+    await using watched = await openPage(browser, { colorScheme: 'dark' });
+    const { page } = watched;
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    await page.goto(`${api.baseUrl}/dashboard/login`);
+    await page.getByLabel('Appearance').waitFor();
+    const dark = await ground();
+    await page.getByLabel('Appearance').selectOption('light');
+    const light = await ground();
+    expect(light).not.toBe(dark);
+    await page.reload();
+    await page.getByLabel('Appearance').waitFor();
+    expect(await ground()).toBe(light);
+  });
+
+  test('a login that is refused says so at the form, with the keyboard alone', async () => {
+    await using watched = await openPage(browser);
+    const { page } = watched;
+    await page.goto(`${api.baseUrl}/dashboard/login`);
+    await page.getByLabel('E-mail').focus();
+    await page.keyboard.type('nobody@example.com');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('not the password');
+    await page.keyboard.press('Enter');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/Request/);
+    await expectSound(watched);
+  });
+
+  test('a field that was left empty says what it needs', async () => {
+    await using watched = await openPage(browser);
+    const { page } = watched;
+    await page.goto(`${api.baseUrl}/dashboard/setup#token=x`);
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByText('This is needed.').first().waitFor();
+    expect(await page.getByLabel('Name of your company or product').getAttribute('aria-invalid')).toBe('true');
+    await expectSound(watched);
+  });
+});

@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pathTo } from '../../dashboard/paths.ts';
+import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { type Installation, startInstallation } from '../support/installation.ts';
+import { buildDashboard } from '../support/pages.ts';
+import { POLYGLOTS } from '../support/polyglots.ts';
+import { asBearer, asPerson, PASSWORD, type ShownKey, setUp, signToken } from '../support/team.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** A stored answer must be on the page of its results within this time, without a reload. */
+const SEEN_WITHIN_MS = 5000;
+
+const canSignIn = OPERATIONS.some(({ path }) => path === '/v1/session');
+if (!canSignIn)
+  process.stderr.write('\n*** The API has no sessions: the walks through the dashboard are LEFT OUT. ***\n\n');
+
+describe.runIf(canSignIn && hasBrowser())('through the dashboard', { timeout: 120_000 }, () => {
+  let installation: Installation;
+  let browser: Browser;
+  let owner: Watched;
+  let page: Page;
+  let tenantId: string;
+  let key: ShownKey;
+  let questionId: string;
+  const open = async (path: string) => {
+    await page.goto(`${installation.baseUrl}/dashboard${path}`);
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
+  };
+
+  beforeAll(async () => {
+    await buildDashboard();
+    installation = await startInstallation();
+    browser = await openBrowser();
+    owner = await openPage(browser);
+    page = owner.page;
+  }, 120_000);
+  afterAll(async () => {
+    await owner?.[Symbol.asyncDispose]();
+    await browser?.close();
+    await installation?.[Symbol.asyncDispose]();
+  });
+
+  test('the first run makes the owner and the first tenant, and its link works once', async () => {
+    await setUp(page, installation.setupLink);
+    await expectSound(owner);
+    await using second = await openPage(browser);
+    await second.page.goto(installation.setupLink);
+    await second.page.getByLabel('Name of your company or product').fill('Thief');
+    await second.page.getByLabel('Your name').fill('Mallory');
+    await second.page.getByLabel('E-mail').fill('mallory@example.com');
+    await second.page.getByLabel('Password').fill(PASSWORD);
+    await second.page.getByRole('button', { name: 'Begin' }).click();
+    await second.page.getByRole('alert').waitFor();
+    await expectSound(second);
+  });
+
+  test('a key is made with the keyboard alone, and its secrets are shown once', async () => {
+    await open(pathTo('apiKeys'));
+    await page.getByRole('button', { name: 'Create a key' }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name').waitFor();
+    await page.keyboard.type('backend');
+    await expectSound(owner);
+    await page.keyboard.press('Enter');
+    await page.getByText('Copy both values now.', { exact: false }).waitFor();
+    const values = await page.getByRole('dialog').locator('code').allTextContents();
+    key = { id: values[0] ?? '', secret: values[1] ?? '', api_key: values[2] ?? '' };
+    expect(key.id).toMatch(/^key_/);
+    expect(key.secret).toMatch(/^[\w-]{43}$/);
+    expect(key.api_key).toMatch(/^sk_/);
+    await expectSound(owner);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('cell', { name: /backend/ }).waitFor();
+    expect(await page.content()).not.toContain(key.secret);
+  });
+
+  test('the tenant id is shown under General', async () => {
+    await open(pathTo('general'));
+    tenantId = (await page.locator('code', { hasText: 'tenant_' }).first().textContent()) ?? '';
+    const me = await asPerson(page, 'GET', '/v1/me');
+    expect(tenantId).toBe(me.account.memberships[0].tenant.id);
+  });
+
+  test('a question is written, looked at and published', async () => {
+    await open(pathTo('newQuestion'));
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('How likely are you to recommend us?');
+    await page.getByLabel('Low end').fill('Never');
+    const preview = page.getByRole('group', { name: 'Preview' });
+    await preview.getByText('How likely are you to recommend us?').waitFor();
+    await preview.getByText('Never').waitFor();
+    expect(await preview.getByRole('radio').count()).toBe(11);
+    await expectSound(owner);
+    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+    questionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    expect((await asBearer(installation.baseUrl, key.api_key, 'GET', `/v1/questions/${questionId}`)).status).toBe(
+      'live',
+    );
+  });
+
+  test('an answer that arrives over HTTP is in the results within 5 s, without a reload', async () => {
+    await open(pathTo('questionResults', { id: questionId }));
+    await page.getByText('No answers in this time').waitFor();
+    const token = await signToken(key, tenantId, 'user|42');
+    const { data } = await asBearer(installation.baseUrl, token, 'GET', '/v1/cards');
+    const answer = {
+      id: randomUUID(),
+      revision: 1,
+      card_id: data[0].id,
+      question_id: questionId,
+      question_version: 1,
+      state: 'completed',
+      values: { main: 9 },
+      comment: 'I like the smell of it',
+    };
+    await asBearer(installation.baseUrl, token, 'POST', '/v1/answers', { answers: [answer] });
+    await page.getByText('I like the smell of it').waitFor({ timeout: SEEN_WITHIN_MS });
+    await page.getByText('+100', { exact: true }).first().waitFor({ timeout: SEEN_WITHIN_MS });
+    await page.locator('canvas').first().waitFor();
+    await expectSound(owner);
+  });
+
+  test('from a comment one comes to everything of the same identity', async () => {
+    await page.getByRole('link', { name: 'user|42' }).click();
+    await page.getByRole('heading', { level: 1, name: 'user|42' }).waitFor();
+    await page.getByText('I like the smell of it').waitFor();
+    await expectSound(owner);
+  });
+
+  test('the first steps tick themselves off', async () => {
+    await open(pathTo('home'));
+    await waitFor(async () => (await page.getByText('done', { exact: true }).count()) === 4);
+    await expectSound(owner);
+  });
+
+  test('the token doctor names the fault', async () => {
+    await open(pathTo('home'));
+    await page.getByLabel('Token', { exact: true }).fill(`${await signToken(key, tenantId, 'user|42')}x`);
+    await page.getByRole('button', { name: 'Examine' }).click();
+    await page.getByText('The token would be refused.').waitFor();
+    await expectSound(owner);
+  });
+
+  test('a user writes, the inbox shows it, the team replies, the user reads it', async () => {
+    const token = await signToken(key, tenantId, 'user|42');
+    await open(pathTo('inbox'));
+    const { id } = await asBearer(installation.baseUrl, token, 'POST', '/v1/conversations', {
+      message: 'Where is the export?',
+    });
+    const row = page.getByRole('row', { name: /user\|42/ });
+    await row.waitFor({ timeout: SEEN_WITHIN_MS });
+    await waitFor(async () => (await page.title()).startsWith('(1) '));
+    await expectSound(owner);
+    await row.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('list', { name: 'Messages' }).getByText('Where is the export?').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('r');
+    await page.keyboard.type('Under Settings.');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('list', { name: 'Messages' }).getByText('Under Settings.').waitFor();
+    await expectSound(owner);
+    const { data } = await asBearer(installation.baseUrl, token, 'GET', `/v1/conversations/${id}/messages`);
+    expect(data.map((message: { body: string }) => message.body)).toEqual(['Where is the export?', 'Under Settings.']);
+    await waitFor(async () => !(await page.title()).startsWith('('));
+  });
+
+  test('a note stays with the team, a tag and a resolution are kept', async () => {
+    await page.getByRole('button', { name: 'Note', exact: true }).click();
+    await page.getByLabel('Note for the team alone').fill('Seen by us alone');
+    await page.getByRole('button', { name: 'Keep the note' }).click();
+    await page.getByRole('list', { name: 'Messages' }).getByText('Seen by us alone').waitFor();
+    await page.getByRole('region', { name: 'Conversation', exact: true }).getByLabel('Add a tag').fill('export');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove the tag export' }).waitFor();
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByRole('button', { name: 'Open again' }).waitFor();
+    const token = await signToken(key, tenantId, 'user|42');
+    const { data } = await asBearer(installation.baseUrl, token, 'GET', '/v1/conversations');
+    expect(data[0].status).toBe('resolved');
+    const messages = await asBearer(installation.baseUrl, token, 'GET', `/v1/conversations/${data[0].id}/messages`);
+    expect(JSON.stringify(messages)).not.toContain('Seen by us alone');
+    await expectSound(owner);
+  });
+
+  test('a live question that is edited makes a version, with what changed', async () => {
+    await open(pathTo('question', { id: questionId }));
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Would you recommend us?');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').waitFor();
+    await open(pathTo('questionVersions', { id: questionId }));
+    await page.getByRole('heading', { name: 'Version 2' }).waitFor();
+    await page.locator('ins', { hasText: 'Would you recommend us?' }).waitFor();
+    await expectSound(owner);
+  });
+
+  test('sixty texts that would be scripts elsewhere stay texts', async () => {
+    const token = await signToken(key, tenantId, 'xss');
+    for (const [at, text] of POLYGLOTS.entries()) {
+      const answer = { id: randomUUID(), identity: text, revision: 1, question_id: questionId, question_version: 2 };
+      await asBearer(installation.baseUrl, key.api_key, 'POST', '/v1/answers', {
+        answers: [{ ...answer, state: 'completed', values: { main: 5 }, comment: text }],
+      });
+      if (at % 6 === 0)
+        await asBearer(installation.baseUrl, token, 'POST', '/v1/conversations', { message: text, subject: text });
+      if (at % 10 === 0)
+        await asPerson(page, 'POST', '/v1/questions', { type: 'text', title: text, description: text });
+    }
+    await asPerson(page, 'PATCH', '/v1/tenant', { name: POLYGLOTS[0] });
+    await waitFor(async () => {
+      const { stored } = await asBearer(installation.baseUrl, key.api_key, 'GET', '/v1/ingestion');
+      return stored >= POLYGLOTS.length;
+    });
+    await open(pathTo('questionResults', { id: questionId }));
+    while (await page.getByRole('button', { name: 'Show more' }).isVisible()) {
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.waitForTimeout(200);
+    }
+    for (const text of POLYGLOTS) expect(await page.getByText(text, { exact: true }).count()).toBeGreaterThan(0);
+    for (const path of [pathTo('questions'), pathTo('inbox'), pathTo('identity', { identity: POLYGLOTS[7] as string })])
+      await open(path);
+    expect(owner.complaints).toEqual([]);
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'every page is sound in %s, and none is wider than a small phone',
+    async colorScheme => {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [1440, 360]) {
+        await page.setViewportSize({ width, height: 800 });
+        for (const path of [
+          pathTo('home'),
+          pathTo('questions'),
+          pathTo('newQuestion'),
+          pathTo('question', { id: questionId }),
+          pathTo('questionResults', { id: questionId }),
+          pathTo('questionVersions', { id: questionId }),
+          pathTo('inbox'),
+          pathTo('identity', { identity: 'user|42' }),
+          pathTo('ingestion'),
+          pathTo('general'),
+          pathTo('apiKeys'),
+          pathTo('members'),
+          pathTo('security'),
+          pathTo('auditLog'),
+        ]) {
+          await open(path);
+          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+          expect(overflow, `${path} at ${width}`).toBeLessThanOrEqual(0);
+          await expectSound(owner);
+        }
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
+    },
+  );
+
+  test('an analyst reads, and is offered nothing that changes anything', async () => {
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'eva@acme.example', role: 'analyst' });
+    await using eva = await openPage(browser);
+    await eva.page.goto(link);
+    await eva.page.getByLabel('Your name').fill('Eva');
+    await eva.page.getByLabel('Password').fill(PASSWORD);
+    await eva.page.getByRole('button', { name: 'Join' }).click();
+    await eva.page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await eva.page.goto(`${installation.baseUrl}/dashboard/questions`);
+    await eva.page.getByRole('link', { name: 'How likely are you to recommend us?' }).first().waitFor();
+    expect(await eva.page.getByRole('link', { name: 'New question' }).count()).toBe(0);
+    await eva.page.goto(`${installation.baseUrl}/dashboard/settings`);
+    await eva.page.getByRole('link', { name: 'Security' }).waitFor();
+    expect(await eva.page.getByRole('link', { name: 'API Keys' }).count()).toBe(0);
+    expect(await eva.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
+    await expectSound(eva);
+  });
+
+  test('signing out ends it, and the way back is the login', async () => {
+    await open(pathTo('home'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByLabel('E-mail').fill('ada@acme.example');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  });
+});

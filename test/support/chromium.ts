@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome-stable'];
+
+/** The browser of this machine: `CHROMIUM` names it, else it is where Linux distributions put it. */
+export const chromiumPath = (): string | undefined => process.env.CHROMIUM ?? PLACES.find(path => existsSync(path));
+
+/** Whether tests in a browser can run. Where they can't, that is said loudly, or refused where `TESTS_REQUIRE` has it. */
+export function hasBrowser(): boolean {
+  if (chromiumPath()) return true;
+  if (process.env.TESTS_REQUIRE?.includes('chromium'))
+    throw new Error('TESTS_REQUIRE names chromium, and none is found.');
+  process.stderr.write('\n*** No Chromium: every test of the dashboard in a browser is LEFT OUT. ***\n\n');
+  return false;
+}
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });

@@ -1,0 +1,8 @@
+import { createLog } from '../../src/platform/log.ts';
+import { builtHash, hashSources, startPagesBuild } from '../../src/platform/pages-build.ts';
+
+/** Builds the dashboard as a start from source does, where it is not built of the present sources. */
+export async function buildDashboard(): Promise<void> {
+  await startPagesBuild(createLog('error', 'test')).done;
+  if (builtHash() !== hashSources()) throw new Error('The dashboard could not be built; the log above says why.');
+}

@@ -1,0 +1,69 @@
+import { SignJWT } from 'jose';
+import type { Page } from 'playwright-core';
+
+export const PASSWORD = 'correct horse battery staple';
+
+/** The link that makes the first owner, in what a start has printed. */
+export const setupLinkIn = (output: string): string | undefined => /http\S+\/dashboard\/setup#\S+/.exec(output)?.[0];
+
+/** Makes the owner and the first tenant by the pages. */
+export async function setUp(page: Page, setupLink: string, tenant = 'Acme', name = 'Ada'): Promise<void> {
+  await page.goto(setupLink);
+  await page.getByLabel('Name of your company or product').fill(tenant);
+  await page.getByLabel('Your name').fill(name);
+  await page.getByLabel('E-mail').fill('ada@acme.example');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Begin' }).click();
+  await page.getByRole('heading', { name: 'Getting started' }).waitFor();
+}
+
+/** A request of the person who is signed in in the page, by the same API that the page uses. */
+export const asPerson = (page: Page, method: string, path: string, body?: unknown) =>
+  page.evaluate(
+    async ([verb, address, sent]) => {
+      const me = (await (await fetch('/v1/me')).json()) as {
+        csrf_token: string;
+        account: { memberships: { tenant: { id: string } }[] };
+      };
+      const reply = await fetch(address, {
+        method: verb,
+        headers: {
+          'Content-Type': 'application/json',
+          'X-CSRF-Token': me.csrf_token,
+          'Tenant-Id': me.account.memberships[0]?.tenant.id ?? '',
+        },
+        ...(sent === undefined ? {} : { body: sent }),
+      });
+      const text = await reply.text();
+      if (!reply.ok) throw new Error(`${verb} ${address}: ${reply.status} ${text}`);
+      return text ? JSON.parse(text) : undefined;
+    },
+    [method, path, body === undefined ? undefined : JSON.stringify(body)] as const,
+  );
+
+export interface ShownKey {
+  id: string;
+  secret: string;
+  api_key: string;
+}
+
+/** A token as a tenant's backend signs it. */
+export const signToken = (key: ShownKey, tenantId: string, identity: string): Promise<string> =>
+  new SignJWT({ grants: { identity } })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' })
+    .setIssuer(key.id)
+    .setSubject(tenantId)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(key.secret));
+
+/** A request of an app or a server, by its bearer credential. */
+export async function asBearer(baseUrl: string, bearer: string, method: string, path: string, body?: unknown) {
+  const reply = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
