@@ -69,7 +69,9 @@ describe('the table of rights', () => {
       'inspectToken',
       'markConversationRead',
       'patchConversation',
+      'patchIdentity',
       'patchMessage',
+      'putIdentity',
       'redactMessage',
     ]);
     expect(writesOf('admin')).toEqual(writesOf('owner'));
