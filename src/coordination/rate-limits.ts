@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { createThrottle, type Log } from '../platform/log.ts';
+import { outlive } from '../platform/postgres-client.ts';
 
 /** A limit of requests in a window that starts at a whole multiple of its length. */
 export interface RateLimit {
@@ -180,7 +181,9 @@ function databaseStore(url: string, log: Log): CounterStore {
     query_timeout: 2000,
     statement_timeout: 2000,
     application_name: 'parley_rate_limits',
-  }).on('error', error => throttle('pg', () => log.warn({ reason: error.message }, 'the store of rate limits failed')));
+  })
+    .on('connect', outlive)
+    .on('error', error => throttle('pg', () => log.warn({ reason: error.message }, 'the store of rate limits failed')));
   return {
     async add(deltas) {
       const ordered = [...deltas].sort((a, b) => (a.key < b.key ? -1 : 1)); // one order for all processes: no deadlock

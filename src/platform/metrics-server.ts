@@ -6,12 +6,15 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
+/** Longer than the pause between scrapes: a connection that ends as the next one begins would fail it. */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Serves Prometheus metrics, and the probes of a process that has no other port. */
 export async function openMetricsServer(
   options: { port: number; host: string; isReady: () => boolean },
   metrics: Metrics,
 ): Promise<MetricsServer> {
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const send = (status: number, type: string, body: string) =>
       response.writeHead(status, { 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' }).end(body);
     const json = 'application/json';

@@ -1,17 +1,20 @@
-import { Client } from 'pg';
+import { Client, type ClientBase } from 'pg';
 
 /** For how long a connection is waited for. */
 const CONNECT_WITHIN_MS = 2500;
 
 /**
- * Does work on a connection of its own, which ends with the work. `url` is a connection string.
+ * Makes a connection that breaks fail what runs on it, or will, and nothing else.
  *
- * A server that goes away meanwhile fails the work, and nothing else: the `error` event that node-postgres emits besides
- * would end the process if nobody listened.
+ * node-postgres emits an `error` besides, which ends the process where nobody listens; and a pool does not listen to a
+ * connection that it has handed out. So every connection of a pool is given to this (its event `connect`).
  */
+export const outlive = (client: ClientBase): void => void client.on('error', () => undefined);
+
+/** Does work on a connection of its own, which ends with the work. `url` is a connection string. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS });
-  client.on('error', () => undefined); // what runs on the connection rejects with the same
+  outlive(client);
   try {
     await client.connect();
     return await work(client);

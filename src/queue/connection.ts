@@ -13,7 +13,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
-import { withClient } from '../platform/postgres-client.ts';
+import { outlive, withClient } from '../platform/postgres-client.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 /** Where the queue lives. */
@@ -58,7 +58,7 @@ const pool = (url: string, max: number, timeouts: pg.PoolConfig): pg.Pool =>
     keepAlive: true,
     application_name: 'parley_queue',
     ...timeouts,
-  });
+  }).on('connect', outlive);
 
 const PRODUCER_TIMEOUTS: pg.PoolConfig = {
   connectionTimeoutMillis: 2000,

@@ -43,3 +43,13 @@ test('the connection ends with the work, failed or not', async () => {
   expect(pid).toBeGreaterThan(0);
   await expect.poll(others).toBe(0);
 });
+
+test('a connection that the server ends between two statements of a transaction fails the transaction alone', async () => {
+  await using database = await createDatabase();
+  const transaction = database.storage('parley_worker').transaction(async session => {
+    const [row] = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await database.query('select pg_terminate_backend($1, 5000)', [row?.pid]);
+    await session.query('select 1');
+  });
+  await expect(transaction).rejects.toThrow();
+});

@@ -97,15 +97,25 @@ export function createRecordAnswers({ storage, metrics, log }: RecordAnswersDeps
   };
 }
 
+/** How often the database must refuse an answer by itself to be believed: a refusal may be of the moment. */
+const REFUSALS = 3;
+
 /** The answers that the database refuses for what they are, with its reason, found by halving. */
-async function findUnstorable(storage: Storage, answers: AcceptedAnswer[]): Promise<Map<AcceptedAnswer, string>> {
+async function findUnstorable(
+  storage: Storage,
+  answers: AcceptedAnswer[],
+  refusals = 1,
+): Promise<Map<AcceptedAnswer, string>> {
   try {
     await rehearse(storage, answers);
     return new Map();
   } catch (error) {
     if (!isDataFault(error)) throw error;
     const [first] = answers;
-    if (first && answers.length === 1) return new Map([[first, (error as Error).message]]);
+    if (first && answers.length === 1)
+      return refusals < REFUSALS
+        ? findUnstorable(storage, answers, refusals + 1)
+        : new Map([[first, (error as Error).message]]);
     const middle = Math.ceil(answers.length / 2);
     const halves = [answers.slice(0, middle), answers.slice(middle)];
     const found = [];
