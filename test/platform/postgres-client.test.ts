@@ -1,8 +1,11 @@
+import type { ClientBase } from 'pg';
 import { expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
+import { connectQueue } from '../../src/queue/connection.ts';
 import { createDatabase } from '../support/database.ts';
 
-const backendOf = async (client: Parameters<Parameters<typeof withClient>[1]>[0]): Promise<number> => {
+const backendOf = async (client: ClientBase): Promise<number> => {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid ?? 0;
 };
@@ -44,12 +47,14 @@ test('the connection ends with the work, failed or not', async () => {
   await expect.poll(others).toBe(0);
 });
 
-test('a connection that the server ends between two statements of a transaction fails the transaction alone', async () => {
+test('a connection that the server ends while a pool has handed it out ends nothing else', async () => {
   await using database = await createDatabase();
-  const transaction = database.storage('parley_worker').transaction(async session => {
-    const [row] = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
-    await database.query('select pg_terminate_backend($1, 5000)', [row?.pid]);
-    await session.query('select 1');
-  });
-  await expect(transaction).rejects.toThrow();
+  const connection = connectQueue({ databaseUrl: database.url, redisUrl: undefined }, createLog('silent', 'test'));
+  const client = await connection.pool?.connect();
+  if (!client) throw new Error('there is no pool');
+  const ended = new Promise(resolve => client.once('end', resolve));
+  await database.query('select pg_terminate_backend($1, 5000)', [await backendOf(client)]);
+  await ended;
+  client.release(true);
+  await connection.close();
 });
