@@ -5,7 +5,6 @@ import type { Pool, PoolClient, QueryResult } from 'pg';
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { outlive } from '../platform/postgres-client.ts';
 import { ENTITIES } from './entities/index.ts';
 import { asProblem, sqlState } from './errors.ts';
 import { MIGRATIONS } from './migrations/index.ts';
@@ -128,10 +127,7 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       application_name: role,
-      onConnect: (client: PoolClient) => {
-        outlive(client);
-        return client.query(settings);
-      },
+      onConnect: (client: PoolClient) => client.query(settings),
     },
   });
   let pool: Pool | undefined;
