@@ -2,10 +2,10 @@ import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
 import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts';
 import { createLog } from '../src/platform/log.ts';
+import { withClient } from '../src/platform/postgres-client.ts';
 import { freePort } from './children.ts';
 import type { Roles } from './cpu.ts';
 
@@ -95,14 +95,10 @@ export const openStores = async (): Promise<Stores> => ((await hasDocker()) ? op
 
 /** Makes a database of a name, dropping one that is there, and gives its URL. */
 export async function createDatabase(stores: Stores, name: string): Promise<string> {
-  const client = new Client({ connectionString: stores.postgresUrl });
-  await client.connect();
-  try {
+  await withClient(stores.postgresUrl, async client => {
     await client.query(`drop database if exists ${name} with (force)`);
     await client.query(`create database ${name}`);
-  } finally {
-    await client.end();
-  }
+  });
   const url = new URL(stores.postgresUrl);
   url.pathname = name;
   return url.href;

@@ -349,3 +349,6 @@ export const linkNotValid = (): Problem =>
 
 /** The 404 for an object that is missing or somebody else's: both look the same. */
 export const notFound = (what: string): Problem => new Problem('resource-not-found', `There is no such ${what}.`);
+
+/** In how many seconds to ask again, 1 to 5: at random, so that those who were refused together do not come back so. */
+export const retrySoon = (): number => 1 + Math.floor(Math.random() * 5);

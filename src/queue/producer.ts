@@ -1,6 +1,6 @@
 import type { AcceptedAnswer } from '../domain/answers.ts';
 import { newNumberedUuid, numberUuid } from '../domain/ids.ts';
-import { Problem } from '../domain/problem.ts';
+import { Problem, retrySoon } from '../domain/problem.ts';
 import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
@@ -84,7 +84,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   const refuse = (detail: string, cause?: unknown) =>
-    new Problem('queue-unavailable', detail, { retryAfterSeconds: 1 + Math.floor(Math.random() * 5), cause });
+    new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
 
   /** What a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
   const kindOf = ({ message }: Error): string =>

@@ -11,6 +11,7 @@ const MIGRATION_LOCK = 7_310_274_001;
 /** Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do. */
 export async function migrate(url: string, log: Log): Promise<string[]> {
   return withClient(url, async lock => {
+    lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
     const orm = await openOrm(url, log);
     try {
       await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);

@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parseTypeId } from '../../src/domain/ids.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
@@ -16,18 +16,13 @@ const fetchCards = (from: TestApi, token: string, etag?: string) =>
   from.request('GET', '/v1/cards', { as: token, headers: etag ? { 'If-None-Match': etag } : {} });
 
 /** Runs work while nothing in the database can be read: whatever asks for a row waits until the end. */
-async function withoutTables<T>(work: () => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: api.database.url });
-  await client.connect();
-  try {
+const withoutTables = <T>(work: () => Promise<T>): Promise<T> =>
+  withClient(api.database.url, async client => {
     const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public'");
     await client.query('begin');
     await client.query(`lock table ${rows.map(({ tablename }) => tablename).join(', ')} in access exclusive mode`);
-    return await work();
-  } finally {
-    await client.end();
-  }
-}
+    return work();
+  });
 
 /** A user who has fetched the only card there is from both processes. */
 async function seenEverywhere(tenant: TestTenant, identity: string) {

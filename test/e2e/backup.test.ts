@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { GenericContainer } from 'testcontainers';
 import { describe, expect, inject, test } from 'vitest';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { backends, createApi, createWorker, waitFor } from '../support/api.ts';
 import { runDocumented, shellBlocks } from '../support/documents.ts';
 import { type Ledger, sendAnswers } from '../support/load.ts';
@@ -20,15 +20,8 @@ function temporaryFolder() {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = <Row extends object>(url: string, sql: string): Promise<Row[]> =>
+  withClient(url, async client => (await client.query<Row>(sql)).rows);
 
 /** An empty database, dropped at the end of the scope. */
 async function createEmptyDatabase() {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { waitFor } from '../support/api.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
 import { freePort, runCommand, startProcess } from '../support/process.ts';
@@ -44,13 +44,10 @@ describe('npm start', () => {
     return `postgresql://parley:${password}@127.0.0.1:${port}/parley`;
   };
 
-  async function readStored(folder: string): Promise<string[]> {
-    const client = new Client({ connectionString: embeddedUrl(folder) });
-    await client.connect();
-    const { rows } = await client.query<{ id: string }>('select id from answers');
-    await client.end();
-    return rows.map(row => row.id);
-  }
+  const readStored = (folder: string): Promise<string[]> =>
+    withClient(embeddedUrl(folder), async client =>
+      (await client.query<{ id: string }>('select id from answers')).rows.map(row => row.id),
+    );
 
   /** By their ids, and not by how many there are: what was sent in vain may have been stored too. */
   async function areStored(folder: string, ids: Set<string>): Promise<boolean> {

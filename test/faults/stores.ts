@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { GenericContainer, type StartedTestContainer } from 'testcontainers';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { docker, tryDocker } from '../containers/docker.ts';
 import { freePort } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
@@ -51,7 +51,7 @@ interface StoreKind {
   command(settings: Record<string, string>): string[];
   url(port: number): string;
   /** Resolves when the server takes commands. */
-  ask(url: string): Promise<void>;
+  ask(url: string): Promise<unknown>;
 }
 
 /** Marks the containers of a run by the process that it is. */
@@ -67,7 +67,7 @@ const POSTGRES: StoreKind = {
   environment: { POSTGRES_PASSWORD: PASSWORD },
   command: settings => ['postgres', ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
   url: port => `postgresql://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`,
-  ask: url => askPostgres(url, async () => undefined),
+  ask: url => withClient(url, client => client.query('select 1')),
 };
 
 const VALKEY: StoreKind = {
@@ -82,20 +82,6 @@ const VALKEY: StoreKind = {
   url: port => `redis://127.0.0.1:${port}`,
   ask: url => askValkey(url, async () => undefined),
 };
-
-/** Something done on a connection of its own to a PostgreSQL. */
-export async function askPostgres<T>(url: string, ask: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  let failure: Error | undefined;
-  client.on('error', error => (failure = error)); // a server that ends meanwhile; the statement under way says the same
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return await ask(client);
-  } finally {
-    if (!failure) await client.end();
-  }
-}
 
 /** Something done on a connection of its own to a Valkey. */
 export async function askValkey<T>(url: string, ask: (redis: Redis) => Promise<T>): Promise<T> {

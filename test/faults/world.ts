@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { CANARY_TENANT_ID } from '../../src/domain/ingestion.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
 import { createKeychain } from '../../src/platform/secrets.ts';
 import { PENDING } from '../../src/queue/census.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
@@ -18,7 +19,7 @@ import { type Load, type LoadOptions, type NewAnswer, type Sender, sendAnswers, 
 import { type Evidence, type FoundAnswer, judge, type Verdict } from './oracle.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Stores } from './scenario.ts';
-import { askPostgres, type Backend, type Store } from './stores.ts';
+import type { Backend, Store } from './stores.ts';
 import { type Role, startUnit, type Unit, type UnitOptions } from './units.ts';
 
 /** Something that a scenario promises, and what was measured. */
@@ -141,7 +142,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
   };
   const query = <Row extends object>(sql: string, params: unknown[] = []) =>
-    askPostgres(stores.postgres.url, async connection => (await connection.query<Row>(sql, params)).rows);
+    withClient(stores.postgres.url, async connection => (await connection.query<Row>(sql, params)).rows);
   const apis = () => units.filter(unit => unit.role === 'serve' && unit.isRunning()).map(unit => unit.baseUrl);
 
   const environment = () => ({
@@ -240,7 +241,7 @@ const STRANGERS = '00000000-0000-8000-9000-000000000000';
 
 /** What a database holds, in rows and in totals. */
 export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
-  askPostgres(url, async client => {
+  withClient(url, async client => {
     const rows = async <Row extends object>(columns: string, table: string): Promise<Row[]> =>
       (
         await client.query<Row>(`select tenant_id as tenant, ${columns} from ${table} where tenant_id <> all($1)`, [

@@ -1,4 +1,4 @@
-import { Problem } from '../../domain/problem.ts';
+import { Problem, retrySoon } from '../../domain/problem.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 
 /** For how long one turn of the event loop takes up requests. */
@@ -41,8 +41,8 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
     waiting.splice(FEW, late.length);
     for (const { refuse } of late) {
       requestsShed.inc();
-      const retryAfterSeconds = 1 + Math.floor(Math.random() * 5);
-      refuse(new Problem('service-overloaded', 'More requests arrive than can be answered.', { retryAfterSeconds }));
+      const options = { retryAfterSeconds: retrySoon() };
+      refuse(new Problem('service-overloaded', 'More requests arrive than can be answered.', options));
     }
   };
 

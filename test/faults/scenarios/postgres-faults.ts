@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '../../../src/platform/postgres-client.ts';
 import { waitFor } from '../../support/wait.ts';
 import { tally } from '../load.ts';
 import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
-import { askPostgres } from '../stores.ts';
 import { slowest, startProbe, startWatch } from '../watch.ts';
 
 const BACKLOG_LIMIT = 100_000;
@@ -102,7 +102,7 @@ export const slowPostgres: Scenario = {
 
     const longest = startWatch(world, 500, () => longestStatement(url));
     world.fault('injected');
-    await askPostgres(url, async client => {
+    await withClient(url, async client => {
       await client.query('begin');
       await client.query('lock table answers in access exclusive mode');
       await sleep(world.sized(30_000, 12_000));
@@ -129,7 +129,7 @@ export const slowPostgres: Scenario = {
 
 /** For how long the oldest statement of ours has been running, in seconds. */
 const longestStatement = (url: string): Promise<number> =>
-  askPostgres(url, async client => {
+  withClient(url, async client => {
     const { rows } = await client.query<{ seconds: string | null }>(
       `select extract(epoch from max(clock_timestamp() - query_start)) as seconds from pg_stat_activity
        where state = 'active' and application_name in ('parley_app', 'parley_worker')`,
