@@ -5,6 +5,7 @@ FROM node:24-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
 COPY dashboard dashboard
 COPY src/platform/pages-build.ts src/platform/
 RUN node dashboard/build.ts
