@@ -36,6 +36,8 @@ interface CounterStore {
 
 interface Counter {
   endsAt: number;
+  /** From how many requests on the others' are to be known soon: half the limit. */
+  isCloseFrom: number;
   /** The total over all processes when it was last heard, without what is not sent yet. */
   shared: number;
   unsent: number;
@@ -43,13 +45,15 @@ interface Counter {
 
 /** How often what was counted here is added to the store, and what the others counted is learnt. */
 const RECONCILE_EVERY_MS = 250;
+/** How many times rarer that is for who is far from the limit: nearly everybody, and each costs both sides something. */
+const FAR_EVERY = 4;
 const MAX_COUNTERS = 200_000;
 
 /**
  * Rate limits that all API processes share, counted in memory and reconciled in batches.
  *
- * Between two reconciliations (250 ms) processes do not see each other's requests, so a limit may be passed by what
- * arrives within that time. While the store is down each process goes on with its own counts.
+ * Between two reconciliations (250 ms, below half of the limit 1 s) processes do not see each other's requests, so a limit
+ * may be passed by what arrives within that time. While the store is down each process goes on with its own counts.
  */
 export function openRateLimits(
   databaseUrl: string,
@@ -83,14 +87,21 @@ export function openRateLimits(
       if (counter.endsAt <= now() || counters.size > MAX_COUNTERS) counters.delete(name);
   };
 
-  const reconcile = async () => {
-    const names = [...dirty].filter(name => counters.has(name));
-    dirty.clear();
-    if (names.length === 0) return;
-    const sent = names.map(name => {
-      const counter = counters.get(name) as Counter;
-      return { name, counter, count: counter.unsent };
-    });
+  /** Takes from what was counted and not sent yet: everything, or what is close to its limit. */
+  const takeUnsent = (everything: boolean) => {
+    const taken = [];
+    for (const name of dirty) {
+      const counter = counters.get(name);
+      if (counter && !everything && counter.shared + counter.unsent < counter.isCloseFrom) continue;
+      dirty.delete(name);
+      if (counter) taken.push({ name, counter, count: counter.unsent });
+    }
+    return taken;
+  };
+
+  const reconcile = async (everything: boolean) => {
+    const sent = takeUnsent(everything);
+    if (sent.length === 0) return;
     try {
       const totals = await store.add(
         sent.map(({ name, counter, count }) => ({ key: hash(name), count, expiresAt: new Date(counter.endsAt) })),
@@ -110,8 +121,9 @@ export function openRateLimits(
 
   let closed = false;
   let timer: NodeJS.Timeout;
+  let rounds = 0;
   const loop = async () => {
-    await reconcile();
+    await reconcile(rounds++ % FAR_EVERY === 0);
     forgetEnded();
     if (!closed) timer = setTimeout(loop, RECONCILE_EVERY_MS);
     if (!closed) timer.unref();
@@ -123,7 +135,7 @@ export function openRateLimits(
       const at = now();
       const endsAt = endOf(limit, at);
       const name = nameOf(limit, endsAt, key);
-      const counter = counters.get(name) ?? { endsAt, shared: 0, unsent: 0 };
+      const counter = counters.get(name) ?? { endsAt, isCloseFrom: limit.limit / 2, shared: 0, unsent: 0 };
       if (counter.shared + counter.unsent === 0) counters.set(name, counter);
       if (counter.unsent++ === 0) dirty.add(name);
       return verdict(limit, counter.shared + counter.unsent, at, endsAt);

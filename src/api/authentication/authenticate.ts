@@ -27,13 +27,21 @@ const METHODS = {
 } as const;
 
 /** Who a request speaks for: by its `Authorization` header, beside which a cookie is ignored, or by its session. */
-export async function authenticate(
+export function authenticate(
   request: IncomingMessage,
   authorization: string | undefined,
   credentials: readonly CredentialKind[],
   deps: AuthDeps,
 ): Promise<Caller> {
   if (authorization !== undefined) return authenticateBearer(authorization, deps);
+  return authenticateCookie(request, credentials, deps);
+}
+
+async function authenticateCookie(
+  request: IncomingMessage,
+  credentials: readonly CredentialKind[],
+  deps: AuthDeps,
+): Promise<Caller> {
   const caller = await authenticateSession(request, credentials.includes('session') ? 'session' : 'person', deps);
   if (!caller) throw new Problem('credentials-missing', 'The request carries neither Authorization nor a session.');
   return caller;
