@@ -157,7 +157,7 @@ export interface WorkerConnection {
 /** A job as a worker holds it. */
 export type HeldJob = Pick<
   AnyJob,
-  'id' | 'name' | 'data' | 'attemptsMade' | 'stalledCounter' | 'progress' | 'updateProgress'
+  'id' | 'name' | 'data' | 'processedOn' | 'attemptsMade' | 'stalledCounter' | 'progress' | 'updateProgress'
 >;
 
 /** A worker that takes jobs from a queue. */

@@ -25,6 +25,18 @@ export function retryDelay(attemptsMade: number, random: () => number = Math.ran
   return Math.round(delay * (0.8 + 0.4 * random()));
 }
 
+/** How many jobs are taken at once before one has shown how long that takes. */
+const FIRST_CONCURRENCY = 10;
+
+/**
+ * How many jobs may be held at once when taking one took so long, at most `most`.
+ *
+ * BullMQ takes jobs one after the other until it holds as many as it may, and only then begins with the first. Over a
+ * slow network the locks of those it took first would end meanwhile, so all of them have to be taken in half that time.
+ */
+export const sustainable = (tookMs: number, most: number): number =>
+  Math.max(1, Math.min(most, Math.floor(LOCK_MS / 2 / Math.max(1, tookMs))));
+
 /** A process at work on one queue. */
 export interface Line {
   /** Takes no further jobs, ends those under way, hands back those that an outage keeps waiting; then the connection. */
@@ -34,7 +46,7 @@ export interface Line {
 export interface LineOptions {
   target: QueueTarget;
   queue: QueueName;
-  /** How many jobs are held at once. */
+  /** How many jobs are held at once, where the network is fast enough for it. */
   concurrency: number;
   process(job: HeldJob): Promise<void>;
 }
@@ -55,7 +67,7 @@ export async function openLine(
   let closing = false;
   const options = {
     autorun: false,
-    concurrency,
+    concurrency: Math.min(concurrency, FIRST_CONCURRENCY),
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED,
@@ -65,7 +77,11 @@ export async function openLine(
   /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
   const connect = async (): Promise<WorkerConnection | undefined> => {
     while (!signal.aborted) {
-      const connection = connectWorker(target, queue, job => hold.run(() => process(job)), options, log);
+      const begin = (job: HeldJob) => {
+        connection.worker.concurrency = sustainable(Date.now() - (job.processedOn ?? Date.now()), concurrency);
+        return hold.run(() => process(job));
+      };
+      const connection = connectWorker(target, queue, begin, options, log);
       const aborted = new Promise<never>((_, reject) =>
         signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
           once: true,
