@@ -25,7 +25,9 @@ describe('the delay before the next attempt', () => {
 
 describe('how many jobs are held at once', () => {
   test('is what was asked for while taking one is quick, and fewer the longer it takes', () => {
-    expect([0, 1, 100, 250, 1000, 5000, 60_000].map(tookMs => sustainable(tookMs, 50))).toEqual([50, 50, 50, 20, 5, 1, 1]);
+    expect([0, 1, 100, 250, 1000, 5000, 60_000].map(tookMs => sustainable(tookMs, 50))).toEqual([
+      50, 50, 50, 20, 5, 1, 1,
+    ]);
     expect(sustainable(1, 1)).toBe(1);
   });
 
