@@ -313,7 +313,10 @@ describe('a running service', () => {
   async function useTeam(): Promise<void> {
     const { headers } = await makeMember(api, tenant, 'owner');
     await by('readTenant', headers);
-    await by('patchTenant', headers, {}, { body: { timezone: 'Europe/Berlin', locales: ['en', 'de'] } });
+    const settings = { timezone: 'Europe/Berlin', locales: ['en', 'de'], identity_attributes_allowed: ['plan'] };
+    await by('patchTenant', headers, {}, { body: settings });
+    const user = { as: await tenant.sign('user|42'), body: { attributes: { plan: 'pro' } } };
+    await call('patchMyAttributes', {}, user);
     const invite = (email: string) => by('inviteMember', headers, {}, { body: { email, role: 'agent' } });
     const revoked = await invite('revoked@acme.example');
     const invited = await invite('invited@acme.example');

@@ -24,4 +24,5 @@ export type Identity = Schemas['IdentityProfile'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type Tenant = Schemas['Tenant'];
 export type Invitation = Schemas['Invitation'];
+export type SentInvitation = Schemas['SentInvitation'];
 export type Member = Schemas['Member'];

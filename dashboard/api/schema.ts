@@ -17,6 +17,7 @@ export interface Schemas {
   QuestionPatch: { name?: string; type?: "nps" | "csat" | "ces" | "rating" | "thumbs" | "single_choice" | "multi_choice" | "text" | "date" | "consent" | "statement"; title?: string; description?: string; config?: Record<string, unknown>; frequency?: { repeat?: "once" | "until_answered" | "always"; snooze_after_dismiss_days?: number; ignore_cooldown?: boolean }; allow_public?: boolean; priority?: number };
   NewIdentity: { attributes?: Record<string, string | number | boolean>; locale?: string | null; platform?: string | null; app_version?: string | null };
   IdentityPatch: { attributes?: Record<string, string | number | boolean | null>; locale?: string | null; platform?: string | null; app_version?: string | null };
+  OwnAttributesPatch: { attributes: Record<string, string | number | boolean | null> };
   Login: { email: string; password: string; totp?: string };
   Setup: { token: string; tenant_name: string; name: string; email: string; password: string };
   PasswordChange: { current_password: string; new_password: string };
@@ -24,7 +25,7 @@ export interface Schemas {
   PasswordReset: { password: string };
   PasswordProof: { password: string };
   TotpConfirmation: { totp: string };
-  TenantPatch: { name?: string; default_locale?: string; locales?: string[]; timezone?: string; cooldown_days?: number; ip_mode?: "none" | "truncated" | "full" };
+  TenantPatch: { name?: string; default_locale?: string; locales?: string[]; timezone?: string; cooldown_days?: number; retention?: { answers_days?: number | null; conversations_days?: number | null }; ip_mode?: "none" | "truncated" | "full"; identity_attributes_allowed?: string[] };
   NewInvitation: { email: string; role: "owner" | "admin" | "agent" | "analyst" };
   MemberPatch: { role: "owner" | "admin" | "agent" | "analyst" };
   Acceptance: { name: string; password: string; totp?: string };
@@ -50,7 +51,8 @@ export interface Schemas {
   QuestionVersion: { question_id: string; version: number; type: "nps" | "csat" | "ces" | "rating" | "thumbs" | "single_choice" | "multi_choice" | "text" | "date" | "consent" | "statement"; title: string; description: string; config: Record<string, unknown>; created_at: string; changes: ({ pointer: string; before: unknown; after: unknown })[] };
   Results: { question_id: string; type: "nps" | "csat" | "ces" | "rating" | "thumbs" | "single_choice" | "multi_choice" | "text" | "date" | "consent" | "statement"; from: string | null; to: string | null; group_by: "day" | "week" | "month"; version: number | null; verified: boolean | null; seen: number; dismissed: number; partial: number; completed: number; written: number; displays: number; answered: number; response_rate: number | null; score: Schemas["Score"] | null; values: ({ value: number | boolean | string; label?: string; count: number; share: number | null })[]; over_time: ({ start: string; displays: number; answered: number; response_rate: number | null; score: Schemas["Score"] | null; values: ({ value: number | boolean | string; label?: string; count: number; share: number | null })[] })[]; versions: ({ version: number; displays: number; answered: number; response_rate: number | null; score: Schemas["Score"] | null; values: ({ value: number | boolean | string; label?: string; count: number; share: number | null })[] })[] };
   IdentityProfile: { identity: string; verified: boolean; attributes: Record<string, string | number | boolean>; locale: string | null; platform: string | null; app_version: string | null; first_seen_at: string | null; last_seen_at: string | null; answer_count: number; conversation_count: number; status: "active" };
-  Ingestion: { oldest_queued_age_ms: number | null; queued: number; accepted: number; stored: number; repeated: number; quarantined: number; rejected: number };
+  OwnAttributes: { attributes: Record<string, string | number | boolean> };
+  Ingestion: { oldest_queued_age_ms: number | null; queued: number; accepted: number; stored: number; repeated: number; quarantined: number; rejected: number; first_card_at: string | null };
   QuarantinedAnswer: { id: string; answer_id: string; reason: string; detail: string; payload: Record<string, unknown>; quarantined_at: string };
   LoginOptions: { password_reset_by_mail: boolean; oidc: { name: string; login_url: string } | null };
   LoggedIn: { member: Schemas["Account"]; csrf_token: string };
@@ -58,9 +60,11 @@ export interface Schemas {
   PasswordResetRequested: {  };
   TotpEnrolment: { secret: string; uri: string };
   RecoveryCodes: { recovery_codes: string[] };
-  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; ip_mode: "none" | "truncated" | "full"; created_at: string };
+  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: string[]; created_at: string };
+  Retention: { answers_days: number | null; conversations_days: number | null };
   Member: { id: string; email: string; name: string; role: "owner" | "admin" | "agent" | "analyst"; totp_enabled: boolean; created_at: string };
-  Invitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string; link?: string };
+  SentInvitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string; link: string; mailed: boolean };
+  Invitation: { id: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; created_at: string; expires_at: string };
   InvitationNotice: { tenant_name: string; email: string; role: "owner" | "admin" | "agent" | "analyst"; account_exists: boolean; expires_at: string };
   ApiKey: { id: string; name: string; kind: "server" | "public"; scopes: ("conversations:read" | "conversations:write" | "answers:read" | "answers:write" | "questions:read" | "questions:write" | "identities:read" | "identities:write" | "identities:erase" | "webhooks:manage" | "exports:create" | "events:read")[]; status: "active" | "rotating" | "expired" | "revoked"; hint: string; allowed_origins: string[]; created_at: string; expires_at: string | null; last_used_at: string | null; secret?: string; api_key?: string };
   AuditEntry: { id: string; at: string; actor: { type: "member" | "api-key" | "system"; id: string | null; name: string }; action: "tenant.created" | "tenant.updated" | "session.started" | "session.ended" | "sessions.ended" | "account.updated" | "password.changed" | "password.reset" | "totp.enrolled" | "totp.enabled" | "totp.removed" | "member.created" | "member.invited" | "member.joined" | "member.updated" | "member.removed" | "invitation.revoked" | "api-key.created" | "api-key.updated" | "api-key.rotated" | "api-key.revoked" | "question.created" | "question.updated" | "question.deleted" | "question.published" | "question.paused" | "question.resumed" | "question.closed" | "question.archived" | "question.cloned" | "identity.replaced" | "identity.updated" | "answer.tagged" | "answer.deleted" | "quarantine.replayed" | "quarantine.discarded" | "conversation.updated" | "conversation.deleted" | "message.updated" | "message.redacted"; target: { id: string | null; name: string | null }; fields: string[]; ip: string | null; request_id: string | null };
@@ -108,6 +112,7 @@ export interface Operations {
   'GET /v1/identities/{identity}': { params: { identity: string }; query: { verified?: "true" | "false" }; body: undefined; response: Schemas["IdentityProfile"] };
   'PUT /v1/identities/{identity}': { params: { identity: string }; query: { verified?: "true" | "false" }; body: Schemas["NewIdentity"]; response: Schemas["IdentityProfile"] };
   'PATCH /v1/identities/{identity}': { params: { identity: string }; query: { verified?: "true" | "false" }; body: Schemas["IdentityPatch"]; response: Schemas["IdentityProfile"] };
+  'PATCH /v1/me/attributes': { params: {  }; query: {  }; body: Schemas["OwnAttributesPatch"]; response: Schemas["OwnAttributes"] };
   'GET /v1/ingestion': { params: {  }; query: {  }; body: undefined; response: Schemas["Ingestion"] };
   'GET /v1/quarantine': { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; response: { data: Schemas["QuarantinedAnswer"][]; has_more: boolean; next_cursor: string | null } };
   'POST /v1/quarantine/{id}/replay': { params: { id: string }; query: {  }; body: undefined; response: Schemas["QuarantinedAnswer"] };
@@ -130,7 +135,7 @@ export interface Operations {
   'GET /v1/tenant': { params: {  }; query: {  }; body: undefined; response: Schemas["Tenant"] };
   'PATCH /v1/tenant': { params: {  }; query: {  }; body: Schemas["TenantPatch"]; response: Schemas["Tenant"] };
   'GET /v1/members': { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; response: { data: Schemas["Member"][]; has_more: boolean; next_cursor: string | null } };
-  'POST /v1/members': { params: {  }; query: {  }; body: Schemas["NewInvitation"]; response: Schemas["Invitation"] };
+  'POST /v1/members': { params: {  }; query: {  }; body: Schemas["NewInvitation"]; response: Schemas["SentInvitation"] };
   'GET /v1/members/invitations': { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; response: { data: Schemas["Invitation"][]; has_more: boolean; next_cursor: string | null } };
   'DELETE /v1/members/invitations/{id}': { params: { id: string }; query: {  }; body: undefined; response: undefined };
   'PATCH /v1/members/{id}': { params: { id: string }; query: {  }; body: Schemas["MemberPatch"]; response: Schemas["Member"] };

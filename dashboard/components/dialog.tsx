@@ -44,29 +44,18 @@ export const Dialog = ({ title, isOpen, close, dismissable = true, role = 'dialo
   </ModalOverlay>
 );
 
-interface ConfirmProps {
-  /** What the button that asks says. */
-  label: ReactNode;
+interface ConfirmationProps {
   title: string;
+  isOpen: boolean;
+  close(): void;
   /** What will be, and whether it can be undone. */
   children: ReactNode;
   confirmLabel: string;
-  look?: 'danger-quiet' | 'plain' | 'quiet' | 'danger';
-  small?: boolean;
   act(): Promise<unknown>;
 }
 
-/** A button that asks before it acts, for what can't be undone. What goes wrong is said in the question. */
-export function ConfirmButton({
-  label,
-  title,
-  children,
-  confirmLabel,
-  look = 'danger-quiet',
-  small,
-  act,
-}: ConfirmProps) {
-  const [isOpen, setOpen] = useState(false);
+/** A question before something that can't be undone. What goes wrong is said in it. */
+export function Confirmation({ title, isOpen, close, children, confirmLabel, act }: ConfirmationProps) {
   const [pending, setPending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
   const confirm = async () => {
@@ -74,7 +63,7 @@ export function ConfirmButton({
     setProblem(undefined);
     try {
       await act();
-      setOpen(false);
+      close();
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       setProblem(error);
@@ -83,22 +72,37 @@ export function ConfirmButton({
     }
   };
   return (
+    <Dialog title={title} isOpen={isOpen} close={close} role="alertdialog">
+      <div>{children}</div>
+      {problem && <ProblemNote problem={problem} />}
+      <div className={styles.actions}>
+        <Button autoFocus onPress={close}>
+          {t('Cancel')}
+        </Button>
+        <Button look="danger" isPending={pending} onPress={() => void confirm()}>
+          {confirmLabel}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ConfirmButtonProps extends Omit<ConfirmationProps, 'isOpen' | 'close'> {
+  /** What the button that asks says. */
+  label: ReactNode;
+  look?: 'danger-quiet' | 'plain' | 'quiet' | 'danger';
+  small?: boolean;
+}
+
+/** A button that asks before it acts. */
+export function ConfirmButton({ label, look = 'danger-quiet', small, ...question }: ConfirmButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
     <>
       <Button look={look} small={small} onPress={() => setOpen(true)}>
         {label}
       </Button>
-      <Dialog title={title} isOpen={isOpen} close={() => setOpen(false)} role="alertdialog">
-        <div>{children}</div>
-        {problem && <ProblemNote problem={problem} />}
-        <div className={styles.actions}>
-          <Button autoFocus onPress={() => setOpen(false)}>
-            {t('Cancel')}
-          </Button>
-          <Button look="danger" isPending={pending} onPress={() => void confirm()}>
-            {confirmLabel}
-          </Button>
-        </div>
-      </Dialog>
+      <Confirmation {...question} isOpen={isOpen} close={() => setOpen(false)} />
     </>
   );
 }

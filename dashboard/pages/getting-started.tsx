@@ -27,13 +27,13 @@ function useProgress() {
   const ingestion = useApi('GET /v1/ingestion', {}, { everyMs: EVERY_MS });
   const usable = keys.data?.data.filter(({ status }) => status === 'active' || status === 'rotating') ?? [];
   const stored = (ingestion.data?.stored ?? 0) > 0;
-  const used = stored || usable.some(({ last_used_at }) => last_used_at !== null);
+  const fetched = stored || (ingestion.data?.first_card_at ?? null) !== null;
   return {
     ingestion,
     key: usable.find(({ kind }) => kind === 'server') ?? usable[0],
-    hasKey: used || usable.length > 0,
-    isLive: stored || (live.data?.data.length ?? 0) > 0,
-    used,
+    hasKey: fetched || usable.length > 0,
+    isLive: fetched || (live.data?.data.length ?? 0) > 0,
+    fetched,
     stored,
   };
 }
@@ -60,7 +60,7 @@ const Step = ({ number, done, title, action, children }: StepProps) => (
   </li>
 );
 
-function Checklist({ progress: { hasKey, isLive, used, stored } }: { progress: ReturnType<typeof useProgress> }) {
+function Checklist({ progress: { hasKey, isLive, fetched, stored } }: { progress: ReturnType<typeof useProgress> }) {
   const { may } = useSession();
   return (
     <ol className={styles.steps}>
@@ -82,8 +82,8 @@ function Checklist({ progress: { hasKey, isLive, used, stored } }: { progress: R
       >
         {t('Create a draft, look at it in the preview, publish it.')}
       </Step>
-      <Step number={3} done={used} title={t('Let your app fetch its cards')}>
-        {t('With one of the snippets below. This step is done when Parley sees your key in use.')}
+      <Step number={3} done={fetched} title={t('Let your app fetch its cards')}>
+        {t('With one of the snippets below. This step is done when Parley hands out the first card.')}
       </Step>
       <Step
         number={4}

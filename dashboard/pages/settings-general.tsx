@@ -3,12 +3,13 @@ import { etagOf } from '../api/client.ts';
 import { useAct, useApi } from '../api/hooks.ts';
 import type { Tenant } from '../api/names.ts';
 import { CopyValue } from '../components/copy.tsx';
-import { Choices, SelectInput, TextInput } from '../components/fields.tsx';
+import { SelectInput, TextInput } from '../components/fields.tsx';
 import { Form } from '../components/form.tsx';
 import { Panel, Ready } from '../components/page.tsx';
 import { toast } from '../components/toast.tsx';
 import { locale, t } from '../i18n.ts';
 import { useSession } from '../session.tsx';
+import { PrivacyForm } from './privacy-form.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
 
 /** Languages offered for what users see; any BCP 47 tag that is set already is kept in the list. */
@@ -20,9 +21,9 @@ const languageName = (tag: string): string => new Intl.DisplayNames([locale()], 
 const zones = (current: string): string[] => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
 function TenantForm({ tenant }: { tenant: Tenant }) {
-  const { name, default_locale, timezone, cooldown_days, ip_mode } = tenant;
+  const { name, default_locale, timezone, cooldown_days } = tenant;
   const form = useForm({
-    values: { name, default_locale, timezone, cooldown_days, ip_mode },
+    values: { name, default_locale, timezone, cooldown_days },
     resetOptions: { keepDirtyValues: true },
   });
   const patch = useAct('PATCH /v1/tenant');
@@ -63,32 +64,31 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
         hint={t('For one user, whatever the questions; a question can be made an exception.')}
         rules={{ required: true, valueAsNumber: true }}
       />
-      <Choices
-        form={form}
-        name="ip_mode"
-        label={t('Addresses of your users')}
-        choices={[
-          { value: 'none', label: t('Not kept'), hint: t('The default') },
-          { value: 'truncated', label: t('Shortened'), hint: t('Without the last part') },
-          { value: 'full', label: t('Kept whole'), hint: t('Say so in your privacy notice') },
-        ]}
-      />
     </Form>
   );
 }
 
-const Facts = ({ tenant }: { tenant: Tenant }) => (
-  <dl className="stack">
-    <div>
-      <dt className="small quiet">{t('Time zone')}</dt>
-      <dd>{tenant.timezone}</dd>
-    </div>
-    <div>
-      <dt className="small quiet">{t('Days between two questions')}</dt>
-      <dd>{tenant.cooldown_days}</dd>
-    </div>
-  </dl>
-);
+const daysText = (days: number | null): string =>
+  days === null ? t('For ever') : t('{days, plural, one {# day} other {# days}}', { days });
+
+function Facts({ tenant }: { tenant: Tenant }) {
+  const facts: [term: string, fact: string | number][] = [
+    [t('Time zone'), tenant.timezone],
+    [t('Days between two questions'), tenant.cooldown_days],
+    [t('Answers are kept'), daysText(tenant.retention.answers_days)],
+    [t('Resolved conversations are kept'), daysText(tenant.retention.conversations_days)],
+  ];
+  return (
+    <dl className="stack">
+      {facts.map(([term, fact]) => (
+        <div key={term}>
+          <dt className="small quiet">{term}</dt>
+          <dd>{fact}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
 
 /** Settings, tab General: the tenant's id and what holds for all of it. */
 export function General() {
@@ -107,6 +107,14 @@ export function General() {
           {data => (may('tenant:write') ? <TenantForm tenant={data} /> : <Facts tenant={data} />)}
         </Ready>
       </Panel>
+      {may('tenant:write') && (
+        <Panel
+          title={t('Retention and privacy')}
+          lead={t('What is kept of your users and your team, and for how long.')}
+        >
+          <Ready query={tenant}>{data => <PrivacyForm tenant={data} />}</Ready>
+        </Panel>
+      )}
     </SettingsFrame>
   );
 }

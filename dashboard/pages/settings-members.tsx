@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useAct, useList } from '../api/hooks.ts';
-import type { Invitation, Member, MemberRole } from '../api/names.ts';
+import type { Invitation, Member, MemberRole, SentInvitation } from '../api/names.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { CopyValue } from '../components/copy.tsx';
@@ -23,16 +23,12 @@ const ROLES: MemberRole[] = ['owner', 'admin', 'agent', 'analyst'];
 /** Only an owner makes owners. */
 const rolesFor = (own: MemberRole): MemberRole[] => (own === 'owner' ? ROLES : ROLES.filter(role => role !== 'owner'));
 
-function InviteForm({ done }: { done(link: string): void }) {
+function InviteForm({ done }: { done(invitation: SentInvitation): void }) {
   const { membership } = useSession();
   const form = useForm<{ email: string; role: MemberRole }>({ defaultValues: { email: '', role: 'agent' } });
   const invite = useAct('POST /v1/members');
   return (
-    <Form
-      form={form}
-      submitLabel={t('Invite')}
-      send={async body => done((await invite.mutateAsync({ body })).link ?? '')}
-    >
+    <Form form={form} submitLabel={t('Invite')} send={async body => done(await invite.mutateAsync({ body }))}>
       <TextInput form={form} name="email" autoFocus type="email" label={t('E-mail')} rules={{ required: true }} />
       <Choices
         form={form}
@@ -44,15 +40,22 @@ function InviteForm({ done }: { done(link: string): void }) {
   );
 }
 
-const InvitationLink = ({ link, close }: { link: string; close(): void }) => (
+const InvitationLink = ({ invitation, close }: { invitation: SentInvitation; close(): void }) => (
   <>
-    <Note tone="warn">
-      <p>{t('Send this link to them. It is shown this once and holds for 7 days.')}</p>
-    </Note>
-    <CopyValue value={link} what={t('Link of the invitation')} />
+    {invitation.mailed ? (
+      <Note tone="good">
+        <p>{t('A mail with the link is on its way to {email}.', { email: invitation.email })}</p>
+        <p>{t('Should it not arrive, send them this link. It is shown this once and holds for 7 days.')}</p>
+      </Note>
+    ) : (
+      <Note tone="warn">
+        <p>{t('Send this link to them. It is shown this once and holds for 7 days.')}</p>
+      </Note>
+    )}
+    <CopyValue value={invitation.link} what={t('Link of the invitation')} />
     <div>
       <Button look="primary" onPress={close}>
-        {t('I have copied it')}
+        {invitation.mailed ? t('Done') : t('I have copied it')}
       </Button>
     </div>
   </>
@@ -94,7 +97,9 @@ function Remove({ member }: { member: Member }) {
       confirmLabel={t('Remove')}
       act={() => remove.mutateAsync({ params: { id: member.id } })}
     >
-      {t('They lose access to this tenant at once. What they wrote stays. You can invite them again.')}
+      {t(
+        'They lose access to this tenant at once. What they wrote stays; their conversations are nobody’s then. You can invite them again.',
+      )}
     </ConfirmButton>
   );
 }
@@ -143,10 +148,10 @@ export function Members() {
   const list = useList('GET /v1/members', {});
   const { membership, may } = useSession();
   const [isInviting, setInviting] = useState(false);
-  const [link, setLink] = useState<string>();
+  const [sent, setSent] = useState<SentInvitation>();
   const close = () => {
     setInviting(false);
-    setLink(undefined);
+    setSent(undefined);
   };
   const mayManage = may('members:manage');
   return (
@@ -188,8 +193,8 @@ export function Members() {
         )}
       </Ready>
       {mayManage && <Invitations />}
-      <Dialog title={t('Invite somebody')} isOpen={isInviting} close={close} dismissable={!link}>
-        {link ? <InvitationLink link={link} close={close} /> : <InviteForm done={setLink} />}
+      <Dialog title={t('Invite somebody')} isOpen={isInviting} close={close} dismissable={!sent}>
+        {sent ? <InvitationLink invitation={sent} close={close} /> : <InviteForm done={setSent} />}
       </Dialog>
     </SettingsFrame>
   );

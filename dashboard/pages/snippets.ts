@@ -70,17 +70,24 @@ for card in requests.get("${baseUrl}/v1/cards", headers=headers).json()["data"][
 const php = ({
   tenantId,
   keyId,
-}: Ids): string => `<?php // composer require firebase/php-jwt. The endpoint of your backend that gives tokens to your app.
+}: Ids): string => `<?php // composer require lcobucci/jwt. The endpoint of your backend that gives tokens to your app.
 require 'vendor/autoload.php';
-use Firebase\\JWT\\JWT;
+use Lcobucci\\JWT\\JwtFacade;
+use Lcobucci\\JWT\\Signer\\Hmac\\Sha256;
+use Lcobucci\\JWT\\Signer\\Key\\InMemory;
 
-$token = JWT::encode(
-    ['iss' => '${keyId}', 'sub' => '${tenantId}',
-     'exp' => time() + 3600, 'grants' => ['identity' => 'user|42']],
-    getenv('SERVICE_API_KEY_SECRET'), 'HS256', null, ['cty' => 'svc-fpa;v=1'],
+$token = (new JwtFacade())->issue(
+    new Sha256(),
+    InMemory::plainText(getenv('SERVICE_API_KEY_SECRET')),
+    static fn ($builder, DateTimeImmutable $now) => $builder
+        ->withHeader('cty', 'svc-fpa;v=1')
+        ->issuedBy('${keyId}')
+        ->relatedTo('${tenantId}')
+        ->expiresAt($now->modify('+1 hour'))
+        ->withClaim('grants', ['identity' => 'user|42']),
 );
 header('Content-Type: application/json');
-echo json_encode(['access_token' => $token]);`;
+echo json_encode(['access_token' => $token->toString()]);`;
 
 const swift = ({ baseUrl }: Ids): string => `// The app: a token from your own backend, then the user's cards.
 import Foundation

@@ -6,7 +6,8 @@ import type { PersonCaller, TeamCaller } from './authentication/caller.ts';
 import type { ApiDeps } from './deps.ts';
 import { isReply } from './operation.ts';
 
-type TrailDeps = Pick<ApiDeps, 'storage' | 'log' | 'now'>;
+/** With the storage of the transaction in which the act was done: the line is there exactly when the act is. */
+type TrailDeps = Pick<ApiDeps, 'storage' | 'now'>;
 
 /** From where, and by which request, something was done. */
 interface Circumstances {
@@ -16,12 +17,6 @@ interface Circumstances {
 
 /** What was done, without who did it. */
 type Deed = Pick<Act, 'action' | 'target_id' | 'target_name' | 'fields' | 'ip' | 'request_id'>;
-
-/** A line of one tenant's log. */
-interface Line {
-  tenantId: string;
-  act: Act;
-}
 
 const deedOf = (
   action: Action,
@@ -51,7 +46,7 @@ function aboutOf(pathId: string | undefined, sent: unknown, result: unknown) {
 }
 
 /**
- * Leaves the line of what a caller has just done, before the reply says so.
+ * Leaves the line of what a caller has just done.
  *
  * A key or a member leaves it in the tenant's log; a person who changed the account, in that of each tenant.
  */
@@ -65,43 +60,47 @@ export function leaveLine(
   const deed = deedOf(action, request, aboutOf(request.pathId, request.sent, result));
   if (caller.kind === 'api-key') {
     const actor = { actor_type: 'api-key', actor_id: toTypeId('key', caller.keyId), actor_name: caller.name } as const;
-    return write([{ tenantId: caller.tenantId, act: { ...actor, ...deed } }], deps);
+    return write(caller.tenantId, { ...actor, ...deed }, deps);
   }
   if (caller.kind === 'session')
-    return write([{ tenantId: caller.tenantId, act: { ...memberActor(caller.memberId, caller), ...deed } }], deps);
-  return writeOfPerson(caller.accountId, deed, deps);
+    return write(caller.tenantId, { ...memberActor(caller.memberId, caller), ...deed }, deps);
+  return writeOfPerson(caller, deed, deps);
 }
 
 const memberActor = (memberId: string, { name, email }: { name: string; email: string }) =>
   ({ actor_type: 'member', actor_id: toTypeId('member', memberId), actor_name: name || email }) as const;
 
-/** Leaves the line of what a person did without being logged in before: login, setup, joining, a password reset. */
-export const leaveLineOf = (
-  accountId: string,
+/** Who turned out to have acted, and in which of their tenants; in all of them, unless it is said. */
+interface Actor {
+  accountId: string;
+  tenantId?: string | undefined;
+}
+
+/**
+ * Does what somebody does who is not known before (login, setup, joining, a password reset), and leaves the line of it,
+ * in one transaction. `act` gives who it was, and what the reply is.
+ */
+export const doWithLine = <T>(
   action: Action,
   request: Circumstances,
-  deps: TrailDeps,
-  tenantId?: string,
-): Promise<void> => writeOfPerson(accountId, deedOf(action, request), deps, tenantId);
+  deps: ApiDeps,
+  act: (within: ApiDeps) => Promise<{ actor: Actor; result: T }>,
+): Promise<T> =>
+  deps.storage.inOneTransaction(async storage => {
+    const within = { ...deps, storage };
+    const { actor, result } = await act(within);
+    await writeOfPerson(actor, deedOf(action, request), within);
+    return result;
+  });
 
 /** One line in the log of each tenant of a person, or of one of them alone. */
-async function writeOfPerson(accountId: string, deed: Deed, deps: TrailDeps, tenantId?: string): Promise<void> {
+async function writeOfPerson({ accountId, tenantId }: Actor, deed: Deed, deps: TrailDeps): Promise<void> {
   const { account, memberships } = await findAccount(deps.storage.forAccount(accountId));
   if (!account) return;
-  const concerned = memberships.filter(({ tenant_id }) => tenantId === undefined || tenant_id === tenantId);
-  const lines = concerned.map(({ tenant_id, member_id }) => ({
-    tenantId: tenant_id,
-    act: { ...memberActor(member_id, account), ...deed },
-  }));
-  await write(lines, deps);
+  for (const { tenant_id, member_id } of memberships)
+    if (tenantId === undefined || tenant_id === tenantId)
+      await write(tenant_id, { ...memberActor(member_id, account), ...deed }, deps);
 }
 
-/** What can't be written goes to the process's log before the request fails: no act is without a trace. */
-async function write(lines: Line[], { storage, log, now }: TrailDeps): Promise<void> {
-  try {
-    for (const { tenantId, act } of lines) await insertAuditEntry(storage.forTenant(tenantId), act, now());
-  } catch (error) {
-    log.error({ audit: lines }, 'what was done could not be written to the audit log');
-    throw error;
-  }
-}
+const write = (tenantId: string, act: Act, { storage, now }: TrailDeps): Promise<void> =>
+  insertAuditEntry(storage.forTenant(tenantId), act, now());

@@ -4,6 +4,7 @@ import { decideCards, nextChange } from '../domain/cards.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { listCardRecords, recordDigest } from '../storage/cards.ts';
 import type { Storage } from '../storage/orm.ts';
+import { noteFirstCard } from '../storage/tenants.ts';
 import type { UserCaller } from './authentication/caller.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
@@ -54,6 +55,8 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
   const dealing = new Map<string, symbol>();
   /** Who callers are, who stay the same objects while their tokens are remembered. */
   const owners = new WeakMap<UserCaller, Owner>();
+  /** Catalogs whose tenants' first card is noted. */
+  const noted = new WeakSet<TenantCatalog>();
 
   notices.onRecords(digests => {
     for (const digest of digests) {
@@ -76,10 +79,18 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
     return owner;
   };
 
+  /** Once for each catalog until one says that the tenant had cards: no fetch after the first pays for it. */
+  const noteFirst = async (tenantId: string, tenant: TenantCatalog, now: Date): Promise<void> => {
+    if (tenant.hadCards || noted.has(tenant)) return;
+    noted.add(tenant);
+    await noteFirstCard(storage.forTenant(tenantId), now);
+  };
+
   const dealAnew = async (caller: UserCaller, tenant: TenantCatalog, limit: number, now: Date) => {
     const records = await listCardRecords(storage.forTenant(caller.tenantId), caller.identity, caller.verified);
     const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
     const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, limit);
+    if (due.length > 0) await noteFirst(caller.tenantId, tenant, now);
     const cards = due.map(({ id, cardTail }) => `{"id":"${toTypeId('card', cardIds(caller, id))}",${cardTail}`);
     const body = `{"data":[${cards.join(',')}],"poll_after_s":${POLL_AFTER_SECONDS}}`;
     const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;

@@ -15,6 +15,8 @@ export type LiveQuestion = QuestionRow & { cardTail: string };
 /** What a process holds of one tenant so that intake and cards need no row: questions, versions, deleted ids. */
 export interface TenantCatalog {
   cooldownDays: number;
+  /** Whether a card was handed out to one of its users before. */
+  hadCards: boolean;
   /** Live questions in the order in which cards are handed out. */
   live: LiveQuestion[];
   /** Every question that was ever published. */
@@ -131,6 +133,7 @@ async function loadCatalog(storage: Storage, tenantId: string): Promise<TenantCa
   const deleted = new Set(deletedIds);
   return {
     cooldownDays: tenant?.cooldown_days ?? DEFAULT_COOLDOWN_DAYS,
+    hadCards: Boolean(tenant?.first_card_at),
     live: questions.filter(({ status }) => status === 'live').map(row => ({ ...row, cardTail: cardTail(row) })),
     questions: new Map(questions.map(question => [question.id, question])),
     ignoringCooldown: new Set(questions.filter(question => question.frequency.ignore_cooldown).map(({ id }) => id)),

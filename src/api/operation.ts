@@ -44,6 +44,8 @@ export interface OperationReply {
   headers?: Record<string, string | string[]>;
   /** An object, or JSON that was made already. With 204 it is not sent, and tells the audit log what it was about. */
   body?: unknown;
+  /** What is still to be done once all of it is committed, and before the reply is sent. */
+  afterwards?: () => Promise<unknown>;
 }
 
 const REPLY = Symbol('reply');
@@ -73,7 +75,7 @@ export interface OperationDefinition<
   credentials: Credential[];
   /** What the team must be allowed to do: a key by its scopes, a member by the role (`domain/roles.ts`). */
   right?: Right;
-  /** What the audit log calls it when the team, or a person, has done it. */
+  /** What the audit log calls it when the team, or a person, does it: with the line of it in one transaction. */
   audit?: Action;
   /** Whether the reply shows a secret, this once: what is kept of it for a repetition is encrypted. */
   showsSecret?: boolean;

@@ -67,15 +67,14 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       requireMatch: representation => requireMatch(ctx.req.headers['if-match'], representation),
     } satisfies AnyRequest;
 
+    const told = {
+      ...admission,
+      sent: read?.json,
+      pathId: (ctx.params?.message_id ?? ctx.params?.identity ?? ctx.params?.id) as string | undefined,
+    };
     const handle = async () => {
-      const result = await operation.handle(request, deps);
-      const told = {
-        ...admission,
-        sent: read?.json,
-        pathId: (ctx.params?.message_id ?? ctx.params?.identity ?? ctx.params?.id) as string | undefined,
-      };
-      if (operation.audit && caller && !('identity' in caller))
-        await leaveLine(operation.audit, caller, told, result, deps);
+      const result = await act(operation, request, caller, told, deps);
+      if (isReply(result)) await result.afterwards?.();
       send(ctx, operation, result);
     };
     if (caller && isTeam(caller) && operation.method === 'post')
@@ -83,6 +82,23 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     else await handle();
   };
 };
+
+/** Runs the handler; one whose act the audit log names, in one transaction with the line of it. */
+function act(
+  { audit, handle }: Operation,
+  request: AnyRequest,
+  caller: Caller | undefined,
+  told: Parameters<typeof leaveLine>[2],
+  deps: ApiDeps,
+): unknown {
+  if (!audit || !caller || 'identity' in caller) return handle(request, deps);
+  return deps.storage.inOneTransaction(async storage => {
+    const within = { ...deps, storage };
+    const result = await handle(request, within);
+    await leaveLine(audit, caller, told, result, within);
+    return result;
+  });
+}
 
 async function identify(
   ctx: Context,

@@ -1,7 +1,7 @@
 import { NewApiKey, OverlapHours, presentApiKey } from '../domain/api-keys.ts';
 import { parseTypeId } from '../domain/ids.ts';
 import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/api-keys.ts';
-import { type CommandContext, leaveLine, type Options, required, UsageError } from './command.ts';
+import { type CommandContext, doWithLine, type Options, required, UsageError } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
 const list = (value: string | boolean | undefined): string[] | undefined =>
@@ -12,7 +12,7 @@ const list = (value: string | boolean | undefined): string[] | undefined =>
  * A server key comes with its `secret` and `api_key`, this once; a public key never shows either.
  */
 export async function createApiKey(context: CommandContext, options: Options) {
-  const tenant = await tenantOf(context, options);
+  const { tenantId } = await tenantOf(context, options);
   const key = NewApiKey.parse({
     name: required(options, 'name'),
     kind: options.public ? 'public' : 'server',
@@ -20,10 +20,10 @@ export async function createApiKey(context: CommandContext, options: Options) {
     expires_at: options['expires-at'],
     allowed_origins: list(options.origins),
   });
-  const { row, shownOnce } = await insertApiKey(tenant, context.keychain, key, context.now);
-  const shown = presentApiKey(row, context.now, shownOnce);
-  await leaveLine(context, tenant, 'api-key.created', shown);
-  return shown;
+  return doWithLine(context, 'api-key.created', async storage => {
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.keychain, key, context.now);
+    return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
+  });
 }
 
 /** `api-key list --tenant T`: every key of the tenant, without secrets. */
@@ -41,20 +41,20 @@ async function keyOf({ storage }: CommandContext, options: Options) {
 
 /** `api-key rotate --id K [--overlap-hours N]`: new values, shown this once; the old ones stay valid for the overlap. */
 export async function rotateKey(context: CommandContext, options: Options) {
-  const { tenant_id, id } = await keyOf(context, options);
+  const { tenant_id: tenantId, id } = await keyOf(context, options);
   const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
-  const tenant = context.storage.forTenant(tenant_id);
-  const { row, shownOnce } = await rotateApiKey(tenant, context.keychain, id, overlap, context.now);
-  const shown = presentApiKey(row, context.now, shownOnce);
-  await leaveLine(context, tenant, 'api-key.rotated', shown);
-  return shown;
+  return doWithLine(context, 'api-key.rotated', async storage => {
+    const tenant = storage.forTenant(tenantId);
+    const { row, shownOnce } = await rotateApiKey(tenant, context.keychain, id, overlap, context.now);
+    return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
+  });
 }
 
 /** `api-key revoke --id K`: final, and heard by every process within a second. */
 export async function revokeKey(context: CommandContext, options: Options) {
-  const { tenant_id, id } = await keyOf(context, options);
-  const tenant = context.storage.forTenant(tenant_id);
-  const shown = presentApiKey(await revokeApiKey(tenant, id, context.now), context.now);
-  await leaveLine(context, tenant, 'api-key.revoked', shown);
-  return shown;
+  const { tenant_id: tenantId, id } = await keyOf(context, options);
+  return doWithLine(context, 'api-key.revoked', async storage => {
+    const row = await revokeApiKey(storage.forTenant(tenantId), id, context.now);
+    return { tenantId, shown: presentApiKey(row, context.now) };
+  });
 }

@@ -3,8 +3,8 @@ import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createKeychain, type Keychain } from '../platform/secrets.ts';
-import { insertAuditEntry } from '../storage/audit-log.ts';
-import { openStorage, type Storage, type TenantStorage } from '../storage/orm.ts';
+import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
+import { openStorage, type Storage } from '../storage/orm.ts';
 
 /** What a command of the command line works with. */
 export interface CommandContext {
@@ -30,28 +30,38 @@ export function required(options: Options, name: string): string {
   return value;
 }
 
-/** Leaves the line of what somebody at the command line has done; nobody is known by name there. */
-export const leaveLine = (
-  { now }: CommandContext,
-  tenant: TenantStorage,
+/** What a command made or changed, as it prints it. */
+interface Shown {
+  id: string;
+  name?: string;
+  email?: string;
+}
+
+/**
+ * Does something to a tenant and leaves the line of it, in one transaction; gives what `act` shows. Nobody is known by
+ * name at the command line.
+ */
+export const doWithLine = <T extends Shown>(
+  { storage, now }: CommandContext,
   action: Action,
-  target: { id: string; name: string },
-): Promise<void> =>
-  insertAuditEntry(
-    tenant,
-    {
+  act: (storage: Storage) => Promise<{ tenantId: string; shown: T }>,
+): Promise<T> =>
+  storage.inOneTransaction(async within => {
+    const { tenantId, shown } = await act(within);
+    const line: Act = {
       actor_type: 'system',
       actor_id: null,
       actor_name: 'command line',
       action,
-      target_id: target.id,
-      target_name: target.name,
+      target_id: shown.id,
+      target_name: shown.name ?? shown.email ?? null,
       fields: [],
       ip: null,
       request_id: null,
-    },
-    now,
-  );
+    };
+    await insertAuditEntry(within.forTenant(tenantId), line, now);
+    return shown;
+  });
 
 /** Runs a command against the database, the running embedded one included; gives the object that it prints. */
 export async function withStorage<T>(

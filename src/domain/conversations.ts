@@ -105,7 +105,11 @@ export const Message = z
     id: typeIdOut('message'),
     conversation_id: typeIdOut('conversation'),
     seq: z.int().meta({ description: 'Replies count from 1; notes and events have a sequence of their own' }),
-    author: z.object({ type: AuthorType, id: z.string().nullable(), name: z.string().nullable() }),
+    author: z.object({
+      type: AuthorType,
+      id: z.string().nullable().meta({ description: 'Of the team shown to the team alone' }),
+      name: z.string().nullable().meta({ description: 'Of a member, as it was when the message was written' }),
+    }),
     kind: z.enum(['reply', 'note', 'event']),
     body: z.string(),
     format: Format,

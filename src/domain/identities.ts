@@ -4,7 +4,7 @@ import { Identity, TimestampOut, text } from './text.ts';
 /** How many attributes an identity may have. */
 export const MAX_ATTRIBUTES = 50;
 
-const AttributeName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
+export const AttributeName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
 const AttributeValue = z.union([text(256), z.number(), z.boolean()]);
 
 const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES}: text of at most 256 characters, numbers, true and false; dates as text`;
@@ -22,6 +22,10 @@ const device = {
   app_version: text(64, 1).nullable().meta({ description: 'null: as the last answer says' }),
 };
 
+const AttributesPatch = z
+  .record(AttributeName, AttributeValue.nullable())
+  .meta({ description: 'null removes an attribute; one that is not named stays' });
+
 /** The body that says everything of an identity anew. */
 export const NewIdentity = z
   .strictObject({
@@ -36,14 +40,20 @@ export type NewIdentity = z.output<typeof NewIdentity>;
 /** The body that changes some of it: an attribute that is null goes, one that is not named stays. */
 export const IdentityPatch = z
   .strictObject({
-    attributes: z
-      .record(AttributeName, AttributeValue.nullable())
-      .meta({ description: 'null removes an attribute; one that is not named stays' }),
+    attributes: AttributesPatch,
     ...device,
   })
   .partial()
   .meta({ id: 'IdentityPatch' });
 export type IdentityPatch = z.output<typeof IdentityPatch>;
+
+/** What a user's own app says of the user. */
+export const OwnAttributesPatch = z.strictObject({ attributes: AttributesPatch }).meta({ id: 'OwnAttributesPatch' });
+
+/** What a user's own app is shown of the user: what it may say itself. */
+export const OwnAttributes = z
+  .object({ attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
+  .meta({ id: 'OwnAttributes', description: "The attributes on the tenant's list, and no others" });
 
 /** One of a tenant's users (contract section 6). */
 export const IdentityProfile = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TimestampOut } from './text.ts';
 
 /**
  * The tenant of the canaries. It has no row among the tenants, so that nothing lists it and no key can be made for it,
@@ -18,6 +19,9 @@ export const Ingestion = z
     repeated: count('Syncs that turned out to be known already'),
     quarantined: count('Syncs that could not be stored and wait for the team, or were discarded by it'),
     rejected: count('Items refused at once, never accepted; counted within seconds'),
+    first_card_at: TimestampOut.nullable().meta({
+      description: "When an app first fetched a card for one of the tenant's users; null before",
+    }),
   })
   .meta({ id: 'Ingestion' });
 

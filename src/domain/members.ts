@@ -35,9 +35,14 @@ export const Invitation = z
     role: Role,
     created_at: TimestampOut,
     expires_at: TimestampOut,
-    link: z.string().optional().meta({ description: 'Where it is accepted; shown once' }),
   })
   .meta({ id: 'Invitation' });
+
+/** An invitation to whoever has just made it. */
+export const SentInvitation = Invitation.extend({
+  link: z.string().meta({ description: 'Where it is accepted; shown once' }),
+  mailed: z.boolean().meta({ description: 'Whether it was also given to a mail server; one may be set (`SMTP_URL`)' }),
+}).meta({ id: 'SentInvitation' });
 
 /** What whoever holds the link of an invitation is told before accepting it. */
 export const InvitationNotice = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { typeIdOut } from './ids.ts';
+import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
+import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
 /** Days between any two questions for one identity, where the tenant chose nothing else. */
@@ -31,6 +32,29 @@ const Timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zon
 export const IpMode = z.enum(['none', 'truncated', 'full']);
 export type IpMode = z.infer<typeof IpMode>;
 
+/** For how many days something is kept; null for ever. */
+const KeptDays = z.int().min(1).max(3650).nullable();
+
+/** For how long a tenant keeps what its users left. The worker deletes what is older, within minutes and for good. */
+const Retention = z.strictObject({
+  answers_days: KeptDays.meta({
+    description:
+      'Answers are deleted so many days after their receipt, in the quarantine too; null: never. The results of the questions stay, and so does that a user was asked.',
+  }),
+  conversations_days: KeptDays.meta({
+    description:
+      'Resolved conversations are deleted with their messages so many days after their end, or their last message; null: never',
+  }),
+});
+
+const AllowedAttributes = z
+  .array(AttributeName)
+  .max(MAX_ATTRIBUTES)
+  .refine(names => new Set(names).size === names.length, 'must not repeat a name')
+  .meta({
+    description: `The attributes that a user's own app may set (\`PATCH /v1/me/attributes\`), at most ${MAX_ATTRIBUTES}`,
+  });
+
 export const NewTenant = z.strictObject({ name: text(120, 1) });
 
 export const TenantPatch = z
@@ -40,7 +64,9 @@ export const TenantPatch = z
     locales: z.array(Locale).min(1).max(MAX_LOCALES),
     timezone: Timezone,
     cooldown_days: z.int().min(0).max(365),
+    retention: Retention.partial(),
     ip_mode: IpMode,
+    identity_attributes_allowed: AllowedAttributes,
   })
   .partial()
   .meta({ id: 'TenantPatch' });
@@ -54,10 +80,46 @@ export const Tenant = z
     locales: z.array(z.string()),
     timezone: z.string(),
     cooldown_days: z.int().meta({ description: 'Days between any two questions for one identity' }),
+    retention: Retention.meta({ id: 'Retention' }),
     ip_mode: IpMode.meta({ description: 'How much of the addresses of its team the audit log keeps' }),
+    identity_attributes_allowed: AllowedAttributes,
     created_at: TimestampOut,
   })
   .meta({ id: 'Tenant' });
+
+/** A tenant's settings as they are stored. */
+export interface TenantSettings {
+  name: string;
+  default_locale: string;
+  locales: string[];
+  timezone: string;
+  cooldown_days: number;
+  retention_answers_days: number | null;
+  retention_conversations_days: number | null;
+  ip_mode: IpMode;
+  identity_attributes_allowed: string[];
+}
+
+/** A stored tenant as the API shows it. */
+export const presentTenant = (row: TenantSettings & { id: string; created_at: Date }) => ({
+  id: toTypeId('tenant', row.id),
+  name: row.name,
+  default_locale: row.default_locale,
+  locales: row.locales,
+  timezone: row.timezone,
+  cooldown_days: row.cooldown_days,
+  retention: { answers_days: row.retention_answers_days, conversations_days: row.retention_conversations_days },
+  ip_mode: row.ip_mode,
+  identity_attributes_allowed: row.identity_attributes_allowed,
+  created_at: row.created_at,
+});
+
+/** The settings that a patch names, as they are stored. */
+export const changedSettings = ({ retention = {}, ...rest }: TenantPatch): Partial<TenantSettings> => {
+  const { answers_days: retention_answers_days, conversations_days: retention_conversations_days } = retention;
+  const named = Object.entries({ ...rest, retention_answers_days, retention_conversations_days });
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Partial<TenantSettings>;
+};
 
 /** The address as far as a mode keeps it: whole, its network (/24, /48), or nothing. */
 export function keptIp(ip: string, mode: IpMode): string | null {

@@ -53,6 +53,9 @@ const Settings = z.object({
   RATE_TOKEN_ISSUE_USER: perMinute(10, 'for public access tokens of one key and user'),
   RATE_SESSION: perMinute(600, 'of one dashboard session'),
   RATE_LOGIN: integer(1, 1_000_000).default(10).describe('Logins in 15 minutes of one account, right and wrong ones'),
+  RATE_LOGIN_IP: integer(1, 1_000_000)
+    .default(100)
+    .describe('Logins in 15 minutes from one address of the network, of whatever accounts'),
   PUBLIC_KEY_DAILY_CAP: integer(1, 1_000_000_000)
     .default(1_000_000)
     .describe('Requests a day with public access tokens of one key'),

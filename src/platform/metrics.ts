@@ -58,6 +58,7 @@ export function createMetrics(role: string) {
     jobDuration: histogram('parley_job_duration_seconds', 'Time to handle a job', HTTP_SECONDS, ['queue', 'outcome']),
     jobRetries: counter('parley_job_retries_total', 'Tries of a job that failed and are made again', ['queue']),
     jobsStalled: counter('parley_jobs_stalled_total', 'Jobs taken over from a worker that went silent', ['queue']),
+    expired: counter('parley_expired_total', 'Deleted because their tenant keeps them no longer', ['kind']),
     workerBatchRows: histogram('parley_worker_batch_rows', 'Answers stored in one transaction', BATCH_ROWS),
     canaryDelay: gauge('parley_canary_delay_seconds', 'From sending the last canary to finding its row'),
     canaryFailures: counter('parley_canary_failures_total', 'Canaries that were refused, or not found in time'),

@@ -1,7 +1,8 @@
 import { Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import { isUniqueViolation } from './errors.ts';
-import type { AccountStorage, Session, Storage } from './orm.ts';
+import type { AccountStorage, Storage } from './orm.ts';
+import type { Session } from './transaction.ts';
 
 export interface AccountRow {
   id: string;
@@ -150,14 +151,16 @@ export const takeSetupLink = async (session: Session, token_hash: Buffer, now: D
   true;
 
 /** Sets a password by a link and ends every session of the person, who is given; `undefined` when it is not valid. */
-export const resetPassword = async (
+export const resetPassword = (
   storage: Storage,
   token_hash: Buffer,
   password_hash: string,
   now: Date,
 ): Promise<string | undefined> =>
-  (await storage.query<{ id: string }>('select reset_password($1, $2, $3) as id', [token_hash, password_hash, now]))[0]
-    ?.id;
+  storage.transaction(async session => {
+    const params = [token_hash, password_hash, now];
+    return (await session.query<{ id: string }>('select reset_password($1, $2, $3) as id', params))[0]?.id;
+  });
 
 export const findAccountOfSubject = async (
   storage: Storage,

@@ -3,9 +3,10 @@ import type { Counted } from '../domain/counts.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
-import type { Session, Storage, TenantStorage } from './orm.ts';
+import type { Storage, TenantStorage } from './orm.ts';
 import { COUNTED, type CountChange, type CountedAnswer, countAnswers } from './results.ts';
 import { createWhere, likeContains, unnest } from './sql.ts';
+import type { Session } from './transaction.ts';
 
 export interface AnswerRow {
   id: string;
@@ -568,11 +569,11 @@ async function lockAnswer(session: Session, tenant: TenantStorage, id: string): 
   return rows[0];
 }
 
-/** The ids deleted last, for the API's memory: it refuses at once what the worker would drop. */
+/** The ids that the team deleted last, for the API's memory: it refuses at once what the worker would drop. */
 export const listDeletedAnswers = async (tenant: TenantStorage, limit: number): Promise<string[]> =>
   (
     await tenant.query<{ id: string }>(
-      'select id from deleted_answers where tenant_id = $1 order by deleted_at desc limit $2',
+      'select id from deleted_answers where tenant_id = $1 and not expired order by deleted_at desc limit $2',
       [tenant.tenantId, limit],
     )
   ).map(row => row.id);

@@ -25,7 +25,11 @@ export type Act = Omit<AuditRow, 'id' | 'at'>;
 
 const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, target_name, fields, ip, request_id';
 
-/** Adds a line to a tenant's audit log, with as much of the address as the tenant wants kept. */
+/**
+ * Adds a line to a tenant's audit log, with as much of the address as the tenant wants kept.
+ *
+ * To be called with the storage of the transaction in which the act was done (`inOneTransaction`).
+ */
 export async function insertAuditEntry(tenant: TenantStorage, act: Act, now: Date): Promise<void> {
   await tenant.transaction(async session => {
     const [row] = await session.query<{ ip_mode: IpMode }>('select ip_mode from tenants where id = $1', [

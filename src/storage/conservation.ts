@@ -1,5 +1,6 @@
 import { numberUuid } from '../domain/ids.ts';
-import type { Session, Storage } from './orm.ts';
+import type { Storage } from './orm.ts';
+import type { Session } from './transaction.ts';
 
 /** What an API process says it has made durable in the queue: its flushes from 1 to `written`, without those `voided`. */
 export interface Claim {

@@ -14,9 +14,10 @@ import { newUuid, toTypeId } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { isUniqueViolation } from './errors.ts';
-import type { Session, TenantStorage } from './orm.ts';
+import type { TenantStorage } from './orm.ts';
 import { whereWords } from './search.ts';
-import { createWhere, type Where } from './sql.ts';
+import { createWhere, unnest, type Where } from './sql.ts';
+import type { Session } from './transaction.ts';
 
 export interface ConversationRow {
   id: string;
@@ -54,6 +55,8 @@ export interface MessageRow {
   kind: 'reply' | 'note' | 'event';
   author_type: AuthorType;
   author_id: string | null;
+  /** As it was when the message was written; members alone have one. */
+  author_name: string | null;
   body: string;
   format: 'text' | 'markdown';
   client_message_id: string | null;
@@ -62,10 +65,11 @@ export interface MessageRow {
   redacted: boolean;
 }
 
-/** Who writes: a user by identity, an API key by its id. */
+/** Who writes: a user by identity, an API key by its id, a member by id and name. */
 export interface Author {
   type: AuthorType;
   id: string;
+  name: string | null;
 }
 
 /** Whose conversations are meant: everybody's for the team, one proven or claimed identity's for a user. */
@@ -85,7 +89,7 @@ const COLUMNS = `id, identity, identity_verified, subject, status, priority, ass
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
   first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
 const MESSAGE_COLUMNS =
-  'id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format, client_message_id, created_at, edited_at, redacted';
+  'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted';
 
 /** The database's clock, read once the transaction can be seen as an open write (`oldest_open_write`). */
 async function openWrite(session: Session): Promise<Date> {
@@ -304,9 +308,9 @@ async function insertRow(
   now: Date,
 ): Promise<MessageRow> {
   const rows = await session.query<MessageRow>(
-    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
-       client_message_id, created_at, redacted)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false) returning ${MESSAGE_COLUMNS}`,
+    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
+       format, client_message_id, created_at, redacted)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
     [
       tenantId,
       newUuid(),
@@ -316,6 +320,7 @@ async function insertRow(
       content.kind,
       author.type,
       author.id,
+      author.name,
       content.body,
       content.format,
       content.client_message_id ?? null,
@@ -542,6 +547,7 @@ export const updateConversation = (
   check: (conversation: ConversationRow) => void,
 ): Promise<ConversationRow> =>
   tenant.transaction(async session => {
+    if (patch.assignee_id) await lockAssignee(session, tenant.tenantId, patch.assignee_id);
     const before = await readConversation(session, tenant.tenantId, id, owner, 'for update');
     check(before);
     if (patch.status === before.status)
@@ -577,6 +583,18 @@ export const updateConversation = (
     return rows[0] as ConversationRow;
   });
 
+/** Throws 422 for somebody who is no member. Whoever is stays one until the assignment is made. */
+async function lockAssignee(session: Session, tenantId: string, memberId: string): Promise<void> {
+  const found = await session.query('select from members where tenant_id = $1 and id = $2 for key share', [
+    tenantId,
+    memberId,
+  ]);
+  if (found.length > 0) return;
+  throw new Problem('validation-failed', 'The body does not match the schema.', {
+    errors: [{ pointer: '/assignee_id', code: 'invalid', detail: 'is not a member of this tenant' }],
+  });
+}
+
 const changesAnything = (before: ConversationRow, { tags, ...fields }: ConversationPatch): boolean =>
   (tags !== undefined && JSON.stringify(tags) !== JSON.stringify(before.tags)) ||
   (Object.keys(fields) as (keyof typeof fields)[]).some(
@@ -604,6 +622,40 @@ const describeValue = (field: string, value: string | null): string => {
   if (value === null) return 'none';
   return field === 'assignee_id' ? toTypeId('member', value) : value;
 };
+
+/**
+ * Takes the conversations of a member who leaves, within that transaction; each has an event that says so.
+ *
+ * To be called once the member is gone: whoever assigns at that time holds the member first, and then the conversation.
+ */
+export async function unassignMember(
+  session: Session,
+  tenantId: string,
+  memberId: string,
+  actor: Author,
+): Promise<void> {
+  const now = await openWrite(session);
+  const freed = await session.query<{ conversation_id: string; seq: number; note_seq: number }>(
+    `update conversations set assignee_id = null, last_note_seq = last_note_seq + 1, team_updated_at = $3
+     where tenant_id = $1 and assignee_id = $2
+     returning id as conversation_id, last_seq as seq, last_note_seq as note_seq`,
+    [tenantId, memberId, now],
+  );
+  if (freed.length === 0) return;
+  const events = unnest(
+    freed.map(row => ({ ...row, id: newUuid() })),
+    { conversation_id: 'uuid', seq: 'int', note_seq: 'int', id: 'uuid' },
+    7,
+  );
+  const body = `assignee_id: ${describeValue('assignee_id', memberId)} → none`;
+  await session.query(
+    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
+       format, created_at, redacted)
+     select $1::uuid, id, conversation_id, seq, note_seq, 'event', $2::text, $3::text, $4::text, $5::text, 'text',
+       $6::timestamptz, false from ${events.sql}`,
+    [tenantId, actor.type, actor.id, actor.name, body, now, ...events.params],
+  );
+}
 
 /** Deletes a conversation with its messages. */
 export const deleteConversation = (

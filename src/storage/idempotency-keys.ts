@@ -1,4 +1,5 @@
-import type { Session, TenantStorage } from './orm.ts';
+import type { TenantStorage } from './orm.ts';
+import type { Session } from './transaction.ts';
 
 /** How long a request may run before its key counts as abandoned by a process that died. */
 const ABANDONED_AFTER = '2 minutes';

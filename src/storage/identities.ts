@@ -2,8 +2,9 @@ import type { Attributes, NewIdentity } from '../domain/identities.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversations.ts';
-import type { Session, TenantStorage } from './orm.ts';
+import type { TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
+import type { Session } from './transaction.ts';
 
 export interface IdentityRow {
   identity: string;

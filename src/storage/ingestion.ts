@@ -22,9 +22,12 @@ interface Pending {
 export async function findIngestionTotals(
   tenant: TenantStorage,
   pending: readonly Pending[],
-): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string>; outdated: boolean }> {
-  const rows = await tenant.query<Record<keyof IngestionTotals, string> & { recorded: string[]; outdated: boolean }>(
+): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string>; outdated: boolean; firstCardAt: Date | null }> {
+  const rows = await tenant.query<
+    Record<keyof IngestionTotals, string> & { recorded: string[]; outdated: boolean; first_card_at: Date | null }
+  >(
     `select stored, repeated, quarantined, rejected,
+       (select first_card_at from tenants where id = tenant_id) as first_card_at,
        array(
          select flush::text from unnest($2::uuid[], $3::uuid[]) as pending(flush, part_of)
          where exists (select from recorded_flushes where id = flush)
@@ -44,7 +47,8 @@ export async function findIngestionTotals(
     quarantined: total('quarantined'),
     rejected: total('rejected'),
   };
-  return { totals, recorded: new Set(rows[0]?.recorded), outdated: rows[0]?.outdated ?? false };
+  const { recorded, outdated = false, first_card_at: firstCardAt = null } = rows[0] ?? {};
+  return { totals, recorded: new Set(recorded), outdated, firstCardAt };
 }
 
 /** Adds items that were refused at once; a batch of many tenants. */

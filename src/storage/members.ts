@@ -4,11 +4,13 @@ import { type Page, toPage } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import { insertAccount, type NewAccount, takeSetupLink } from './accounts.ts';
+import { type Author, unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
-import type { Session, Storage, TenantStorage } from './orm.ts';
+import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
 import { createWhere } from './sql.ts';
 import { addTenant } from './tenants.ts';
+import type { Session } from './transaction.ts';
 
 export interface MemberRow {
   id: string;
@@ -52,9 +54,6 @@ export async function listMembers(
   );
   return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
 }
-
-export const memberExists = async (tenant: TenantStorage, id: string): Promise<boolean> =>
-  (await tenant.query('select from members where tenant_id = $1 and id = $2', [tenant.tenantId, id])).length > 0;
 
 async function readMember(session: Session, tenantId: string, id: string): Promise<MemberRow> {
   const [row] = await session.query<MemberRow>(
@@ -124,14 +123,19 @@ export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string,
     return { ...member, role };
   });
 
-/** Takes a member out of the team. 403 beyond the actor's own rank, 409 for the last owner. */
-export const deleteMember = (tenant: TenantStorage, actor: Role, id: string): Promise<MemberRow> =>
+/**
+ * Takes a member out of the team, and from them their conversations.
+ *
+ * 403 beyond the actor's own rank, 409 for the last owner.
+ */
+export const deleteMember = (tenant: TenantStorage, actor: Author & { role: Role }, id: string): Promise<MemberRow> =>
   tenant.transaction(async session => {
     await lockTeam(session, tenant.tenantId);
     const member = await readMember(session, tenant.tenantId, id);
-    requireRankFor(actor, member.role);
+    requireRankFor(actor.role, member.role);
     if (member.role === 'owner') await requireOtherOwner(session, tenant.tenantId, id);
     await session.query('delete from members where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+    await unassignMember(session, tenant.tenantId, id, actor);
     return member;
   });
 

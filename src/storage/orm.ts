@@ -1,21 +1,26 @@
-import { createHash } from 'node:crypto';
 import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Pool, PoolClient, QueryResult } from 'pg';
-import pg from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { Problem } from '../domain/problem.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { ENTITIES } from './entities/index.ts';
 import { asProblem, sqlState } from './errors.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import {
+  commit,
+  nameTenant,
+  openLazily,
+  prepared,
+  type Session,
+  sendName,
+  sessionOn,
+  type Transact,
+  transactionContext,
+} from './transaction.ts';
 
 /** The database role a process acts as: it decides which rows row-level security shows. */
 export type StorageRole = 'parley_app' | 'parley_worker';
-
-/** Something that runs one statement after another: a transaction. */
-export interface Session {
-  query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
-}
 
 /** The rows of one tenant. Every statement runs under that tenant's row-level security. */
 export interface TenantStorage {
@@ -42,6 +47,14 @@ export interface Storage {
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** A transaction that belongs to no tenant. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * Whatever `work` does with the storage that it is given, in one transaction: committed when `work` is done, undone
+   * when it throws.
+   *
+   * The first statement opens it, so nothing is held while a password is computed before. `query`, which belongs to no
+   * tenant, stays outside and takes a connection of its own: to be asked before, not after.
+   */
+  inOneTransaction<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -60,25 +73,6 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 /** Beyond the server's own time-out: for a server that does not answer at all. */
 const CLIENT_TIMEOUT_MS = 12_000;
 
-/** Texts of our own statements to the name under which each connection prepares them once. */
-const statementNames = new Map<string, string>();
-const MAX_PREPARED = 500;
-
-function statementName(sql: string): string | undefined {
-  const known = statementNames.get(sql);
-  if (known || statementNames.size >= MAX_PREPARED) return known;
-  const name = `p_${createHash('sha1').update(sql).digest('base64url')}`;
-  statementNames.set(sql, name);
-  return name;
-}
-
-const prepared = (sql: string, params: unknown[]) => ({
-  name: statementName(sql),
-  text: sql,
-  values: params,
-  types: pg.types,
-});
-
 const ormOptions = (url: string, log: Log) => ({
   clientUrl: url,
   entities: ENTITIES,
@@ -95,16 +89,7 @@ const ormOptions = (url: string, log: Log) => ({
   logger: (message: string) => log.debug(message),
 });
 
-const nameTenant = (tenantId: string) => ({
-  sql: "select set_config('parley.tenant', $1, true)",
-  ids: [tenantId],
-});
-
-/** The account is only ever named within a transaction, so that no later statement on the connection has it. */
-const nameAccount = (accountId: string, tenantId: string) => ({
-  sql: "select set_config('parley.tenant', $1, true), set_config('parley.account', $2, true)",
-  ids: [tenantId, accountId],
-});
+type TenantQuery = (tenantId: string, sql: string, params: unknown[]) => Promise<unknown[]>;
 
 /** MikroORM on the rights of the connection's own user: for migrations and their test alone. */
 export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, log));
@@ -147,6 +132,7 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
       client = await connect();
       return await work(client);
     } catch (error) {
+      if (error instanceof Problem) throw error; // our own refusal: no statement failed, and the transaction is undone
       failure = error as Error;
       metrics?.dbErrors.inc({ sqlstate_class: sqlState(error)?.slice(0, 2) ?? 'none' });
       throw asProblem(error);
@@ -166,23 +152,59 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
       return result.rows;
     });
 
-  /** One transaction; its settings end with it. `name` says whose rows it sees. */
-  const transactionAs = <T>(name: { sql: string; ids: string[] }, work: (session: Session) => Promise<T>) =>
+  /** One transaction; its settings end with it. */
+  const transact: Transact = (name, work) =>
     withClient(async client => {
-      const session: Session = {
-        query: async <Row extends object>(sql: string, params: unknown[] = []) =>
-          ((await client.query(prepared(sql, params))) as QueryResult<Row>).rows,
-      };
-      const opened = Promise.all([client.query('begin'), client.query(prepared(name.sql, name.ids))]);
+      const opened = Promise.all([client.query('begin'), sendName(client, name)]);
       try {
-        const [result] = await Promise.all([work(session), opened]);
-        await client.query('commit');
+        const [result] = await Promise.all([work(client), opened]);
+        await commit(client);
         return result;
       } catch (error) {
         await Promise.allSettled([opened, client.query('rollback')]);
         throw error;
       }
     });
+
+  /** A unit of work of MikroORM on a connection that is in a transaction. */
+  const unitOfWorkOn = async <T>(client: PoolClient, work: (em: EntityManager) => Promise<T>): Promise<T> => {
+    const em = orm.em.fork();
+    em.setTransactionContext(transactionContext(client));
+    const result = await work(em);
+    await em.flush();
+    return result;
+  };
+
+  /** The storage whose transactions are run by `run`, each in one of its own or all in the same. */
+  const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inOneTransaction'>): Storage => ({
+    forTenant: tenantId => ({
+      tenantId,
+      query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
+      transaction: work => run(nameTenant(tenantId), client => work(sessionOn(client))),
+      unitOfWork: work => run(nameTenant(tenantId), client => unitOfWorkOn(client, work)),
+    }),
+    forAccount: accountId => ({
+      accountId,
+      transaction: (work, tenantId = '') => run({ tenantId, accountId }, client => work(sessionOn(client))),
+    }),
+    query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
+    transaction: work => run(nameTenant(''), client => work(sessionOn(client))),
+    ...more,
+    close,
+  });
+
+  const inOneTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
+    const one = openLazily(transact);
+    const query: TenantQuery = (tenantId, sql, params) =>
+      one.run(nameTenant(tenantId), client => sessionOn(client).query(sql, params));
+    const storage = storageOn(one.run, query, { inOneTransaction: inner => inner(storage) });
+    return one.around(() => work(storage));
+  };
+
+  const close = async () => {
+    await orm.close(true);
+    if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself
+  };
 
   metrics?.onScrape(async () => {
     if (!pool) return;
@@ -191,30 +213,5 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
     metrics.dbPool.set({ state: 'waiting' }, pool.waitingCount);
   });
 
-  return {
-    forTenant: tenantId => ({
-      tenantId,
-      query: (sql, params = []) => queryAs(tenantId, sql, params) as Promise<never>,
-      transaction: work => transactionAs(nameTenant(tenantId), work),
-      unitOfWork: async work => {
-        const em = orm.em.fork();
-        em.setSessionContext({ variables: { 'parley.tenant': tenantId } });
-        try {
-          return await em.transactional(work);
-        } catch (error) {
-          throw asProblem(error);
-        }
-      },
-    }),
-    forAccount: accountId => ({
-      accountId,
-      transaction: (work, tenantId = '') => transactionAs(nameAccount(accountId, tenantId), work),
-    }),
-    query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
-    transaction: work => transactionAs(nameTenant(''), work),
-    close: async () => {
-      await orm.close(true);
-      if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself
-    },
-  };
+  return storageOn(transact, queryAs, { inOneTransaction });
 }

@@ -1,8 +1,9 @@
 import { type Counted, type Counts, count, noCounts, SCORE_PLACES } from '../domain/counts.ts';
 import { CANARY_TENANT_ID } from '../domain/ingestion.ts';
 import type { DayCounts } from '../domain/results.ts';
-import type { Session, Storage, TenantStorage } from './orm.ts';
+import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere, unnest } from './sql.ts';
+import type { Session } from './transaction.ts';
 
 /** How one answer counts, and for which question. */
 export interface CountedAnswer extends Counted {
@@ -185,18 +186,23 @@ const listMonths = async (tenant: TenantStorage, questionId: string): Promise<st
     )
   ).map(({ month }) => month);
 
+/** Days of which answers have expired stay as they were counted: nothing is left to count them by. */
 const rebuildMonth = (tenant: TenantStorage, questionId: string, month: string): Promise<void> =>
   tenant.transaction(async session => {
-    const params = [tenant.tenantId, questionId, month];
+    const [first] = await session.query<{ day: string }>(
+      'select greatest($2::date, results_fixed_before)::text as day from tenants where id = $1 for share',
+      [tenant.tenantId, month],
+    );
+    const params = [tenant.tenantId, questionId, first?.day ?? month, month];
     await session.query('lock table question_results in share row exclusive mode');
     await session.query(
       `delete from question_results where tenant_id = $1 and question_id = $2
-       and day >= $3::date and day < $3::date + interval '1 month'`,
+       and day >= $3::date and day < $4::date + interval '1 month'`,
       params,
     );
     await session.query(
       `insert into question_results
-       select * from count_results($1, $2, $3::date, ($3::date + interval '1 month')::date)`,
+       select * from count_results($1, $2, $3::date, ($4::date + interval '1 month')::date)`,
       params,
     );
   });

@@ -1,6 +1,7 @@
 import { notFound } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
-import type { AccountStorage, Session, Storage } from './orm.ts';
+import type { AccountStorage, Storage } from './orm.ts';
+import type { Session } from './transaction.ts';
 
 export interface SessionRow {
   id: string;

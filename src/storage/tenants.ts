@@ -1,22 +1,31 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { notFound } from '../domain/problem.ts';
-import type { IpMode, TenantPatch } from '../domain/tenants.ts';
+import type { TenantSettings } from '../domain/tenants.ts';
 import { TenantEntity } from './entities/index.ts';
-import type { Session, Storage, TenantStorage } from './orm.ts';
+import type { Storage, TenantStorage } from './orm.ts';
+import type { Session } from './transaction.ts';
 
-export interface TenantRow {
+export interface TenantRow extends TenantSettings {
   id: string;
-  name: string;
-  default_locale: string;
-  locales: string[];
-  timezone: string;
-  cooldown_days: number;
-  ip_mode: IpMode;
   created_at: Date;
+  /** When a card was first handed out to one of its users. */
+  first_card_at: Date | null;
 }
 
-const COLUMNS = 'id, name, default_locale, locales, timezone, cooldown_days, ip_mode, created_at';
+const SETTINGS = [
+  'name',
+  'default_locale',
+  'locales',
+  'timezone',
+  'cooldown_days',
+  'retention_answers_days',
+  'retention_conversations_days',
+  'ip_mode',
+  'identity_attributes_allowed',
+] as const satisfies readonly (keyof TenantSettings)[];
+
+const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at`;
 
 /** Makes a tenant, with what the database has for a tenant that chose nothing. */
 export const insertTenant = (storage: Storage, name: string, now: Date): Promise<TenantRow> => {
@@ -40,10 +49,10 @@ export const lockTenant = (em: EntityManager, id: string): Promise<unknown> =>
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1`, [tenant.tenantId]))[0];
 
-/** Changes a tenant under a row lock; `check` sees it as it was, and throws to leave it so. */
+/** Changes settings of a tenant under a row lock; `check` sees it as it was, and throws to leave it so. */
 export const updateTenant = (
   tenant: TenantStorage,
-  patch: TenantPatch,
+  change: Partial<TenantSettings>,
   check: (before: TenantRow) => void,
 ): Promise<TenantRow> =>
   tenant.transaction(async session => {
@@ -52,19 +61,15 @@ export const updateTenant = (
     ]);
     if (!before) throw notFound('tenant');
     check(before);
-    const after = { ...before, ...patch };
-    const rows = await session.query<TenantRow>(
-      `update tenants set name = $2, default_locale = $3, locales = $4, timezone = $5, cooldown_days = $6, ip_mode = $7
-       where id = $1 returning ${COLUMNS}`,
-      [
-        tenant.tenantId,
-        after.name,
-        after.default_locale,
-        after.locales,
-        after.timezone,
-        after.cooldown_days,
-        after.ip_mode,
-      ],
-    );
+    const after = { ...before, ...change };
+    const set = SETTINGS.map((name, index) => `${name} = $${index + 2}`).join(', ');
+    const rows = await session.query<TenantRow>(`update tenants set ${set} where id = $1 returning ${COLUMNS}`, [
+      tenant.tenantId,
+      ...SETTINGS.map(name => after[name]),
+    ]);
     return rows[0] as TenantRow;
   });
+
+/** Notes that a card is handed out to one of the tenant's users, where it is the first. */
+export const noteFirstCard = (tenant: TenantStorage, now: Date): Promise<unknown> =>
+  tenant.query('update tenants set first_card_at = $2 where id = $1 and first_card_at is null', [tenant.tenantId, now]);

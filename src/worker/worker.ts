@@ -9,6 +9,7 @@ import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
 import { openCell } from './cell.ts';
 import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
+import { keepRetention } from './retention.ts';
 
 export interface WorkerProcess {
   /** Whether the schema fits and jobs are being taken; not while it is stopping. */
@@ -35,8 +36,10 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
     countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);
   const closing = new AbortController();
   let consumer: Consumer | undefined;
+  let retention: Promise<void> | undefined;
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
+      retention = keepRetention({ storage, metrics, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.REDIS_URL };
       consumer = await openConsumer(target, handlers, giveUp, { log, metrics, signal: closing.signal });
       if (consumer) log.info('taking jobs');
@@ -54,6 +57,7 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
           { name: 'waiting for the schema', limitMs: 3000, run: () => started },
           { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
           { name: 'the process for isolated answers', limitMs: 2000, run: () => cell.close() },
+          { name: 'deleting what was kept long enough', limitMs: 3000, run: async () => retention },
           { name: 'the database', limitMs: 3000, run: () => storage.close() },
         ],
         log,

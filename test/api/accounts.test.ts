@@ -131,6 +131,7 @@ describe('with a mail server', () => {
     const invitation = mails.letters[1]?.replaceAll('=\n', '').replaceAll('=3D', '=');
     expect(invitation).toContain('To: invited@acme.example');
     expect(invitation).toContain(invited.body.link);
+    expect(invited.body.mailed).toBe(true);
   });
 
   test('that is away an invitation still has its link, and a reset is answered as ever', async () => {

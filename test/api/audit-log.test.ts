@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
+import { toTypeId } from '../../src/domain/ids.ts';
 import { keptIp } from '../../src/domain/tenants.ts';
 import { createApi, type TestApi } from '../support/api.ts';
-import { aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
-import { joinTenant, logIn, makeMember, type TestPerson } from '../support/person.ts';
+import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
+import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
 
 /**
  * What the team writes without a line: answers, conversations and messages say themselves who wrote them and when, a read
@@ -12,7 +13,13 @@ import { joinTenant, logIn, makeMember, type TestPerson } from '../support/perso
  */
 const WITHOUT_A_LINE = ['recordAnswers', 'createConversation', 'createMessage', 'markConversationRead', 'inspectToken'];
 /** Actions that no caller does who is known before: their handlers leave the line. */
-const OF_NOBODY_YET = ['session.started', 'tenant.created', 'member.created', 'member.joined', 'password.reset'];
+const OF_NOBODY_YET = [
+  'session.started',
+  'tenant.created',
+  'member.created',
+  'member.joined',
+  'password.reset',
+] as const;
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -108,6 +115,118 @@ describe('a line', () => {
   });
 });
 
+describe('an act and its line', () => {
+  /** Lets no line be written while `work` runs. */
+  async function withoutLines<T>(work: () => Promise<T>): Promise<T> {
+    await api.database.query('alter table audit_log rename to audit_log_away');
+    try {
+      return await work();
+    } finally {
+      await api.database.query('alter table audit_log_away rename to audit_log');
+    }
+  }
+  const TABLES =
+    'tenants accounts sessions members invitations api_keys questions question_versions identities conversations messages audit_log';
+  /** Everything that an act could change, but for when something was last used. */
+  async function everything(): Promise<string> {
+    const rows = TABLES.split(' ').map(table =>
+      api.database.query(
+        `select (to_jsonb(t) - 'last_used_at' - 'last_seen_at')::text as row from ${table} t order by 1`,
+      ),
+    );
+    return JSON.stringify(await Promise.all(rows));
+  }
+
+  test('are done together or not at all, whoever acts', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    const victim = await makeMember(api, tenant, 'agent');
+    const invited = await api.request('POST', '/v1/members', {
+      headers: person.headers,
+      body: { email: 'late@acme.example', role: 'agent' },
+    });
+    const token = invited.body.link.split('#token=')[1];
+    const question = await api.request('POST', '/v1/questions', { headers: person.headers, body: aQuestion() });
+    const ofQuestion = `/v1/questions/${question.body.id}`;
+    const as = await tenant.sign('user|42');
+    const started = await api.request('POST', '/v1/conversations', { as, body: { message: 'Hello' } });
+    const ofConversation = `/v1/conversations/${started.body.id}`;
+    const { headers } = person;
+    const acts: [string, string, Parameters<TestApi['request']>[2]][] = [
+      ['PATCH', '/v1/tenant', { headers, body: { name: 'Renamed' } }],
+      ['POST', '/v1/questions', { headers, body: aQuestion() }],
+      ['POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion() }],
+      ['PATCH', ofQuestion, { headers, body: { title: 'Other?' } }],
+      ['POST', `${ofQuestion}/publish`, { headers }],
+      ['DELETE', ofQuestion, { headers }],
+      ['POST', '/v1/api-keys', { headers, body: { name: 'another' } }],
+      ['POST', `/v1/api-keys/${tenant.key.id}/rotate`, { headers, body: {} }],
+      ['DELETE', `/v1/api-keys/${tenant.key.id}`, { headers }],
+      ['POST', '/v1/members', { headers, body: { email: 'new@acme.example', role: 'agent' } }],
+      ['PATCH', `/v1/members/${victim.memberId}`, { headers, body: { role: 'analyst' } }],
+      ['DELETE', `/v1/members/${victim.memberId}`, { headers }],
+      ['PUT', '/v1/identities/user%7C42', { headers, body: { locale: 'de' } }],
+      ['PATCH', ofConversation, { headers, body: { priority: 'high' } }],
+      ['DELETE', ofConversation, { headers }],
+      ['PATCH', '/v1/me', { headers, body: { name: 'Renamed' } }],
+      ['PUT', '/v1/me/password', { headers, body: { current_password: PASSWORD, new_password: `${PASSWORD} 2` } }],
+      ['POST', '/v1/me/totp', { headers, body: { password: PASSWORD } }],
+      ['DELETE', '/v1/session', { headers }],
+      ['DELETE', '/v1/sessions', { headers }],
+      ['POST', '/v1/session', { body: { email: person.email, password: PASSWORD } }],
+      ['POST', `/v1/invitations/${token}/accept`, { body: { name: 'Late', password: PASSWORD } }],
+    ];
+    const before = await everything();
+    const statuses = await withoutLines(async () => {
+      const found: [string, string, number][] = [];
+      for (const [method, path, request] of acts)
+        found.push([method, path, (await api.request(method, path, request)).status]);
+      return found;
+    });
+    expect(statuses).toEqual(acts.map(([method, path]) => [method, path, 500]));
+    expect(await everything()).toEqual(before);
+    for (const [method, path, request] of acts.slice(0, 3))
+      expect((await api.request(method, path, request)).status).toBeLessThan(300);
+  });
+
+  test('of every kind that the log knows are one transaction of the database', async () => {
+    const own = await makeTenant(api);
+    const person = await makeMember(api, own, 'owner');
+    const { headers } = person;
+    const xminOf = async (table: string) =>
+      (
+        await api.database.query<{ xmin: string }>(
+          `select xmin::text from ${table} where tenant_id = $1 order by xmin::text::bigint desc limit 1`,
+          [own.uuid],
+        )
+      )[0]?.xmin;
+    await api.request('POST', '/v1/questions', { headers, body: aQuestion() });
+    expect(await xminOf('questions')).toBe(await xminOf('audit_log'));
+    await api.request('POST', '/v1/api-keys', { headers, body: { name: 'another' } });
+    expect(await xminOf('api_keys')).toBe(await xminOf('audit_log'));
+    await api.request('POST', '/v1/members', { headers, body: { email: 'x@acme.example', role: 'agent' } });
+    expect(await xminOf('invitations')).toBe(await xminOf('audit_log'));
+    await logIn(api, person.email);
+    const [row] = await api.database.query<{ xmin: string }>(
+      'select xmin::text from sessions where account_id = $1 order by created_at desc limit 1',
+      [person.accountId],
+    );
+    expect(row?.xmin).toBe(await xminOf('audit_log'));
+  });
+
+  test('that is done in the queue has its line before it is done', async () => {
+    const id = '019ab000-0000-7000-8000-000000000001';
+    const payload = JSON.stringify(anAcceptedAnswer({ tenant_id: tenant.uuid }));
+    await api.database.query(
+      "insert into quarantined_answers values ($1, $2, gen_random_uuid(), 'unstorable', '', $3, now())",
+      [tenant.uuid, id, payload],
+    );
+    const path = `/v1/quarantine/${toTypeId('quarantine', id)}/replay`;
+    expect((await api.request('POST', path, { headers: owner.headers })).status).toBe(200);
+    const [line] = (await read('?limit=1')).body.data;
+    expect(line).toMatchObject({ action: 'quarantine.replayed', target: { id: toTypeId('quarantine', id) } });
+  });
+});
+
 describe('the list', () => {
   test('is filtered by action, actor and time, and paged without gaps', async () => {
     for (let index = 0; index < 5; index++)
@@ -125,7 +244,7 @@ describe('the list', () => {
     const since = all[1].at;
     const recent = (await read(`?actor=${tenant.key.id}&since=${since}&limit=100`)).body.data;
     expect(recent).toEqual(all.filter((line: { at: string }) => line.at >= since));
-    expect((await read('?action=tenant.updated')).body.data).toEqual([]);
+    expect((await read('?action=quarantine.discarded')).body.data).toEqual([]);
     for (const query of ['?action=nonsense', '?actor=somebody', '?since=yesterday'])
       expect((await read(query)).status).toBe(422);
   });

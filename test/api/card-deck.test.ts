@@ -34,6 +34,21 @@ async function seenEverywhere(tenant: TestTenant, identity: string) {
   return { token, etag: replies[0].headers.get('etag') as string, card: replies[0].body.data[0] };
 }
 
+test('the first card that is handed out is noted, once and for its tenant alone', async () => {
+  const [tenant, other] = [await makeTenant(api), await makeTenant(api)];
+  const firstCardAt = async ({ key }: TestTenant) =>
+    (await api.request('GET', '/v1/ingestion', { as: key.apiKey })).body.first_card_at;
+  expect((await fetchCards(api, await tenant.sign('user|1'))).body.data).toEqual([]);
+  expect(await firstCardAt(tenant)).toBeNull();
+  await publishQuestion(api, tenant);
+  await seenEverywhere(tenant, 'user|1');
+  const noted = await firstCardAt(tenant);
+  expect(Math.abs(Date.now() - Date.parse(noted))).toBeLessThan(60_000);
+  await seenEverywhere(tenant, 'user|2');
+  expect(await firstCardAt(tenant)).toBe(noted);
+  expect(await firstCardAt(other)).toBeNull();
+});
+
 describe('a hand that nothing changed', () => {
   test('costs no query, neither as 200 nor as 304, in any process', async () => {
     const tenant = await makeTenant(api);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createApi, createWorker, type TestReply, waitFor } from '../support/api.ts';
 import { anAnswer, answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { makeMember } from '../support/person.ts';
 
 const api = await createApi();
 const worker = await createWorker(api);
@@ -180,6 +181,72 @@ describe('an identity', () => {
     expectProblem(await other.ask('GET', pathTo('user|42')), 404, 'resource-not-found');
     await other.ask('PUT', pathTo('user|42'), { locale: 'en' });
     expect((await one.ask('GET', pathTo('user|42'))).body.locale).toBe('de');
+  });
+});
+
+describe("what a user's own app says", () => {
+  const allow = async (tenant: TestTenant, names: string[]) => {
+    const { headers } = await makeMember(api, tenant, 'owner');
+    const body = { identity_attributes_allowed: names };
+    expect((await api.request('PATCH', '/v1/tenant', { headers, body })).status).toBe(200);
+  };
+  const say = (token: string, body: unknown) => api.request('PATCH', '/v1/me/attributes', { as: token, body });
+
+  test('is taken for the names that the tenant has listed, and shows no others', async () => {
+    const { tenant, ask } = await make();
+    await allow(tenant, ['plan', 'seats']);
+    await ask('PUT', pathTo('user|42'), { attributes: { churn_risk: 'high', plan: 'free' }, locale: 'de' });
+    const token = await tenant.sign('user|42');
+    const said = await say(token, { attributes: { plan: 'pro', seats: 5 } });
+    expect(said).toMatchObject({ status: 200, body: { attributes: { plan: 'pro', seats: 5 } } });
+    expect(said.body.attributes).not.toHaveProperty('churn_risk');
+    expect((await say(token, { attributes: { seats: null } })).body).toEqual({ attributes: { plan: 'pro' } });
+    const known = await ask('GET', pathTo('user|42'));
+    expect(known.body).toMatchObject({ attributes: { churn_risk: 'high', plan: 'pro' }, locale: 'de', verified: true });
+  });
+
+  test('makes a user known who was not, within its own tenant', async () => {
+    const { tenant, ask } = await make();
+    const other = await make();
+    await allow(tenant, ['plan']);
+    expect((await say(await tenant.sign('user|new'), { attributes: { plan: 'pro' } })).status).toBe(200);
+    expect((await ask('GET', pathTo('user|new'))).body.attributes).toEqual({ plan: 'pro' });
+    expectProblem(await other.ask('GET', pathTo('user|new')), 404, 'resource-not-found');
+  });
+
+  test('is refused as a whole for one name that is not listed, and nothing is listed at first', async () => {
+    const { tenant, ask } = await make();
+    const token = await tenant.sign('user|42');
+    expectProblem(await say(token, { attributes: { plan: 'pro' } }), 422, 'validation-failed');
+    await allow(tenant, ['plan']);
+    const reply = await say(token, { attributes: { plan: 'pro', churn_risk: 'low' } });
+    expect(reply.body.errors).toEqual([
+      { pointer: '/attributes/churn_risk', code: 'not-allowed', detail: 'is not among identity_attributes_allowed' },
+    ]);
+    expectProblem(await say(token, { attributes: { churn_risk: null } }), 422, 'validation-failed');
+    expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');
+  });
+
+  test.each([
+    {},
+    { attributes: null },
+    { attributes: { plan: { deep: 1 } } },
+    { attributes: { plan: 'x'.repeat(257) } },
+    { attributes: { 'a b': 1 } },
+    { attributes: {}, locale: 'de' },
+    { plan: 'pro' },
+  ])('%j is refused', async body => {
+    const { tenant } = await make();
+    await allow(tenant, ['plan']);
+    expectProblem(await say(await tenant.sign('user|42'), body), 422, 'validation-failed');
+  });
+
+  test('is believed of proven users alone', async () => {
+    const { tenant } = await make();
+    await allow(tenant, ['plan']);
+    const body = { attributes: { plan: 'pro' } };
+    expectProblem(await say(await claimToken(api, tenant, 'user|42'), body), 403, 'public-access-restricted');
+    expectProblem(await say(tenant.key.apiKey, body), 403, 'insufficient-scope');
   });
 });
 

@@ -27,6 +27,7 @@ const NOTHING = {
   quarantined: 0,
   rejected: 0,
   oldest_queued_age_ms: null,
+  first_card_at: null,
 };
 
 describe.each(backends())('with the queue in %s', backend => {

@@ -32,7 +32,7 @@ describe('an invitation', () => {
   test('gives a link once, tells its holder what it is for, and makes a member who is logged in', async () => {
     const email = newAddress();
     const invited = await invite(email.toUpperCase(), 'analyst');
-    expect(invited).toMatchObject({ status: 201, body: { email, role: 'analyst' } });
+    expect(invited).toMatchObject({ status: 201, body: { email, role: 'analyst', mailed: false } });
     expect(invited.body.link).toMatch(/^https:\/\/parley\.test\/dashboard\/invitation#token=[\w-]{43}$/);
     const token = tokenIn(invited.body.link);
     const open = await api.request('GET', '/v1/members/invitations', { headers: owner.headers });
@@ -177,6 +177,60 @@ describe('a member', () => {
     const unread = await api.request('GET', '/v1/conversations/unread-count', { headers: agent.headers });
     expect(unread.body).toEqual({ count: 1 });
     const seen = await api.request('GET', `${path}/messages`, { as: token });
-    expect(seen.body.data[1].author).toEqual({ type: 'member', id: null, name: null });
+    expect(seen.body.data[1].author).toEqual({ type: 'member', id: null, name: 'The agent' });
+    expect(seen.body.data[0].author).toEqual({ type: 'user', id: 'user|42', name: null });
+    const team = await api.request('GET', `${path}/messages`, { headers: agent.headers });
+    expect(team.body.data.map(({ author }: { author: { name: string | null } }) => author.name)).toEqual([
+      null,
+      'The agent',
+      'The agent',
+    ]);
+  });
+
+  test('who leaves has no conversations any more, and what they wrote keeps their name', async () => {
+    const [agent, colleague] = [await makeMember(api, tenant, 'agent'), await makeMember(api, tenant, 'agent')];
+    const as = await tenant.sign('user|42');
+    const paths: string[] = [];
+    for (const assignee of [agent, agent, colleague]) {
+      const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Help' } });
+      paths.push(`/v1/conversations/${body.id}`);
+      const assignment = { headers: owner.headers, body: { assignee_id: assignee.memberId } };
+      expect((await api.request('PATCH', paths.at(-1) as string, assignment)).status).toBe(200);
+    }
+    await api.request('POST', `${paths[0]}/messages`, { headers: agent.headers, body: { body: 'Bye' } });
+    const before = (await api.request('GET', paths[1] as string, { as })).body;
+
+    expect((await remove(agent)).status).toBe(204);
+    const assignees = await Promise.all(
+      paths.map(async path => (await api.request('GET', path, { headers: owner.headers })).body.assignee_id),
+    );
+    expect(assignees).toEqual([null, null, colleague.memberId]);
+    expect((await api.request('GET', paths[1] as string, { as })).body).toEqual(before);
+    const { body } = await api.request('GET', `${paths[0]}/messages`, { headers: owner.headers });
+    expect(body.data.at(-2)).toMatchObject({ body: 'Bye', author: { id: agent.memberId, name: 'The agent' } });
+    expect(body.data.at(-1)).toMatchObject({
+      kind: 'event',
+      body: `assignee_id: ${agent.memberId} → none`,
+      author: { type: 'member', id: owner.memberId, name: 'The owner' },
+    });
+  });
+
+  test('removed while conversations are assigned to them is left with none', async () => {
+    const as = await tenant.sign('user|42');
+    const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Help' } });
+    for (let round = 0; round < 10; round++) {
+      const agent = await makeMember(api, tenant, 'agent');
+      const assign = () =>
+        api.request('PATCH', `/v1/conversations/${body.id}`, {
+          headers: owner.headers,
+          body: { assignee_id: agent.memberId },
+        });
+      const replies = await Promise.all([assign(), remove(agent), assign()]);
+      expect(replies.map(({ status }) => status).filter(status => ![200, 204, 422].includes(status))).toEqual([]);
+      const [row] = await api.database.query('select assignee_id from conversations where tenant_id = $1', [
+        tenant.uuid,
+      ]);
+      expect(row).toEqual({ assignee_id: null });
+    }
   });
 });

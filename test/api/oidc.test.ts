@@ -139,6 +139,13 @@ describe('what comes back', () => {
     expectFailed(await finish('error=access_denied&state=x', cookie));
   });
 
+  test.each(['nonce', 'code_challenge'])('for another %s than went out is refused', async name => {
+    const { url, cookie } = await begin();
+    const sent = new URL(url);
+    sent.searchParams.set(name, 'x'.repeat(43));
+    expectFailed(await finish(await provider.walk(sent.href), cookie));
+  });
+
   test('never sends the browser to another site', async () => {
     for (const path of ['https://evil.example', '//evil.example', '/dashboard/../..//evil', '/v1/me', 'dashboard/'])
       expect((await api.request('GET', `/v1/oidc/login?return_to=${encodeURIComponent(path)}`)).status).not.toBe(302);

@@ -31,6 +31,8 @@ const matrix = OF_SESSIONS.flatMap(operation =>
   ROLES.map(role => ({ role, id: operation.id, allowed: roleHolds(role, operation.right as never), operation })),
 );
 
+const RIGHTS_TO_WRITE = Object.keys(RIGHTS).filter(right => /:(write|manage|delete)$/.test(right));
+
 let api: TestApi;
 let tenant: TestTenant;
 const people = new Map<Role, TestPerson>();
@@ -92,6 +94,64 @@ describe('the table of rights', () => {
   });
 });
 
+const isWrite = ({ method }: Operation): boolean => method !== 'get';
+const isOfCookies = ({ credentials }: Operation): boolean =>
+  credentials.includes('session') || credentials.includes('person');
+const OF_TOKENS = OPERATIONS.filter(operation => operation.credentials.length > 0 && !isOfCookies(operation));
+const OF_PERSONS = OPERATIONS.filter(({ credentials }) => credentials.includes('person') && credentials.length === 1);
+const OF_EVERYBODY = OPERATIONS.filter(({ credentials }) => credentials.length === 0);
+/** Gives out no cookie and reads none: its own credential is in the header. */
+const BY_BASIC = 'issuePublicToken';
+
+test('every operation of the API is in the matrix, once', () => {
+  const groups = [...OF_SESSIONS, ...OF_TOKENS, ...OF_PERSONS, ...OF_EVERYBODY].map(({ id }) => id);
+  expect(groups.toSorted()).toEqual(
+    OPERATIONS.map(({ id }) => id)
+      .filter(id => id !== 'whoAmI')
+      .toSorted(),
+  );
+  expect(OPERATIONS.find(({ id }) => id === 'whoAmI')?.credentials).toContain('person');
+});
+
+describe('a page of another site', () => {
+  test.each(OPERATIONS.filter(operation => isOfCookies(operation) && isWrite(operation)))(
+    'can not make a browser send $id, nor can one without the token of its session',
+    async operation => {
+      const { accountId } = people.get('owner') as TestPerson;
+      const headers = { ...(await openSession(api, accountId)), 'Tenant-Id': tenant.id };
+      const send = (more: Record<string, string>) =>
+        api.request(operation.method.toUpperCase(), pathTo(operation), { headers: { ...headers, ...more } });
+      expect((await send({ 'Sec-Fetch-Site': 'cross-site' })).body.code).toBe('cross-site-request');
+      expect((await send({ Origin: 'https://evil.example' })).body.code).toBe('cross-site-request');
+      expect((await send({ 'X-CSRF-Token': 'x' })).body.code).toBe('csrf-failed');
+      const who = await api.request('GET', '/v1/me', { headers });
+      expect(who.status).toBe(200);
+    },
+  );
+
+  test.each(OF_EVERYBODY.filter(operation => isWrite(operation) && operation.id !== BY_BASIC))(
+    'can not send $id, which needs no session',
+    async operation => {
+      const ask = api.request(operation.method.toUpperCase(), pathTo(operation).replace('{token}', 'x'), {
+        headers: { 'Sec-Fetch-Site': 'cross-site' },
+        body: {},
+      });
+      expect((await ask).body).toMatchObject({ status: 403, code: 'cross-site-request' });
+    },
+  );
+
+  test('changes nothing by a link: no operation that is read acts', () => {
+    expect(OPERATIONS.filter(operation => !isWrite(operation) && operation.audit !== undefined)).toEqual([]);
+    const writing = RIGHTS_TO_WRITE.flatMap(right => OPERATIONS.filter(operation => operation.right === right));
+    expect(
+      writing
+        .filter(operation => !isWrite(operation))
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(['listApiKeys', 'listInvitations', 'listQuarantine', 'readApiKey']);
+  });
+});
+
 describe('over HTTP', () => {
   test.each(matrix)('$id is open to an $role: $allowed', async ({ operation, role, allowed }) => {
     const { status, body } = await ask(operation, role);
@@ -100,24 +160,27 @@ describe('over HTTP', () => {
     expect(status).toBeLessThan(500);
   });
 
-  test.each(
-    OPERATIONS.filter(
-      ({ credentials }) =>
-        credentials.length > 0 && !credentials.includes('session') && !credentials.includes('person'),
-    ),
-  )('$id takes no session at all', async operation => {
+  test.each(OF_TOKENS)('$id takes no session at all', async operation => {
     const { body } = await ask(operation, 'owner');
     expect(body).toMatchObject({ status: 403, code: 'insufficient-scope' });
   });
 
-  test.each(OPERATIONS.filter(({ credentials }) => credentials.includes('person') && credentials.length === 1))(
-    '$id is for every person, and for no key or token',
+  test.each(OF_PERSONS)('$id is for every person, and for no key or token', async operation => {
+    const method = operation.method.toUpperCase();
+    const body = operation.body ? { body: {} } : {};
+    for (const as of [tenant.key.apiKey, await tenant.sign('user|42')])
+      expect((await api.request(method, pathTo(operation), { as, ...body })).body.code).toBe('insufficient-scope');
+    for (const role of ROLES) expect([401, 403]).not.toContain((await ask(operation, role)).status);
+  });
+
+  test.each(OPERATIONS.filter(({ credentials }) => credentials.length > 0))(
+    '$id is open to nobody without a credential, and to nobody by the cookie of an ended session',
     async operation => {
       const method = operation.method.toUpperCase();
-      const body = operation.body ? { body: {} } : {};
-      for (const as of [tenant.key.apiKey, await tenant.sign('user|42')])
-        expect((await api.request(method, pathTo(operation), { as, ...body })).body.code).toBe('insufficient-scope');
-      for (const role of ROLES) expect([401, 403]).not.toContain((await ask(operation, role)).status);
+      const path = pathTo(operation);
+      expect((await api.request(method, path)).status).toBe(401);
+      const ended = { Cookie: `__Host-parley_session=${'x'.repeat(43)}`, 'Tenant-Id': tenant.id };
+      expect([401, 403]).toContain((await api.request(method, path, { headers: ended })).status);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApi, type TestApi } from '../support/api.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { cookieOf, headersOf, joinTenant, logIn, makeMember, openSession, PASSWORD } from '../support/person.ts';
 
@@ -126,6 +126,34 @@ describe('brute force', () => {
     expect((await me(victim.headers, limited)).status).toBe(200);
   });
 
+  test('of many accounts with one password is stopped by where it comes from', async () => {
+    await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '12' } }); // counts its own
+    const person = await makeMember(limited, await makeTenant(limited), 'agent');
+    const tries = [];
+    for (let count = 0; count < 14; count++)
+      tries.push((await logIn(limited, `sprayed-${count}@acme.example`, 'Spring2026!')).status);
+    expect(tries).toEqual([...Array(12).fill(401), 429, 429]);
+    const blocked = await logIn(limited, person.email);
+    expect(blocked.body.code).toBe('rate-limit-exceeded');
+    expect(blocked.headers.get('RateLimit-Policy')).toBe('"login-ip";q=12;w=900');
+    expect((await me(person.headers, limited)).status).toBe(200);
+  });
+
+  test('of invitations counts the tries of the account that is asked for', async () => {
+    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    const owner = await makeMember(api, tenant, 'owner');
+    const victim = await makeMember(api, await makeTenant(api, 'Other'), 'agent');
+    const invited = await limited.request('POST', '/v1/members', {
+      headers: owner.headers,
+      body: { email: victim.email, role: 'agent' },
+    });
+    const path = `/v1/invitations/${invited.body.link.split('#token=')[1]}/accept`;
+    const tries = [];
+    for (let count = 0; count < 12; count++)
+      tries.push((await limited.request('POST', path, { body: { name: 'x', password: 'a guessed password' } })).status);
+    expect(tries).toEqual([...Array(10).fill(401), 429, 429]);
+  });
+
   test('is not possible while tries can not be counted: nobody logs in', async () => {
     const person = await makeMember(api, tenant, 'agent');
     await api.database.query('alter table rate_counters rename to rate_counters_away');
@@ -162,10 +190,15 @@ describe('a write with a session', () => {
 
   test('is refused from a page of another site, though it knows the token', async () => {
     const person = await makeMember(api, tenant, 'owner');
-    for (const more of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }] as Record<
-      string,
-      string
-    >[])
+    for (const more of [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'https://sub.parley.test' },
+      { Origin: 'http://parley.test' },
+      { Origin: 'https://parley.test:8443' },
+      { Origin: 'null' },
+    ] as Record<string, string>[])
       expect((await rename({ ...person.headers, ...more })).body).toMatchObject({ code: 'cross-site-request' });
   });
 
@@ -178,7 +211,14 @@ describe('a write with a session', () => {
         headers: { Cookie, 'Content-Type': type, 'Tenant-Id': tenant.id, Origin: 'https://evil.example' },
       });
       expect(reply.status).toBe(403);
+      const fromOldBrowser = await api.request('POST', '/v1/api-keys', {
+        raw: '{"name":"stolen"}',
+        headers: { Cookie, 'Content-Type': type, 'Tenant-Id': tenant.id },
+      });
+      expect(fromOldBrowser.body).toMatchObject({ status: 403, code: 'csrf-failed' });
     }
+    const keys = await api.request('GET', '/v1/api-keys', { headers: person.headers });
+    expect(keys.body.data.map(({ name }: { name: string }) => name)).not.toContain('stolen');
   });
 });
 
@@ -219,6 +259,28 @@ describe('a session', () => {
     expect(out.headers.get('Set-Cookie')).toMatch(/^__Host-parley_session=; Path=\/; Max-Age=0;/);
     for (const process of [api, second])
       expect((await me(person.headers, process)).body).toMatchObject({ status: 401, code: 'session-ended' });
+  });
+
+  test('ends everywhere for requests that are under way at the time', async () => {
+    const person = await makeMember(api, tenant, 'owner');
+    const seen: { startedAt: number; status: number }[] = [];
+    let isOver = false;
+    const ask = async () => {
+      while (!isOver) {
+        const startedAt = performance.now();
+        seen.push({ startedAt, status: (await me(person.headers, second)).status });
+      }
+    };
+    const askers = [ask(), ask(), ask()];
+    await waitFor(() => seen.length > 10);
+    expect((await api.request('DELETE', '/v1/sessions', { headers: person.headers })).status).toBe(204);
+    const endedAt = performance.now();
+    const late = () => seen.filter(({ startedAt }) => startedAt > endedAt);
+    await waitFor(() => late().length > 10);
+    isOver = true;
+    await Promise.all(askers);
+    expect(seen[0]?.status).toBe(200);
+    expect(new Set(late().map(({ status }) => status))).toEqual(new Set([401]));
   });
 
   test('is listed beside the others of the person, and each can be ended alone, or all at once', async () => {

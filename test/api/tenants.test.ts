@@ -25,7 +25,9 @@ test('a tenant begins with settings that it can change, each alone', async () =>
     locales: ['en'],
     timezone: 'UTC',
     cooldown_days: 7,
+    retention: { answers_days: null, conversations_days: null },
     ip_mode: 'none',
+    identity_attributes_allowed: [],
     created_at: expect.any(String),
   });
   const changed = await patch({ timezone: 'Europe/Berlin', default_locale: 'de', locales: ['de', 'pt-BR'] });
@@ -47,10 +49,29 @@ test.each([
   { cooldown_days: -1 },
   { cooldown_days: 1.5 },
   { ip_mode: 'all' },
+  { retention: null },
+  { retention: { answers_days: 0 } },
+  { retention: { answers_days: 3651 } },
+  { retention: { answers_days: 1.5 } },
+  { retention: { conversations_days: '30' } },
+  { retention: { messages_days: 30 } },
+  { identity_attributes_allowed: ['a b'] },
+  { identity_attributes_allowed: ['plan', 'plan'] },
+  { identity_attributes_allowed: Array.from({ length: 51 }, (_, index) => `a${index}`) },
+  { first_card_at: '2026-01-01T00:00:00Z' },
 ])('%j is refused and changes nothing', async body => {
   const before = (await read()).body;
   expect(await patch(body)).toMatchObject({ status: 422, body: { code: 'validation-failed' } });
   expect((await read()).body).toEqual(before);
+});
+
+test('each retention changes alone, and null keeps for ever again', async () => {
+  const kept = async (retention: object) => (await patch({ retention })).body.retention;
+  expect(await kept({ answers_days: 30 })).toEqual({ answers_days: 30, conversations_days: null });
+  expect(await kept({ conversations_days: 3650 })).toEqual({ answers_days: 30, conversations_days: 3650 });
+  expect(await kept({})).toEqual({ answers_days: 30, conversations_days: 3650 });
+  expect(await kept({ answers_days: null })).toEqual({ answers_days: null, conversations_days: 3650 });
+  expect((await read()).body.retention).toEqual({ answers_days: null, conversations_days: 3650 });
 });
 
 test('a change that was made on an older version is refused', async () => {

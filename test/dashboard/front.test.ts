@@ -41,6 +41,14 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     }
   });
 
+  test('no other page can frame them, to have a person press what they do not see', async () => {
+    await using watched = await openPage(browser);
+    const { page } = watched;
+    await page.goto('about:blank');
+    await page.setContent(`<iframe src="${api.baseUrl}/dashboard/login"></iframe>`);
+    await expect.poll(() => page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/');
+  });
+
   test('they speak the language of the browser, and another one when it is chosen', async () => {
     await using watched = await openPage(browser, { locale: 'de-AT' });
     const { page } = watched;

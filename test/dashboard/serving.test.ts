@@ -102,6 +102,23 @@ describe('what a browser is told', () => {
     });
   });
 
+  test.each([
+    ['GET', '/', 302],
+    ['GET', '/dashboard/', 200],
+    ['GET', '/dashboard/nowhere/at/all', 404],
+    ['POST', '/dashboard/', 405],
+    ['GET', '/v1/me', 401],
+    ['GET', '/docs', 200],
+    ['GET', '/livez', 200],
+  ])('%s %s is framed by nobody, and what it is is not guessed (%i)', async (method, path, status) => {
+    const reply = await fetch(`${api.baseUrl}${path}`, { method, redirect: 'manual' });
+    expect(reply.status).toBe(status);
+    await reply.arrayBuffer();
+    expect(reply.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(reply.headers.get('x-frame-options')).toBe('DENY');
+    expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
   test('the page has no script and no style within it', async () => {
     const html = await (await get('/dashboard/')).text();
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=/);

@@ -104,6 +104,16 @@ describe.runIf(canSignIn && hasBrowser())('through the dashboard', { timeout: 12
     );
   });
 
+  test('the third of the first steps waits for a card, and not for the key to be used', async () => {
+    await open(pathTo('home'));
+    const step = (title: string) => page.getByRole('listitem').filter({ hasText: title });
+    await step('Publish a question').getByText('done', { exact: true }).waitFor();
+    await step('Let your app fetch its cards').getByText('to do', { exact: true }).waitFor();
+    await asBearer(installation.baseUrl, await signToken(key, tenantId, 'user|41'), 'GET', '/v1/cards');
+    await step('Let your app fetch its cards').getByText('done', { exact: true }).waitFor({ timeout: SEEN_WITHIN_MS });
+    await step('See the first answer arrive').getByText('to do', { exact: true }).waitFor();
+  });
+
   test('an answer that arrives over HTTP is in the results within 5 s, without a reload', async () => {
     await open(pathTo('questionResults', { id: questionId }));
     await page.getByText('No answers in this time').waitFor();
@@ -187,6 +197,51 @@ describe.runIf(canSignIn && hasBrowser())('through the dashboard', { timeout: 12
     const messages = await asBearer(installation.baseUrl, token, 'GET', `/v1/conversations/${data[0].id}/messages`);
     expect(JSON.stringify(messages)).not.toContain('Seen by us alone');
     await expectSound(owner);
+  });
+
+  test('a shorter retention asks before it deletes, and a longer one does not', async () => {
+    await open(pathTo('general'));
+    const retention = async () => (await asPerson(page, 'GET', '/v1/tenant')).retention;
+    const days = page.getByLabel('Days for which answers are kept');
+    const save = page.locator('form').filter({ has: days }).getByRole('button', { name: 'Save', exact: true });
+    const question = page.getByRole('alertdialog', { name: 'Delete what is older?' });
+    await days.fill('3000');
+    await page.getByLabel('Attributes that your app may set').fill('plan\nseats');
+    await save.click();
+    await question.waitFor();
+    await expectSound(owner);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'hidden' });
+    expect(await retention()).toEqual({ answers_days: null, conversations_days: null });
+    await save.click();
+    await page.getByRole('button', { name: 'Save and delete' }).click();
+    await page.getByText('Saved').first().waitFor();
+    expect(await retention()).toEqual({ answers_days: 3000, conversations_days: null });
+    expect((await asPerson(page, 'GET', '/v1/tenant')).identity_attributes_allowed).toEqual(['plan', 'seats']);
+    await open(pathTo('general'));
+    await days.fill('');
+    await save.click();
+    await page.getByText('Saved').first().waitFor();
+    expect(await question.count()).toBe(0);
+    expect((await retention()).answers_days).toBeNull();
+    await page.getByLabel('Attributes that your app may set').fill('not a name!');
+    await save.click();
+    await page.getByText('A name has at most 64 letters', { exact: false }).waitFor();
+    await expectSound(owner);
+  });
+
+  test('an invitation without a mail server shows its link, once', async () => {
+    await open(pathTo('members'));
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByLabel('E-mail').fill('linus@acme.example');
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await page.getByText('Send this link to them.', { exact: false }).waitFor();
+    const link = await page.getByRole('dialog').locator('code').first().textContent();
+    expect(link).toMatch(/\/dashboard\/invitation#token=[\w-]{43}$/);
+    await expectSound(owner);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('cell', { name: 'linus@acme.example' }).waitFor();
+    expect(await page.content()).not.toContain(link);
   });
 
   test('a live question that is edited makes a version, with what changed', async () => {

@@ -1,20 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { hasTool, installPython, runTool, TOOL_LIMIT_MS } from '../support/tools.ts';
 
 const PROGRAMS = join(import.meta.dirname, 'foreign-tokens');
-const LIMIT_MS = 180_000;
-
-const exec = promisify(execFile);
-const run = async (command: string, args: string[], environment: Record<string, string> = {}, cwd?: string) => {
-  const { stdout } = await exec(command, args, { cwd, env: { ...process.env, ...environment }, timeout: LIMIT_MS });
-  return stdout.trim();
-};
 
 /** Signs a token for an identity, with the three values that a tenant's backend is given. */
 type Sign = (identity: string, values: Record<string, string>) => Promise<string>;
@@ -32,14 +24,9 @@ const LANGUAGES: Language[] = [
     tool: ['python3', '-m', 'pip', '--version'],
     async prepare(folder) {
       const program = join(PROGRAMS, 'python');
-      await run('python3', [
-        ...'-m pip install --quiet --target'.split(' '),
-        folder,
-        '-r',
-        `${program}/requirements.txt`,
-      ]);
-      const environment = { PYTHONPATH: folder };
-      return (identity, values) => run('python3', [join(program, 'sign.py'), identity], { ...values, ...environment });
+      await installPython(folder, `${program}/requirements.txt`);
+      return (identity, values) =>
+        runTool('python3', [join(program, 'sign.py'), identity], { environment: { ...values, PYTHONPATH: folder } });
     },
   },
   {
@@ -47,8 +34,8 @@ const LANGUAGES: Language[] = [
     tool: ['go', 'version'],
     async prepare(folder) {
       const program = join(folder, 'sign');
-      await run('go', ['build', '-buildvcs=false', '-o', program, '.'], {}, join(PROGRAMS, 'go'));
-      return (identity, values) => run(program, [identity], values);
+      await runTool('go', ['build', '-buildvcs=false', '-o', program, '.'], { cwd: join(PROGRAMS, 'go') });
+      return (identity, values) => runTool(program, [identity], { environment: values });
     },
   },
   {
@@ -56,25 +43,17 @@ const LANGUAGES: Language[] = [
     tool: ['docker', 'version'],
     async prepare() {
       const image = 'parley-test-php-jwt';
-      await run('docker', ['build', '--quiet', '--network', 'host', '--tag', image, join(PROGRAMS, 'php')]);
+      await runTool('docker', ['build', '--quiet', '--network', 'host', '--tag', image, join(PROGRAMS, 'php')]);
       const names = ['SERVICE_API_KEY_ID', 'SERVICE_API_KEY_SECRET', 'SERVICE_TENANT_ID'];
       const container = ['run', '--rm', '--network', 'none', ...names.flatMap(name => ['--env', name]), image];
-      return (identity, values) => run('docker', [...container, identity], values);
+      return (identity, values) => runTool('docker', [...container, identity], { environment: values });
     },
   },
 ];
 
-const isFound = async ({ name, tool: [command, ...args] }: Language): Promise<boolean> => {
-  try {
-    await run(command, args);
-    return true;
-  } catch (error) {
-    if (process.env.TESTS_REQUIRE?.split(',').includes(command)) throw error;
-    process.stderr.write(`\n*** No ${command}: the test that ${name}'s tokens are taken is LEFT OUT. ***\n\n`);
-    return false;
-  }
-};
-const found = await Promise.all(LANGUAGES.map(isFound));
+const found = await Promise.all(
+  LANGUAGES.map(({ name, tool }) => hasTool(tool, `the test that ${name}'s tokens are taken`)),
+);
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -125,6 +104,6 @@ for (const [index, { name, prepare }] of LANGUAGES.entries()) {
         await rm(folder, { recursive: true });
       }
     },
-    LIMIT_MS,
+    TOOL_LIMIT_MS,
   );
 }

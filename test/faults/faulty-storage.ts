@@ -1,5 +1,6 @@
 import { Problem } from '../../src/domain/problem.ts';
-import type { Session, Storage } from '../../src/storage/orm.ts';
+import type { Storage } from '../../src/storage/orm.ts';
+import type { Session } from '../../src/storage/transaction.ts';
 import type { Random } from './random.ts';
 
 /** What a database may answer to any statement: SQLSTATE, or none where the connection itself failed. */

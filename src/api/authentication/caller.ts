@@ -50,6 +50,8 @@ export interface SessionCaller extends PersonCaller<'session'> {
 /** Whoever asks for a tenant's data with that tenant's own rights: its servers and its members. */
 export type TeamCaller = KeyCaller | SessionCaller;
 export type Caller = TeamCaller | UserCaller | PersonCaller;
+/** Whoever takes part in conversations. */
+export type Participant = TeamCaller | UserCaller<'access-token'>;
 
 /** The callers that some kinds of credentials make. */
 export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key'

@@ -11,7 +11,7 @@ import type { CredentialKind } from './caller.ts';
 const MAX_WAITING = 50;
 
 type LoginDeps = Pick<ApiDeps, 'storage' | 'keychain' | 'metrics' | 'now'>;
-type Limits = Pick<OperationRequest<CredentialKind, unknown, unknown, unknown>, 'limitIssue'>;
+type Limits = Pick<OperationRequest<CredentialKind, unknown, unknown, unknown>, 'limitIssue' | 'clientIp'>;
 
 /** What somebody says to prove who they are. */
 export interface Proof {
@@ -29,10 +29,12 @@ export function refuseWhilePasswordsWait(): void {
 /**
  * The account of an address whose owner has proven it by password and, where one is set up, by the authenticator.
  *
- * Counted for each address, existing or not: 10 in 15 minutes, and none while they can't be counted. An unknown address
- * takes as long as a wrong password, and is told the same.
+ * Counted for each e-mail address, existing or not: 10 in 15 minutes; and for where they come from, so that nobody tries
+ * one password with everybody: 100. None while they can't be counted. An unknown address takes as long as a wrong
+ * password, and is told the same.
  */
-export async function verifyLogin(proof: Proof, { limitIssue }: Limits, deps: LoginDeps): Promise<LoginRow> {
+export async function verifyLogin(proof: Proof, { limitIssue, clientIp }: Limits, deps: LoginDeps): Promise<LoginRow> {
+  await limitIssue('login-ip', clientIp());
   await limitIssue('login', proof.email);
   try {
     const account = await verifyProof(proof, deps);

@@ -27,6 +27,7 @@ const limitsFrom = (config: Config) => ({
   session: perMinute('session', config.RATE_SESSION),
   reset: announce('reset', 5, 3600),
   login: announce('login', config.RATE_LOGIN, 900),
+  'login-ip': announce('login-ip', config.RATE_LOGIN_IP, 900),
   ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
   'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
 });
@@ -80,7 +81,7 @@ function countCaller(caller: Caller, { limits, config }: ApiDeps): [Verdict, ...
 }
 
 /** What gives out credentials is counted by these: tokens by address and by user, logins and reset links by account. */
-export type IssueLimit = 'ip' | 'token-user' | 'login' | 'reset';
+export type IssueLimit = 'ip' | 'token-user' | 'login' | 'login-ip' | 'reset';
 
 /** The limits of giving out credentials. They fail closed: without their store nothing is given out. */
 export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string): Promise<void> {

@@ -30,7 +30,7 @@ import {
   updateAccount,
 } from '../../storage/accounts.ts';
 import { insertFirstOwner } from '../../storage/members.ts';
-import { leaveLineOf } from '../audit-trail.ts';
+import { doWithLine } from '../audit-trail.ts';
 import type { PersonCaller } from '../authentication/caller.ts';
 import { recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../authentication/login.ts';
 import { beginSession } from '../authentication/sessions.ts';
@@ -54,18 +54,18 @@ const setUp = operation({
   status: 201,
   response: LoggedIn,
   problems: ['link-not-valid', 'member-exists', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
-  async handle(request, deps) {
-    const { storage, now } = deps;
-    const { token, tenant_name, name, email, password } = request.body;
-    await request.limitIssue('ip', request.clientIp());
-    refuseWhilePasswordsWait();
-    const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
-    const beginning = beginSession(deviceOf(request), deps);
-    const tenant = { id: newUuid(), name: tenant_name };
-    await insertFirstOwner(storage, sha256(token), owner, tenant, beginning.row, now());
-    await leaveLineOf(owner.id, 'tenant.created', request, deps);
-    return replyLoggedIn(storage, owner.id, beginning);
-  },
+  handle: (request, deps) =>
+    doWithLine('tenant.created', request, deps, async within => {
+      const { storage, now } = within;
+      const { token, tenant_name, name, email, password } = request.body;
+      await request.limitIssue('ip', request.clientIp());
+      refuseWhilePasswordsWait();
+      const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
+      const beginning = beginSession(deviceOf(request), within);
+      const tenant = { id: newUuid(), name: tenant_name };
+      await insertFirstOwner(storage, sha256(token), owner, tenant, beginning.row, now());
+      return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, beginning) };
+    }),
 });
 
 const patchMe = operation({
@@ -170,14 +170,15 @@ const resetMyPassword = operation({
   body: PasswordReset,
   status: 204,
   problems: ['link-not-valid', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
-  async handle(request, deps) {
-    await request.limitIssue('ip', request.clientIp());
-    refuseWhilePasswordsWait();
-    const hash = await hashPassword(request.body.password);
-    const accountId = await resetPassword(deps.storage, sha256(request.params.token), hash, deps.now());
-    if (accountId === undefined) throw linkNotValid();
-    await leaveLineOf(accountId, 'password.reset', request, deps);
-  },
+  handle: (request, deps) =>
+    doWithLine('password.reset', request, deps, async ({ storage, now }) => {
+      await request.limitIssue('ip', request.clientIp());
+      refuseWhilePasswordsWait();
+      const hash = await hashPassword(request.body.password);
+      const accountId = await resetPassword(storage, sha256(request.params.token), hash, now());
+      if (accountId === undefined) throw linkNotValid();
+      return { actor: { accountId }, result: undefined };
+    }),
 });
 
 const enrolTotp = operation({

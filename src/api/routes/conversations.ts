@@ -16,7 +16,6 @@ import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts
 import { Problem } from '../../domain/problem.ts';
 import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import {
-  type Author,
   CONVERSATION_SORTS,
   type ConversationRow,
   changeMessage,
@@ -33,26 +32,18 @@ import {
   updateConversation,
 } from '../../storage/conversations.ts';
 import { oldestOpenWrite } from '../../storage/housekeeping.ts';
-import { memberExists } from '../../storage/members.ts';
-import { isTeam, type TeamCaller, type UserCaller } from '../authentication/caller.ts';
+import { isTeam, type Participant } from '../authentication/caller.ts';
+import { authorOf } from '../author.ts';
 import { operation, reply } from '../operation.ts';
 
 const ConversationPath = z.object({ id: typeId('conversation') });
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
-
-type Participant = TeamCaller | UserCaller<'access-token'>;
 
 const sideOfCaller = (caller: Participant): Side => (isTeam(caller) ? 'team' : 'user');
 
 /** Whose conversations a caller sees: everybody's as the team, one's own with an access token. */
 const ownerOf = (caller: Participant): Owner | undefined =>
   isTeam(caller) ? undefined : { identity: caller.identity, verified: caller.verified };
-
-function authorOf(caller: Participant): Author {
-  if (caller.kind === 'api-key') return { type: 'api', id: toTypeId('key', caller.keyId) };
-  if (caller.kind === 'session') return { type: 'member', id: toTypeId('member', caller.memberId) };
-  return { type: 'user', id: caller.identity };
-}
 
 /** A conversation as one side sees it: the user without the team's fields, and with its own unread count. */
 const presentConversation = (side: Side) => (row: ConversationRow) => ({
@@ -86,7 +77,7 @@ const presentConversation = (side: Side) => (row: ConversationRow) => ({
   last_activity_at: row.last_activity_at,
 });
 
-/** A message as one side sees it: which key of the team wrote it is not the user's business. */
+/** A message as one side sees it: a user is told the name of who of the team wrote it, and no ids of the team. */
 const presentMessage = (side: Side) => (row: MessageRow) => ({
   id: toTypeId('message', row.id),
   conversation_id: toTypeId('conversation', row.conversation_id),
@@ -94,7 +85,7 @@ const presentMessage = (side: Side) => (row: MessageRow) => ({
   author: {
     type: row.author_type,
     id: side === 'team' || row.author_type === 'user' ? row.author_id : null,
-    name: null,
+    name: row.author_name,
   },
   kind: row.kind,
   body: row.body,
@@ -238,8 +229,6 @@ const patchConversation = operation({
   async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     if (caller.kind === 'access-token') refuseTeamChanges(body);
-    if (body.assignee_id && !(await memberExists(tenant, body.assignee_id)))
-      throw fieldFault('/assignee_id', 'is not a member of this tenant');
     const present = presentConversation(sideOfCaller(caller));
     const row = await updateConversation(tenant, params.id, ownerOf(caller), authorOf(caller), body, before =>
       requireMatch(present(before)),

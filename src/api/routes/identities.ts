@@ -5,12 +5,15 @@ import {
   IdentityProfile,
   IdentityStart,
   NewIdentity,
+  OwnAttributes,
+  OwnAttributesPatch,
   patchAttributes,
 } from '../../domain/identities.ts';
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
 import { findIdentity, type IdentityRow, listIdentities, saveIdentity } from '../../storage/identities.ts';
+import { findTenant } from '../../storage/tenants.ts';
 import { operation } from '../operation.ts';
 
 const IdentityPath = z.object({ identity: Identity });
@@ -127,5 +130,41 @@ function checkAttributes(attributes: Attributes): Attributes {
   });
 }
 
+const patchMyAttributes = operation({
+  id: 'patchMyAttributes',
+  method: 'patch',
+  path: '/v1/me/attributes',
+  tag: 'Identities',
+  summary: 'Say something of oneself, as the app of a user',
+  description:
+    "Only names on the tenant's list (`identity_attributes_allowed`) are taken, and only those are shown. With an access token: what a public token claims is not believed.",
+  credentials: ['access-token'],
+  body: OwnAttributesPatch,
+  status: 200,
+  response: OwnAttributes,
+  async handle({ caller, body }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    const allowed = new Set((await findTenant(tenant))?.identity_attributes_allowed);
+    refuseUnlisted(Object.keys(body.attributes), allowed);
+    const row = await saveIdentity(tenant, caller, (_, profile) => ({
+      ...profile,
+      attributes: checkAttributes(patchAttributes(profile.attributes, body.attributes)),
+    }));
+    return { attributes: Object.fromEntries(Object.entries(row.attributes).filter(([name]) => allowed.has(name))) };
+  },
+});
+
+function refuseUnlisted(names: string[], allowed: ReadonlySet<string>): void {
+  const unlisted = names.filter(name => !allowed.has(name));
+  if (unlisted.length === 0) return;
+  throw new Problem('validation-failed', 'An app may only set the attributes that the tenant has listed.', {
+    errors: unlisted.map(name => ({
+      pointer: `/attributes/${name}`,
+      code: 'not-allowed',
+      detail: 'is not among identity_attributes_allowed',
+    })),
+  });
+}
+
 /** Every operation on identities. */
-export const identityRoutes = [listIdentitiesOperation, readIdentity, putIdentity, patchIdentity];
+export const identityRoutes = [listIdentitiesOperation, readIdentity, putIdentity, patchIdentity, patchMyAttributes];

@@ -41,7 +41,7 @@ const readIngestion = operation({
       return { pending, ...(await findIngestionTotals(storage.forTenant(caller.tenantId), pending)) };
     };
     const first = await look();
-    const { pending, totals, recorded } = first.outdated ? await look(0) : first;
+    const { pending, totals, recorded, firstCardAt } = first.outdated ? await look(0) : first;
     const queued = pending.filter(({ flush }) => !recorded.has(flush));
     const count = queued.reduce((sum, each) => sum + each.count, 0);
     const oldest = Math.min(...queued.map(each => each.oldest.getTime()));
@@ -50,6 +50,7 @@ const readIngestion = operation({
       queued: count,
       accepted: totals.stored + totals.repeated + totals.quarantined + count,
       ...totals,
+      first_card_at: firstCardAt,
     };
   },
 });
@@ -76,7 +77,8 @@ const replayQuarantined = operation({
   path: '/v1/quarantine/{id}/replay',
   tag: 'Ingestion',
   summary: 'Send a quarantined answer through the queue again',
-  description: 'It leaves the quarantine when it was stored; otherwise it stays there.',
+  description:
+    'It leaves the quarantine when it was stored; otherwise it stays there. The audit log has a line of each try, those that ended in `queue-unavailable` too.',
   credentials: ['api-key', 'session'],
   right: 'answers:write',
   audit: 'quarantine.replayed',
@@ -87,8 +89,10 @@ const replayQuarantined = operation({
   async handle({ caller, params }, { storage, queue }) {
     const row = await findQuarantined(storage.forTenant(caller.tenantId), params.id);
     const answer = AcceptedAnswer.parse(JSON.parse(row.payload)); // our own words; what a later version could not read is a bug
-    await queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length);
-    return reply({ body: presentQuarantined(row) });
+    return reply({
+      body: presentQuarantined(row),
+      afterwards: () => queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length),
+    });
   },
 });
 

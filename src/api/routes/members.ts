@@ -10,6 +10,7 @@ import {
   MemberPatch,
   NewInvitation,
   requireRankFor,
+  SentInvitation,
 } from '../../domain/members.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { LoggedIn } from '../../domain/sessions.ts';
@@ -29,9 +30,10 @@ import {
 } from '../../storage/members.ts';
 import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
-import { leaveLineOf } from '../audit-trail.ts';
+import { doWithLine } from '../audit-trail.ts';
 import { refuseWhilePasswordsWait, verifyLogin } from '../authentication/login.ts';
 import { beginSession } from '../authentication/sessions.ts';
+import { authorOf } from '../author.ts';
 import type { ApiDeps } from '../deps.ts';
 import { deviceOf, replyLoggedIn } from '../logged-in.ts';
 import { operation, reply } from '../operation.ts';
@@ -80,7 +82,7 @@ const inviteMember = operation({
   showsSecret: true,
   body: NewInvitation,
   status: 201,
-  response: Invitation,
+  response: SentInvitation,
   problems: ['member-exists', 'limit-reached'],
   async handle({ caller, body }, deps) {
     requireRankFor(caller.role, body.role);
@@ -90,28 +92,23 @@ const inviteMember = operation({
     const tenant = deps.storage.forTenant(caller.tenantId);
     const row = await insertInvitation(tenant, { ...body, token_hash: sha256(token), expires_at }, at);
     const link = linkTo(deps.config.BASE_URL, 'invitation', token);
-    void mailInvitation(row.email, caller.name || caller.email, caller.tenantId, link, deps).catch(error =>
-      deps.log.error({ reason: (error as Error).message }, 'an invitation could not be mailed'),
-    );
-    return { ...presentInvitation(row), link };
+    const { name: tenantName = 'the team' } = (await findTenant(tenant)) ?? {};
+    return reply({
+      body: { ...presentInvitation(row), link, mailed: deps.mail !== undefined },
+      afterwards: async () => mailInvitation(row.email, caller.name || caller.email, tenantName, link, deps),
+    });
   },
 });
 
 /** Not waited for: the reply shows the link whether the mail server takes it or not. */
-async function mailInvitation(
-  to: string,
-  inviter: string,
-  tenantId: string,
-  link: string,
-  { mail, storage }: ApiDeps,
-): Promise<void> {
-  if (!mail) return;
-  const tenant = await findTenant(storage.forTenant(tenantId));
-  await mail.send({
-    to,
-    subject: `Join ${tenant?.name ?? 'the team'}`,
-    text: `${inviter} invites you to ${tenant?.name ?? 'the team'}.\n\nAccept within ${INVITATION_DAYS} days:\n${link}\n`,
-  });
+function mailInvitation(to: string, inviter: string, tenantName: string, link: string, { mail, log }: ApiDeps): void {
+  mail
+    ?.send({
+      to,
+      subject: `Join ${tenantName}`,
+      text: `${inviter} invites you to ${tenantName}.\n\nAccept within ${INVITATION_DAYS} days:\n${link}\n`,
+    })
+    .catch(error => log.error({ reason: (error as Error).message }, 'an invitation could not be mailed'));
 }
 
 const patchMember = operation({
@@ -142,14 +139,16 @@ const removeMember = operation({
   path: '/v1/members/{id}',
   credentials: ['session'],
   summary: 'Take a member out of the team',
-  description: 'Counts from the next request of that member on. Only an owner removes an owner.',
+  description:
+    "Counts from the next request of that member on. The member's conversations are assigned to nobody then. Only an owner removes an owner.",
   right: 'members:manage',
   audit: 'member.removed',
   params: MemberPath,
   status: 204,
   problems: ['last-owner'],
   async handle({ caller, params }, { storage }) {
-    const row = await deleteMember(storage.forTenant(caller.tenantId), caller.role, params.id);
+    const actor = { ...authorOf(caller), role: caller.role };
+    const row = await deleteMember(storage.forTenant(caller.tenantId), actor, params.id);
     return reply({ status: 204, body: presentMember(row) });
   },
 });
@@ -235,22 +234,23 @@ const acceptInvitationOperation = operation({
     'rate-limit-exceeded',
     'database-unavailable',
   ],
-  async handle(request, deps) {
-    const { storage, now } = deps;
-    const { name, password, totp } = request.body;
-    const invitation = await findInvitation(storage, sha256(request.params.token), now());
-    const { email } = invitation;
-    refuseWhilePasswordsWait();
-    const person =
-      invitation.account_id === null
-        ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
-        : { ...(await verifyLogin({ email, password, totp }, request, deps)), exists: true };
-    const beginning = beginSession(deviceOf(request), deps);
-    await acceptInvitation(storage, invitation, person, now());
-    await startSession(storage.forAccount(person.id), beginning.row, now());
-    await leaveLineOf(person.id, 'member.joined', request, deps, invitation.tenant_id);
-    return replyLoggedIn(storage, person.id, beginning);
-  },
+  handle: (request, deps) =>
+    doWithLine('member.joined', request, deps, async within => {
+      const { storage, now } = within;
+      const { name, password, totp } = request.body;
+      const invitation = await findInvitation(storage, sha256(request.params.token), now());
+      const { email } = invitation;
+      refuseWhilePasswordsWait();
+      const person =
+        invitation.account_id === null
+          ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
+          : { ...(await verifyLogin({ email, password, totp }, request, within)), exists: true };
+      const beginning = beginSession(deviceOf(request), within);
+      await acceptInvitation(storage, invitation, person, now());
+      await startSession(storage.forAccount(person.id), beginning.row, now());
+      const actor = { accountId: person.id, tenantId: invitation.tenant_id };
+      return { actor, result: await replyLoggedIn(storage, person.id, beginning) };
+    }),
 });
 
 /** Every operation on members and invitations; a fixed path stands before a pattern. */

@@ -8,7 +8,7 @@ import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/acco
 import { acceptInvitation, findInvitation } from '../../storage/members.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { deleteSession, deleteSessions, listSessions, startSession } from '../../storage/sessions.ts';
-import { leaveLineOf } from '../audit-trail.ts';
+import { doWithLine } from '../audit-trail.ts';
 import { clearCookie, setCookie } from '../authentication/cookies.ts';
 import { verifyLogin } from '../authentication/login.ts';
 import {
@@ -52,19 +52,20 @@ const logIn = operation({
   credentials: [],
   summary: 'Log in: start a session of the dashboard',
   description:
-    'Sets a cookie that scripts do not see. 10 logins in 15 minutes for one address; an unknown one is refused as a wrong password is, after the same time.',
+    'Sets a cookie that scripts do not see. In 15 minutes 10 logins of one e-mail address and 100 from one place are looked at; an unknown address is refused as a wrong password is, after the same time.',
   sameOrigin: true,
   body: Login,
   status: 200,
   response: LoggedIn,
   problems: ['login-failed', 'totp-required', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
-  async handle(request, deps) {
-    const { id } = await verifyLogin(request.body, request, deps);
-    const beginning = beginSession(deviceOf(request), deps);
-    await startSession(deps.storage.forAccount(id), beginning.row, deps.now());
-    await leaveLineOf(id, 'session.started', request, deps);
-    return replyLoggedIn(deps.storage, id, beginning);
-  },
+  handle: (request, deps) =>
+    doWithLine('session.started', request, deps, async within => {
+      const { storage, now } = within;
+      const { id } = await verifyLogin(request.body, request, within);
+      const beginning = beginSession(deviceOf(request), within);
+      await startSession(storage.forAccount(id), beginning.row, now());
+      return { actor: { accountId: id }, result: await replyLoggedIn(storage, id, beginning) };
+    }),
 });
 
 const logOut = operation({
@@ -246,13 +247,16 @@ async function enterBySubject(
   if (accountId === undefined && !invitation)
     throw new Problem('login-failed', 'Nobody of that address is known here.');
   const person = { id: accountId ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
-  const own = storage.forAccount(person.id);
   const beginning = beginSession(deviceOf(request), deps);
-  if (invitation) await acceptInvitation(storage, invitation, { ...person, exists: accountId !== undefined }, now());
-  if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
-  await startSession(own, beginning.row, now());
+  await doWithLine(invitation ? 'member.joined' : 'session.started', request, deps, async within => {
+    const own = within.storage.forAccount(person.id);
+    const joiner = { ...person, exists: accountId !== undefined };
+    if (invitation) await acceptInvitation(within.storage, invitation, joiner, now());
+    if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
+    await startSession(own, beginning.row, now());
+    return { actor: { accountId: person.id, tenantId: invitation?.tenant_id }, result: undefined };
+  });
   metrics.authAttempts.inc({ method: 'session', result: 'ok' });
-  await leaveLineOf(person.id, invitation ? 'member.joined' : 'session.started', request, deps, invitation?.tenant_id);
   return beginning.cookie;
 }
 

@@ -1,12 +1,9 @@
-import { toTypeId } from '../../domain/ids.ts';
 import { notFound } from '../../domain/problem.ts';
-import { Tenant, TenantPatch } from '../../domain/tenants.ts';
-import { findTenant, type TenantRow, updateTenant } from '../../storage/tenants.ts';
+import { changedSettings, presentTenant, Tenant, TenantPatch } from '../../domain/tenants.ts';
+import { findTenant, updateTenant } from '../../storage/tenants.ts';
 import { operation } from '../operation.ts';
 
 const shared = { path: '/v1/tenant', tag: 'Tenant', status: 200 } as const;
-
-const presentTenant = (row: TenantRow) => ({ ...row, id: toTypeId('tenant', row.id) });
 
 const readTenant = operation({
   ...shared,
@@ -30,6 +27,8 @@ const patchTenant = operation({
   method: 'patch',
   credentials: ['session'],
   summary: 'Change settings of the tenant',
+  description:
+    'What a shorter retention makes too old is deleted within minutes and can not be had back; a longer one brings nothing back.',
   right: 'tenant:write',
   audit: 'tenant.updated',
   body: TenantPatch,
@@ -37,7 +36,8 @@ const patchTenant = operation({
   problems: ['precondition-failed'],
   async handle({ caller, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    return presentTenant(await updateTenant(tenant, body, before => requireMatch(presentTenant(before))));
+    const row = await updateTenant(tenant, changedSettings(body), before => requireMatch(presentTenant(before)));
+    return presentTenant(row);
   },
 });
 

@@ -25,6 +25,11 @@ export const TenantEntity = defineEntity({
     locales: textArray().defaultRaw(`'{en}'`),
     timezone: text().default('UTC'),
     ip_mode: text().default('none'),
+    retention_answers_days: int().nullable(),
+    retention_conversations_days: int().nullable(),
+    identity_attributes_allowed: textArray().defaultRaw(`'{}'`),
+    results_fixed_before: p.date().nullable(),
+    first_card_at: moment().nullable(),
   },
 });
 
@@ -262,7 +267,13 @@ export const QuestionResultEntity = defineEntity({
 export const DeletedAnswerEntity = defineEntity({
   name: 'DeletedAnswer',
   tableName: 'deleted_answers',
-  properties: { tenant_id: uuid().primary(), id: uuid().primary(), deleted_at: moment() },
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    deleted_at: moment(),
+    expired: p.boolean().default(false),
+  },
+  indexes: [saidInSql('deleted_answers_newest')],
 });
 
 export const CardRecordEntity = defineEntity({
@@ -381,6 +392,7 @@ export const MessageEntity = defineEntity({
     created_at: moment(),
     edited_at: moment().nullable(),
     redacted: p.boolean(),
+    author_name: text().nullable(),
   },
   indexes: [saidInSql('messages_words')],
   uniques: [

@@ -5,6 +5,7 @@ import { Accounts } from './20261124-accounts.ts';
 import { Results } from './20261125-results.ts';
 import { Search } from './20261126-search.ts';
 import { Identities } from './20261127-identities.ts';
+import { Tenants } from './20261128-tenants.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -15,7 +16,8 @@ export const MIGRATIONS = [
   { name: '20261125-results', class: Results },
   { name: '20261126-search', class: Search },
   { name: '20261127-identities', class: Identities },
+  { name: '20261128-tenants', class: Tenants },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 7;
+export const NEEDED_SCHEMA = 8;

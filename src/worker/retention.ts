@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Storage } from '../storage/orm.ts';
+import { type Expire, expireAnswers, expireConversations, listTenantsWithRetention } from '../storage/retention.ts';
+
+/** How often it is looked for what was kept long enough. */
+const EVERY_MS = 10 * 60_000;
+/** Between two batches, so that the answers which arrive meanwhile find the database free. */
+const PAUSE_MS = 100;
+
+/** What can be kept for a time only, as the metric names it. */
+const EXPIRY: Record<string, Expire> = { answers: expireAnswers, conversations: expireConversations };
+
+interface RetentionDeps {
+  storage: Storage;
+  metrics: Metrics;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/** Keeps the promise of every tenant's retention until the signal. Several workers may: they take different rows. */
+export async function keepRetention(deps: RetentionDeps): Promise<void> {
+  const { log, signal } = deps;
+  while (!signal.aborted) {
+    try {
+      await deleteExpired(deps);
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, 'what was kept long enough is deleted later');
+    }
+    await pause(EVERY_MS, signal);
+  }
+}
+
+/** Deletes all that has been kept long enough: batch by batch, one of each kind and tenant in turn. */
+export async function deleteExpired({ storage, metrics, signal }: Omit<RetentionDeps, 'log'>): Promise<void> {
+  const tenants = await listTenantsWithRetention(storage);
+  let left = tenants.flatMap(tenantId => Object.entries(EXPIRY).map(([kind, expire]) => ({ tenantId, kind, expire })));
+  while (left.length > 0 && !signal.aborted) {
+    const more: typeof left = [];
+    for (const one of left) {
+      if (signal.aborted) return;
+      const deleted = await one.expire(storage, one.tenantId);
+      if (deleted === 0) continue;
+      metrics.expired.inc({ kind: one.kind }, deleted);
+      more.push(one);
+      await pause(PAUSE_MS, signal);
+    }
+    left = more;
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined); // rejects at the signal alone

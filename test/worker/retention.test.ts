@@ -1,0 +1,202 @@
+import { v7 } from 'uuid';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { listDayCounts, rebuildResults } from '../../src/storage/results.ts';
+import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
+import { deleteExpired } from '../../src/worker/retention.ts';
+import { createApi, createWorker, waitFor } from '../support/api.ts';
+import { anAcceptedAnswer, makeTenant, publishQuestion, storageOf, type TestTenant } from '../support/make.ts';
+import { makeMember } from '../support/person.ts';
+
+const api = await createApi();
+afterAll(() => api[Symbol.asyncDispose]());
+const worker = api.database.storage('parley_worker');
+const log = createLog('silent', 'test');
+const DAY_MS = 86_400_000;
+
+let tenant: TestTenant;
+let questionId: string;
+beforeEach(async () => {
+  tenant = await makeTenant(api);
+  const question = await publishQuestion(api, tenant);
+  [{ id: questionId }] = (await api.database.query('select id from questions where tenant_id = $1', [tenant.uuid])) as [
+    { id: string },
+  ];
+  expect(question.status).toBe('live');
+});
+
+/** Stores answers through the worker's own handler, received so many days ago. */
+async function store(daysAgo: number, count = 1, ids = Array.from({ length: count }, () => v7())): Promise<string[]> {
+  const received_at = new Date(Date.now() - daysAgo * DAY_MS).toISOString();
+  const answers = ids.map(id =>
+    anAcceptedAnswer({ tenant_id: tenant.uuid, id, question_id: questionId, identity: `user|${id}`, received_at }),
+  );
+  await createRecordAnswers({ storage: worker, metrics: createMetrics('work'), log })({ v: 1, flush: v7(), answers });
+  return ids;
+}
+
+const retain = (retention: { answers_days?: number | null; conversations_days?: number | null }, of = tenant) =>
+  api.database.query(
+    `update tenants set retention_answers_days = $2, retention_conversations_days = $3 where id = $1`,
+    [of.uuid, retention.answers_days ?? null, retention.conversations_days ?? null],
+  );
+
+/** Deletes what is due, and gives how much of each kind the metric counted. */
+async function expire(): Promise<Record<string, number>> {
+  const metrics = createMetrics('work');
+  await deleteExpired({ storage: worker, metrics, signal: new AbortController().signal });
+  return Object.fromEntries((await metrics.expired.get()).values.map(({ labels, value }) => [labels.kind, value]));
+}
+
+const idsIn = async (table: string, of = tenant) =>
+  (await api.database.query<{ id: string }>(`select id from ${table} where tenant_id = $1`, [of.uuid]))
+    .map(({ id }) => id)
+    .toSorted();
+const countsOf = async () =>
+  (await listDayCounts(storageOf(api).forTenant(tenant.uuid), questionId, {})).map(({ day, completed }) => ({
+    day,
+    completed,
+  }));
+
+describe('answers', () => {
+  test('are kept for ever where nothing else was said', async () => {
+    const ids = await store(3650, 3);
+    expect(await expire()).toEqual({});
+    expect(await idsIn('answers')).toEqual(ids.toSorted());
+  });
+
+  test('that are older than the retention go, in as many batches as it takes, and all others stay', async () => {
+    await store(31, 1203);
+    const young = await store(29, 2);
+    const other = await makeTenant(api);
+    await api.database.query(
+      `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('tenant_id', $2::text))).*
+       from answers where tenant_id = $1 limit 1`,
+      [tenant.uuid, other.uuid],
+    );
+    await retain({ answers_days: 30 });
+    await retain({ conversations_days: 1 }, other);
+    expect(await expire()).toEqual({ answers: 1203 });
+    expect(await idsIn('answers')).toEqual(young.toSorted());
+    expect(await idsIn('answers', other)).toHaveLength(1);
+    expect(await expire()).toEqual({});
+  });
+
+  test('go from the quarantine too', async () => {
+    const put = (ago: string) =>
+      api.database.query(
+        "insert into quarantined_answers values ($1, $2, $2, 'unstorable', '', '{}', now() - $3::interval)",
+        [tenant.uuid, v7(), ago],
+      );
+    for (const ago of ['31 days', '29 days']) await put(ago);
+    await retain({ answers_days: 30 });
+    expect(await expire()).toEqual({ answers: 1 });
+    expect(await idsIn('quarantined_answers')).toHaveLength(1);
+  });
+
+  test('that went count in the results as before, also when these are counted anew', async () => {
+    await store(60, 2);
+    await store(30.5, 3);
+    await store(1, 4);
+    const before = await countsOf();
+    expect(before.map(({ completed }) => completed).toSorted()).toEqual([2, 3, 4]);
+    await retain({ answers_days: 30 });
+    expect(await expire()).toEqual({ answers: 5 });
+    expect(await countsOf()).toEqual(expect.arrayContaining(before));
+    await retain({});
+    await api.database.query(
+      `update question_results set completed = 99 where tenant_id = $1 and day > now() - interval '2 days'`,
+      [tenant.uuid],
+    );
+    await rebuildResults(storageOf(api).forTenant(tenant.uuid));
+    expect((await countsOf()).toSorted((a, b) => a.day.localeCompare(b.day))).toEqual(
+      before.toSorted((a, b) => a.day.localeCompare(b.day)),
+    );
+  });
+
+  test('that went do not come back, however late they are sent again, and count once', async () => {
+    const ids = await store(31, 2);
+    await retain({ answers_days: 30 });
+    await expire();
+    const before = await countsOf();
+    await store(0, 2, ids);
+    expect(await idsIn('answers')).toEqual([]);
+    expect(await countsOf()).toEqual(before);
+  });
+
+  test('that went are not taken for lost, nor for what the team deleted of late', async () => {
+    await store(31, 2);
+    await retain({ answers_days: 30 });
+    await expire();
+    expect(await api.database.query('select from vanished_answers where tenant_id = $1', [tenant.uuid])).toEqual([]);
+    const rows = await api.database.query('select expired from deleted_answers where tenant_id = $1', [tenant.uuid]);
+    expect(rows).toEqual([{ expired: true }, { expired: true }]);
+  });
+
+  test('are deleted once by many workers at a time', async () => {
+    await store(31, 700);
+    await retain({ answers_days: 30 });
+    const totals = await Promise.all([expire(), expire(), expire()]);
+    expect(totals.reduce((sum, { answers = 0 }) => sum + answers, 0)).toBe(700);
+    expect(await idsIn('answers')).toEqual([]);
+  });
+});
+
+describe('conversations', () => {
+  const uuid = 'select id from conversations where tenant_id = $1 order by created_at desc limit 1';
+  /** A conversation with a note, whose last message and end were so many days ago. */
+  async function talk(daysAgo: number, status: 'open' | 'resolved', resolvedDaysAgo = daysAgo): Promise<string> {
+    const as = await tenant.sign('user|42');
+    const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Hello' } });
+    const path = `/v1/conversations/${body.id}`;
+    const note = { body: 'A note', kind: 'note' };
+    await api.request('POST', `${path}/messages`, { as: tenant.key.apiKey, body: note });
+    if (status === 'resolved') await api.request('PATCH', path, { as: tenant.key.apiKey, body: { status } });
+    const [row] = await api.database.query<{ id: string }>(uuid, [tenant.uuid]);
+    await api.database.query(
+      `update conversations set last_activity_at = now() - $2::interval, resolved_at = resolved_at - $3::interval
+       where id = $1`,
+      [row?.id, `${daysAgo} days`, `${resolvedDaysAgo} days`],
+    );
+    return row?.id as string;
+  }
+
+  test('that were resolved longer ago than the retention go with their messages; open ones never', async () => {
+    const gone = await talk(31, 'resolved');
+    const kept = [await talk(400, 'open'), await talk(29, 'resolved'), await talk(400, 'resolved', 2)];
+    await retain({ conversations_days: 30 });
+    expect(await expire()).toEqual({ conversations: 1 });
+    expect(await idsIn('conversations')).toEqual(kept.toSorted());
+    const messages = await api.database.query<{ conversation_id: string }>(
+      'select distinct conversation_id from messages where tenant_id = $1',
+      [tenant.uuid],
+    );
+    expect(messages.map(({ conversation_id }) => conversation_id).toSorted()).toEqual(kept.toSorted());
+    expect(messages).not.toContainEqual({ conversation_id: gone });
+  });
+
+  test('of many messages go a few at a time', async () => {
+    const ids = [await talk(31, 'resolved'), await talk(32, 'resolved'), await talk(33, 'resolved')];
+    await api.database.query('update conversations set last_seq = 3000 where id = any($1)', [ids]);
+    await retain({ conversations_days: 30 });
+    const [first] = await worker.query<{ count: number }>('select expire_conversations($1, 100, 5000) as count', [
+      tenant.uuid,
+    ]);
+    expect(first?.count).toBe(2);
+    expect(await expire()).toEqual({ conversations: 1 });
+  });
+});
+
+test('a running worker keeps the retention that a tenant sets, and only workers may', async () => {
+  await store(31, 2);
+  const { headers } = await makeMember(api, tenant, 'owner');
+  const body = { retention: { answers_days: 30 } };
+  expect((await api.request('PATCH', '/v1/tenant', { headers, body })).status).toBe(200);
+  await using running = await createWorker(api);
+  await waitFor(async () => (await idsIn('answers')).length === 0);
+  expect(await running.metrics.render()).toContain('parley_expired_total{kind="answers"}');
+  await expect(storageOf(api).query('select expire_answers($1, 1)', [tenant.uuid])).rejects.toThrow(
+    'permission denied',
+  );
+});
