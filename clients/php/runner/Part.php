@@ -79,7 +79,8 @@ final class Part
     private function recordAnswers(array $step): void
     {
         $question = $this->parley()->readQuestion($this->fill($step['question']));
-        $answers = array_map(fn (mixed $value): array => self::answer($question, $step['identity'], $value), $step['values']);
+        $answer = static fn (mixed $value): array => self::answer($question, $step['identity'], $value);
+        $answers = array_map($answer, $step['values']);
         $receipts = $this->parley()->recordAnswers(['answers' => $answers]);
         self::equal($step['statuses'], array_column($receipts['results'], 'status'));
     }
@@ -110,7 +111,8 @@ final class Part
     {
         for ($number = 1; $number <= $step['count']; $number++) {
             $body = ['identity' => $step['identity'], 'message' => "Message $number"];
-            Operation::call($this->parley(), $step['operation'], ['body' => $body], ['idempotencyKey' => "many-$number"]);
+            $key = ['idempotencyKey' => "many-$number"];
+            Operation::call($this->parley(), $step['operation'], ['body' => $body], $key);
         }
     }
 

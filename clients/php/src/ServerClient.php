@@ -81,8 +81,13 @@ final class ServerClient
      * @param array<string, mixed> $query
      * @return array<string, mixed>
      */
-    private function change(string $method, string $path, array $body, array $query = [], ?string $ifMatch = null): array
-    {
+    private function change(
+        string $method,
+        string $path,
+        array $body,
+        array $query = [],
+        ?string $ifMatch = null,
+    ): array {
         return $this->caller->call(new Call($method, $path, $query, $body, $ifMatch))->body;
     }
 

@@ -33,6 +33,9 @@ final class TokenSigner
         private readonly string $tenantId,
         ?\Closure $now = null,
     ) {
+        if (!class_exists(Configuration::class)) {
+            throw new \LogicException('TokenSigner needs lcobucci/jwt: composer require lcobucci/jwt');
+        }
         self::require(str_starts_with($keyId, 'key_'), 'keyId must be the id of an API key, key_…');
         self::require(!str_starts_with($secret, 'sk_'), 'secret must be the secret that signs, not the sk_… value');
         self::require(strlen($secret) >= 32, 'secret must have 32 bytes at least (RFC 7518, 3.2)');
@@ -51,9 +54,13 @@ final class TokenSigner
      */
     public function sign(string $identity, int $lifetimeSeconds = self::LIFETIME_S): string
     {
-        self::require(preg_match('/\A\P{Cc}{1,256}\z/u', $identity) === 1, 'identity must be 1 to 256 characters of UTF-8, none of them a control character');
+        self::require(
+            preg_match('/\A\P{Cc}{1,256}\z/u', $identity) === 1,
+            'identity must be 1 to 256 characters of UTF-8, none of them a control character',
+        );
         self::require(\Normalizer::isNormalized($identity), 'identity must be in normalization form C');
-        self::require($lifetimeSeconds >= 1 && $lifetimeSeconds <= self::LIFETIME_S, 'lifetimeSeconds must be 1 to 3600');
+        $isLife = $lifetimeSeconds >= 1 && $lifetimeSeconds <= self::LIFETIME_S;
+        self::require($isLife, 'lifetimeSeconds must be 1 to 3600');
         $end = (int) floor(($this->now)()) + $lifetimeSeconds;
         return $this->jwt->builder()
             ->withHeader('cty', self::CONTENT_TYPE)

@@ -105,8 +105,9 @@ trait Conversations
      */
     public function patchMessage(string $id, string $messageId, array $body): array
     {
+        $path = Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId);
         /** @var Message */
-        return $this->change('PATCH', Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId), $body);
+        return $this->change('PATCH', $path, $body);
     }
 
     /** Takes back the text of a message; its place stays. */
