@@ -1,0 +1,106 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley;
+
+use Psr\Http\Client\ClientExceptionInterface;
+use Psr\Http\Message\RequestInterface;
+use Psr\Http\Message\StreamInterface;
+
+/** Sends calls under one credential, again and again where that may help. */
+final class Caller
+{
+    private readonly string $baseUrl;
+
+    /** @param string $authorization the header; it is not shown by `var_dump` */
+    public function __construct(
+        string $baseUrl,
+        #[\SensitiveParameter] private readonly string $authorization,
+        private readonly RetryPolicy $policy,
+        public readonly Wire $wire,
+    ) {
+        $this->baseUrl = BaseUrl::check($baseUrl);
+    }
+
+    /** @throws ParleyException when there is no success, at once or after the last retry */
+    public function call(Call $call): Reply
+    {
+        $isPerhapsDone = false;
+        for ($retry = 1; ; $retry++) {
+            try {
+                return $this->attempt($call);
+            } catch (ParleyException $error) {
+                if ($isPerhapsDone && $call->method === 'DELETE' && $error->kind === ErrorKind::NotFound) {
+                    return new Reply([], null); // an earlier attempt did it, and its reply was lost
+                }
+                $this->waitBefore($retry, $error);
+                $isPerhapsDone = $isPerhapsDone || $error->status === 0 || $error->status >= 500;
+            }
+        }
+    }
+
+    /** @return array<string, mixed> what may be shown of it: not the credential */
+    public function __debugInfo(): array
+    {
+        return ['baseUrl' => $this->baseUrl, 'policy' => $this->policy];
+    }
+
+    /** @throws ParleyException the error, where waiting will not help or would take too long */
+    private function waitBefore(int $retry, ParleyException $error): void
+    {
+        $random = ($this->wire->random)();
+        $delay = $error->retryable ? $this->policy->delayBefore($retry, $random, $error->retryAfterMs) : null;
+        if ($delay === null) {
+            throw $error;
+        }
+        ($this->wire->sleep)($delay);
+    }
+
+    private function attempt(Call $call): Reply
+    {
+        $request = $this->toRequest($call);
+        try {
+            $response = $this->wire->client->sendRequest($request);
+            $text = self::read($response->getBody());
+        } catch (ClientExceptionInterface | \RuntimeException $cause) { // reading the body throws the latter
+            throw new ParleyException(
+                ErrorKind::NoReply,
+                "The server could not be reached, or its reply broke off: {$cause->getMessage()}",
+                retryable: true,
+                previous: $cause,
+            );
+        }
+        return Reply::read($response, $text, ($this->wire->now)());
+    }
+
+    /** All of a body. Not by its conversion to text, which some libraries let fail without a word. */
+    private static function read(StreamInterface $body): string
+    {
+        if ($body->isSeekable()) {
+            $body->rewind();
+        }
+        return $body->getContents();
+    }
+
+    private function toRequest(Call $call): RequestInterface
+    {
+        $url = $this->baseUrl . Path::withQuery($call->path, $call->query);
+        $request = $this->wire->requests->createRequest($call->method, $url);
+        if ($call->body !== null) {
+            $request = $request->withBody($this->wire->streams->createStream(Json::encode($call->body)));
+        }
+        $headers = array_filter([
+            'Authorization' => $this->authorization,
+            'Accept' => 'application/json',
+            'User-Agent' => 'parley-php/' . ServerClient::VERSION,
+            'Content-Type' => $call->body === null ? null : 'application/json',
+            'If-Match' => $call->ifMatch,
+            'Idempotency-Key' => $call->idempotencyKey,
+        ], is_string(...));
+        foreach ($headers as $name => $value) {
+            $request = $request->withHeader($name, $value);
+        }
+        return $request;
+    }
+}

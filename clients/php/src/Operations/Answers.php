@@ -1,0 +1,88 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley\Operations;
+
+use Parley\Listing;
+use Parley\Path;
+use Parley\Shapes;
+
+/**
+ * Answers and tokens.
+ *
+ * @phpstan-import-type Answer from Shapes
+ * @phpstan-import-type AnswerQuery from Shapes
+ * @phpstan-import-type Inspection from Shapes
+ * @phpstan-import-type NewAnswer from Shapes
+ * @phpstan-import-type Receipts from Shapes
+ */
+trait Answers
+{
+    /**
+     * Records 1 to 100 answers of your users, 256 KB together; a receipt for each, in order. An accepted answer is on
+     * disk, and stored once however often it is sent. A fault of one item is its receipt's, never the others'.
+     *
+     * @param array{answers: list<NewAnswer>, client_time?: string} $body
+     * @return Receipts
+     */
+    public function recordAnswers(array $body, ?string $idempotencyKey = null): array
+    {
+        /** @var Receipts */
+        return $this->post('/v1/answers', $body, $idempotencyKey);
+    }
+
+    /**
+     * Newest received first.
+     *
+     * @param AnswerQuery $query
+     * @return Listing<Answer>
+     */
+    public function listAnswers(array $query = []): Listing
+    {
+        /** @var Listing<Answer> */
+        return $this->list('/v1/answers', $query);
+    }
+
+    /**
+     * An answer, once it is stored; not-found before.
+     *
+     * @param-out string|null $etag for `ifMatch`
+     * @return Answer
+     */
+    public function readAnswer(string $id, ?string &$etag = null): array
+    {
+        /** @var Answer */
+        return $this->read(Path::fill('/v1/answers/{id}', $id), etag: $etag);
+    }
+
+    /**
+     * Changes an answer's tags.
+     *
+     * @param array{tags: list<string>} $body
+     * @return Answer
+     */
+    public function patchAnswer(string $id, array $body, ?string $ifMatch = null): array
+    {
+        /** @var Answer */
+        return $this->change('PATCH', Path::fill('/v1/answers/{id}', $id), $body, ifMatch: $ifMatch);
+    }
+
+    /** Deletes an answer. Its id stays taken: a late sync of it is rejected. */
+    public function deleteAnswer(string $id, ?string $ifMatch = null): void
+    {
+        $this->delete(Path::fill('/v1/answers/{id}', $id), $ifMatch);
+    }
+
+    /**
+     * What is wrong with an access token of your own, exactly.
+     *
+     * @param array{token: string} $body
+     * @return Inspection
+     */
+    public function inspectToken(array $body, ?string $idempotencyKey = null): array
+    {
+        /** @var Inspection */
+        return $this->post('/v1/auth/inspect', $body, $idempotencyKey);
+    }
+}

@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley;
+
+/** Paths and queries as they go out. */
+final class Path
+{
+    /** What an HTTP client takes for a step in the path, encoded or not: the request would go elsewhere. */
+    private const STEPS = ['', '.', '..'];
+
+    /** @throws \InvalidArgumentException for a value that can't be a segment of a path */
+    public static function fill(string $pattern, string ...$values): string
+    {
+        $fill = static function (array $match) use (&$values): string {
+            $value = array_shift($values);
+            if ($value === null || in_array($value, self::STEPS, true)) {
+                throw new \InvalidArgumentException("{$match[1]} must be neither empty nor dots alone.");
+            }
+            return rawurlencode($value);
+        };
+        return (string) preg_replace_callback('/\{(\w+)\}/', $fill, $pattern);
+    }
+
+    /**
+     * A path with its query; what is null is left out, times are sent in UTC.
+     *
+     * @param array<string, mixed> $query
+     */
+    public static function withQuery(string $path, array $query): string
+    {
+        $texts = array_map(self::toText(...), array_filter($query, static fn (mixed $value): bool => $value !== null));
+        return $texts === [] ? $path : $path . '?' . http_build_query($texts, '', '&', PHP_QUERY_RFC3986);
+    }
+
+    private static function toText(mixed $value): string
+    {
+        return match (true) {
+            is_string($value), is_int($value) => (string) $value,
+            is_bool($value) => $value ? 'true' : 'false',
+            $value instanceof \DateTimeInterface => \DateTimeImmutable::createFromInterface($value)
+                ->setTimezone(new \DateTimeZone('UTC'))
+                ->format('Y-m-d\TH:i:s.v\Z'),
+            default => throw new \InvalidArgumentException('A query takes text, whole numbers, booleans and times.'),
+        };
+    }
+}

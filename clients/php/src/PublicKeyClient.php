@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley;
+
+/**
+ * Issues public access tokens by the id of a public key (specification 4.2): restricted, for users that nobody has
+ * proven. A backend that can sign (`TokenSigner`) should do that.
+ *
+ * @phpstan-import-type PublicToken from Shapes
+ */
+final class PublicKeyClient
+{
+    private readonly Caller $caller;
+
+    /**
+     * @param string $keyId the id of a public key, `key_…`
+     * @throws ParleyException insecure-url
+     */
+    public function __construct(string $baseUrl, string $keyId, ?RetryPolicy $retry = null, ?Wire $wire = null)
+    {
+        if (!str_starts_with($keyId, 'key_')) {
+            throw new \InvalidArgumentException('keyId must be the id of a public API key, key_…');
+        }
+        $authorization = 'Basic ' . base64_encode("api_key:$keyId");
+        $this->caller = new Caller($baseUrl, $authorization, $retry ?? new RetryPolicy(), $wire ?? Wire::open());
+    }
+
+    /**
+     * A token for who says to be this user, for an hour.
+     *
+     * @param array{user_id: string} $body
+     * @return PublicToken
+     * @throws ParleyException unauthenticated, forbidden (`api-key-not-public`), rate-limited
+     */
+    public function issuePublicToken(string $tenantId, array $body): array
+    {
+        $path = Path::fill('/v1/tenants/{tenant_id}/issuers/public/auth/token', $tenantId);
+        /** @var PublicToken */
+        return $this->caller->call(new Call('POST', $path, body: $body))->body;
+    }
+}

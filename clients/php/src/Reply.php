@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley;
+
+use Psr\Http\Message\ResponseInterface;
+
+/** A reply that is a success. */
+final class Reply
+{
+    /**
+     * @param array<string, mixed> $body empty with 204
+     * @param string|null $etag the version that was replied with
+     */
+    public function __construct(public readonly array $body, public readonly ?string $etag)
+    {
+    }
+
+    /**
+     * What a response says.
+     *
+     * @param float $now seconds since 1970
+     * @throws ParleyException for whatever is no success that can be read
+     */
+    public static function read(ResponseInterface $response, string $text, float $now): self
+    {
+        $status = $response->getStatusCode();
+        if ($status < 200 || $status > 299) {
+            throw Problem::toException($response, $text, $now);
+        }
+        $body = $status === 204 ? [] : Json::decodeObject($text);
+        if ($body === null) {
+            throw Problem::unreadable($response);
+        }
+        return new self($body, $response->hasHeader('ETag') ? $response->getHeaderLine('ETag') : null);
+    }
+}

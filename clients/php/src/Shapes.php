@@ -1,0 +1,333 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley;
+
+/**
+ * What goes over the wire, under the names that it has there; the API's own document says more of each member. Times are
+ * RFC 3339 in UTC with milliseconds. A newer server may send more members than these.
+ *
+ * @phpstan-type QuestionType 'nps'|'csat'|'ces'|'rating'|'thumbs'|'single_choice'|'multi_choice'|'text'|'date'|'consent'|'statement'
+ * @phpstan-type QuestionStatus 'draft'|'live'|'paused'|'closed'|'archived'
+ * @phpstan-type AnswerState 'seen'|'dismissed'|'partial'|'completed'
+ * @phpstan-type ConversationStatus 'open'|'pending'|'resolved'
+ * @phpstan-type Priority 'none'|'low'|'medium'|'high'|'urgent'
+ * @phpstan-type AuthorType 'user'|'member'|'api'|'system'
+ * @phpstan-type Time \DateTimeInterface|string
+ *
+ * Answers. `values` are by step; the question itself is the step `main`.
+ *
+ * @phpstan-type AnswerValue int|bool|string|array{option_id?: string, option_ids?: list<string>, other_text?: string}
+ * @phpstan-type NewAnswer array{
+ *     id: string,
+ *     revision: int,
+ *     identity: string,
+ *     card_id?: string,
+ *     question_id: string,
+ *     question_version: int,
+ *     state: AnswerState,
+ *     values?: array<string, AnswerValue>,
+ *     comment?: string|null,
+ *     displayed_at?: string|null,
+ *     answered_at?: string|null,
+ *     duration_ms?: int|null,
+ *     metadata?: array<string, string|int|float|bool>
+ * }
+ * @phpstan-type Receipt array{
+ *     id: string|null,
+ *     revision: int|float|null,
+ *     status: 'accepted'|'duplicate'|'superseded'|'rejected',
+ *     code?: string,
+ *     detail?: string,
+ *     pointer?: string
+ * }
+ * @phpstan-type Receipts array{results: list<Receipt>}
+ * @phpstan-type Answer array{
+ *     id: string,
+ *     revision: int,
+ *     card_id: string,
+ *     question_id: string,
+ *     question_version: int,
+ *     state: AnswerState,
+ *     values: array<string, AnswerValue>,
+ *     comment: string|null,
+ *     displayed_at: string|null,
+ *     answered_at: string|null,
+ *     duration_ms: int|null,
+ *     metadata: array<string, string|int|float|bool>,
+ *     identity: string,
+ *     identity_verified: bool,
+ *     received_at: string,
+ *     stored_at: string,
+ *     updated_at: string,
+ *     clock_skew_ms: int|null,
+ *     tags: list<string>,
+ *     status: 'stored'
+ * }
+ * @phpstan-type AnswerQuery array{
+ *     limit?: int,
+ *     cursor?: string,
+ *     question_id?: string,
+ *     state?: AnswerState,
+ *     identity?: string,
+ *     verified?: bool,
+ *     version?: int,
+ *     tag?: string,
+ *     written?: true,
+ *     q?: string,
+ *     updated_since?: Time
+ * }
+ *
+ * Tokens.
+ *
+ * @phpstan-type PublicToken array{access_token: string, token_type: 'Bearer', expires_in: 3600}
+ * @phpstan-type Inspection array{
+ *     valid: bool,
+ *     code: string|null,
+ *     detail: string,
+ *     header: array<string, mixed>|null,
+ *     claims: array<string, mixed>|null,
+ *     key_kind: 'server'|'public'|null
+ * }
+ *
+ * Conversations. What is optional is for the team alone, which an API key is.
+ *
+ * @phpstan-type Conversation array{
+ *     id: string,
+ *     identity: string,
+ *     identity_verified: bool,
+ *     subject: string,
+ *     status: ConversationStatus,
+ *     priority?: Priority,
+ *     assignee_id?: string|null,
+ *     tags?: list<string>,
+ *     source: array{type: 'user'|'api'|'member'},
+ *     last_message: array{seq: int, preview: string, author_type: AuthorType, at: string},
+ *     message_count: int,
+ *     unread_count: int,
+ *     waiting_since: string|null,
+ *     first_reply_at: string|null,
+ *     resolved_at: string|null,
+ *     previous_id: string|null,
+ *     created_at: string,
+ *     updated_at: string,
+ *     last_activity_at: string
+ * }
+ * @phpstan-type ConversationQuery array{
+ *     limit?: int,
+ *     cursor?: string,
+ *     status?: ConversationStatus,
+ *     unread?: bool,
+ *     updated_since?: Time,
+ *     identity?: string,
+ *     verified?: bool,
+ *     assignee?: string,
+ *     tag?: string,
+ *     priority?: Priority,
+ *     source?: 'user'|'api'|'member',
+ *     q?: string,
+ *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'
+ * }
+ * @phpstan-type NewConversation array{subject?: string, message: string, identity: string, client_message_id?: string}
+ * @phpstan-type ConversationPatch array{
+ *     status?: ConversationStatus,
+ *     assignee_id?: string|null,
+ *     tags?: list<string>,
+ *     priority?: Priority,
+ *     subject?: string
+ * }
+ * @phpstan-type Message array{
+ *     id: string,
+ *     conversation_id: string,
+ *     seq: int,
+ *     author: array{type: AuthorType, id: string|null, name: string|null},
+ *     kind: 'reply'|'note'|'event',
+ *     body: string,
+ *     format: 'text'|'markdown',
+ *     client_message_id: string|null,
+ *     created_at: string,
+ *     edited_at: string|null,
+ *     redacted: bool
+ * }
+ * @phpstan-type NewMessage array{body: string, format?: 'text'|'markdown', kind?: 'reply'|'note', client_message_id?: string}
+ * @phpstan-type MessagePatch array{body: string, format?: 'text'|'markdown'}
+ *
+ * Questions. What `config` holds follows from the type.
+ *
+ * @phpstan-type Frequency array{
+ *     repeat?: 'once'|'until_answered'|'always',
+ *     snooze_after_dismiss_days?: int,
+ *     ignore_cooldown?: bool
+ * }
+ * @phpstan-type NewQuestion array{
+ *     type: QuestionType,
+ *     title: string,
+ *     name?: string,
+ *     description?: string,
+ *     config?: array<string, mixed>,
+ *     frequency?: Frequency,
+ *     allow_public?: bool,
+ *     priority?: int
+ * }
+ * @phpstan-type QuestionPatch array{
+ *     type?: QuestionType,
+ *     title?: string,
+ *     name?: string,
+ *     description?: string,
+ *     config?: array<string, mixed>,
+ *     frequency?: Frequency,
+ *     allow_public?: bool,
+ *     priority?: int
+ * }
+ * @phpstan-type Question array{
+ *     id: string,
+ *     name: string,
+ *     status: QuestionStatus,
+ *     version: int,
+ *     type: QuestionType,
+ *     title: string,
+ *     description: string,
+ *     config: array<string, mixed>,
+ *     frequency: Frequency,
+ *     allow_public: bool,
+ *     priority: int,
+ *     created_at: string,
+ *     updated_at: string,
+ *     published_at: string|null,
+ *     closed_at: string|null
+ * }
+ * @phpstan-type QuestionListItem array{
+ *     id: string,
+ *     name: string,
+ *     status: QuestionStatus,
+ *     version: int,
+ *     type: QuestionType,
+ *     title: string,
+ *     description: string,
+ *     config: array<string, mixed>,
+ *     frequency: Frequency,
+ *     allow_public: bool,
+ *     priority: int,
+ *     created_at: string,
+ *     updated_at: string,
+ *     published_at: string|null,
+ *     closed_at: string|null,
+ *     results?: ResultsSummary
+ * }
+ * @phpstan-type QuestionQuery array{
+ *     limit?: int,
+ *     cursor?: string,
+ *     status?: QuestionStatus,
+ *     type?: QuestionType,
+ *     q?: string,
+ *     include?: 'results'
+ * }
+ * @phpstan-type QuestionVersion array{
+ *     question_id: string,
+ *     version: int,
+ *     type: QuestionType,
+ *     title: string,
+ *     description: string,
+ *     config: array<string, mixed>,
+ *     created_at: string,
+ *     changes: list<array{pointer: string, before: mixed, after: mixed}>
+ * }
+ *
+ * Results. A rate or a share of nothing is null.
+ *
+ * @phpstan-type Score array{
+ *     measure: 'nps'|'csat'|'mean'|'positive',
+ *     value: int|float|null,
+ *     answers: int,
+ *     interval: array{low: int|float, high: int|float}|null
+ * }
+ * @phpstan-type ResultsSummary array{
+ *     displays: int,
+ *     answered: int,
+ *     response_rate: int|float|null,
+ *     score: Score|null,
+ *     answered_7_days: int
+ * }
+ * @phpstan-type ValueCount array{value: int|bool|string, label?: string, count: int, share: int|float|null}
+ * @phpstan-type Results array{
+ *     question_id: string,
+ *     type: QuestionType,
+ *     from: string|null,
+ *     to: string|null,
+ *     group_by: 'day'|'week'|'month',
+ *     version: int|null,
+ *     verified: bool|null,
+ *     seen: int,
+ *     dismissed: int,
+ *     partial: int,
+ *     completed: int,
+ *     written: int,
+ *     displays: int,
+ *     answered: int,
+ *     response_rate: int|float|null,
+ *     score: Score|null,
+ *     values: list<ValueCount>,
+ *     over_time: list<array<string, mixed>>,
+ *     versions: list<array<string, mixed>>
+ * }
+ * @phpstan-type ResultsQuery array{
+ *     from?: Time,
+ *     to?: Time,
+ *     group_by?: 'day'|'week'|'month',
+ *     version?: int,
+ *     verified?: bool
+ * }
+ *
+ * Identities.
+ *
+ * @phpstan-type NewIdentity array{
+ *     attributes?: array<string, string|int|float|bool>,
+ *     locale?: string|null,
+ *     platform?: string|null,
+ *     app_version?: string|null
+ * }
+ * @phpstan-type IdentityPatch array{
+ *     attributes?: array<string, string|int|float|bool|null>,
+ *     locale?: string|null,
+ *     platform?: string|null,
+ *     app_version?: string|null
+ * }
+ * @phpstan-type IdentityProfile array{
+ *     identity: string,
+ *     verified: bool,
+ *     attributes: array<string, string|int|float|bool>,
+ *     locale: string|null,
+ *     platform: string|null,
+ *     app_version: string|null,
+ *     first_seen_at: string|null,
+ *     last_seen_at: string|null,
+ *     answer_count: int,
+ *     conversation_count: int,
+ *     status: 'active'
+ * }
+ * @phpstan-type IdentityQuery array{limit?: int, cursor?: string, verified?: bool, q?: string}
+ *
+ * The way of answers.
+ *
+ * @phpstan-type Ingestion array{
+ *     oldest_queued_age_ms: int|null,
+ *     queued: int,
+ *     accepted: int,
+ *     stored: int,
+ *     repeated: int,
+ *     quarantined: int,
+ *     rejected: int
+ * }
+ * @phpstan-type QuarantinedAnswer array{
+ *     id: string,
+ *     answer_id: string,
+ *     reason: string,
+ *     detail: string,
+ *     payload: array<string, mixed>,
+ *     quarantined_at: string
+ * }
+ */
+interface Shapes
+{
+}

@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley;
+
+use Lcobucci\JWT\Configuration;
+use Lcobucci\JWT\Signer\Hmac\Sha256;
+use Lcobucci\JWT\Signer\Key\InMemory;
+
+/** Signs access tokens for a tenant's users (specification 5.3). Needs `lcobucci/jwt`. */
+final class TokenSigner
+{
+    /** The longest life of a token, and the usual one. */
+    public const LIFETIME_S = 3600;
+
+    private const CONTENT_TYPE = 'svc-fpa;v=1';
+
+    private readonly Configuration $jwt;
+
+    /** @var \Closure(): float */
+    private readonly \Closure $now;
+
+    /**
+     * @param string $keyId `key_…`, SERVICE_API_KEY_ID
+     * @param string $secret SERVICE_API_KEY_SECRET, which signs; not the `sk_…` value, which is for requests
+     * @param string $tenantId `tenant_…`, SERVICE_TENANT_ID
+     * @param (\Closure(): float)|null $now seconds since 1970
+     */
+    public function __construct(
+        private readonly string $keyId,
+        #[\SensitiveParameter] string $secret,
+        private readonly string $tenantId,
+        ?\Closure $now = null,
+    ) {
+        if (!class_exists(Configuration::class)) {
+            throw new \LogicException('TokenSigner needs lcobucci/jwt: composer require lcobucci/jwt');
+        }
+        self::require(str_starts_with($keyId, 'key_'), 'keyId must be the id of an API key, key_…');
+        self::require(!str_starts_with($secret, 'sk_'), 'secret must be the secret that signs, not the sk_… value');
+        self::require(strlen($secret) >= 32, 'secret must have 32 bytes at least (RFC 7518, 3.2)');
+        self::require(str_starts_with($tenantId, 'tenant_'), 'tenantId must be the id of a tenant, tenant_…');
+        $this->jwt = Configuration::forSymmetricSigner(new Sha256(), InMemory::plainText($secret));
+        $this->now = $now ?? static fn (): float => microtime(true);
+    }
+
+    /**
+     * A token with which a client acts as this user. Whoever holds it is that user: give it only to who has logged in.
+     *
+     * @param string $identity the user's name in your own system, such as `user|42`: 1 to 256 characters in normalization
+     *     form C, none of them a control character. Integer ids are sent as text
+     * @param int $lifetimeSeconds 1 to 3600
+     * @throws \InvalidArgumentException that names the argument at fault
+     */
+    public function sign(string $identity, int $lifetimeSeconds = self::LIFETIME_S): string
+    {
+        self::require(
+            preg_match('/\A\P{Cc}{1,256}\z/u', $identity) === 1,
+            'identity must be 1 to 256 characters of UTF-8, none of them a control character',
+        );
+        self::require(\Normalizer::isNormalized($identity), 'identity must be in normalization form C');
+        $isLife = $lifetimeSeconds >= 1 && $lifetimeSeconds <= self::LIFETIME_S;
+        self::require($isLife, 'lifetimeSeconds must be 1 to 3600');
+        $end = (int) floor(($this->now)()) + $lifetimeSeconds;
+        return $this->jwt->builder()
+            ->withHeader('cty', self::CONTENT_TYPE)
+            ->issuedBy($this->keyId)
+            ->relatedTo($this->tenantId)
+            ->expiresAt(new \DateTimeImmutable("@$end"))
+            ->withClaim('grants', ['identity' => $identity])
+            ->getToken($this->jwt->signer(), $this->jwt->signingKey())
+            ->toString();
+    }
+
+    /** @return array<string, mixed> what may be shown of it: not the secret */
+    public function __debugInfo(): array
+    {
+        return ['keyId' => $this->keyId, 'tenantId' => $this->tenantId];
+    }
+
+    private static function require(bool $isRight, string $fault): void
+    {
+        if (!$isRight) {
+            throw new \InvalidArgumentException($fault);
+        }
+    }
+}

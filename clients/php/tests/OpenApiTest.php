@@ -1,0 +1,122 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley\Tests;
+
+use Parley\Json;
+use Parley\ServerClient;
+use Parley\Tests\Support\Files;
+use Parley\Tests\Support\ShapeReader;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** What the client knows of the API is what the API's own document says. */
+final class OpenApiTest extends TestCase
+{
+    /** The shapes of queries, by the operation that takes them. */
+    private const QUERIES = [
+        'AnswerQuery' => 'listAnswers',
+        'ConversationQuery' => 'listConversations',
+        'IdentityQuery' => 'listIdentities',
+        'QuestionQuery' => 'listQuestions',
+        'ResultsQuery' => 'readResults',
+    ];
+
+    /** @return array<string, array{string, array<string, bool>}> */
+    public static function shapes(): array
+    {
+        $schemas = Files::readJson(Files::OPENAPI)['components']['schemas'];
+        $cases = [];
+        foreach (array_intersect_key(ShapeReader::readAll(), $schemas) as $name => $members) {
+            $cases[$name] = [$name, $members];
+        }
+        return $cases;
+    }
+
+    public function testEveryOperationOfAnApiKeyIsAMethod(): void
+    {
+        $methods = array_map(
+            static fn (\ReflectionMethod $method): string => $method->getName(),
+            (new \ReflectionClass(ServerClient::class))->getMethods(\ReflectionMethod::IS_PUBLIC),
+        );
+        self::assertEqualsCanonicalizing(array_keys(self::operations()), array_diff($methods, ['__construct']));
+    }
+
+    /** @param array<string, bool> $members whether each may be absent */
+    #[DataProvider('shapes')]
+    public function testAShapeHasTheMembersOfItsSchema(string $name, array $members): void
+    {
+        $schema = Files::readJson(Files::OPENAPI)['components']['schemas'][$name];
+        $variants = $schema['oneOf'] ?? $schema['anyOf'] ?? [$schema];
+        $properties = array_merge(...array_column($variants, 'properties'));
+        self::assertEqualsCanonicalizing(array_keys($properties), array_keys($members));
+        if (isset($schema['required']) && !str_starts_with($name, 'New')) { // a key must name the identity
+            self::assertEqualsCanonicalizing($schema['required'], array_keys($members, false, true));
+        }
+    }
+
+    public function testEnoughShapesAreCompared(): void
+    {
+        self::assertGreaterThanOrEqual(18, count(self::shapes()));
+    }
+
+    public function testAQueryHasTheParametersOfItsOperation(): void
+    {
+        $shapes = ShapeReader::readAll();
+        foreach (self::QUERIES as $shape => $operation) {
+            $parameters = array_filter(
+                self::operations()[$operation]['parameters'],
+                static fn (array $parameter): bool => $parameter['in'] === 'query',
+            );
+            self::assertEqualsCanonicalizing(array_column($parameters, 'name'), array_keys($shapes[$shape]), $shape);
+        }
+    }
+
+    public function testTheMembersThatAreObjectsAreKnown(): void
+    {
+        $found = [];
+        foreach (self::operations() as $operation) {
+            foreach ($operation['requestBody']['content'] ?? [] as $content) {
+                self::collectObjects($content['schema'], $found);
+            }
+        }
+        $names = array_keys($found);
+        sort($names);
+        self::assertSame(Json::OBJECTS, $names);
+    }
+
+    /** @return array<string, array<mixed>> what an API key may call */
+    private static function operations(): array
+    {
+        $operations = [];
+        foreach (Files::readJson(Files::OPENAPI)['paths'] as $path) {
+            foreach ($path as $operation) {
+                if (in_array(['apiKey' => []], $operation['security'] ?? [], true)) {
+                    $operations[$operation['operationId']] = $operation;
+                }
+            }
+        }
+        return $operations;
+    }
+
+    /**
+     * @param array<mixed> $schema
+     * @param array<string, true> $found
+     */
+    private static function collectObjects(array $schema, array &$found): void
+    {
+        if (isset($schema['$ref'])) {
+            $schema = Files::readJson(Files::OPENAPI)['components']['schemas'][basename($schema['$ref'])];
+        }
+        foreach ($schema['properties'] ?? [] as $name => $property) {
+            if (($property['type'] ?? null) === 'object') {
+                $found[$name] = true;
+            }
+            self::collectObjects($property, $found);
+        }
+        foreach ([...$schema['oneOf'] ?? [], ...$schema['anyOf'] ?? [], ...array_filter([$schema['items'] ?? null])] as $part) {
+            self::collectObjects($part, $found);
+        }
+    }
+}

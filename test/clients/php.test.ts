@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
+import { ROOT } from '../support/documents.ts';
+import { makeTenant, type TestTenant } from '../support/make.ts';
+import { freePort } from '../support/process.ts';
+import { openScenario, type Runner } from './scenario.ts';
+
+const FILES = join(import.meta.dirname, 'php');
+const IMAGE = 'parley-test-php-client';
+/** The first build fetches Debian's packages; after that it takes a second. */
+const BUILD_LIMIT_MS = 600_000;
+
+const exec = promisify(execFile);
+const docker = async (...args: string[]) => (await exec('docker', args, { maxBuffer: 16 << 20 })).stdout.trim();
+
+const hasDocker = inject('valkeyUrl') !== undefined;
+if (!hasDocker) process.stderr.write('\n*** No Docker Engine: the PHP client and its examples are LEFT OUT. ***\n\n');
+process.stderr.write('\n*** Debian has no PHPStan: `composer analyse` of the PHP client is LEFT OUT. ***\n\n');
+
+describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
+  const stack = new AsyncDisposableStack();
+  let container: string;
+  let api: TestApi;
+  let tenant: TestTenant;
+
+  const settings = (environment: Record<string, string>) =>
+    Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+
+  /** What a command wrote in the container; rejects with it where the command fails. */
+  async function run(command: string, environment: Record<string, string> = {}): Promise<string> {
+    const shell = ['bash', '-euo', 'pipefail', '-c', `exec 2>&1; ${command}`];
+    try {
+      return await docker('exec', ...settings(environment), container, ...shell);
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${command}\n${stdout}${stderr}`);
+    }
+  }
+
+  /** The three values that a tenant's backend is given. */
+  const forSigning = () => ({
+    SERVICE_API_KEY_ID: tenant.key.id,
+    SERVICE_API_KEY_SECRET: tenant.key.secret,
+    SERVICE_TENANT_ID: tenant.id,
+  });
+
+  beforeAll(async () => {
+    await docker('build', '--quiet', '--network', 'host', '--tag', IMAGE, FILES);
+    container = await docker('run', '--detach', '--rm', '--init', '--network', 'host', IMAGE);
+    stack.defer(async () => void (await docker('kill', container)));
+    await run('mkdir -p /parley/clients /parley/docs');
+    for (const path of ['clients/contract', 'clients/php', 'docs/openapi.json'])
+      await docker('cp', join(ROOT, path), `${container}:/parley/${path}`);
+    await run('cd /parley/clients/php && composer dump-autoload --dev --quiet');
+    api = stack.use(await createApi());
+    tenant = await makeTenant(api);
+  }, BUILD_LIMIT_MS);
+  afterAll(() => stack.disposeAsync());
+
+  test('every file is strict and can be parsed', async () => {
+    const files = "find /parley/clients/php -name '*.php' -not -path '*/vendor/*'";
+    expect(await run(`${files} -print0 | xargs -0 grep -L 'declare(strict_types=1);' || true`)).toBe('');
+    const parsed = await run(`${files} -print0 | xargs -0 php -l`);
+    expect(parsed.split('\n').length).toBe(Number(await run(`${files} | wc -l`)));
+    expect(parsed.replaceAll(/^No syntax errors detected in .*$/gm, '').trim()).toBe('');
+  });
+
+  test('it holds the contract', async () => {
+    const report = await run('cd /parley/clients/php && phpunit --colors=never');
+    expect(report).toMatch(/^OK \(\d{3,} tests/m);
+  });
+
+  test('it plays its part of the scenario, its replies lost and itself killed', async () => {
+    await using scenario = await openScenario();
+    const runner: Runner = {
+      command: join(FILES, 'run-in-container'),
+      args: [container],
+      env: process.env.DOCKER_HOST ? { DOCKER_HOST: process.env.DOCKER_HOST } : {},
+    };
+    await scenario.play(runner, 'server');
+    await scenario.deliver(runner, 'server-deliver');
+    expect(await scenario.exitCodeFor(runner, 'app')).toBe(3);
+    expect(await scenario.exitCodeFor(runner, 'nothing')).toBe(2);
+  });
+
+  describe('as an archive', () => {
+    beforeAll(async () => {
+      const archive = 'composer archive --quiet --format=zip --dir=/parley/archive';
+      await run(
+        `cd /parley/clients/php && composer validate --strict --no-check-version --no-check-lock && ${archive}`,
+      );
+      await docker('cp', join(FILES, 'empty-project'), `${container}:/project`);
+      await run('cd /project && composer require --no-progress parley/client');
+    });
+
+    test('it holds what is needed and no tests', async () => {
+      const names = (await run('unzip -Z1 /parley/archive/*.zip')).split('\n').filter(name => !name.endsWith('/'));
+      expect(names).toEqual(expect.arrayContaining(['composer.json', 'LICENSE', 'README.md', 'src/ServerClient.php']));
+      expect(names.filter(name => !/^(composer\.json|LICENSE|README\.md|(src|examples)\/.+)$/.test(name))).toEqual([]);
+    });
+
+    /** What a program writes that stands in the project. */
+    async function runInProject(program: string): Promise<string> {
+      const folder = await mkdtemp(join(tmpdir(), 'parley-php-'));
+      try {
+        await writeFile(join(folder, 'program.php'), program);
+        await docker('cp', join(folder, 'program.php'), `${container}:/project/`);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+      const environment = { ...forSigning(), PARLEY_URL: api.baseUrl, PARLEY_API_KEY: tenant.key.apiKey };
+      return run('php /project/program.php', environment);
+    }
+
+    const phpBlocks = (document: string, section: RegExp): string[] => {
+      const [part = ''] = section.exec(readFileSync(join(ROOT, document), 'utf8')) ?? [];
+      return [...part.matchAll(/^```php\n(.*?)^```$/gms)].map(([, block]) => block as string);
+    };
+
+    async function expectTokenOf(identity: string, token: string): Promise<void> {
+      const { body } = await api.request('GET', '/v1/me', { as: token });
+      expect(body).toMatchObject({ tenant_id: tenant.id, identity, identity_verified: true });
+    }
+
+    test('the quick start of its README runs', async () => {
+      const [program] = phpBlocks('clients/php/README.md', /^## Quick start$.*?^## /ms);
+      const [token, ...listed] = (await runInProject(program as string)).split('\n');
+      expect(listed).toEqual(['Thank you for trying it.']);
+      await expectTokenOf('user|42', token as string);
+    });
+
+    test('both ways that the guide signs tokens give one that is taken', async () => {
+      const ways = phpBlocks('docs/guides/sign-tokens.md', /^### PHP$.*?^###? /ms);
+      expect(ways).toHaveLength(2);
+      for (const way of ways) {
+        const before = "<?php\ndeclare(strict_types=1);\nrequire __DIR__ . '/vendor/autoload.php';\n$userId = 42;\n";
+        await expectTokenOf('user|42', await runInProject(`${before}${way}echo $accessToken;`));
+      }
+    });
+
+    /** Where each example goes in an application of its kind, and what serves it. */
+    const BACKENDS: Record<string, { files: Record<string, string>; serve: string }> = {
+      plain: { files: { 'token.php': 'token.php' }, serve: 'token.php' },
+      symfony: {
+        files: { 'AccessTokenController.php': 'src/Controller/', 'parley.yaml': 'config/packages/' },
+        serve: '-t public public/index.php',
+      },
+      laravel: {
+        files: {
+          'AccessTokenController.php': 'app/Http/Controllers/',
+          'ParleyServiceProvider.php': 'app/Providers/',
+          'parley.php': 'config/',
+        },
+        serve: '-t public public/index.php',
+      },
+    };
+
+    test.each(Object.entries(BACKENDS))('the token endpoint for %s runs', async (name, { files, serve }) => {
+      await run(`cp -r /project /${name} && mkdir -p /${name}/bootstrap/cache /${name}/storage`);
+      if (name !== 'plain') await docker('cp', `${join(FILES, name)}/.`, `${container}:/${name}`);
+      for (const [file, place] of Object.entries(files))
+        await run(
+          `cd /${name} && mkdir -p "$(dirname ${place}x)" && cp vendor/parley/client/examples/${name}/${file} ${place}`,
+        );
+      const port = await freePort();
+      const environment = { ...forSigning(), SESSIONS: 'session-of-ada=42,session-of-bob=43' };
+      const server = `cd /${name} && exec php -S 127.0.0.1:${port} ${serve} >server.log 2>&1`;
+      await docker('exec', '--detach', ...settings(environment), container, 'sh', '-c', server);
+      const ask = async (headers: Record<string, string> = {}) => {
+        const reply = await fetch(`http://127.0.0.1:${port}/v1/svc/auth/token`, { method: 'POST', headers });
+        return { status: reply.status, headers: reply.headers, text: await reply.text() };
+      };
+      const refused = await waitFor(() => ask().catch(() => undefined));
+      const log = () => run(`cat /${name}/server.log`);
+      expect(refused.status, refused.text + (await log())).toBe(401);
+      expect((await ask({ Authorization: 'Bearer session-of-eve' })).status).toBe(401);
+      const given = await ask({ Authorization: 'Bearer session-of-bob' });
+      expect(given.status, given.text + (await log())).toBe(200);
+      expect(given.headers.get('Cache-Control')).toContain('no-store');
+      await expectTokenOf('user|43', JSON.parse(given.text).access_token);
+    });
+  });
+});
