@@ -317,7 +317,8 @@ namespace Parley;
  *     stored: int,
  *     repeated: int,
  *     quarantined: int,
- *     rejected: int
+ *     rejected: int,
+ *     first_card_at: string|null
  * }
  * @phpstan-type QuarantinedAnswer array{
  *     id: string,

@@ -194,6 +194,7 @@ export interface Ingestion {
   repeated: number;
   quarantined: number;
   rejected: number;
+  first_card_at: string | null;
 }
 
 export interface QuarantinedAnswer {
