@@ -1,0 +1,153 @@
+"""Questions and what their answers come to."""
+
+from datetime import date
+from typing import Literal
+
+from ..calls import Call, delete, get, get_page, patch, path, post
+from ..operation import Listing, Operation
+from ..pages import Page
+from ..types import (
+    NewQuestion,
+    Question,
+    QuestionListItem,
+    QuestionPatch,
+    QuestionStatus,
+    QuestionType,
+    QuestionVersion,
+    Results,
+)
+
+_ALL = "/v1/questions"
+_ONE = "/v1/questions/{id}"
+
+
+def _act(action: str, id: str, idempotency_key: str | None, if_match: str | None) -> Call[Question]:
+    return post(f"{path(_ONE, id=id)}/{action}", None, idempotency_key, if_match)
+
+
+class Questions:
+    """What users are asked. Scopes: `questions:read`, `questions:write`."""
+
+    @Listing
+    def list_questions(
+        self,
+        *,
+        status: QuestionStatus | None = None,
+        type: QuestionType | None = None,
+        q: str | None = None,
+        include: Literal["results"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Call[Page[QuestionListItem]]:
+        """Lists the questions, newest first.
+
+        Args:
+            status: Questions in this state.
+            type: Questions of this type.
+            q: Part of the name or the title.
+            include: `results`: each with the figures of its answers.
+            limit: The size of a page, 1 to 100; 10 unless given.
+            cursor: The `next_cursor` of a page, to begin behind it.
+        """
+        return get_page(
+            _ALL, {"status": status, "type": type, "q": q, "include": include, "limit": limit, "cursor": cursor}
+        )
+
+    @Operation
+    def create_question(self, body: NewQuestion, *, idempotency_key: str | None = None) -> Call[Question]:
+        """Creates a question as a draft."""
+        return post(_ALL, body, idempotency_key)
+
+    @Operation
+    def read_question(self, id: str) -> Call[Question]:
+        """Gives a question."""
+        return get(path(_ONE, id=id))
+
+    @Operation
+    def patch_question(self, id: str, body: QuestionPatch, *, if_match: str | None = None) -> Call[Question]:
+        """Changes a question: a draft in everything, a live one by a new immutable version."""
+        return patch(path(_ONE, id=id), body, if_match=if_match)
+
+    @Operation
+    def delete_question(self, id: str, *, if_match: str | None = None) -> Call[None]:
+        """Deletes a draft."""
+        return delete(path(_ONE, id=id), if_match)
+
+    @Operation
+    def clone_question(self, id: str, *, idempotency_key: str | None = None) -> Call[Question]:
+        """Copies a question into a new draft."""
+        return _act("clone", id, idempotency_key, None)
+
+    @Listing
+    def list_question_versions(
+        self, id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Call[Page[QuestionVersion]]:
+        """Lists the immutable versions of a question, newest first, each with what changed since the one before it.
+
+        Args:
+            id: `question_…`.
+            limit: The size of a page, 1 to 100; 10 unless given.
+            cursor: The `next_cursor` of a page, to begin behind it.
+        """
+        return get_page(f"{path(_ONE, id=id)}/versions", {"limit": limit, "cursor": cursor})
+
+    @Operation
+    def publish_question(
+        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> Call[Question]:
+        """Publishes a draft: it becomes live."""
+        return _act("publish", id, idempotency_key, if_match)
+
+    @Operation
+    def pause_question(
+        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> Call[Question]:
+        """Pauses a live question: no cards are handed out."""
+        return _act("pause", id, idempotency_key, if_match)
+
+    @Operation
+    def resume_question(
+        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> Call[Question]:
+        """Resumes a paused question."""
+        return _act("resume", id, idempotency_key, if_match)
+
+    @Operation
+    def close_question(
+        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> Call[Question]:
+        """Closes a question: answers are taken for 7 more days."""
+        return _act("close", id, idempotency_key, if_match)
+
+    @Operation
+    def archive_question(
+        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
+    ) -> Call[Question]:
+        """Archives a closed question."""
+        return _act("archive", id, idempotency_key, if_match)
+
+    @Operation
+    def read_results(
+        self,
+        id: str,
+        *,
+        from_: date | str | None = None,
+        to: date | str | None = None,
+        group_by: Literal["day", "week", "month"] | None = None,
+        version: int | None = None,
+        verified: bool | None = None,
+    ) -> Call[Results]:
+        """Says what a question's answers come to.
+
+        Args:
+            id: `question_…`.
+            from_: The first day (UTC) on which an answer was received for the first time.
+            to: The last such day, inclusive.
+            group_by: Over time by day, week (from Monday) or month.
+            version: Answers to this version of the question alone.
+            verified: Answers of proven identities, or of claimed ones, alone.
+        """
+        return get(
+            f"{path(_ONE, id=id)}/results",
+            {"from": from_, "to": to, "group_by": group_by, "version": version, "verified": verified},
+        )

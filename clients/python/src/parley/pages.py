@@ -1,0 +1,80 @@
+"""Lists, page by page or as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from .calls import Call
+    from .drivers import AsyncDriver, SyncDriver
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A part of a list as the API sends it.
+
+    Attributes:
+        data: Its items.
+        has_more: Whether another page follows; that can be so after an empty one.
+        next_cursor: Where that page begins.
+    """
+
+    data: list[T]
+    has_more: bool
+    next_cursor: str | None
+
+
+class Pages(Generic[T]):
+    """A list: `for` goes through all of it, each page fetched when it is needed."""
+
+    def __init__(self, driver: SyncDriver, call: Call[Page[T]]) -> None:
+        self._driver = driver
+        self._call = call
+
+    def page(self) -> Page[T]:
+        """Gives the first page alone."""
+        return self._driver.send(self._call).data
+
+    def __iter__(self) -> Iterator[T]:
+        call: Call[Page[T]] | None = self._call
+        while call:
+            page = self._driver.send(call).data
+            yield from page.data
+            call = _following(call, page)
+
+
+class AsyncPages(Generic[T]):
+    """A list: `async for` goes through all of it, each page fetched when it is needed."""
+
+    def __init__(self, driver: AsyncDriver, call: Call[Page[T]]) -> None:
+        self._driver = driver
+        self._call = call
+
+    async def page(self) -> Page[T]:
+        """Gives the first page alone."""
+        return (await self._driver.send(self._call)).data
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        call: Call[Page[T]] | None = self._call
+        while call:
+            page = (await self._driver.send(call)).data
+            for item in page.data:
+                yield item
+            call = _following(call, page)
+
+
+def read_page(value: object) -> Page[Any]:
+    """Reads a page as the API sends it. Raises what `replies` takes for unreadable."""
+    if not isinstance(value, dict) or not isinstance(value.get("data"), list):
+        raise TypeError("not a page of a list")
+    return Page(value["data"], value.get("has_more") is True, value.get("next_cursor"))
+
+
+def _following(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:
+    if not page.has_more or page.next_cursor is None:
+        return None
+    return replace(call, query={**call.query, "cursor": page.next_cursor})

@@ -1,0 +1,95 @@
+"""A client of either kind, called alike, so that every test holds for both."""
+
+import asyncio
+import atexit
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
+from itertools import islice
+from typing import Any, Literal, TypeVar
+
+import httpx
+
+from parley import AsyncClient, Client
+
+Kind = Literal["sync", "async"]
+KINDS: list[Kind] = ["sync", "async"]
+BASE_URL = "https://feedback.example.com"
+API_KEY = "sk_test"
+
+T = TypeVar("T")
+
+LOOP = asyncio.new_event_loop()
+atexit.register(LOOP.close)
+
+
+class Either:
+    """Has the operations by name; what an `AsyncClient` gives is awaited."""
+
+    def __init__(self, client: Client | AsyncClient) -> None:
+        self.client = client
+
+    def _await(self, value: Coroutine[Any, Any, T]) -> T:
+        return LOOP.run_until_complete(value)
+
+    def call(self, operation: str, *args: Any, **named: Any) -> Any:
+        result = getattr(self.client, operation)(*args, **named)
+        return result if isinstance(self.client, Client) else self._await(result)
+
+    def page(self, operation: str, *args: Any, **named: Any) -> Any:
+        page = getattr(self.client, operation)(*args, **named).page()
+        return page if isinstance(self.client, Client) else self._await(page)
+
+    def collect(self, operation: str, *args: Any, take: int | None = None, into: list[Any], **named: Any) -> None:
+        """Adds the items of a list, `take` at most, to `into`, so that those before a failure are seen."""
+        self.collect_pages(getattr(self.client, operation)(*args, **named), take, into)
+
+    def collect_pages(self, pages: Any, take: int | None, into: list[Any]) -> None:
+        if isinstance(self.client, Client):
+            _take(pages, take, into)
+        else:
+            self._await(_take_async(pages, take, into))
+
+    def close(self) -> None:
+        if isinstance(self.client, Client):
+            self.client.close()
+        else:
+            self._await(self.client.close())
+
+
+def _take(pages: Iterable[Any], take: int | None, into: list[Any]) -> None:
+    for item in islice(pages, take):
+        into.append(item)
+
+
+async def _take_async(pages: AsyncIterable[Any], take: int | None, into: list[Any]) -> None:
+    async for item in pages:
+        into.append(item)
+        if len(into) == take:
+            return
+
+
+class Network:
+    """Serves replies in order, and keeps what was sent and how long was waited."""
+
+    def __init__(self, *replies: httpx.Response | httpx.RequestError) -> None:
+        self._replies = iter(replies)
+        self.sent: list[httpx.Request] = []
+        self.waited_s: list[float] = []
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(request)
+        reply = next(self._replies)
+        if isinstance(reply, httpx.RequestError):
+            raise reply
+        return reply
+
+    async def sleep(self, seconds: float) -> None:
+        self.waited_s.append(seconds)
+
+
+def connect(kind: Kind, network: Network, *, random: Callable[[], float] = lambda: 0.5, **options: Any) -> Either:
+    """A client on a network of the test's own, whose clock never really waits."""
+    transport = httpx.MockTransport(network.handle)
+    options = {"transport": transport, "random": random, **options}
+    if kind == "sync":
+        return Either(Client(BASE_URL, API_KEY, sleep=network.waited_s.append, **options))
+    return Either(AsyncClient(BASE_URL, API_KEY, sleep=network.sleep, **options))
