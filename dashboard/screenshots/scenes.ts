@@ -26,7 +26,7 @@ const PROBLEM = {
   title: 'The store is away',
   status: 500,
   detail: 'PostgreSQL did not answer in time. Nothing was changed.',
-  instance: 'urn:uuid:5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a',
+  request_id: '5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a',
 };
 
 const failing = (page: Page) =>
@@ -34,7 +34,6 @@ const failing = (page: Page) =>
     route.fulfill({
       status: 500,
       contentType: 'application/problem+json',
-      headers: { 'X-Request-Id': '5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a' },
       body: JSON.stringify(PROBLEM),
     }),
   );
