@@ -58,6 +58,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 export function formatRelative(time: string | Date, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1000;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
-  const format = new Intl.RelativeTimeFormat(i18n.locale, { numeric: 'auto', style: 'short' });
+  const style = unit === 'minute' || unit === 'hour' ? 'short' : 'long'; // “last mo.” is no word
+  const format = new Intl.RelativeTimeFormat(i18n.locale, { numeric: 'auto', style });
   return unit === 'second' ? t('just now') : format.format(Math.trunc(seconds / size), unit);
 }

@@ -329,12 +329,12 @@ const BROWSER_PACKAGES = [
   'wouter',
 ];
 
-/** Modules of the dashboard that run on Node, when it is built or looked at. */
-const ON_NODE = ['build.ts', 'generate-types.ts', 'screenshots.ts', 'vite.config.ts'];
+/** Modules of the dashboard that run on Node, when it is built or looked at, and what was built. */
+const ON_NODE = /^(built.*|build\.ts|generate-types\.ts|screenshots\/.*|vite\.config\.ts)$/;
 
 const readDashboard = (): Source[] =>
   readdirSync(join(ROOT, 'dashboard'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.tsx?$/.test(path) && !path.startsWith('built') && !ON_NODE.includes(path))
+    .filter(path => /\.tsx?$/.test(path) && !ON_NODE.test(path))
     .map(path => ({ path: `../dashboard/${path}`, text: readFileSync(join(ROOT, 'dashboard', path), 'utf8') }));
 
 /** Modules and packages that the pages may not import: those of the service, and all that is not for browsers. */

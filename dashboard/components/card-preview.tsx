@@ -2,6 +2,8 @@ import { Fragment, useId } from 'react';
 import { t } from '../i18n.ts';
 import type { QuestionType } from '../words.ts';
 import styles from './card-preview.module.css';
+import { Icon } from './icon.tsx';
+import { Face, Star, Thumb } from './signs.tsx';
 
 /** What of a question a user sees. */
 export interface Previewed {
@@ -23,23 +25,24 @@ interface Config {
   url?: string;
 }
 
-const SMILEYS = ['😞', '🙁', '😐', '🙂', '😄'];
 const upTo = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** Smileys spread over the scale, so that its ends are the saddest and the gladdest. */
-const smileyAt = (at: number, length: number): string =>
-  SMILEYS[Math.round((at / Math.max(1, length - 1)) * (SMILEYS.length - 1))] as string;
+/** Faces spread over the scale, so that its ends are the saddest and the gladdest. */
+const moodAt = (at: number, length: number): number => (at / Math.max(1, length - 1)) * 2 - 1;
+
+const LOOKS = { number: styles.step, smiley: `${styles.step} ${styles.sign}`, star: `${styles.step} ${styles.star}` };
 
 function Scale({ values, config, name }: { values: number[]; config: Config; name: string }) {
   const { style = 'number', labels } = config;
-  const sign = (at: number): string => (style === 'star' ? '★' : smileyAt(at, values.length));
+  const shown = (value: number, at: number) =>
+    ({ number: value, star: <Star />, smiley: <Face mood={moodAt(at, values.length)} /> })[style];
   return (
     <div>
       <div className={styles.scale}>
         {values.map((value, at) => (
-          <label key={value} className={style === 'number' ? styles.step : `${styles.step} ${styles.sign}`}>
+          <label key={value} className={LOOKS[style]}>
             <input type="radio" name={name} aria-label={String(value)} />
-            <span aria-hidden="true">{style === 'number' ? value : sign(at)}</span>
+            <span aria-hidden="true">{shown(value, at)}</span>
           </label>
         ))}
       </div>
@@ -60,7 +63,7 @@ function Options({ config, name, kind }: { config: Config; name: string; kind: '
       {options.map(({ id, label }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: ids may repeat while they are being written
         <label key={at} className={styles.option}>
-          <input type={kind} name={name} value={id} /> {label || '…'}
+          <input type={kind} name={name} value={id} /> <span>{label || '…'}</span>
         </label>
       ))}
     </div>
@@ -70,13 +73,10 @@ function Options({ config, name, kind }: { config: Config; name: string; kind: '
 function Thumbs({ name }: { name: string }) {
   return (
     <div className={styles.scale}>
-      {[
-        ['👍', t('Yes')],
-        ['👎', t('No')],
-      ].map(([sign, word]) => (
-        <label key={word} className={`${styles.step} ${styles.sign}`}>
-          <input type="radio" name={name} aria-label={word} />
-          <span aria-hidden="true">{sign}</span>
+      {[true, false].map(up => (
+        <label key={String(up)} className={LOOKS.smiley}>
+          <input type="radio" name={name} aria-label={up ? t('Yes') : t('No')} />
+          <Thumb up={up} />
         </label>
       ))}
     </div>
@@ -124,13 +124,16 @@ export function CardPreview({ type, title, description, config }: Previewed) {
   return (
     <div className={styles.stage}>
       <fieldset className={styles.card} aria-label={t('Preview')}>
-        <p className={styles.title}>{title || t('Your question')}</p>
+        <div className={styles.head}>
+          <p className={styles.title}>{title || t('Your question')}</p>
+          <Icon name="close" size={16} />
+        </div>
         {description && <p className="quiet wrap-anywhere">{description}</p>}
         <Answering type={type} config={config as Config} name={name} label={title || t('Your question')} />
         {SCORED.includes(type) && (
           <textarea
             className={styles.input}
-            rows={2}
+            rows={1}
             placeholder={t('Anything to add?')}
             aria-label={t('Anything to add?')}
           />

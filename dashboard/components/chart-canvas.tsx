@@ -10,7 +10,8 @@ import {
   Tooltip,
 } from 'chart.js';
 import { useEffect, useRef } from 'react';
-import type { ChartProps, Series } from './chart-props.ts';
+import { valueLabels } from './chart-labels.ts';
+import type { ChartProps, ChartTone, Series } from './chart-props.ts';
 
 Chart.register(
   BarController,
@@ -23,14 +24,20 @@ Chart.register(
   Tooltip,
 );
 
-/** The variable of the design for each tone. */
-const COLORS: Record<Series['tone'], string> = { accent: 'accent', quiet: 'line-strong' };
+/** Up to how many bars each has its value written above it, in place of an axis. */
+const MOST_LABELLED = 12;
+/** From how many points on a line has no dots. */
+const MOST_DOTTED = 20;
 
 /** A variable of the design as a color that a canvas takes: `light-dark()` is resolved by an element that uses it. */
 function colorOf(name: string, probe: HTMLElement): string {
   probe.style.color = `var(--${name})`;
   return getComputedStyle(probe).color;
 }
+
+/** One color, or one for each value. */
+const colorsOf = ({ tone, tones }: Series, color: (tone: ChartTone) => string) =>
+  tones ? tones.map(color) : color(tone);
 
 /** The drawing. It is made anew when its numbers or the look of the page change. */
 export function ChartCanvas({ kind, points, series, format, min, max }: ChartProps) {
@@ -40,27 +47,32 @@ export function ChartCanvas({ kind, points, series, format, min, max }: ChartPro
     if (!element) return;
     const draw = () => {
       const color = (name: string) => colorOf(name, element);
-      const ticks = { color: color('muted'), font: { family: getComputedStyle(element).fontFamily } };
+      const family = getComputedStyle(element).fontFamily;
+      const ticks = { color: color('muted'), font: { family } };
+      const isLabelled = kind === 'bar' && series.length === 1 && points.length <= MOST_LABELLED;
       return new Chart(element, {
         type: kind,
+        plugins: isLabelled ? [valueLabels({ color: color('text'), font: `600 12px ${family}`, format })] : [],
         data: {
           labels: points,
-          datasets: series.map(({ label, values, tone }) => ({
-            label,
-            data: values,
-            backgroundColor: color(COLORS[tone]),
-            borderColor: color(COLORS[tone]),
+          datasets: series.map(row => ({
+            label: row.label,
+            data: row.values,
+            backgroundColor: colorsOf(row, tone => color(`chart-${tone}`)),
+            borderColor: colorsOf(row, tone => color(`chart-${tone}`)),
             borderRadius: kind === 'bar' ? 4 : undefined,
             borderWidth: kind === 'bar' ? 0 : 2,
-            maxBarThickness: 44,
-            pointRadius: points.length > 40 ? 0 : 3,
-            tension: 0.25,
+            maxBarThickness: 48,
+            pointRadius: points.length > MOST_DOTTED ? 0 : 3,
+            pointHoverRadius: 4,
+            cubicInterpolationMode: 'monotone',
             spanGaps: true,
           })),
         },
         options: {
           maintainAspectRatio: false,
           animation: false,
+          layout: { padding: { top: isLabelled ? 20 : 4 } },
           interaction: { mode: 'index', intersect: false },
           plugins: { tooltip: { callbacks: { label: item => `${item.dataset.label}: ${format(Number(item.raw))}` } } },
           scales: {
@@ -70,12 +82,18 @@ export function ChartCanvas({ kind, points, series, format, min, max }: ChartPro
               ticks: { ...ticks, maxRotation: 0, autoSkipPadding: 16 },
             },
             y: {
+              display: !isLabelled,
               min,
               max,
               beginAtZero: min === undefined,
               grid: { color: color('line') },
               border: { display: false },
-              ticks: { ...ticks, maxTicksLimit: 6, callback: value => format(Number(value)) },
+              ticks: {
+                ...ticks,
+                precision: kind === 'bar' ? 0 : undefined,
+                maxTicksLimit: 6,
+                callback: value => format(Number(value)),
+              },
             },
           },
         },

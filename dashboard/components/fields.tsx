@@ -181,10 +181,10 @@ export function Choices<V extends FieldValues>({
   );
 }
 
-/** A filter outside of a form. */
-export function Filter({ label, children, ...rest }: Attributes<'select'> & { label: string }) {
+/** A filter outside of a form; a small one is as wide as what it says. */
+export function Filter({ label, small, children, ...rest }: Attributes<'select'> & { label: string; small?: boolean }) {
   return (
-    <select className={styles.input} aria-label={label} {...rest}>
+    <select className={small ? `${styles.input} ${styles.small}` : styles.input} aria-label={label} {...rest}>
       {children}
     </select>
   );

@@ -52,7 +52,7 @@ export const Panel = ({ title, lead, children }: { title?: ReactNode; lead?: Rea
         {lead && <p className="quiet">{lead}</p>}
       </div>
     )}
-    {children}
+    <div className={styles.panelBody}>{children}</div>
   </section>
 );
 

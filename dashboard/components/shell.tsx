@@ -143,13 +143,13 @@ export function Shell({ children }: { children: ReactNode }) {
           </NavLink>
         </nav>
         <footer className={styles.foot}>
-          <div className="spread">
+          <div>
             <span className={styles.who} title={account.email}>
               {account.name || account.email}
             </span>
             <SignOut />
           </div>
-          <div className="spread">
+          <div>
             <LanguageSelect />
             <ThemeSelect />
           </div>

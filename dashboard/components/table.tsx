@@ -7,6 +7,8 @@ export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
   right?: boolean;
+  /** What can be done with a row: at its end, under a name that is only read out. */
+  actions?: boolean;
 }
 
 interface TableProps<Row> {
@@ -18,7 +20,10 @@ interface TableProps<Row> {
   compact?: boolean;
 }
 
-/** A table. On a narrow screen each row becomes a card with the column's name before each value. */
+const classOf = <Row,>({ right, actions }: Column<Row>): string | undefined =>
+  actions ? styles.actions : right ? styles.right : undefined;
+
+/** A table. On a narrow screen each row becomes a card with the column's name above each value. */
 export function Table<Row>({ caption, columns, rows, keyOf, compact }: TableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
@@ -27,9 +32,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, compact }: TableProp
         <caption className="hidden-text">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ label, right }) => (
-              <th key={label} scope="col" className={right ? styles.right : undefined}>
-                {label}
+            {columns.map(column => (
+              <th key={column.label} scope="col" className={classOf(column)}>
+                {column.actions ? <span className="hidden-text">{column.label}</span> : column.label}
               </th>
             ))}
           </tr>
@@ -37,9 +42,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, compact }: TableProp
         <tbody>
           {rows.map(row => (
             <tr key={keyOf(row)}>
-              {columns.map(({ label, cell, right }) => (
-                <td key={label} data-label={label} className={right ? styles.right : undefined}>
-                  {cell(row)}
+              {columns.map(column => (
+                <td key={column.label} data-label={column.label} className={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>

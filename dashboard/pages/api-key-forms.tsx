@@ -1,6 +1,7 @@
 import { useForm } from 'react-hook-form';
 import { useAct } from '../api/hooks.ts';
 import type { ApiKey, ApiKeyWithSecrets, NewApiKey } from '../api/names.ts';
+import styles from '../components/fields.module.css';
 import { CheckInput, TextArea, TextInput } from '../components/fields.tsx';
 import { Form } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
@@ -82,12 +83,10 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         />
       ) : (
         <fieldset>
-          <legend className="small">
-            <strong>{t('Scopes')}</strong>
-          </legend>
-          <div className="stack">
+          <legend className={styles.title}>{t('Scopes')}</legend>
+          <div className={styles.choices}>
             {SCOPES.map(scope => (
-              <label key={scope} className="row">
+              <label key={scope}>
                 <input type="checkbox" value={scope} {...form.register('scopes')} /> <code>{scope}</code>
               </label>
             ))}

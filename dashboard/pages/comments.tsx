@@ -10,16 +10,20 @@ import { TagEditor } from '../components/tag-editor.tsx';
 import { Time } from '../components/time.tsx';
 import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
+import { valueTone } from '../score.ts';
 import { useSession } from '../session.tsx';
-import { valueText } from '../words.ts';
+import { type QuestionType, valueText } from '../words.ts';
 import styles from './comments.module.css';
 
 type Answer = Schemas['Answer'];
 
+/** As often as the numbers beside them: an answer is to be seen within 5 s of its storing. */
+const EVERY_MS = 2500;
+
 /** What somebody wrote: the comment, else the words of the answer itself. */
 const wordsOf = ({ comment, values }: Answer): string => comment ?? valueText(values.main);
 
-function Comment({ answer }: { answer: Answer }) {
+function Comment({ answer, type }: { answer: Answer; type: QuestionType }) {
   const { may } = useSession();
   const patch = useAct('PATCH /v1/answers/{id}');
   const change = (tags: string[]) =>
@@ -32,7 +36,7 @@ function Comment({ answer }: { answer: Answer }) {
       <div className="spread">
         <span className="row">
           {answer.comment !== null && answer.values.main !== undefined && (
-            <Badge plain tone="info">
+            <Badge plain tone={valueTone(type, answer.values.main)}>
               {valueText(answer.values.main)}
             </Badge>
           )}
@@ -49,16 +53,16 @@ function Comment({ answer }: { answer: Answer }) {
 }
 
 /** What people wrote with their answers, with search and tags. */
-export function Comments({ questionId }: { questionId: string }) {
+export function Comments({ question: { id, type } }: { question: Schemas['Question'] }) {
   const [search, setSearch] = useState('');
   const [tag, setTag] = useState('');
   const query = {
-    question_id: questionId,
+    question_id: id,
     written: 'true' as const,
     q: search.trim() || undefined,
     tag: tag.trim() || undefined,
   };
-  const list = useList('GET /v1/answers', { query }, { everyMs: 5000, limit: 25 });
+  const list = useList('GET /v1/answers', { query }, { everyMs: EVERY_MS, limit: 25 });
   return (
     <Panel title={t('What they wrote')}>
       <div className={styles.filters}>
@@ -73,7 +77,7 @@ export function Comments({ questionId }: { questionId: string }) {
             <>
               <ul className={styles.list}>
                 {list.items.map(answer => (
-                  <Comment key={answer.id} answer={answer} />
+                  <Comment key={answer.id} answer={answer} type={type} />
                 ))}
               </ul>
               <More list={list} />

@@ -48,38 +48,40 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
   const label = mode === 'reply' ? t('Reply to the user') : t('Note for the team alone');
   return (
     <div className={mode === 'note' ? `${styles.composer} ${styles.asNote}` : styles.composer}>
-      <div className={styles.modes}>
-        {(['reply', 'note'] as const).map(name => (
-          <button
-            key={name}
-            type="button"
-            className={styles.mode}
-            aria-pressed={mode === name}
-            onClick={() => setMode(name)}
-          >
-            {name === 'reply' ? t('Reply') : t('Note')}
-          </button>
-        ))}
+      <div className={styles.writing}>
+        <div className={styles.modes}>
+          {(['reply', 'note'] as const).map(name => (
+            <button
+              key={name}
+              type="button"
+              className={styles.mode}
+              aria-pressed={mode === name}
+              onClick={() => setMode(name)}
+            >
+              {name === 'reply' ? t('Reply') : t('Note')}
+            </button>
+          ))}
+        </div>
+        <textarea
+          ref={field}
+          value={body}
+          maxLength={LONGEST}
+          aria-label={label}
+          placeholder={label}
+          onChange={event => {
+            setBody(event.target.value);
+            messageId.current = create.isError ? newId() : messageId.current;
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div className={styles.sending}>
+          <span className="small quiet">{t('Ctrl and Enter send it')}</span>
+          <Button small look="primary" isPending={create.isPending} isDisabled={body.trim() === ''} onPress={send}>
+            {mode === 'reply' ? t('Send the reply') : t('Keep the note')}
+          </Button>
+        </div>
       </div>
-      <textarea
-        ref={field}
-        value={body}
-        maxLength={LONGEST}
-        aria-label={label}
-        placeholder={label}
-        onChange={event => {
-          setBody(event.target.value);
-          messageId.current = create.isError ? newId() : messageId.current;
-        }}
-        onKeyDown={onKeyDown}
-      />
       {create.error && <ProblemNote problem={create.error} />}
-      <div className="spread">
-        <span className="small quiet">{t('Ctrl and Enter send it')}</span>
-        <Button look="primary" isPending={create.isPending} isDisabled={body.trim() === ''} onPress={send}>
-          {mode === 'reply' ? t('Send the reply') : t('Keep the note')}
-        </Button>
-      </div>
     </div>
   );
 }

@@ -106,7 +106,11 @@ export function GettingStarted() {
   return (
     <Page
       title={progress.stored ? t('You are set up') : t('Getting started')}
-      lead={t('Four steps from nothing to the first answer. They tick themselves off.')}
+      lead={
+        progress.stored
+          ? t('Answers arrive. What you connected with stays here for the next app.')
+          : t('Four steps from nothing to the first answer. They tick themselves off.')
+      }
     >
       <Panel>
         <Ready query={progress.ingestion}>{() => <Checklist progress={progress} />}</Ready>

@@ -9,6 +9,7 @@ import { Time } from '../components/time.tsx';
 import { formatTime, t } from '../i18n.ts';
 import { BASE, pathTo } from '../paths.ts';
 import { answerState, CONVERSATION_TONE, conversationStatus, valueText } from '../words.ts';
+import styles from './identity.module.css';
 
 interface Who {
   identity: string;
@@ -36,16 +37,14 @@ function factsOf({
 }
 
 const Attributes = ({ identity }: { identity: Identity }) => (
-  <Table
-    compact
-    caption={t('What is known')}
-    rows={factsOf(identity)}
-    keyOf={([name]) => name}
-    columns={[
-      { label: t('Name'), cell: ([name]) => <span className="wrap-anywhere">{name}</span> },
-      { label: t('Value'), cell: ([, value]) => <span className="wrap-anywhere">{value}</span> },
-    ]}
-  />
+  <dl className={styles.facts}>
+    {factsOf(identity).map(([name, value]) => (
+      <div key={name}>
+        <dt className="small quiet wrap-anywhere">{name}</dt>
+        <dd className="wrap-anywhere">{value}</dd>
+      </div>
+    ))}
+  </dl>
 );
 
 /** What of an identity is known beside its answers; nothing, where nobody has told Parley of it. */
@@ -165,9 +164,13 @@ export function IdentityPage() {
         )
       }
     >
-      <Known who={who} />
-      <Answers who={who} />
-      <Conversations who={who} />
+      <div className={styles.person}>
+        <Known who={who} />
+        <div className={styles.left}>
+          <Answers who={who} />
+          <Conversations who={who} />
+        </div>
+      </div>
     </Page>
   );
 }

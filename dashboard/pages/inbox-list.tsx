@@ -1,15 +1,21 @@
 import { GridList, GridListItem, GridListLoadMoreItem, ListLayout, Virtualizer } from 'react-aria-components';
 import type { Schemas } from '../api/schema.ts';
+import { Badge, type Tone } from '../components/badge.tsx';
 import { formatRelative, t } from '../i18n.ts';
+import { type Priority, priorityName } from '../words.ts';
 import styles from './inbox.module.css';
 
 type Conversation = Schemas['Conversation'];
 
 /** The height of each row, so that a hundred thousand need no measuring. */
-const LAYOUT = { rowHeight: 66 };
+const LAYOUT = { rowHeight: 68 };
+
+/** Of which priority a row says so. */
+const PRESSING: Partial<Record<Priority, Tone>> = { high: 'warn', urgent: 'bad' };
 
 const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boolean }) => {
-  const { identity, subject, last_message, unread_count, last_activity_at } = conversation;
+  const { identity, subject, last_message, unread_count, last_activity_at, priority = 'none' } = conversation;
+  const pressing = PRESSING[priority];
   const classes = [styles.row, isHere && styles.here, unread_count > 0 && styles.unread];
   return (
     <div className={classes.filter(Boolean).join(' ')}>
@@ -21,7 +27,15 @@ const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boo
       <time className={styles.when} dateTime={last_activity_at}>
         {formatRelative(last_activity_at)}
       </time>
-      <span className={styles.preview}>{[subject, last_message.preview].filter(Boolean).join(' · ')}</span>
+      <span className={styles.preview}>
+        {subject && <span className={styles.subject}>{subject}</span>}
+        {last_message.preview}
+      </span>
+      {pressing && (
+        <Badge plain tone={pressing}>
+          {priorityName(priority)}
+        </Badge>
+      )}
     </div>
   );
 };

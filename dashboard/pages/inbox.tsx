@@ -4,6 +4,7 @@ import { useApi, useList } from '../api/hooks.ts';
 import type { Schemas } from '../api/schema.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import fields from '../components/fields.module.css';
 import { Filter, Search } from '../components/fields.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Empty, Ready, useTitle } from '../components/page.tsx';
@@ -89,12 +90,12 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
         {t('Inbox')}
       </span>
       <span className="row">
-        <Button small look="quiet" onPress={help}>
-          {t('Keys')}
+        <Button icon small look="quiet" aria-label={t('Keys')} onPress={help}>
+          <Icon name="keys" />
         </Button>
         {write && (
           <Button small onPress={write}>
-            {t('Write')}
+            <Icon name="plus" size={15} /> {t('Write')}
           </Button>
         )}
       </span>
@@ -108,6 +109,7 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
     </div>
     <div className={styles.filters}>
       <Filter
+        small
         label={t('State')}
         value={filters.status}
         onChange={event => change({ status: event.target.value as Filters['status'] })}
@@ -120,13 +122,20 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
         ))}
       </Filter>
       <Filter
+        small
         label={t('Assigned to')}
         value={filters.assignee}
         onChange={event => change({ assignee: event.target.value })}
       >
         <AssigneeOptions />
       </Filter>
-      <Search label={t('Tag')} value={filters.tag} onChange={event => change({ tag: event.target.value })} />
+      <input
+        className={`${fields.input} ${fields.small}`}
+        aria-label={t('Tag')}
+        placeholder={t('Tag')}
+        value={filters.tag}
+        onChange={event => change({ tag: event.target.value })}
+      />
       <label className={styles.check}>
         <input type="checkbox" checked={filters.unread} onChange={event => change({ unread: event.target.checked })} />
         {t('Unread only')}
@@ -156,17 +165,19 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
     <Dialog title={t('Keys')} isOpen={isOpen} close={close}>
       <dl className={styles.keys}>
         {KEYS().map(([key, what]) => (
-          <div key={key} style={{ display: 'contents' }}>
+          <div key={key}>
             <dt>
               <kbd>{key}</kbd>
             </dt>
             <dd>{what}</dd>
           </div>
         ))}
-        <dt>
-          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-        </dt>
-        <dd>{t('Send what is written')}</dd>
+        <div>
+          <dt>
+            <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+          </dt>
+          <dd>{t('Send what is written')}</dd>
+        </div>
       </dl>
       <label className={styles.check}>
         <input type="checkbox" checked={isOn} onChange={event => change(event.target.checked)} />
@@ -232,10 +243,9 @@ export function Inbox() {
       {id ? (
         <Thread key={id} id={id} />
       ) : (
-        <div className={styles.side}>
-          <Empty title={t('No conversation is open')}>
-            <Icon name="inbox" /> {t('Choose one from the list.')}
-          </Empty>
+        <div className={`${styles.side} ${styles.nothing}`}>
+          <Icon name="inbox" size={36} />
+          <Empty title={t('No conversation is open')}>{t('Choose one from the list.')}</Empty>
         </div>
       )}
       <Dialog title={t('Write to a user')} isOpen={isWriting} close={() => setWriting(false)} dismissable={false}>

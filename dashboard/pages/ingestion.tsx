@@ -31,7 +31,7 @@ const toneOf = (ms: number | null): Figure['tone'] => {
 
 const figuresOf = (ingestion: Schemas['Ingestion']): Figure[] => [
   {
-    label: t('Oldest unstored answer'),
+    label: t('Oldest waiting'),
     value: ageText(ingestion.oldest_queued_age_ms),
     hint: ingestion.queued === 0 ? t('Nothing waits') : undefined,
     tone: toneOf(ingestion.oldest_queued_age_ms),
@@ -124,7 +124,7 @@ function Quarantine() {
                     cell: ({ answer_id }) => <code className="small wrap-anywhere">{answer_id}</code>,
                   },
                   { label: t('Since'), cell: ({ quarantined_at }) => <Time at={quarantined_at} /> },
-                  { label: t('Actions'), cell: entry => <Actions entry={entry} /> },
+                  { label: t('Actions'), actions: true, cell: entry => <Actions entry={entry} /> },
                 ]}
               />
               <More list={list} />

@@ -3,7 +3,6 @@ import { useLocation, useParams } from 'wouter';
 import { etagOf } from '../api/client.ts';
 import { useAct, useApi } from '../api/hooks.ts';
 import type { Schemas } from '../api/schema.ts';
-import { Badge } from '../components/badge.tsx';
 import { CardPreview } from '../components/card-preview.tsx';
 import { CheckInput, Choices, SelectInput, TextArea, TextInput } from '../components/fields.tsx';
 import { Form } from '../components/form.tsx';
@@ -13,12 +12,11 @@ import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
 import { PATHS, pathTo } from '../paths.ts';
 import { useSession } from '../session.tsx';
-import { questionTypes, STATUS_TONE, statusName, typeHint, typeName } from '../words.ts';
-import { QuestionActions } from './question-actions.tsx';
+import { type QuestionType, questionTypes, typeHint, typeName } from '../words.ts';
 import { ConfigFields } from './question-config.tsx';
 import styles from './question-editor.module.css';
 import { bodyOf, configOf, EMPTY_QUESTION, type QuestionValues, valuesOf } from './question-form.ts';
-import { QuestionTabs } from './question-tabs.tsx';
+import { QuestionFrame } from './question-frame.tsx';
 
 type Question = Schemas['Question'];
 
@@ -65,6 +63,10 @@ const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> 
   </>
 );
 
+/** The types to choose from; of what was published its own alone. */
+const typesOf = (question: Question | undefined): QuestionType[] =>
+  question && question.status !== 'draft' ? [question.type] : questionTypes();
+
 function Editor({ values, question, save }: EditorProps) {
   const form = useForm<QuestionValues>({ values, resetOptions: { keepDirtyValues: true } });
   const seen = form.watch();
@@ -87,7 +89,7 @@ function Editor({ values, question, save }: EditorProps) {
             name="type"
             label={t('Type')}
             disabled={isFixed}
-            choices={questionTypes().map(type => ({ value: type, label: typeName(type), hint: typeHint(type) }))}
+            choices={typesOf(question).map(type => ({ value: type, label: typeName(type), hint: typeHint(type) }))}
           />
           <TextInput
             form={form}
@@ -140,8 +142,6 @@ function Editor({ values, question, save }: EditorProps) {
   );
 }
 
-const back = () => ({ href: PATHS.questions, label: t('Questions') });
-
 /** A question that is being made: it becomes a draft, which nobody sees yet. */
 export function NewQuestion() {
   const create = useAct('POST /v1/questions');
@@ -152,7 +152,7 @@ export function NewQuestion() {
     go(pathTo('question', { id: question.id }));
   };
   return (
-    <Page title={t('New question')} back={back()}>
+    <Page title={t('New question')} back={{ href: PATHS.questions, label: t('Questions') }}>
       <Editor values={EMPTY_QUESTION} save={save} />
     </Page>
   );
@@ -184,15 +184,8 @@ export function EditQuestion() {
     await patch.mutateAsync({ params: { id }, body: bodyOf(values), ifMatch: etagOf(question) });
     toast(t('Saved'));
   };
-  const { data } = query;
   return (
-    <Page
-      title={data?.name ?? t('Question')}
-      lead={data && <Badge tone={STATUS_TONE[data.status]}>{statusName(data.status)}</Badge>}
-      back={back()}
-      actions={data && <QuestionActions question={data} />}
-    >
-      <QuestionTabs id={id} />
+    <QuestionFrame id={id} question={query.data}>
       <Ready query={query}>
         {question =>
           isEditable(question) && may('questions:write') ? (
@@ -202,6 +195,6 @@ export function EditQuestion() {
           )
         }
       </Ready>
-    </Page>
+    </QuestionFrame>
   );
 }

@@ -3,20 +3,17 @@ import { useParams } from 'wouter';
 import { useApi } from '../api/hooks.ts';
 import type { Results, Score } from '../api/names.ts';
 import type { Schemas } from '../api/schema.ts';
-import { Badge } from '../components/badge.tsx';
 import { Chart } from '../components/chart.tsx';
 import { Filter } from '../components/fields.tsx';
 import { type Figure, Figures } from '../components/figure.tsx';
-import { Empty, Page, Panel, Ready } from '../components/page.tsx';
+import { Empty, Panel, Ready } from '../components/page.tsx';
 import { Table } from '../components/table.tsx';
 import { formatNumber, formatShare, formatTime, t } from '../i18n.ts';
-import { PATHS } from '../paths.ts';
 import { formatScore, measureHint, measureName, scoreText } from '../score.ts';
-import { STATUS_TONE, statusName, typeName, valueText } from '../words.ts';
 import { Comments } from './comments.tsx';
-import { QuestionActions } from './question-actions.tsx';
+import { Distribution } from './distribution.tsx';
+import { QuestionFrame } from './question-frame.tsx';
 import styles from './question-results.module.css';
-import { QuestionTabs } from './question-tabs.tsx';
 
 /** How often the numbers are read again; an unchanged reply is a 304. */
 const EVERY_MS = 2500;
@@ -80,21 +77,8 @@ const figuresOf = ({ score, answered, displays, response_rate, dismissed, writte
 const dayText = (start: string): string =>
   formatTime(`${start}T12:00:00Z`, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-function Distribution({ values }: { values: Results['values'] }) {
-  return (
-    <Panel title={t('Distribution')}>
-      <Chart
-        kind="bar"
-        label={t('How many answers each value has')}
-        points={values.map(({ value, label }) => label ?? valueText(value))}
-        series={[{ label: t('Answers'), tone: 'accent', values: values.map(({ count }) => count) }]}
-        format={formatNumber}
-      />
-    </Panel>
-  );
-}
-
-function Trend({ results: { over_time, score } }: { results: Results }) {
+function Trend({ results: { over_time, score, group_by } }: { results: Results }) {
+  const where = group_by === 'day' ? t('Day') : t('From');
   const points = over_time.map(({ start }) => dayText(start));
   return (
     <>
@@ -103,6 +87,7 @@ function Trend({ results: { over_time, score } }: { results: Results }) {
           <Chart
             kind="line"
             label={t('{measure} over time', { measure: measureName(score.measure) })}
+            where={where}
             points={points}
             series={[
               {
@@ -120,6 +105,7 @@ function Trend({ results: { over_time, score } }: { results: Results }) {
         <Chart
           kind="bar"
           label={t('Shown and answered over time')}
+          where={where}
           points={points}
           series={[
             { label: t('Shown'), tone: 'quiet', values: over_time.map(({ displays }) => displays) },
@@ -163,7 +149,7 @@ const Numbers = ({ results }: { results: Results }) =>
     <>
       <Figures figures={figuresOf(results)} />
       <div className={styles.charts}>
-        {results.values.length > 1 && <Distribution values={results.values} />}
+        {results.values.length > 1 && <Distribution type={results.type} values={results.values} />}
         {results.over_time.length > 1 && <Trend results={results} />}
       </div>
       {results.versions.length > 1 && <Versions versions={results.versions} />}
@@ -201,7 +187,7 @@ function Body({ question }: { question: Schemas['Question'] }) {
         )}
       </div>
       <Ready query={results}>{data => <Numbers results={data} />}</Ready>
-      <Comments questionId={question.id} />
+      <Comments question={question} />
     </>
   );
 }
@@ -210,22 +196,9 @@ function Body({ question }: { question: Schemas['Question'] }) {
 export function QuestionResults() {
   const { id = '' } = useParams();
   const question = useApi('GET /v1/questions/{id}', { params: { id } });
-  const { data } = question;
   return (
-    <Page
-      title={data?.name ?? t('Question')}
-      lead={
-        data && (
-          <span className="row">
-            <Badge tone={STATUS_TONE[data.status]}>{statusName(data.status)}</Badge> {typeName(data.type)}
-          </span>
-        )
-      }
-      back={{ href: PATHS.questions, label: t('Questions') }}
-      actions={data && <QuestionActions question={data} />}
-    >
-      <QuestionTabs id={id} />
+    <QuestionFrame id={id} question={question.data}>
       <Ready query={question}>{read => <Body question={read} />}</Ready>
-    </Page>
+    </QuestionFrame>
   );
 }

@@ -1,19 +1,18 @@
 import { useParams } from 'wouter';
 import { useApi, useList } from '../api/hooks.ts';
 import type { VersionWithChanges } from '../api/names.ts';
-import { Empty, Page, Panel, Ready } from '../components/page.tsx';
+import { Empty, Panel, Ready } from '../components/page.tsx';
 import { More } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { t } from '../i18n.ts';
-import { PATHS } from '../paths.ts';
-import { QuestionTabs } from './question-tabs.tsx';
+import { QuestionFrame } from './question-frame.tsx';
 import styles from './question-versions.module.css';
 
 /** A changed part as text: words as they are, everything else as JSON. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 1));
 
 const Change = ({ pointer, before, after }: { pointer: string; before: unknown; after: unknown }) => (
-  <li>
+  <li className={styles.change}>
     <code className="small quiet">{pointer.slice(1).replaceAll('/', ' › ')}</code>
     {before != null && (
       <p>
@@ -52,8 +51,7 @@ export function QuestionVersions() {
   const question = useApi('GET /v1/questions/{id}', { params: { id } });
   const list = useList('GET /v1/questions/{id}/versions', { params: { id } });
   return (
-    <Page title={question.data?.name ?? t('Versions')} back={{ href: PATHS.questions, label: t('Questions') }}>
-      <QuestionTabs id={id} />
+    <QuestionFrame id={id} question={question.data}>
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (
@@ -70,6 +68,6 @@ export function QuestionVersions() {
           )
         }
       </Ready>
-    </Page>
+    </QuestionFrame>
   );
 }

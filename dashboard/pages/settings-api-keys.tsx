@@ -158,7 +158,7 @@ export function ApiKeys() {
                     cell: ({ expires_at }) =>
                       expires_at ? formatTime(expires_at, { dateStyle: 'medium' }) : t('Never'),
                   },
-                  { label: t('Actions'), cell: apiKey => <Actions apiKey={apiKey} begin={begin} /> },
+                  { label: t('Actions'), actions: true, cell: apiKey => <Actions apiKey={apiKey} begin={begin} /> },
                 ]}
               />
               <More list={list} />

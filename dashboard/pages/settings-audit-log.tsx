@@ -57,7 +57,9 @@ const columns = () => [
   {
     label: t('When'),
     cell: ({ at }: AuditEntry) => (
-      <time dateTime={at}>{formatTime(at, { dateStyle: 'medium', timeStyle: 'medium' })}</time>
+      <time dateTime={at} className="nowrap">
+        {formatTime(at, { dateStyle: 'medium', timeStyle: 'medium' })}
+      </time>
     ),
   },
   {
@@ -97,7 +99,12 @@ export function AuditLog() {
   return (
     <SettingsFrame title={t('Audit log')}>
       <div className="row">
-        <Filter label={t('What')} value={action} onChange={event => setAction(event.target.value as typeof action)}>
+        <Filter
+          small
+          label={t('What')}
+          value={action}
+          onChange={event => setAction(event.target.value as typeof action)}
+        >
           <option value="">{t('Everything that was done')}</option>
           {ACTIONS.map(name => (
             <option key={name}>{name}</option>

@@ -4,6 +4,7 @@ import { PageTabs } from '../components/tabs.tsx';
 import { t } from '../i18n.ts';
 import { PATHS } from '../paths.ts';
 import { useSession } from '../session.tsx';
+import styles from './settings-frame.module.css';
 
 /** The frame of the settings: one tab for each thing that this person may see. */
 export function SettingsFrame({
@@ -26,7 +27,7 @@ export function SettingsFrame({
   return (
     <Page title={title} actions={actions}>
       <PageTabs label={t('Settings')} tabs={tabs} />
-      {children}
+      <div className={styles.settings}>{children}</div>
     </Page>
   );
 }

@@ -73,6 +73,7 @@ function Role({ member }: { member: Member }) {
     );
   return (
     <Filter
+      small
       label={t('Role of {name}', { name: member.name || member.email })}
       value={member.role}
       disabled={patch.isPending}
@@ -134,7 +135,7 @@ function Invitations() {
               { label: t('E-mail'), cell: ({ email }) => email },
               { label: t('Role'), cell: ({ role }) => roleName(role) },
               { label: t('Expires'), cell: ({ expires_at }) => <Time at={expires_at} /> },
-              { label: t('Actions'), cell: invitation => <Withdraw invitation={invitation} /> },
+              { label: t('Actions'), actions: true, cell: invitation => <Withdraw invitation={invitation} /> },
             ]}
           />
         )}
@@ -185,7 +186,9 @@ export function Members() {
                 { label: t('Role'), cell: member => <Role member={member} /> },
                 { label: t('Second factor'), cell: ({ totp_enabled }) => (totp_enabled ? t('On') : t('Off')) },
                 { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
-                ...(mayManage ? [{ label: t('Actions'), cell: (member: Member) => <Remove member={member} /> }] : []),
+                ...(mayManage
+                  ? [{ label: t('Actions'), actions: true, cell: (member: Member) => <Remove member={member} /> }]
+                  : []),
               ]}
             />
             <More list={list} />

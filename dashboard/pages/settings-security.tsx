@@ -12,6 +12,7 @@ import { Note } from '../components/problem-note.tsx';
 import { Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { toast } from '../components/toast.tsx';
+import { deviceName } from '../device.ts';
 import { t } from '../i18n.ts';
 import { useSession, useSessionChange } from '../session.tsx';
 import { NewPassword } from './password-input.tsx';
@@ -197,7 +198,9 @@ function Sessions() {
                 label: t('Device'),
                 cell: ({ user_agent, ip, current }) => (
                   <>
-                    <span className="wrap-anywhere">{user_agent ?? t('Unknown')}</span>{' '}
+                    <span className="wrap-anywhere" title={user_agent ?? undefined}>
+                      {user_agent ? deviceName(user_agent) : t('Unknown')}
+                    </span>{' '}
                     {current && (
                       <Badge plain tone="info">
                         {t('This one')}
@@ -209,13 +212,18 @@ function Sessions() {
               },
               { label: t('Last seen'), cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
               { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
-              { label: t('Actions'), cell: ({ id, current }) => (current ? null : <EndSession id={id} />) },
+              {
+                label: t('Actions'),
+                actions: true,
+                cell: ({ id, current }) => (current ? null : <EndSession id={id} />),
+              },
             ]}
           />
         )}
       </Ready>
       <div>
         <ConfirmButton
+          look="plain"
           label={t('Sign out everywhere')}
           title={t('Sign out everywhere?')}
           confirmLabel={t('Sign out everywhere')}

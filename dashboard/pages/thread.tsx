@@ -7,6 +7,7 @@ import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { ConfirmButton } from '../components/dialog.tsx';
 import { Filter } from '../components/fields.tsx';
+import { Icon } from '../components/icon.tsx';
 import { IdentityLink } from '../components/identity-link.tsx';
 import { Loading, Ready } from '../components/page.tsx';
 import { TagEditor } from '../components/tag-editor.tsx';
@@ -41,6 +42,7 @@ function Assignee({ conversation, change }: { conversation: Conversation; change
   const { data } = useApi('GET /v1/members', { query: { limit: 100 } });
   return (
     <Filter
+      small
       label={t('Assigned to')}
       value={conversation.assignee_id ?? ''}
       onChange={event => change({ assignee_id: event.target.value || null })}
@@ -57,6 +59,7 @@ function Assignee({ conversation, change }: { conversation: Conversation; change
 
 const PriorityFilter = ({ conversation, change }: { conversation: Conversation; change(body: Change): void }) => (
   <Filter
+    small
     label={t('Priority')}
     value={conversation.priority ?? 'none'}
     onChange={event => change({ priority: event.target.value as Priority })}
@@ -99,9 +102,9 @@ function Head({ conversation }: { conversation: Conversation }) {
   return (
     <header className={styles.threadHead}>
       <Link href={PATHS.inbox} className={styles.backLink}>
-        {t('All conversations')}
+        <Icon name="back" size={14} /> {t('All conversations')}
       </Link>
-      <div className="spread">
+      <div className={styles.about}>
         <div>
           <h2 className="wrap-anywhere">{subject || t('Conversation')}</h2>
           <span className="row small">
@@ -115,14 +118,16 @@ function Head({ conversation }: { conversation: Conversation }) {
           </Button>
         )}
       </div>
-      {mayWrite && (
-        <div className="row">
-          <Assignee conversation={conversation} change={change} />
-          <PriorityFilter conversation={conversation} change={change} />
-          {may('conversations:delete') && <Delete id={conversation.id} />}
-        </div>
-      )}
-      <TagEditor tags={tags} change={mayWrite ? next => change({ tags: next }) : undefined} />
+      <div className="row">
+        {mayWrite && <Assignee conversation={conversation} change={change} />}
+        {mayWrite && <PriorityFilter conversation={conversation} change={change} />}
+        <TagEditor tags={tags} change={mayWrite ? next => change({ tags: next }) : undefined} />
+        {may('conversations:delete') && (
+          <span className={styles.atEnd}>
+            <Delete id={conversation.id} />
+          </span>
+        )}
+      </div>
     </header>
   );
 }

@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { waitFor } from '../../test/support/wait.ts';
+import { BASE } from '../paths.ts';
+import type { Scene } from './scenes.ts';
+
+export type State = Awaited<ReturnType<BrowserContext['storageState']>>;
+export type Scheme = 'light' | 'dark';
+const SCHEMES: Scheme[] = ['light', 'dark'];
+
+/** A desk, and a phone with a finger on it. */
+const SCREENS: Record<string, BrowserContextOptions> = {
+  wide: { viewport: { width: 1440, height: 900 } },
+  narrow: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+};
+
+/** For README: sharp on a dense screen, and of the size that it has there. */
+const PRINT: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5 };
+const PRINT_QUALITY = 82;
+
+/** Opens the scene and waits until nothing is on its way. */
+async function stage(page: Page, baseUrl: string, { path, before, act, isPending }: Scene): Promise<void> {
+  await before?.(page);
+  await page.goto('about:blank'); // an address that differs in its fragment alone would not be loaded anew
+  await page.goto(`${baseUrl}${BASE}${path}`);
+  if (isPending) {
+    await page.getByRole('status').first().waitFor();
+    return;
+  }
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
+  await act?.(page);
+  await page.waitForTimeout(400); // a chart is drawn in the frame after its library has come
+}
+
+async function inContext(browser: Browser, options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
+  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  context.setDefaultTimeout(10_000);
+  await work(await context.newPage());
+  await context.close();
+}
+
+interface Shoot {
+  browser: Browser;
+  baseUrl: string;
+  folder: string;
+  storageState?: State;
+  /** The language of the browser; its code stands in the names of the files. */
+  locale?: string;
+  schemes?: Scheme[];
+}
+
+/** Pictures of scenes in both looks at both sizes, as PNG; of the whole page, or of the screen where a dialog is open. */
+export async function shoot(
+  { browser, baseUrl, folder, storageState, locale = 'en-GB', schemes = SCHEMES }: Shoot,
+  scenes: Scene[],
+): Promise<void> {
+  for (const colorScheme of schemes)
+    for (const [size, screen] of Object.entries(SCREENS))
+      for (const scene of scenes.filter(({ only = size }) => only === size))
+        await inContext(browser, { ...screen, colorScheme, storageState, locale }, async page => {
+          await stage(page, baseUrl, scene);
+          const path = join(folder, `${scene.name}-${size}-${colorScheme}.png`);
+          await page.screenshot({ path, fullPage: !scene.isScreen });
+        });
+}
+
+/** The pictures of README as WebP, which Playwright does not write and Chromium does. */
+export async function print({ browser, baseUrl, folder, storageState }: Shoot, scenes: Scene[]): Promise<void> {
+  for (const colorScheme of SCHEMES)
+    for (const scene of scenes)
+      await inContext(browser, { ...PRINT, colorScheme, storageState }, async page => {
+        await stage(page, baseUrl, scene);
+        const session = await page.context().newCDPSession(page);
+        const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: PRINT_QUALITY });
+        await writeFile(join(folder, `${scene.name}-${colorScheme}.webp`), Buffer.from(data, 'base64'));
+      });
+}

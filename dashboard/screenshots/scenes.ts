@@ -1,0 +1,211 @@
+/** Every page, dialog and state that is pictured, and how one comes to it. */
+import type { Page } from 'playwright-core';
+import { pathTo } from '../paths.ts';
+import type { Seeded } from './seed.ts';
+
+export interface Scene {
+  /** What the picture is called in the folder. */
+  name: string;
+  path: string;
+  /** Before the page is opened, such as what the network does. */
+  before?(page: Page): Promise<unknown>;
+  /** What is done on the page. */
+  act?(page: Page): Promise<unknown>;
+  /** What is on the screen, and not the whole page: of dialogs, and of pages that scroll within. */
+  isScreen?: boolean;
+  /** The page never comes to rest: what is shown until then. */
+  isPending?: boolean;
+  only?: 'wide' | 'narrow';
+}
+
+const press = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('button', { name, exact: true }).first().click();
+
+const PROBLEM = {
+  type: 'about:blank',
+  title: 'The store is away',
+  status: 500,
+  detail: 'PostgreSQL did not answer in time. Nothing was changed.',
+  request_id: '5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a',
+};
+
+const failing = (page: Page) =>
+  page.route('**/v1/questions?*', route =>
+    route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: JSON.stringify(PROBLEM),
+    }),
+  );
+
+const neverAnswering = (page: Page) => page.route('**/v1/questions?*', () => undefined);
+
+/** Before the login. */
+export const FRONT: Scene[] = [
+  { name: 'login', path: pathTo('login') },
+  {
+    name: 'login-refused',
+    path: pathTo('login'),
+    async act(page) {
+      await page.getByLabel('E-mail').fill('ada@acme.example');
+      await page.getByLabel('Password').fill('not this one');
+      await press('Sign in')(page);
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  { name: 'forgotten', path: pathTo('forgotten') },
+  { name: 'setup', path: `${pathTo('setup')}#token=example` },
+  { name: 'reset', path: `${pathTo('reset')}#token=example` },
+  { name: 'invitation-gone', path: `${pathTo('invitation')}#token=example` },
+];
+
+/** A tenant on its first day. */
+export const EMPTY: Scene[] = [
+  { name: 'empty-home', path: pathTo('home') },
+  { name: 'empty-questions', path: pathTo('questions') },
+  { name: 'empty-inbox', path: pathTo('inbox'), isScreen: true },
+  { name: 'empty-api-keys', path: pathTo('apiKeys') },
+  { name: 'empty-ingestion', path: pathTo('ingestion') },
+];
+
+/** Every page of a tenant that is at work. */
+export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
+  { name: 'getting-started', path: pathTo('home') },
+  { name: 'questions', path: pathTo('questions') },
+  { name: 'question-new', path: pathTo('newQuestion') },
+  { name: 'question-edit', path: pathTo('question', { id: draftId }) },
+  { name: 'question-edit-live', path: pathTo('question', { id: questions.choice }) },
+  { name: 'results-nps', path: pathTo('questionResults', { id: questions.nps }) },
+  { name: 'results-csat', path: pathTo('questionResults', { id: questions.csat }) },
+  { name: 'results-choice', path: pathTo('questionResults', { id: questions.choice }) },
+  { name: 'results-thumbs', path: pathTo('questionResults', { id: questions.thumbs }) },
+  { name: 'results-text', path: pathTo('questionResults', { id: questions.text }) },
+  { name: 'versions', path: pathTo('questionVersions', { id: questions.nps }) },
+  { name: 'inbox', path: pathTo('inbox'), isScreen: true },
+  { name: 'conversation', path: pathTo('conversation', { id: conversationId }), isScreen: true },
+  { name: 'person', path: pathTo('identity', { identity: 'mara.voss' }) },
+  { name: 'ingestion', path: pathTo('ingestion') },
+  { name: 'settings-general', path: pathTo('general') },
+  { name: 'settings-api-keys', path: pathTo('apiKeys') },
+  { name: 'settings-members', path: pathTo('members') },
+  { name: 'settings-security', path: pathTo('security') },
+  { name: 'settings-audit-log', path: pathTo('auditLog') },
+];
+
+/** Dialogs, and what a page is while it loads, when it fails, and after something was done. */
+export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
+  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: press('Create a key') },
+  {
+    name: 'key-public',
+    path: pathTo('apiKeys'),
+    isScreen: true,
+    async act(page) {
+      await press('Create a key')(page);
+      await page.getByLabel('Public').check();
+    },
+  },
+  {
+    name: 'key-secrets',
+    path: pathTo('apiKeys'),
+    isScreen: true,
+    async act(page) {
+      await press('Create a key')(page);
+      await page.getByLabel('Name').fill('staging');
+      await press('Create')(page);
+      await page.getByText('Copy both values now.', { exact: false }).waitFor();
+    },
+  },
+  { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: press('Rotate') },
+  { name: 'key-revoke', path: pathTo('apiKeys'), isScreen: true, act: press('Revoke') },
+  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: press('Invite somebody') },
+  {
+    name: 'question-close',
+    path: pathTo('questionResults', { id: questions.nps }),
+    isScreen: true,
+    act: press('Close'),
+  },
+  {
+    name: 'question-saved',
+    path: pathTo('question', { id: draftId }),
+    isScreen: true,
+    async act(page) {
+      await page.getByText('How often, and before what').click();
+      await press('Save')(page);
+      await page.getByText('Saved').waitFor();
+    },
+  },
+  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Create the draft') },
+  {
+    name: 'results-table',
+    path: pathTo('questionResults', { id: questions.nps }),
+    act: page => page.getByText('The numbers as a table').first().click(),
+  },
+  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: press('Write') },
+  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: press('Keys') },
+  {
+    name: 'conversation-note',
+    path: pathTo('conversation', { id: conversationId }),
+    isScreen: true,
+    async act(page) {
+      await press('Note')(page);
+      await page.getByLabel('Note for the team alone').fill('Sent her the 250 g bag of the Huila.');
+    },
+  },
+  {
+    name: 'inbox-nothing-fits',
+    path: pathTo('inbox'),
+    isScreen: true,
+    async act(page) {
+      await page.getByLabel('Search conversations').fill('zeppelin');
+      await page.getByText('Nothing fits').waitFor();
+    },
+  },
+  {
+    name: 'token-doctor',
+    path: pathTo('home'),
+    async act(page) {
+      await page.getByLabel('Token', { exact: true }).fill('eyJhbGciOiJub25lIn0.e30.');
+      await press('Examine')(page);
+      await page.getByText('The token would be refused.').waitFor();
+    },
+  },
+  { name: 'loading', path: pathTo('questions'), before: neverAnswering, isPending: true },
+  {
+    name: 'error',
+    path: pathTo('questions'),
+    before: failing,
+    act: page => page.getByRole('alert').waitFor(),
+  },
+  { name: 'not-found', path: pathTo('question', { id: 'nowhere' }) },
+  { name: 'menu', path: pathTo('questions'), isScreen: true, only: 'narrow', act: press('Menu') },
+];
+
+const GERMAN = [
+  'getting-started',
+  'questions',
+  'question-edit',
+  'results-nps',
+  'conversation',
+  'settings-general',
+  'settings-api-keys',
+  'settings-members',
+  'settings-security',
+  'ingestion',
+];
+
+/** Some pages in German, whose words are longer. */
+export const germanOf = (seeded: Seeded): Scene[] =>
+  pagesOf(seeded)
+    .filter(({ name }) => GERMAN.includes(name))
+    .map(scene => ({ ...scene, name: `de-${scene.name}` }));
+
+const PRINTED = { 'results-nps': 'results', conversation: 'inbox', 'question-edit': 'editor' } as Record<
+  string,
+  string
+>;
+
+/** What README shows. */
+export const printedOf = (seeded: Seeded): Scene[] =>
+  pagesOf(seeded)
+    .filter(({ name }) => name in PRINTED)
+    .map(scene => ({ ...scene, name: PRINTED[scene.name] as string }));

@@ -1,0 +1,173 @@
+/** Fills a fresh Parley as a small shop would in six weeks: over HTTP, then moved into the past by SQL. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { withClient } from '../../src/platform/postgres-client.ts';
+import { runCommand } from '../../test/support/process.ts';
+import { asBearer, asPerson, PASSWORD, type ShownKey, signToken } from '../../test/support/team.ts';
+import { waitFor } from '../../test/support/wait.ts';
+import { answerTo, chance, customer, DRAFT, QUESTIONS, type QuestionKey, TALKS, type Talk } from './shop.ts';
+
+const DAYS = 42;
+const DAY_MS = 86_400_000;
+const PER_REQUEST = 100;
+const STORED_WITHIN_MS = 60_000;
+/** How many answers each question gets a day, more or less. */
+const A_DAY: Record<QuestionKey, number> = { nps: 7, csat: 4, choice: 2, thumbs: 2, text: 0.5 };
+
+export interface Place {
+  baseUrl: string;
+  /** Where the embedded database lives. */
+  folder: string;
+}
+
+export interface Seeded {
+  questions: Record<QuestionKey, string>;
+  draftId: string;
+  conversationId: string;
+}
+
+type Send = (method: string, path: string, body?: unknown, bearer?: string) => Promise<{ id: string }>;
+
+async function createQuestions(send: Send): Promise<Seeded['questions']> {
+  const made: [string, string][] = [];
+  for (const { key, ...question } of QUESTIONS) {
+    const { id } = await send('POST', '/v1/questions', question);
+    await send('POST', `/v1/questions/${id}/publish`);
+    made.push([key, id]);
+  }
+  const questions = Object.fromEntries(made) as Seeded['questions'];
+  await send('PATCH', `/v1/questions/${questions.nps}`, { title: 'Would you recommend Nordlicht to a friend?' });
+  await send('POST', `/v1/questions/${questions.thumbs}/pause`);
+  return questions;
+}
+
+/** Answers with the times at which they would have come. */
+function answersOf(question: QuestionKey, id: string, now: number) {
+  const count = Math.round(A_DAY[question] * DAYS);
+  return Array.from({ length: count }, (_, at) => {
+    const late = at / count;
+    const { value, comment } = answerTo(question, at, late);
+    const isDismissed = chance(at + 11) > 0.68 + late * 0.1;
+    return {
+      at: new Date(now - (1 - late) * DAYS * DAY_MS - chance(at + 5) * DAY_MS * 0.5),
+      answer: {
+        id: crypto.randomUUID(),
+        identity: customer(Math.floor(chance(at * 3 + count) * 132)),
+        revision: 1,
+        question_id: id,
+        question_version: question === 'nps' && late > 0.6 ? 2 : 1,
+        state: isDismissed ? 'dismissed' : 'completed',
+        metadata: {
+          platform: at % 3 ? 'iOS 26' : 'Android 16',
+          app_version: late > 0.5 ? '4.2.0' : '4.1.3',
+          locale: 'en',
+        },
+        ...(isDismissed ? {} : { values: { main: value }, ...(comment ? { comment } : {}) }),
+      },
+    };
+  });
+}
+
+async function sendAnswers(send: Send, questions: Seeded['questions']) {
+  const now = Date.now();
+  const all = QUESTIONS.flatMap(({ key }) => answersOf(key, questions[key], now));
+  const answers = all.map(({ answer }) => answer);
+  for (let at = 0; at < answers.length; at += PER_REQUEST)
+    await send('POST', '/v1/answers', { answers: answers.slice(at, at + PER_REQUEST) });
+  const storedCount = async () => ((await send('GET', '/v1/ingestion')) as unknown as { stored: number }).stored;
+  await waitFor(async () => (await storedCount()) === answers.length, STORED_WITHIN_MS);
+  return all;
+}
+
+async function talk(send: Send, sign: (identity: string) => Promise<string>, memberId: string, told: Talk) {
+  const token = await sign(told.identity);
+  const [[, message] = ['user', ''], ...lines] = told.lines;
+  const { id } = await send('POST', '/v1/conversations', { message, subject: told.subject }, token);
+  for (const [who, body] of lines)
+    await send(
+      'POST',
+      `/v1/conversations/${id}/messages`,
+      { body, ...(who === 'note' ? { kind: 'note' } : {}) },
+      who === 'user' ? token : undefined,
+    );
+  const change = { ...told.change, ...(told.assign ? { assignee_id: memberId } : {}) };
+  if (Object.keys(change).length > 0) await send('PATCH', `/v1/conversations/${id}`, change);
+  if (told.read) await send('PUT', `/v1/conversations/${id}/read`, { seq: told.lines.length });
+  return id;
+}
+
+/** A second member, who took the invitation, and an invitation that is open. */
+async function inviteTeam(page: Page, baseUrl: string): Promise<string> {
+  const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'mika@nordlicht.example', role: 'agent' });
+  const token = new URL(link).hash.replace('#token=', '');
+  const reply = await fetch(`${baseUrl}/v1/invitations/${token}/accept`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: baseUrl },
+    body: JSON.stringify({ name: 'Mika Sørensen', password: PASSWORD }),
+  });
+  if (!reply.ok) throw new Error(`The invitation was not taken: ${reply.status} ${await reply.text()}`);
+  await asPerson(page, 'POST', '/v1/members', { email: 'eva@nordlicht.example', role: 'analyst' });
+  const { data } = await asPerson(page, 'GET', '/v1/members');
+  return data.find((member: { name: string }) => member.name === 'Mika Sørensen').id;
+}
+
+/** Puts one stored answer into the quarantine, as if the worker had failed at it. */
+const SET_ONE_ASIDE = `
+  with one as (delete from answers where id = (select id from answers order by received_at desc limit 1) returning *),
+  counted as (update ingestion_totals set stored = stored - 1, quarantined = quarantined + 1)
+  insert into quarantined_answers
+  select tenant_id, gen_random_uuid(), id, 'unprocessable', 'Three workers ended while they stored it.',
+    jsonb_build_object('id', id, 'identity', identity, 'question_id', question_id, 'card_id', card_id, 'state', state,
+      'values', "values")::text, now() - interval '3 h'
+  from one`;
+
+/** Moves what was stored a moment ago to where it would have been, and counts the results anew. */
+async function moveIntoThePast({ folder }: Place, answers: { at: Date; answer: { id: string } }[]): Promise<void> {
+  const { port, password } = JSON.parse(await readFile(join(folder, 'postgres.json'), 'utf8'));
+  await withClient(`postgresql://parley:${password}@127.0.0.1:${port}/parley`, async client => {
+    await client.query(
+      `update answers set received_at = moved.at, stored_at = moved.at, updated_at = moved.at
+       from unnest($1::uuid[], $2::timestamptz[]) as moved (id, at) where answers.id = moved.id`,
+      [answers.map(({ answer }) => answer.id), answers.map(({ at }) => at)],
+    );
+    await client.query(
+      `update question_versions set created_at = created_at - make_interval(days => case version when 1 then 44 else 17 end)`,
+    );
+    await client.query(SET_ONE_ASIDE);
+    for (const { identity, minutesAgo } of TALKS) {
+      await client.query(
+        `update messages set created_at = now() - make_interval(
+           mins => $2::int + 23 * (last_seq + last_note_seq - seq - messages.note_seq))
+         from conversations where conversations.id = conversation_id and identity = $1`,
+        [identity, minutesAgo],
+      );
+      await client.query(
+        `update conversations set last_activity_at = now() - make_interval(mins => $2::int) where identity = $1`,
+        [identity, minutesAgo],
+      );
+    }
+  });
+  const { code, stderr } = await runCommand(['results', 'rebuild'], { DATA_DIR: folder });
+  if (code !== 0) throw new Error(stderr);
+}
+
+/** The whole: keys, a team, questions, some 600 answers over six weeks, conversations, one answer in quarantine. */
+export async function fill(page: Page, place: Place): Promise<Seeded> {
+  const me = (await asPerson(page, 'GET', '/v1/me')) as { account: { memberships: { tenant: { id: string } }[] } };
+  const tenantId = me.account.memberships[0]?.tenant.id as string;
+  const key = (await asPerson(page, 'POST', '/v1/api-keys', { name: 'backend', kind: 'server' })) as ShownKey;
+  const allowed_origins = ['https://app.nordlicht.example'];
+  await asPerson(page, 'POST', '/v1/api-keys', { name: 'iOS app', kind: 'public', allowed_origins });
+  const send: Send = (method, path, body, bearer = key.api_key) => asBearer(place.baseUrl, bearer, method, path, body);
+  const memberId = await inviteTeam(page, place.baseUrl);
+  const questions = await createQuestions(send);
+  const draft = await send('POST', '/v1/questions', DRAFT);
+  const answers = await sendAnswers(send, questions);
+  const talks: string[] = [];
+  for (const told of TALKS.toReversed())
+    talks.push(await talk(send, identity => signToken(key, tenantId, identity), memberId, told));
+  await send('PUT', '/v1/identities/mara.voss', { attributes: { plan: 'Club', city: 'Kiel', orders: 14 } });
+  await moveIntoThePast(place, answers);
+  return { questions, draftId: draft.id, conversationId: talks.at(-1) as string };
+}
