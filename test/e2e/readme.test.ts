@@ -145,7 +145,8 @@ test('every dependency has its sentence in the decision on dependencies', () => 
 });
 
 test('every link in the documents leads to a file that is there', () => {
-  const documents = ['.', 'docs', 'docs/decisions'].flatMap(name =>
+  const folders = ['.', 'docs', 'docs/decisions', 'docs/guides', 'clients/contract', 'clients/javascript'];
+  const documents = folders.flatMap(name =>
     readdirSync(join(PROJECT, name)).flatMap(file => (file.endsWith('.md') ? [join(PROJECT, name, file)] : [])),
   );
   const broken = documents.flatMap(document =>

@@ -1,0 +1,135 @@
+import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  createServerClient,
+  type List,
+  newId,
+  ParleyError,
+  type RequestOptions,
+  signToken,
+} from '../src/server/index.ts';
+import { OPERATIONS, type OperationName } from '../src/server/operations.ts';
+import { eventually, expectEqual, expectFailure, print, type Step, type Steps, setting } from './steps.ts';
+
+interface Arguments {
+  params?: Record<string, string>;
+  query?: { verified?: boolean };
+  body?: object;
+  if_match?: string;
+  idempotency_key?: string;
+}
+
+/** The arguments of the contract in the order in which this client takes them. */
+export function inOrder(operation: OperationName, { params = {}, query, body, if_match, idempotency_key }: Arguments) {
+  const [method, path] = OPERATIONS[operation];
+  const options: RequestOptions & { verified?: boolean } = {
+    ...(if_match === undefined ? {} : { ifMatch: if_match }),
+    ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
+    ...(method === 'GET' || query?.verified === undefined ? {} : { verified: query.verified }),
+  };
+  const names = (path.match(/\{\w+\}/g) ?? []).map(name => params[name.slice(1, -1)]);
+  return [...names, ...(method === 'GET' ? [query] : body === undefined ? [options] : [body, options])];
+}
+
+/** The steps of a tenant's server. */
+export function createServerSteps(): Steps {
+  const client = createServerClient({
+    baseUrl: setting('PARLEY_BASE_URL'),
+    apiKey: setting('PARLEY_API_KEY'),
+    retry: { baseMs: Number(setting('PARLEY_RETRY_BASE_MS')) },
+  });
+  const saved = new Map<string, string>([['language', 'javascript']]);
+  const journal = join(setting('PARLEY_STATE'), 'journal.jsonl');
+
+  const fill = <T>(value: T): T =>
+    JSON.parse(JSON.stringify(value ?? {}).replace(/\{(\w+)\}/g, (all, name) => saved.get(name) ?? all));
+
+  // biome-ignore lint/suspicious/noExplicitAny: the scenario names the operation
+  const call = (operation: OperationName, args: Arguments): any =>
+    (client[operation] as (...given: unknown[]) => unknown)(...inOrder(operation, fill(args)));
+
+  /** Writes an answer down for good before it is sent anywhere. */
+  function note(answer: { id: string; identity: string }): void {
+    const file = openSync(journal, 'a');
+    appendFileSync(file, `${JSON.stringify(answer)}\n`);
+    fsyncSync(file);
+    closeSync(file);
+    print({ recorded: answer.id, identity: answer.identity });
+  }
+
+  async function questionWith(title: string): Promise<string> {
+    for await (const question of client.listQuestions({ q: title })) if (question.title === title) return question.id;
+    throw new Error(`there is no question "${title}"`);
+  }
+
+  async function count(list: List<unknown>): Promise<number> {
+    let items = 0;
+    for await (const _ of list) items++;
+    return items;
+  }
+
+  return {
+    async sign({ user, as }) {
+      const grant = { keyId: setting('PARLEY_KEY_ID'), secret: setting('PARLEY_KEY_SECRET') };
+      saved.set(as, await signToken({ ...grant, tenantId: setting('PARLEY_TENANT_ID'), identity: user }));
+    },
+    async inspect(step) {
+      const { valid, code } = await client.inspectToken({ token: saved.get(step.token) ?? step.token });
+      expectEqual({ valid, code }, { valid: step.valid, code: step.code }, 'the inspection');
+    },
+    async call(step) {
+      const run = () => call(step.operation, step.arguments);
+      if (step.failure) return expectFailure(step, run);
+      const result = await run();
+      for (const [name, field] of Object.entries(step.save ?? {})) saved.set(name, result[field as string]);
+      for (const [field, value] of Object.entries(step.expect ?? {})) expectEqual(result[field], value, field);
+    },
+    async iterate(step) {
+      const check = async () => expectEqual(await count(call(step.operation, step.arguments)), step.count, 'items');
+      await (step.wait ? eventually(check) : check());
+    },
+    async record_answers(step) {
+      const { question, identity } = fill({ question: step.question, identity: step.identity });
+      const answers = step.values.map((value: never) => ({
+        id: newId(),
+        revision: 1,
+        identity,
+        question_id: question,
+        question_version: 1,
+        state: 'completed',
+        values: { main: value },
+      }));
+      const { results } = await client.recordAnswers({ answers });
+      expectEqual(
+        results.map(({ status }) => status),
+        step.statuses,
+        'the receipts',
+      );
+    },
+    async record_many(step: Step) {
+      const question_id = await eventually(() => questionWith(step.question));
+      for (let n = 0; n < step.count; n++) {
+        const answer = { id: newId(), revision: 1, identity: step.identity, question_id, question_version: 1 };
+        note({ ...answer, ...{ state: 'completed', values: { main: 1 + (n % 5) } } });
+        await new Promise(resolve => setTimeout(resolve, step.pause_ms));
+      }
+    },
+    async drain() {
+      const lines = existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').slice(0, -1) : [];
+      for (let first = 0; first < lines.length; first += 100) {
+        const answers = lines.slice(first, first + 100).map(line => JSON.parse(line));
+        await eventually(async () => {
+          const { results } = await client.recordAnswers({ answers });
+          const refused = results.find(({ status }) => status === 'rejected');
+          if (refused) throw new ParleyError('invalid', JSON.stringify(refused));
+        });
+      }
+    },
+    async call_many({ operation, identity, count: times }) {
+      for (let n = 1; n <= times; n++) {
+        const body = { identity, subject: `Many ${n}`, message: 'First' };
+        await eventually(() => call(operation, { body, idempotency_key: `many-${n}` }));
+      }
+    },
+  };
+}

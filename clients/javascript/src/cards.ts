@@ -1,0 +1,54 @@
+import type { Call } from './client.ts';
+import { ParleyError } from './errors.ts';
+import { type Query, withQuery } from './path.ts';
+import { isSameOwner, type Owner } from './tokens.ts';
+import type { Card, CardQuery } from './types.ts';
+import type { Reply } from './wire.ts';
+
+export interface CardReader {
+  /** The cards that the user sees now, at most 20, the most important first. */
+  listCards(query?: CardQuery): Promise<Card[]>;
+  /** For whom a card was fetched. Its id is that user's alone. */
+  ownerOf(cardId: string): Owner | undefined;
+}
+
+/** A list of cards as it was last read. */
+interface Hand {
+  question: string;
+  owner: Owner;
+  etag: string;
+  cards: Card[];
+}
+
+/** Reads cards, and asks with the entity tag of those that it has. */
+export function createCardReader(request: (call: Call) => Promise<Reply>): CardReader & { forget(): void } {
+  const owners = new Map<string, Owner>();
+  let last: Hand | undefined;
+  return {
+    async listCards(query = {}) {
+      const question = withQuery('/v1/cards', query as Query);
+      let asked: Owner | undefined;
+      let known: Hand | undefined;
+      const { status, headers, json } = await request({
+        method: 'GET',
+        path: question,
+        headers: (owner): Record<string, string> => {
+          asked = owner;
+          known = last && last.question === question && isSameOwner(last.owner, owner) ? last : undefined;
+          return known ? { 'If-None-Match': known.etag } : {};
+        },
+      });
+      if (status === 304 && known) return known.cards;
+      const cards = (json as { data?: Card[] } | undefined)?.data;
+      if (!asked || !Array.isArray(cards)) throw new ParleyError('unreadable', 'The reply holds no cards.', { status });
+      for (const card of cards) owners.set(card.id, { tenant: asked.tenant, identity: asked.identity });
+      last = { question, owner: asked, etag: headers.get('ETag') ?? '', cards };
+      if (last.etag === '') last = undefined;
+      return cards;
+    },
+    ownerOf: cardId => owners.get(cardId),
+    forget() {
+      last = undefined;
+    },
+  };
+}

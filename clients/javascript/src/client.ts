@@ -1,0 +1,141 @@
+import { checkBaseUrl } from './base-url.ts';
+import { type CardReader, createCardReader } from './cards.ts';
+import { type Conversations, createConversations } from './conversations.ts';
+import { ParleyError, userChanged } from './errors.ts';
+import { type Query, withQuery } from './path.ts';
+import { persist, REQUEST_POLICY, type RetryPolicy } from './retry.ts';
+import { createTokenCache, isSameOwner, type Owner, type Provider, type Token } from './tokens.ts';
+import type { Answer, AnswerStatus, Me } from './types.ts';
+import { exchange, openWire, type Reply, type Wire } from './wire.ts';
+
+export interface ClientOptions {
+  /** Where Parley is: `https://…`, or `http://localhost` while developing. */
+  baseUrl: string;
+  /** Gives the present user's token. */
+  provider: Provider;
+  /** How often a call is repeated that got no reply. */
+  retry?: Partial<RetryPolicy>;
+  /** Parts of the world to replace, in tests or where `fetch` needs a companion. */
+  wire?: Partial<Wire>;
+}
+
+/** A request of the present user. */
+export interface Call {
+  method: string;
+  path: string;
+  query?: Query;
+  body?: unknown;
+  /** Headers that depend on whose token it is. */
+  headers?: (owner: Owner) => Record<string, string>;
+  /** The only user as whom it may go out; the present one where absent. */
+  owner?: Owner;
+  /** How it is repeated; as the client's calls are where absent. */
+  retry?: RetryPolicy;
+}
+
+/** Parley as one user of an app sees it. Every call rejects with a `ParleyError`. */
+export interface Client extends CardReader, Conversations {
+  /** The base of every path. */
+  readonly baseUrl: string;
+  /** The network, time and chance that it works with. */
+  readonly wire: Wire;
+  /** Sends a request as the present user. */
+  request(call: Call): Promise<Reply>;
+  /** Sends a request that outlives the page, with the token at hand; undefined where there is none of that user. */
+  requestBeyondPage(call: Call & { owner: Owner }): Promise<Reply> | undefined;
+  /** The present user, as its token says. */
+  owner(): Promise<Owner>;
+  /** The user of the token at hand, without asking anybody. */
+  heldOwner(): Owner | undefined;
+  /** Who the server takes the user for. */
+  whoAmI(): Promise<Me>;
+  /** An answer of the user's, once it is stored; `not-found` before. */
+  readAnswer(id: string): Promise<Answer | AnswerStatus>;
+  /**
+   * To be called when the user changes: forgets the token and all that was read, and asks the provider anew.
+   *
+   * Answers that are still in an outbox stay there until their own user comes back.
+   */
+  logout(): void;
+  /** Calls back at each logout, until the returned function is called. */
+  onLogout(listener: () => void): () => void;
+}
+
+/** A client for the users of an app: tokens, cards, conversations. Throws `insecure-url`. */
+export function createClient(options: ClientOptions): Client {
+  const baseUrl = checkBaseUrl(options.baseUrl);
+  const wire = openWire(options.wire);
+  const policy = { ...REQUEST_POLICY, ...options.retry };
+  const tokens = createTokenCache(options.provider, wire.now);
+  const listeners = new Set<() => void>();
+
+  const send = (call: Call, token: Token, keepalive?: boolean): Promise<Reply> =>
+    exchange(wire, {
+      method: call.method,
+      url: baseUrl + withQuery(call.path, call.query ?? {}),
+      headers: {
+        Authorization: `Bearer ${token.text}`,
+        ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...call.headers?.(token),
+      },
+      body: call.body === undefined ? undefined : JSON.stringify(call.body),
+      keepalive,
+    });
+
+  async function request(call: Call): Promise<Reply> {
+    const visit = tokens.visit();
+    let owner = call.owner;
+    const sendAs = async (token: Token): Promise<Reply> => {
+      owner ??= token;
+      if (!isSameOwner(owner, token)) throw userChanged();
+      try {
+        const reply = await send(call, token);
+        if (call.method === 'GET') visit.check(); // what belongs to the user before is not shown to the next one
+        return reply;
+      } catch (error) {
+        visit.check();
+        throw error;
+      }
+    };
+    let refused: Token | undefined;
+    return persist(wire, call.retry ?? policy, async () => {
+      const token = await visit.token();
+      try {
+        return await sendAs(token);
+      } catch (error) {
+        if (refused || !(error instanceof ParleyError) || error.kind !== 'unauthenticated') throw error;
+        refused = token;
+        return sendAs(await visit.replace(token));
+      }
+    });
+  }
+
+  const read = async <T>(path: string): Promise<T> => (await request({ method: 'GET', path })).json as T;
+  const cards = createCardReader(request);
+
+  return {
+    baseUrl,
+    wire,
+    request,
+    requestBeyondPage(call) {
+      const token = tokens.held();
+      return token && isSameOwner(call.owner, token) ? send(call, token, true) : undefined;
+    },
+    owner: () => tokens.visit().token(),
+    heldOwner: () => tokens.held(),
+    whoAmI: () => read('/v1/me'),
+    readAnswer: id => read(`/v1/answers/${encodeURIComponent(id)}`),
+    logout() {
+      cards.forget();
+      tokens.logout();
+      for (const listener of [...listeners]) listener();
+    },
+    onLogout(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    listCards: cards.listCards,
+    ownerOf: cards.ownerOf,
+    ...createConversations(request),
+  };
+}

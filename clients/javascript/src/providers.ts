@@ -1,0 +1,48 @@
+import { checkBaseUrl, checkUrl } from './base-url.ts';
+import { errorFrom, ParleyError } from './errors.ts';
+import { fillPath } from './path.ts';
+import type { Provider } from './tokens.ts';
+import type { Credential } from './types.ts';
+import { exchange, openWire, type Wire } from './wire.ts';
+
+/**
+ * A provider that asks your own backend (specification 4.3): `POST` without a body, answered by `{"access_token"}`.
+ *
+ * `init` says how the backend knows its user, such as `{headers: {Authorization}}` or `{credentials: 'include'}`. It may be
+ * a function, so that it is made anew for each call. Throws `insecure-url` for an address that is not safe.
+ */
+export function tokenEndpoint(url: string, init: RequestInit | (() => RequestInit) = {}): Provider {
+  const page = (globalThis as { location?: { href: string } }).location?.href;
+  const address = checkUrl(url, page);
+  return async () => {
+    const response = await fetch(address, { method: 'POST', ...(typeof init === 'function' ? init() : init) });
+    const text = await response.text();
+    if (!response.ok) throw errorFrom(response.status, response.headers, text, Date.now());
+    return JSON.parse(text) as Credential;
+  };
+}
+
+export interface PublicTokenOptions {
+  baseUrl: string;
+  tenantId: string;
+  /** The id of a key with the Public option. */
+  keyId: string;
+  /** Whom the app says that its user is; asked anew for each token. */
+  userId: () => string;
+  wire?: Partial<Wire>;
+}
+
+/** A provider without a backend (specification 4.2): restricted tokens for users that nobody has proven. */
+export function publicTokens({ baseUrl, tenantId, keyId, userId, wire }: PublicTokenOptions): Provider {
+  const url = checkBaseUrl(baseUrl) + fillPath('/v1/tenants/{id}/issuers/public/auth/token', [tenantId]);
+  if (!keyId.startsWith('key_')) throw new ParleyError('invalid-argument', 'keyId must be the id of a public API key.');
+  return async () => {
+    const { json } = await exchange(openWire(wire), {
+      method: 'POST',
+      url,
+      headers: { Authorization: `Basic ${btoa(`api_key:${keyId}`)}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ user_id: userId() }),
+    });
+    return json as Credential;
+  };
+}

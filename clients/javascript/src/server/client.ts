@@ -1,0 +1,96 @@
+import { checkBaseUrl } from '../base-url.ts';
+import { ParleyError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { createList, type Page } from '../pages.ts';
+import { fillPath, type Query, withQuery } from '../path.ts';
+import { persist, REQUEST_POLICY, type RetryPolicy } from '../retry.ts';
+import { exchange, openWire, type Reply, type Wire } from '../wire.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
+import type { IdentityOptions, Operations } from './types.ts';
+
+export interface ServerClientOptions {
+  /** Where Parley is: `https://…`, or `http://localhost` while developing. */
+  baseUrl: string;
+  /** The bearer value of a server key, `sk_…`. It belongs on servers alone. */
+  apiKey: string;
+  retry?: Partial<RetryPolicy>;
+  wire?: Partial<Wire>;
+}
+
+/** Parley as a tenant's own server sees it. */
+export type ServerClient = Operations;
+
+/** The entity tags of what was read, by the object itself. */
+const etags = new WeakMap<object, string>();
+
+/** The entity tag of a resource as it was read, for `ifMatch`. */
+export const etagOf = (resource: object): string | undefined => etags.get(resource);
+
+interface Parsed {
+  path: string;
+  query: Query;
+  body: unknown;
+  options: IdentityOptions;
+}
+
+/** Takes the arguments of an operation apart: the path's, then the query or the body, then the options. */
+function parse(method: string, pattern: string, args: unknown[]): Parsed {
+  const names = pattern.match(/\{\w+\}/g) ?? [];
+  const path = fillPath(pattern, args.slice(0, names.length) as string[]);
+  const rest = args.slice(names.length);
+  if (method === 'GET') return { path, query: { ...(rest[0] as Query) }, body: undefined, options: {} };
+  const takesBody = method !== 'DELETE' && !/\/(publish|pause|resume|close|archive|clone|replay)$/.test(pattern);
+  const options = (takesBody ? rest[1] : rest[0]) as IdentityOptions | undefined;
+  return {
+    path,
+    query: { verified: options?.verified },
+    body: takesBody ? rest[0] : undefined,
+    options: options ?? {},
+  };
+}
+
+/** Parley for a tenant's own server, by its API key. Throws `insecure-url`, `invalid-argument`. */
+export function createServerClient({ baseUrl, apiKey, retry, wire: parts }: ServerClientOptions): ServerClient {
+  const base = checkBaseUrl(baseUrl);
+  if (!/^sk_[\x21-\x7e]+$/.test(apiKey))
+    throw new ParleyError('invalid-argument', 'apiKey must be the bearer value of a server key, sk_….', {
+      code: 'apiKey',
+    });
+  const wire = openWire(parts);
+  const policy = { ...REQUEST_POLICY, ...retry };
+
+  async function send(method: string, { path, query, body, options }: Parsed): Promise<unknown> {
+    const headers = {
+      Authorization: `Bearer ${apiKey}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch }),
+      ...(method === 'POST' ? { 'Idempotency-Key': options.idempotencyKey ?? newId() } : {}),
+    };
+    const outgoing = { method, url: base + withQuery(path, query), headers, body: body && JSON.stringify(body) };
+    const reply = await persist(wire, policy, async before => {
+      try {
+        return await exchange(wire, outgoing as never);
+      } catch (error) {
+        if (before > 0 && method === 'DELETE' && error instanceof ParleyError && error.kind === 'not-found') return;
+        throw error; // a DELETE that was repeated and finds nothing is done: the first reply was lost
+      }
+    });
+    return remember(reply);
+  }
+
+  const call = (name: OperationName, args: unknown[]): unknown => {
+    const [method, pattern, list] = OPERATIONS[name] as readonly [string, string, 'list'?];
+    const parsed = parse(method, pattern, args);
+    if (!list) return send(method, parsed);
+    return createList(parsed.query, query => send(method, { ...parsed, query }) as Promise<Page<unknown>>);
+  };
+  const names = Object.keys(OPERATIONS) as OperationName[];
+  const operations = names.map(name => [name, (...args: unknown[]) => call(name, args)]);
+  return Object.fromEntries(operations) as ServerClient;
+}
+
+function remember(reply: Reply | undefined): unknown {
+  const etag = reply?.headers.get('ETag');
+  if (etag && typeof reply?.json === 'object' && reply.json !== null) etags.set(reply.json, etag);
+  return reply?.json;
+}

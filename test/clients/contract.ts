@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const FOLDER = resolve(import.meta.dirname, '../../clients/contract');
+
+/** A file of the contract that every client is held to (`clients/contract/README.md`). */
+// biome-ignore lint/suspicious/noExplicitAny: the contract is data, and its README says what is in it
+export const contract = (name: string): any => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
+
+export const SCENARIO = join(FOLDER, 'scenario.json');

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { type Card, type Credential, createClient, ParleyError } from '../../../clients/javascript/src/index.ts';
+import { contract } from '../contract.ts';
+import { type Answered, createNetwork, tokenFor } from './network.ts';
+
+interface Provided {
+  token?: string;
+  identity?: string;
+  expires_at?: number;
+  raw?: string;
+  failure?: string;
+}
+
+interface TokenStep {
+  do: 'nothing' | 'request' | 'requests' | 'logout' | 'logout_while_fetching' | 'logout_while_sending';
+  at: number;
+  count?: number;
+  replies?: Answered[];
+  sent?: string[];
+  outcome?: string;
+  cause?: string;
+  provider_calls: number;
+}
+
+/** The credential of an entry, or its failure: thrown, or given back, as either is allowed. */
+function provide({ token, identity = '', expires_at = 0, raw, failure }: Provided, call: number): Credential | Error {
+  if (failure === undefined) return { access_token: raw ?? tokenFor(identity, expires_at, token) };
+  if (call % 2 === 0) return new Error(failure);
+  throw new Error(failure);
+}
+
+const nameOf = (authorization: string | null): string =>
+  JSON.parse(Buffer.from(authorization?.split('.')[1] ?? '', 'base64url').toString()).name;
+
+/** Lets everything that is ready to go on do so. */
+const settle = () => new Promise(resolve => setImmediate(resolve));
+
+async function outcomeOf(work: Promise<unknown>): Promise<{ kind: string; cause?: unknown }> {
+  try {
+    await work;
+    return { kind: 'success' };
+  } catch (error) {
+    if (error instanceof ParleyError) return error;
+    throw error;
+  }
+}
+
+describe('token-cache.json', () => {
+  interface TokenCase {
+    name: string;
+    provider: Provided[];
+    steps: TokenStep[];
+  }
+  test.each<TokenCase>(contract('token-cache'))('$name', async ({ provider, steps }) => {
+    let calls = 0;
+    let replies: Answered[] = [];
+    let beforeReply = async () => {};
+    let beforeToken = async () => {};
+    const wire = createNetwork(async () => {
+      const reply = replies.shift();
+      if (reply === undefined) throw new Error('a request that the contract does not have');
+      await beforeReply();
+      return reply;
+    });
+    const client = createClient({
+      baseUrl: 'https://feedback.example.com',
+      wire,
+      async provider() {
+        const call = calls++;
+        await beforeToken();
+        return provide(provider[call] ?? { failure: 'called more often than the contract has it' }, call);
+      },
+    });
+
+    for (const step of steps) {
+      wire.setTime(step.at);
+      wire.sent.length = 0;
+      replies = [...(step.replies ?? [])];
+      if (step.do === 'logout') client.logout();
+      if (step.do === 'logout_while_sending') {
+        beforeReply = async () => {
+          beforeReply = async () => {};
+          client.logout();
+        };
+      }
+      let release = () => {};
+      if (step.do === 'logout_while_fetching') {
+        const gate = new Promise<void>(resolve => (release = resolve));
+        beforeToken = () => gate;
+      }
+      const isCall = step.outcome !== undefined;
+      const pending = Array.from({ length: isCall ? (step.count ?? 1) : 0 }, () => outcomeOf(client.whoAmI()));
+      if (step.do === 'logout_while_fetching') {
+        await settle();
+        client.logout();
+        release();
+        beforeToken = async () => {};
+      }
+      for (const outcome of await Promise.all(pending)) {
+        expect(outcome.kind).toBe(step.outcome);
+        if (step.cause) expect((outcome.cause as Error).message).toBe(step.cause);
+      }
+      await settle();
+      expect(wire.sent.map(({ headers }) => nameOf(headers.get('Authorization')))).toEqual(step.sent ?? []);
+      expect(calls).toBe(step.provider_calls);
+    }
+  });
+});
+
+describe('cards.json', () => {
+  interface CardStep {
+    do: 'cards' | 'logout';
+    identity?: string;
+    query?: object;
+    sent?: { query: Record<string, string>; if_none_match: string | null };
+    reply?: { status: number; etag?: string; cards?: number[] };
+    expect?: number[];
+    failure?: string;
+  }
+  const cardOf = (n: number) =>
+    ({
+      id: `card_${n}`,
+      question_id: `question_${n}`,
+      question_version: 1,
+      kind: 'question',
+      steps: [],
+    }) as never as Card;
+
+  test.each<{ name: string; steps: CardStep[] }>(contract('cards'))('$name', async ({ steps }) => {
+    let step: CardStep = { do: 'logout' };
+    const wire = createNetwork(() => {
+      const { status, etag, cards = [] } = step.reply ?? { status: 500 };
+      return { status, headers: etag ? { ETag: etag } : {}, body: { data: cards.map(cardOf), poll_after_s: 60 } };
+    });
+    let identity = '';
+    const provider = () => ({ access_token: tokenFor(identity, 3600) });
+    const client = createClient({ baseUrl: 'https://feedback.example.com', provider, wire });
+
+    for (const [index, each] of steps.entries()) {
+      step = each;
+      identity = each.identity ?? (steps[index + 1]?.identity as string);
+      if (each.do === 'logout') {
+        client.logout();
+        continue;
+      }
+      const listed = client.listCards(each.query);
+      if (each.failure) await expect(listed).rejects.toMatchObject({ kind: each.failure });
+      else expect(await listed).toEqual(each.expect?.map(cardOf));
+      const sent = wire.sent.at(-1);
+      expect(Object.fromEntries(sent?.url.searchParams ?? [])).toEqual(each.sent?.query);
+      expect(sent?.headers.get('If-None-Match')).toBe(each.sent?.if_none_match);
+    }
+  });
+});

@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
+import { createApi, createWorker, waitFor } from '../support/api.ts';
+import { makeTenant, publishQuestion } from '../support/make.ts';
+import { contract, SCENARIO } from './contract.ts';
+import { createLossyProxy } from './lossy-proxy.ts';
+import { createTeam, createTenantBackend } from './tenant-backend.ts';
+
+/** What starts a client's runner; the part comes after it. */
+export interface Runner {
+  command: string;
+  args: string[];
+  env?: Record<string, string>;
+}
+
+/** How a life of a runner ended, with what it wrote. */
+interface Life {
+  code: number | null;
+  signal: string | null;
+  lines: Record<string, unknown>[];
+  complaints: string;
+}
+
+interface Part {
+  name: string;
+  needs: string;
+  kills?: number;
+  through?: string;
+  steps: { do: string; identity?: string; count?: number }[];
+}
+
+/** How many replies of a hundred the proxy loses. */
+const LOST_SHARE = 0.3;
+/** Each life records more than this many answers, so that it is always killed at work. */
+const KILLED_AFTER_AT_MOST = 20;
+
+/** A server with everything around it that the parts of the scenario need. */
+export async function openScenario() {
+  await using stack = new AsyncDisposableStack();
+  const api = stack.use(await createApi());
+  stack.use(await createWorker(api));
+  const tenant = await makeTenant(api);
+  const publicKey = await tenant.addKey({ kind: 'public' });
+  const { questions, parts } = contract('scenario') as { questions: Record<string, unknown>[]; parts: Part[] };
+  for (const question of questions) await publishQuestion(api, tenant, question);
+  const proxy = stack.use(await createLossyProxy(api.baseUrl, LOST_SHARE));
+  const backend = stack.use(await createTenantBackend(tenant));
+  stack.use(createTeam(api.baseUrl, tenant));
+  const state = await mkdtemp(join(tmpdir(), 'parley-runner-'));
+  stack.defer(() => rm(state, { recursive: true }));
+
+  /** Lives once; `onRecorded` hears of each answer that the runner promises, and may kill it. */
+  async function live(runner: Runner, part: Part, onRecorded: (kill: () => void) => void = () => {}): Promise<Life> {
+    const child = spawn(runner.command, [...runner.args, part.name], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        PARLEY_SCENARIO: SCENARIO,
+        PARLEY_BASE_URL: part.through === 'proxy' ? proxy.url : api.baseUrl,
+        PARLEY_TENANT_ID: tenant.id,
+        PARLEY_KEY_ID: tenant.key.id,
+        PARLEY_KEY_SECRET: tenant.key.secret,
+        PARLEY_API_KEY: tenant.key.apiKey,
+        PARLEY_PUBLIC_KEY_ID: publicKey.id,
+        PARLEY_TOKEN_URL: backend.url,
+        PARLEY_STATE: state,
+        PARLEY_RETRY_BASE_MS: '20',
+        ...runner.env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const life: Life = { code: null, signal: null, lines: [], complaints: '' };
+    child.stderr.on('data', chunk => (life.complaints += chunk));
+    createInterface({ input: child.stdout }).on('line', text => {
+      const line = JSON.parse(text) as Record<string, unknown>;
+      life.lines.push(line);
+      if (line.recorded) onRecorded(() => child.kill('SIGKILL'));
+    });
+    await new Promise<void>(resolve =>
+      child.once('close', (code, signal) => {
+        Object.assign(life, { code, signal });
+        resolve();
+      }),
+    );
+    return life;
+  }
+
+  /** Lives until a random moment soon after a random answer was promised. */
+  function liveAndBeKilled(runner: Runner, part: Part): Promise<Life> {
+    let after = 1 + Math.floor(Math.random() * KILLED_AFTER_AT_MOST);
+    return live(runner, part, kill => {
+      if (--after === 0) setTimeout(kill, Math.random() * 15);
+    });
+  }
+
+  const partNamed = (name: string): Part => {
+    const part = parts.find(each => each.name === name);
+    if (!part) throw new Error(`there is no part ${name}`);
+    return part;
+  };
+
+  /** Whose each stored answer is, of the users given. */
+  async function storedFor(identities: string[]): Promise<Map<string, string>> {
+    const stored = new Map<string, string>();
+    for (const identity of identities)
+      for (let path = `/v1/answers?limit=100&identity=${encodeURIComponent(identity)}`; path !== ''; ) {
+        const { body } = await api.request('GET', path, { as: tenant.key.apiKey });
+        for (const { id } of body.data) {
+          expect(stored.has(id), `${id} is there twice`).toBe(false);
+          stored.set(id, identity);
+        }
+        path = body.has_more ? `${path.split('&cursor')[0]}&cursor=${body.next_cursor}` : '';
+      }
+    return stored;
+  }
+
+  const kept = stack.move();
+  return {
+    /** Plays a part from its beginning to its end. */
+    async play(runner: Runner, name: string): Promise<void> {
+      const part = partNamed(name);
+      const { code, lines, complaints } = await live(runner, part);
+      expect(
+        lines.filter(({ passed }) => passed === false),
+        complaints,
+      ).toEqual([]);
+      expect(code, complaints).toBe(0);
+      expect(lines.filter(({ passed }) => passed)).toHaveLength(part.steps.length);
+    },
+
+    /** Plays a part through the proxy, killed again and again; then everything promised is there once. */
+    async deliver(runner: Runner, name: string): Promise<void> {
+      const part = partNamed(name);
+      const lives: Life[] = [];
+      for (let kills = 0; kills < (part.kills ?? 0); kills++) lives.push(await liveAndBeKilled(runner, part));
+      const ends = lives.map(({ signal, lines, complaints }) => signal ?? [complaints, ...lines.slice(-1)]);
+      expect(ends).toEqual(lives.map(() => 'SIGKILL'));
+      const last = await live(runner, part);
+      expect(
+        last.lines.filter(({ passed }) => passed === false),
+        last.complaints,
+      ).toEqual([]);
+      expect(last.code, last.complaints).toBe(0);
+      expect(proxy.lost()).toBeGreaterThan(0);
+
+      const promised = [...lives, last].flatMap(({ lines }) => lines.filter(({ recorded }) => recorded));
+      const owners = new Map(promised.map(({ recorded, identity }) => [recorded as string, identity as string]));
+      expect(owners.size).toBeGreaterThan(KILLED_AFTER_AT_MOST);
+      await waitFor(
+        async () => (await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey })).body.queued === 0,
+      );
+      const stored = await storedFor([...new Set(owners.values())]);
+      expect(Object.fromEntries([...owners].map(([id]) => [id, stored.get(id)]))).toEqual(Object.fromEntries(owners));
+      const { body: ingestion } = await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey });
+      expect(ingestion).toMatchObject({ quarantined: 0 });
+
+      for (const { do: verb, identity = '', count } of part.steps) {
+        if (verb !== 'call_many') continue;
+        const path = `/v1/conversations?limit=100&identity=${encodeURIComponent(identity)}`;
+        const { body } = await api.request('GET', path, { as: tenant.key.apiKey });
+        expect(body.data).toHaveLength(count as number);
+      }
+    },
+
+    /** Ends with whatever code the runner gives for a part that is not there. */
+    exitCodeFor: async (runner: Runner, name: string) => (await live(runner, { name, needs: '', steps: [] })).code,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
