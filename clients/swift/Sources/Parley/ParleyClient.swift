@@ -51,6 +51,11 @@ public final class ParleyClient: Sendable {
     NotificationCenter.default.post(name: Self.didLogOut, object: self)
   }
 
+  /// Whether the provider is being asked.
+  package var isAskingProvider: Bool {
+    connection.tokens.visit().waiting > 0
+  }
+
   /// Posted by a client, on the thread of whoever called `logout`.
   public static let didLogOut = Notification.Name("ParleyClientDidLogOut")
 

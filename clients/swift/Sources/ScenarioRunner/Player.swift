@@ -36,7 +36,7 @@ actor Player {
   private func play(_ step: Step) async throws {
     switch step.do {
     case "provider": await login.change(to: try need(step.user), kinds: try need(step.tokens))
-    case "logout": client.logout()
+    case "logout": try await logOut()
     case "cards": try await awaitCards(step)
     case "record": try await record(step)
     case "flush": try await flush(step)
@@ -52,6 +52,11 @@ actor Player {
     case "drain": try await drain()
     default: throw Wrong("unknown step")
     }
+  }
+
+  private func logOut() async throws {
+    client.logout()
+    try await eventually { try expect(client.isAskingProvider, false) }
   }
 }
 

@@ -46,7 +46,9 @@ final class OutboxTests: XCTestCase {
 
   func testAFileThatIsNoAnswerIsGivenUpAndTold() async throws {
     let (stage, folder, lost) = (Stage(), temporaryFolder(), Guarded<[LostAnswer]>([]))
-    let client = try makeClient(stage, provider: steady, folder: folder) { $0.onLost = { each in lost.use { $0.append(each) } } }
+    let client = try makeClient(stage, provider: steady, folder: folder) {
+      $0.onLost = { each in lost.use { $0.append(each) } }
+    }
     try Data("{".utf8).write(to: folder.appendingPathComponent("1-0-a.json"))
     try Data("{".utf8).write(to: folder.appendingPathComponent("notes.txt"))
     let outcome = try await client.flush()

@@ -21,7 +21,7 @@
 
     /// A view for the users of `client`.
     ///
-    /// `query` says where cards are shown, by default on this device. Its `locale` chooses the texts, unless `texts` do.
+    /// `query` says where cards are shown, by default on this device; its `locale` chooses the texts where none are given.
     public init(client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil) {
       let query = query ?? .ofThisDevice()
       self.texts = texts ?? .for(query.locale ?? "en")

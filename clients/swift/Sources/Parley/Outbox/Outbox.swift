@@ -72,7 +72,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Ends a flush and sets the timer in one go: a timer that fired before would find the flush that set it still running.
+  /// Ends a flush and sets the timer in one go: a timer that fired before would find the flush that set it running.
   private func end(_ outcome: FlushOutcome, retryAfterMs: Int? = nil) -> FlushOutcome {
     state.use { state in
       state.running = nil

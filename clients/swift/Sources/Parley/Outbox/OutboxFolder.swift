@@ -32,7 +32,7 @@ struct OutboxFolder: Sendable {
       let slips = try readNames()
       let known = slips.first { $0.id == entry.answer.id }
       if let known, let held = try read(known) {
-        guard held.owner == entry.owner else { throw ParleyError(.invalidArgument, "The id is another user's answer's") }
+        guard held.owner == entry.owner else { throw ParleyError(.invalidArgument, "The id is taken by another user") }
         if held.answer.revision >= entry.answer.revision { return }
       }
       let next = OutboxSlip(place: (slips.last?.place ?? 0) + 1, recordedAt: now, id: entry.answer.id)

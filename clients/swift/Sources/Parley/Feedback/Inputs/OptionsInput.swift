@@ -39,7 +39,8 @@
     private func prepare(_ button: UIButton, _ title: String) -> UIButton {
       button.setTitle(title, for: .normal)
       button.setImage(UIImage(systemName: isMultiple ? "square" : "circle"), for: .normal)
-      button.setImage(UIImage(systemName: isMultiple ? "checkmark.square.fill" : "largecircle.fill.circle"), for: .selected)
+      let chosen = isMultiple ? "checkmark.square.fill" : "largecircle.fill.circle"
+      button.setImage(UIImage(systemName: chosen), for: .selected)
       button.contentHorizontalAlignment = .leading
       button.titleLabel?.numberOfLines = 0
       button.titleLabel?.adjustsFontForContentSizeCategory = true
