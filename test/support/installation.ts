@@ -9,17 +9,14 @@ export async function startInstallation() {
   const database = await createDatabase();
   const port = String(await freePort());
   const baseUrl = `http://localhost:${port}`;
-  const server = await startProcess('start', {
-    DATABASE_URL: database.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    PORT: port,
-    BASE_URL: baseUrl,
-    LOG_LEVEL: 'warn',
-  });
+  const settings = { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64'), LOG_LEVEL: 'warn' };
+  const server = await startProcess('start', { ...settings, PORT: port, BASE_URL: baseUrl });
   await server.awaitProbe('/readyz');
   await waitFor(async () => (await fetch(`${baseUrl}/dashboard/`)).ok, 60_000);
   return {
     baseUrl,
+    /** What its command line needs to know. */
+    settings,
     /** The link that makes the first owner, as it was printed. */
     setupLink: await waitFor(() => setupLinkIn(server.output())),
     async [Symbol.asyncDispose]() {

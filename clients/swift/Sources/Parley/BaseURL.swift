@@ -1,0 +1,25 @@
+import Foundation
+
+/// The base that paths are appended to: `https`, or `http` on this very machine (specification 4.3).
+///
+/// Throws `insecureURL` for everything else, before anything is sent.
+func checkBaseURL(_ text: String) throws -> String {
+  guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+    let host = parts.host?.lowercased(), !host.isEmpty,
+    scheme == "https" || (scheme == "http" && isLoopback(host)),
+    parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
+  else {
+    throw ParleyError(.insecureURL, "The base URL must be https:// (or http://localhost) and a path alone: \(text)")
+  }
+  let shown = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+  var path = parts.percentEncodedPath
+  while path.hasSuffix("/") { path.removeLast() }
+  return "\(scheme)://\(shown)\(parts.port.map { ":\($0)" } ?? "")\(path)"
+}
+
+private func isLoopback(_ host: String) -> Bool {
+  if host == "localhost" || host.hasSuffix(".localhost") { return true }
+  if host == "[::1]" || host == "::1" { return true }
+  let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+  return numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil)
+}

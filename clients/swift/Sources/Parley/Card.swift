@@ -1,0 +1,91 @@
+import Foundation
+
+/// A question as one user gets to see it.
+public struct Card: Equatable, Sendable, Identifiable {
+  public struct Kind: OpenText {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public static let question: Self = "question"
+  }
+
+  public let id: String
+  public let questionId: String
+  public let questionVersion: Int
+  public let kind: Kind
+  /// Its inputs; the question itself is the step `main`, and the first.
+  public let steps: [CardStep]
+  public let locale: String
+  public let priority: Int
+  public let expiresAt: Date?
+  /// For whom it was fetched. Its id is that user's alone.
+  var owner: Owner?
+}
+
+extension Card: Decodable {
+  private enum CodingKeys: CodingKey {
+    case id, questionId, questionVersion, kind, steps, locale, priority, expiresAt
+  }
+}
+
+/// One input of a card.
+public struct CardStep: Decodable, Equatable, Sendable {
+  public let key: String
+  public let type: QuestionType
+  public let title: String
+  public let description: String
+  public let config: QuestionConfig
+  public let required: Bool
+  /// There where the step is shown under a condition alone, which this version of the library can't judge.
+  public let showIf: Condition?
+}
+
+/// A condition, unread.
+public struct Condition: Decodable, Equatable, Sendable {
+  public init(from _: any Decoder) {}
+}
+
+public struct QuestionType: OpenText {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  /// 0…10.
+  public static let nps: Self = "nps"
+  /// 1…5.
+  public static let csat: Self = "csat"
+  /// 1…`scale`, as is `rating`.
+  public static let ces: Self = "ces"
+  public static let rating: Self = "rating"
+  public static let thumbs: Self = "thumbs"
+  public static let singleChoice: Self = "single_choice"
+  public static let multiChoice: Self = "multi_choice"
+  public static let text: Self = "text"
+  /// `YYYY-MM-DD`.
+  public static let date: Self = "date"
+  public static let consent: Self = "consent"
+  /// Asks nothing.
+  public static let statement: Self = "statement"
+}
+
+/// What a question type is set to; which members there are follows from the type.
+public struct QuestionConfig: Decodable, Equatable, Sendable {
+  public struct Labels: Decodable, Equatable, Sendable {
+    public let low: String?
+    public let high: String?
+  }
+  public struct Option: Decodable, Equatable, Sendable {
+    public let id: String
+    public let label: String
+  }
+
+  public let scale: Int?
+  public let style: String?
+  public let labels: Labels?
+  public let options: [Option]?
+  public let allowOther: Bool?
+  public let shuffle: Bool?
+  public let min: Int?
+  public let max: Int?
+  public let minLength: Int?
+  public let maxLength: Int?
+  public let input: String?
+  public let url: String?
+}

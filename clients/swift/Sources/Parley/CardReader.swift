@@ -1,0 +1,88 @@
+import Foundation
+
+/// What the app knows of where it shows cards, for the audience of questions.
+public struct CardQuery: Hashable, Sendable {
+  /// BCP 47.
+  public var locale: String?
+  public var platform: String?
+  /// Semantic version.
+  public var appVersion: String?
+  /// 1…20.
+  public var limit: Int?
+
+  public init(locale: String? = nil, platform: String? = nil, appVersion: String? = nil, limit: Int? = nil) {
+    self.locale = locale
+    self.platform = platform
+    self.appVersion = appVersion
+    self.limit = limit
+  }
+
+  var path: String {
+    let limit = limit.map(String.init)
+    return Parley.path(
+      "cards",
+      query: [("locale", locale), ("platform", platform), ("app_version", appVersion), ("limit", limit)])
+  }
+}
+
+extension ParleyClient {
+  /// The cards that the user sees now, at most 20, the most important first.
+  public func listCards(_ query: CardQuery = CardQuery()) async throws -> [Card] {
+    try await cards.list(query)
+  }
+}
+
+/// Reads cards, and asks with the entity tag of those that it has.
+final class CardReader: Sendable {
+  /// A list of cards as it was last read.
+  private struct Hand {
+    let path: String
+    let owner: Owner
+    let etag: String
+    let cards: [Card]
+  }
+
+  private struct CardList: Decodable {
+    let data: [Card]
+  }
+
+  private let connection: Connection
+  private let last = Guarded<Hand?>(nil)
+
+  init(connection: Connection) {
+    self.connection = connection
+  }
+
+  func list(_ query: CardQuery) async throws -> [Card] {
+    let path = query.path
+    let asked = Guarded<(owner: Owner, known: Hand?)?>(nil)
+    var call = Call(method: "GET", path: path)
+    call.headers = { owner in
+      let known = self.known(path, of: owner)
+      asked.use { $0 = (owner, known) }
+      return known.map { ["If-None-Match": $0.etag] } ?? [:]
+    }
+    let reply = try await connection.request(call)
+    guard let (owner, known) = asked.use({ $0 }) else { throw ParleyError.unreadable(reply) }
+    if reply.status == 304, let known { return known.cards }
+    return try keep(reply, path, of: owner)
+  }
+
+  func forget() {
+    last.use { $0 = nil }
+  }
+
+  private func known(_ path: String, of owner: Owner) -> Hand? {
+    last.use { hand in hand.flatMap { $0.path == path && $0.owner == owner ? $0 : nil } }
+  }
+
+  private func keep(_ reply: WireReply, _ path: String, of owner: Owner) throws -> [Card] {
+    let cards = try reply.read(CardList.self).data.map { card in
+      var owned = card
+      owned.owner = owner
+      return owned
+    }
+    last.use { $0 = reply.header("ETag").map { Hand(path: path, owner: owner, etag: $0, cards: cards) } }
+    return cards
+  }
+}

@@ -1,0 +1,71 @@
+#if canImport(UIKit)
+  import UIKit
+
+  /// A day. It counts from the moment that somebody turns the wheel.
+  final class DateInput: StepInput {
+    private let picker = UIDatePicker()
+    private var isTouched = false
+
+    override var value: AnswerValue? {
+      guard isTouched else { return nil }
+      let day = Calendar(identifier: .gregorian).dateComponents([.year, .month, .day], from: picker.date)
+      return .text(String(format: "%04d-%02d-%02d", day.year ?? 0, day.month ?? 0, day.day ?? 0))
+    }
+
+    init(label: String) {
+      super.init()
+      picker.datePickerMode = .date
+      picker.accessibilityLabel = label
+      picker.addTarget(self, action: #selector(touch), for: .valueChanged)
+      addArrangedSubview(picker)
+    }
+
+    @objc private func touch() {
+      isTouched = true
+      onChange()
+    }
+  }
+
+  /// Agreement, which is given or not there.
+  final class ConsentInput: StepInput {
+    private let toggle = UISwitch()
+
+    override var value: AnswerValue? {
+      toggle.isOn ? .flag(true) : nil
+    }
+
+    init(label: String) {
+      super.init()
+      toggle.accessibilityLabel = label
+      toggle.addTarget(self, action: #selector(touch), for: .valueChanged)
+      let row = UIStackView(arrangedSubviews: [write(label, in: UILabel(), .body), toggle])
+      row.spacing = 8
+      addArrangedSubview(row)
+    }
+
+    @objc private func touch() {
+      onChange()
+    }
+  }
+
+  /// Asks nothing; it may lead to a page of the web.
+  final class LinkInput: StepInput {
+    private let url: URL?
+
+    init(_ text: String?, label: String) {
+      let given = text.flatMap { URL(string: $0) }
+      url = given.flatMap { ["http", "https"].contains($0.scheme?.lowercased()) ? $0 : nil }
+      super.init()
+      if url == nil { return }
+      let button = UIButton(type: .system)
+      button.setTitle(label, for: .normal)
+      button.accessibilityTraits = .link
+      button.addTarget(self, action: #selector(open), for: .touchUpInside)
+      addArrangedSubview(button)
+    }
+
+    @objc private func open() {
+      if let url { UIApplication.shared.open(url) }
+    }
+  }
+#endif

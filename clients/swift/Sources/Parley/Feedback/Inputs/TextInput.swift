@@ -1,0 +1,46 @@
+#if canImport(UIKit)
+  import UIKit
+
+  /// Text of one's own.
+  final class TextInput: StepInput, UITextViewDelegate {
+    private let field = UITextView()
+    private let maxLength: Int
+
+    var text: String {
+      field.text
+    }
+
+    override var value: AnswerValue? {
+      let isProse = field.keyboardType == .default
+      let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+      return trimmed.isEmpty ? nil : .text(isProse ? text : trimmed)
+    }
+
+    /// `maxLength` counts UTF-16 units, as the server does.
+    init(label: String, maxLength: Int, keyboard: UIKeyboardType) {
+      self.maxLength = maxLength
+      super.init()
+      field.delegate = self
+      field.keyboardType = keyboard
+      if keyboard != .default { field.autocapitalizationType = .none }
+      field.isScrollEnabled = false
+      field.font = .preferredFont(forTextStyle: .body)
+      field.adjustsFontForContentSizeCategory = true
+      field.accessibilityLabel = label
+      field.layer.cornerRadius = 8
+      field.layer.borderWidth = 1
+      field.layer.borderColor = UIColor.systemGray.cgColor
+      field.heightAnchor.constraint(greaterThanOrEqualToConstant: keyboard == .default ? 66 : 44).isActive = true
+      addArrangedSubview(field)
+    }
+
+    func textView(_ view: UITextView, shouldChangeTextIn range: NSRange, replacementText: String) -> Bool {
+      view.text.utf16.count - range.length + replacementText.utf16.count <= maxLength
+    }
+
+    /// What was written is saved when the field is left, not at each letter.
+    func textViewDidEndEditing(_: UITextView) {
+      onChange()
+    }
+  }
+#endif

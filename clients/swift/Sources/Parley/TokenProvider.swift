@@ -1,0 +1,62 @@
+import Foundation
+
+/// Gives the present user's token, or says why there is none.
+public struct TokenProvider: Sendable {
+  package let fetch: @Sendable () async throws -> Credential
+
+  public init(_ fetch: @escaping @Sendable () async throws -> Credential) {
+    self.fetch = fetch
+  }
+
+  /// A provider that calls back, once, with a credential or an error.
+  public init(asking ask: @escaping @Sendable (@escaping @Sendable (Result<Credential, any Error>) -> Void) -> Void) {
+    self.init {
+      try await withCheckedThrowingContinuation { continuation in
+        ask { continuation.resume(with: $0) }
+      }
+    }
+  }
+
+  /// Asks your own backend (specification 4.3): `POST` without a body, answered by `{"access_token": …}`.
+  ///
+  /// `headers` say how the backend knows its user, such as `Authorization`; they are asked for anew for each token.
+  /// Throws `insecureURL` for an address that is not safe.
+  public static func endpoint(
+    _ url: String, wire: Wire = Wire(), headers: @escaping @Sendable () async throws -> [String: String]
+  ) throws -> TokenProvider {
+    guard var origin = URLComponents(string: url) else { throw ParleyError(.insecureURL, "\(url) is no URL") }
+    origin.query = nil
+    _ = try checkBaseURL(origin.string ?? "")
+    return TokenProvider {
+      let request = WireRequest(method: "POST", url: url, headers: try await headers(), body: nil)
+      return try await wire.send(request).readCredential()
+    }
+  }
+
+  /// Without a backend (specification 4.2): restricted tokens for users that nobody has proven.
+  ///
+  /// `keyId` is the id of a key with the Public option. `userId` says who the app thinks that its user is, and is asked
+  /// anew for each token. Throws `insecureURL`, `invalidArgument`.
+  public static func publicTokens(
+    baseURL: String, tenantId: String, keyId: String, wire: Wire = Wire(), userId: @escaping @Sendable () -> String
+  ) throws -> TokenProvider {
+    let url = try checkBaseURL(baseURL) + path("tenants", tenantId, "issuers", "public", "auth", "token")
+    guard keyId.hasPrefix("key_") else { throw ParleyError(.invalidArgument, "keyId must be the id of a public key") }
+    let basic = "Basic " + Data("api_key:\(keyId)".utf8).base64EncodedString()
+    return TokenProvider {
+      let headers = ["Authorization": basic, "Content-Type": "application/json"]
+      let body = try JSON.encoder.encode(["user_id": userId()])
+      return try await wire.send(WireRequest(method: "POST", url: url, headers: headers, body: body)).readCredential()
+    }
+  }
+}
+
+extension WireReply {
+  fileprivate func readCredential() throws -> Credential {
+    do {
+      return try JSONDecoder().decode(Credential.self, from: body)
+    } catch {
+      throw ParleyError.unreadable(self, cause: error)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import XCTest
+
+@testable import Parley
+
+/// A folder of the test's own, empty.
+func temporaryFolder() -> URL {
+  FileManager.default.temporaryDirectory.appendingPathComponent("parley-\(UUID().uuidString)")
+}
+
+func makeClient(
+  _ stage: Stage, provider: TokenProvider, folder: URL = temporaryFolder(), sleepEnds: Bool = true,
+  change: (inout ParleyClient.Options) -> Void = { _ in }
+) throws -> ParleyClient {
+  var options = ParleyClient.Options()
+  options.wire = stage.wire(sleepEnds: sleepEnds)
+  options.outboxFolder = folder
+  change(&options)
+  return try ParleyClient(baseURL: "https://feedback.example.com", provider: provider, options: options)
+}
+
+/// A provider whose one token serves for ever.
+let steady = TokenProvider { token("t", identity: "user|1", expiresAt: 4_000_000_000) }
+
+/// Waits until something is so; fails after 10 s.
+func waitUntil(_ what: String, line: UInt = #line, _ isSo: @Sendable () async throws -> Bool) async throws {
+  let end = Date().addingTimeInterval(10)
+  while try await !isSo() {
+    guard Date() < end else { return XCTFail("never: \(what)", line: line) }
+    try await Task.sleep(nanoseconds: 2_000_000)
+  }
+}
+
+/// `success`, or the kind of the error that came.
+func outcome(_ work: () async throws -> Void) async -> (name: String, error: ParleyError?) {
+  do {
+    try await work()
+    return ("success", nil)
+  } catch let error as ParleyError {
+    return (error.kind.rawValue, error)
+  } catch {
+    return (String(describing: error), nil)
+  }
+}
+
+/// Logs out, and waits for the provider's reply to that.
+func logOut(_ client: ParleyClient) async throws {
+  client.logout()
+  let visit = client.connection.tokens.visit()
+  try await waitUntil("the next user's token was asked for") { visit.waiting == 0 }
+}
+
+/// Card n of `cards.json`.
+func cardJSON(_ number: Int) -> String {
+  """
+  {"id": "card_\(number)", "question_id": "question_\(number)", "question_version": 1, "kind": "question", "steps": [],
+   "locale": "en", "priority": 50, "expires_at": null, "reply": null}
+  """
+}

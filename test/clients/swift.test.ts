@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, createWorker, waitFor } from '../support/api.ts';
+import { ROOT } from '../support/documents.ts';
+import { makeTenant, publishQuestion } from '../support/make.ts';
+import { openScenario, type Runner } from './scenario.ts';
+import { createTenantBackend } from './tenant-backend.ts';
+
+const IMAGE = 'swift:6';
+/** Compiling takes minutes on a small machine; what was compiled before is kept in the package's `.build`. */
+const COMPILING_MS = 1_800_000;
+const BUILT = join(ROOT, 'clients/swift/.build');
+/** The runner with every library that it is linked to, so that it runs outside of the image and can be killed. */
+const RUNNER = join(BUILT, 'runner');
+
+const exec = promisify(execFile);
+
+async function isFound(): Promise<boolean> {
+  try {
+    await exec('docker', ['image', 'inspect', IMAGE]);
+    return true;
+  } catch {
+    // The image is optional everywhere: a Mac has Swift of its own, and CI may be without.
+    process.stderr.write(`\n*** No image ${IMAGE}: the Swift client is NOT BUILT AND NOT TESTED here. ***\n\n`);
+    return false;
+  }
+}
+
+/** Runs a script of commands in the image, in a folder of it; gives what it printed. */
+async function runInImage(script: string, folder: string, mounts: string[]): Promise<string> {
+  const user = `${process.getuid?.()}:${process.getgid?.()}`;
+  const volumes = mounts.flatMap(mount => ['--volume', mount]);
+  const container = ['run', '--rm', '--network', 'host', '--user', user, '--env', 'HOME=/tmp', ...volumes];
+  const options = { timeout: COMPILING_MS, maxBuffer: 2 ** 26 };
+  try {
+    const { stdout } = await exec('docker', [...container, '--workdir', folder, IMAGE, 'sh', '-euc', script], options);
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${script}\n${stdout}\n${stderr}`, { cause: error });
+  }
+}
+
+const inPackage = (script: string) => runInImage(script, '/clients/swift', [`${join(ROOT, 'clients')}:/clients`]);
+
+const COLLECT = `
+rm -rf .build/runner && mkdir .build/runner
+binary=$(swift build --show-bin-path)/ScenarioRunner
+ldd "$binary" | grep -o '/[^ ]*' | xargs -I{} cp -L {} .build/runner/
+cp "$binary" .build/runner/`;
+
+/** How the runner is started: by the loader of the image that it was linked in. */
+async function findRunner(): Promise<Runner> {
+  const loader = (await readdir(RUNNER)).find(name => name.startsWith('ld-linux'));
+  return {
+    command: join(RUNNER, loader ?? 'no loader'),
+    args: ['--library-path', RUNNER, join(RUNNER, 'ScenarioRunner')],
+  };
+}
+
+/** The first example of a section of the package's README. */
+async function readExample(section: string): Promise<string> {
+  const readme = await readFile(join(ROOT, 'clients/swift/README.md'), 'utf8');
+  const part = readme.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? '';
+  return /^```swift\n(.*?)^```$/ms.exec(part)?.[1] ?? '';
+}
+
+const MANIFEST = `// swift-tools-version:6.0
+import PackageDescription
+let package = Package(
+  name: "App", platforms: [.macOS(.v10_15)],
+  dependencies: [.package(path: "/clients/swift")],
+  targets: [.executableTarget(name: "App", dependencies: [.product(name: "Parley", package: "swift")])])
+`;
+
+describe.runIf(await isFound())('the Swift client', () => {
+  beforeAll(() => inPackage('swift build --build-tests -Xswiftc -warnings-as-errors'), COMPILING_MS);
+
+  test(
+    'the cases of the contract',
+    async () => {
+      const output = await inPackage('swift test --skip-build 2>&1');
+      expect(output).toMatch(/Executed \d{2,} tests, with 0 failures/);
+    },
+    COMPILING_MS,
+  );
+
+  describe('against a server', () => {
+    let scenario: Awaited<ReturnType<typeof openScenario>>;
+    let runner: Runner;
+    beforeAll(async () => {
+      await inPackage(COLLECT);
+      runner = await findRunner();
+      scenario = await openScenario();
+    }, COMPILING_MS);
+    afterAll(() => scenario?.[Symbol.asyncDispose]());
+
+    test('the part app', () => scenario.play(runner, 'app'), 60_000);
+
+    test('the part app-deliver, its replies lost and itself killed', async () => {
+      await scenario.deliver(runner, 'app-deliver');
+    }, 120_000);
+
+    test('parts that it has not, and that are not there', async () => {
+      expect(await scenario.exitCodeFor(runner, 'server')).toBe(3);
+      expect(await scenario.exitCodeFor(runner, 'nothing')).toBe(2);
+    });
+  });
+
+  test(
+    'the quick start of its README, in an empty project',
+    async () => {
+      await using stack = new AsyncDisposableStack();
+      const api = stack.use(await createApi());
+      stack.use(await createWorker(api));
+      const tenant = await makeTenant(api);
+      const question = await publishQuestion(api, tenant);
+      const backend = stack.use(await createTenantBackend(tenant));
+      const project = await mkdtemp(join(tmpdir(), 'parley-app-'));
+      stack.defer(() => rm(project, { recursive: true, force: true }));
+
+      const code = (await readExample('Quick start'))
+        .replace('https://feedback.example.com', api.baseUrl)
+        .replace('https://api.example.com/v1/svc/auth/token', backend.url);
+      await mkdir(join(project, 'Sources/App'), { recursive: true });
+      await writeFile(join(project, 'Package.swift'), MANIFEST);
+      await writeFile(join(project, 'Sources/App/main.swift'), `let session = "quick|start"\n${code}`);
+      await cp(join(ROOT, 'clients/swift'), join(project, 'swift'), {
+        recursive: true,
+        filter: path => !path.startsWith(BUILT),
+      });
+      await runInImage('swift run -Xswiftc -warnings-as-errors App', '/app', [
+        `${project}:/app`,
+        `${project}/swift:/clients/swift`,
+      ]);
+
+      const stored = await waitFor(async () => {
+        const { body } = await api.request('GET', `/v1/answers?question_id=${question.id}`, { as: tenant.key.apiKey });
+        return body.data.length > 0 && body.data;
+      });
+      expect(stored).toMatchObject([{ identity: 'quick|start', values: { main: 9 }, comment: 'I like it' }]);
+    },
+    COMPILING_MS,
+  );
+});

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROOT, runDocumented } from '../support/documents.ts';
+import { type Installation, startInstallation } from '../support/installation.ts';
+import { runCommand } from '../support/process.ts';
+
+const DOCUMENT = 'docs/http.md';
+/** Printed after each example, so that its output is told from the next one's. */
+const END = '\x1e';
+
+interface Example {
+  script: string;
+  /** What the page shows below it. */
+  reply: { kind: string; text: string } | undefined;
+}
+
+/** The page's examples in order, each with the reply that stands below it. */
+function readExamples(): Example[] {
+  const blocks = [...readFileSync(join(ROOT, DOCUMENT), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
+    ([, kind = '', text = '']) => ({ kind, text }),
+  );
+  return blocks.flatMap(({ kind, text }, index) => {
+    const next = blocks[index + 1];
+    return kind === 'sh' ? [{ script: text, reply: next && next.kind !== 'sh' ? next : undefined }] : [];
+  });
+}
+
+/** Where a reply is not as it is shown: what is shown must be there, `…` stands for any text. */
+function differences(shown: unknown, actual: unknown, at = ''): string[] {
+  if (Array.isArray(shown)) {
+    const items = Array.isArray(actual) ? actual : [];
+    if (items.length !== shown.length) return [`${at}: ${items.length} items in place of ${shown.length}`];
+    return shown.flatMap((each, index) => differences(each, items[index], `${at}/${index}`));
+  }
+  if (typeof shown === 'object' && shown !== null) {
+    const members = typeof actual === 'object' && actual !== null ? (actual as Record<string, unknown>) : {};
+    return Object.entries(shown).flatMap(([name, each]) => differences(each, members[name], `${at}/${name}`));
+  }
+  const pattern = String(shown).split('…').map(RegExp.escape).join('[^]*');
+  const isEqual = typeof shown === 'string' && typeof actual === 'string' && RegExp(`^${pattern}$`).test(actual);
+  return isEqual || shown === actual ? [] : [`${at}: ${JSON.stringify(actual)} in place of ${JSON.stringify(shown)}`];
+}
+
+/** What is wrong with an example's output. */
+function check({ script, reply }: Example, output: string): string[] {
+  if (!reply) return output.trim() === '' ? [] : [`a reply that is not shown: ${output}`];
+  const found =
+    reply.kind === 'json'
+      ? differences(JSON.parse(reply.text), JSON.parse(output))
+      : differences(reply.text.trim(), output.trim());
+  return found.map(fault => `${script}${output}\n${fault}`);
+}
+
+interface Operation {
+  operationId: string;
+  security?: Record<string, unknown>[];
+}
+
+/** Method and path of each operation that takes another credential than a session, by its id. */
+function operationsOfAppsAndServers(): Map<string, [method: string, path: RegExp]> {
+  const { paths } = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8')) as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  const taken = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { security }]) => security?.some(kind => !('session' in kind) && Object.keys(kind).length > 0))
+      .map(([method, { operationId }]): [string, [string, RegExp]] => {
+        const pattern = path
+          .split(/\{\w+\}/)
+          .map(RegExp.escape)
+          .join('[^/?" ]+');
+        return [operationId, [method.toUpperCase(), RegExp(`\\$BASE_URL${pattern}["?]`)]];
+      }),
+  );
+  return new Map(taken);
+}
+
+const methodOf = (command: string): string =>
+  /-X (\w+)/.exec(command)?.[1] ?? (/\s-d '/.test(command) ? 'POST' : 'GET');
+
+let installation: Installation;
+let values: Record<string, string>;
+beforeAll(async () => {
+  installation = await startInstallation();
+  const run = async (command: string) => {
+    const { code, stdout, stderr } = await runCommand(command.split(' '), installation.settings);
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+  const { id: tenant = '' } = await run('tenant create --name Acme');
+  const key = await run(`api-key create --tenant ${tenant} --name backend`);
+  const publicKey = await run(`api-key create --tenant ${tenant} --name app --public`);
+  values = {
+    BASE_URL: installation.baseUrl,
+    TENANT_ID: tenant,
+    KEY_ID: key.id ?? '',
+    KEY_SECRET: key.secret ?? '',
+    API_KEY: key.api_key ?? '',
+    PUBLIC_KEY_ID: publicKey.id ?? '',
+  };
+}, 120_000);
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+test('every example of the page works to the letter, and answers what is shown', async () => {
+  const examples = readExamples();
+  const script = examples.map(each => `${each.script}\nprintf '${END}'\n`).join('');
+  const outputs = (await runDocumented(`set -eu\n${script}`, values)).split(END).slice(0, -1);
+  expect(outputs).toHaveLength(examples.length);
+  expect(examples.flatMap((example, index) => check(example, outputs[index] ?? ''))).toEqual([]);
+}, 120_000);
+
+test('every operation that an app or a server may use has its example', () => {
+  const commands = readExamples().flatMap(({ script }) => script.split(/(?=\bcurl )/));
+  const missing = [...operationsOfAppsAndServers()].filter(
+    ([, [method, path]]) => !commands.some(command => methodOf(command) === method && path.test(command)),
+  );
+  expect(missing.map(([id]) => id)).toEqual([]);
+});
+
+test('a reply that is not as shown is found', () => {
+  expect(differences({ id: 'card_…', list: [{ a: 1 }] }, { id: 'card_1', list: [{ a: 1, b: 2 }], more: 1 })).toEqual(
+    [],
+  );
+  expect(differences({ id: 'card_…' }, { id: 'question_1' })).toHaveLength(1);
+  expect(differences({ a: null }, {})).toHaveLength(1);
+  expect(differences({ list: [] }, { list: [1] })).toHaveLength(1);
+});
