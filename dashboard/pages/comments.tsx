@@ -58,7 +58,7 @@ export function Comments({ questionId }: { questionId: string }) {
     q: search.trim() || undefined,
     tag: tag.trim() || undefined,
   };
-  const list = useList('GET /v1/answers', { query }, { everyMs: 5000, limit: 25 });
+  const list = useList('GET /v1/answers', { query }, { everyMs: 2500, limit: 25 });
   return (
     <Panel title={t('What they wrote')}>
       <div className={styles.filters}>
