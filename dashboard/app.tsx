@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { I18nProvider } from 'react-aria-components';
-import { Redirect, Route, Router, Switch } from 'wouter';
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { ErrorBoundary } from './components/error-boundary.tsx';
 import { Front } from './components/front.tsx';
 import { Loading } from './components/page.tsx';
@@ -48,21 +48,24 @@ const routes = (pages: Partial<Record<PathName, ComponentType>>) =>
     <Route key={name} path={PATHS[name as PathName]} component={component} />
   ));
 
-const SignedIn = () => (
-  <Shell>
-    <ErrorBoundary>
-      <Suspense fallback={<Loading />}>
-        <Switch>
-          <Route path={PATHS.login}>
-            <Redirect to={PATHS.home} replace />
-          </Route>
-          {routes(PAGES)}
-          <Route component={NotFound} />
-        </Switch>
-      </Suspense>
-    </ErrorBoundary>
-  </Shell>
-);
+function SignedIn() {
+  const [here] = useLocation();
+  return (
+    <Shell>
+      <ErrorBoundary here={here}>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            <Route path={PATHS.login}>
+              <Redirect to={PATHS.home} replace />
+            </Route>
+            {routes(PAGES)}
+            <Route component={NotFound} />
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
+    </Shell>
+  );
+}
 
 /** Whoever has no session finds the login at every address, and after it what was looked for. */
 const Gate = () => (
@@ -79,7 +82,7 @@ const Gate = () => (
       </Front>
     }
     failed={(problem, retry) => (
-      <Front>
+      <Front title={t('This page could not be shown')}>
         <ProblemNote problem={problem} retry={retry} />
       </Front>
     )}

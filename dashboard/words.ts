@@ -56,6 +56,20 @@ export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = { open: 'info
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
 
+/** What a change of a conversation is about, and its values in words. */
+const CHANGES = (nameOf: (memberId: string) => string): Record<string, [string, (value: string) => string]> => ({
+  status: [t('State'), value => conversationStatus(value as ConversationStatus)],
+  priority: [t('Priority'), value => priorityName(value as Priority)],
+  assignee_id: [t('Assigned to'), value => (value === 'none' ? t('nobody') : nameOf(value))],
+});
+
+/** An event in a conversation, which the API tells as `field: before → after`; any other one as it came. */
+export function eventText(body: string, nameOf: (memberId: string) => string): string {
+  const [, field = '', before = '', after = ''] = /^(\w+): (\S+) → (\S+)$/.exec(body) ?? [];
+  const change = CHANGES(nameOf)[field];
+  return change ? `${change[0]}: ${change[1](before)} → ${change[1](after)}` : body;
+}
+
 export const keyStatus = (status: ApiKey['status']): string =>
   ({ active: t('Active'), rotating: t('Rotating'), expired: t('Expired'), revoked: t('Revoked') })[status];
 

@@ -30,12 +30,14 @@ export function createQueries(): QueryClient {
       },
     }),
     defaultOptions: {
+      // What a browser takes for offline says nothing of a Parley in the same house: it is asked, and fails aloud.
       queries: {
+        networkMode: 'always',
         structuralSharing: false,
         staleTime: 2000,
         retry: (failures, error) => isPassing(error) && failures < 2,
       },
-      mutations: { retry: false },
+      mutations: { networkMode: 'always', retry: false },
     },
   });
   return queries;

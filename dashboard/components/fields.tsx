@@ -165,10 +165,11 @@ export function Choices<V extends FieldValues>({
             <input
               type="radio"
               value={value}
+              aria-labelledby={`${id}-${value}-label`}
               aria-describedby={hint ? `${id}-${value}` : undefined}
               {...form.register(name)}
             />
-            <span>{text}</span>
+            <span id={`${id}-${value}-label`}>{text}</span>
             {hint && (
               <span id={`${id}-${value}`} className={styles.hint}>
                 {hint}

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
+import { type FieldValues, get, type Path, type UseFormReturn } from 'react-hook-form';
 import { ApiProblem } from '../api/problem.ts';
 import { t } from '../i18n.ts';
 import { Button } from './button.tsx';
@@ -16,14 +16,22 @@ interface FormProps<Values extends FieldValues> {
   children?: ReactNode;
 }
 
-/** The field of the form that a JSON pointer of a problem means: `/config/scale` is `config.scale`. */
-const fieldAt = (pointer: string): string => pointer.replace(/^\//, '').replaceAll('/', '.');
+/**
+ * The field of the form that a JSON pointer of a problem means: `/config/scale` is `config.scale`. A place within a field,
+ * such as a line of a text that is sent as a list, is that field; a place in none is `undefined`.
+ */
+function fieldAt<Values extends FieldValues>(form: UseFormReturn<Values>, pointer: string): Path<Values> | undefined {
+  const parts = pointer.split('/').slice(1);
+  const names = parts.map((_, at) => parts.slice(0, parts.length - at).join('.'));
+  const isField = (name: string) => Object.hasOwn(get(form.control._fields, name, {}) as object, '_f');
+  return names.find(isField) as Path<Values> | undefined;
+}
 
 /** Puts each fault of a problem at its field; gives whether all found one. */
 function placeFaults<Values extends FieldValues>(form: UseFormReturn<Values>, problem: ApiProblem): boolean {
   const placed = problem.errors.map(({ pointer, detail }) => {
-    const name = fieldAt(pointer) as Path<Values>;
-    if (!form.control._fields[name.split('.')[0] as string]) return false;
+    const name = fieldAt(form, pointer);
+    if (name === undefined) return false;
     form.setError(name, { type: 'server', message: detail }, { shouldFocus: true });
     return true;
   });

@@ -60,13 +60,18 @@ function useUnreadCount(): number {
 
 function TenantName() {
   const { account, membership, switchTenant } = useSession();
+  const [, go] = useLocation();
+  const change = (tenantId: string) => {
+    go(PATHS.home); // what is looked at belongs to the tenant that is left
+    switchTenant(tenantId);
+  };
   if (account.memberships.length < 2) return <p className={styles.tenantName}>{membership.tenant.name}</p>;
   return (
     <select
       className={styles.tenant}
       aria-label={t('Tenant')}
       value={membership.tenant.id}
-      onChange={event => switchTenant(event.target.value)}
+      onChange={event => change(event.target.value)}
     >
       {account.memberships.map(({ tenant }) => (
         <option key={tenant.id} value={tenant.id}>

@@ -28,7 +28,8 @@ const isDefault = (scope: string): boolean => scope !== 'identities:erase';
 /** One origin a line, empty lines left out. */
 const linesOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-const endOfDay = (day: string): string => new Date(`${day}T23:59:59.999Z`).toISOString();
+/** The last moment of a day where the person is, who is shown it as that day. */
+const endOfDay = (day: string): string => new Date(`${day}T23:59:59.999`).toISOString();
 
 interface Values {
   name: string;

@@ -44,6 +44,7 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
+    if (event.key === 'Escape') field.current?.blur(); // the keys of one letter mean what they mean again
   };
   const label = mode === 'reply' ? t('Reply to the user') : t('Note for the team alone');
   return (

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { GridList, GridListItem, GridListLoadMoreItem, ListLayout, Virtualizer } from 'react-aria-components';
 import type { Schemas } from '../api/schema.ts';
 import { Badge, type Tone } from '../components/badge.tsx';
@@ -40,6 +41,21 @@ const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boo
   );
 };
 
+/** Scrolls as far as shows the row of the open conversation, which keys may have chosen out of sight. */
+function useRowInView(items: Conversation[], here: string | undefined) {
+  const grid = useRef<HTMLDivElement>(null);
+  const at = items.findIndex(({ id }) => id === here);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a row that moves by itself does not take the view along
+  useEffect(() => {
+    const element = grid.current;
+    if (!element || at < 0) return;
+    const top = at * LAYOUT.rowHeight;
+    const lowest = top + LAYOUT.rowHeight - element.clientHeight;
+    element.scrollTop = Math.max(lowest, Math.min(top, element.scrollTop));
+  }, [here, at < 0]);
+  return grid;
+}
+
 interface InboxListProps {
   items: Conversation[];
   here: string | undefined;
@@ -48,20 +64,23 @@ interface InboxListProps {
 }
 
 /** The conversations. Only the rows on the screen are in the page, and the next ones come as one nears the end. */
-export const InboxList = ({ items, here, open, list }: InboxListProps) => (
-  <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
-    <GridList className={styles.list} aria-label={t('Conversations')} onAction={key => open(String(key))}>
-      {items.map(conversation => (
-        <GridListItem key={conversation.id} id={conversation.id} textValue={conversation.identity}>
-          <Row conversation={conversation} isHere={conversation.id === here} />
-        </GridListItem>
-      ))}
-      <GridListLoadMoreItem
-        isLoading={list.isFetchingNextPage}
-        onLoadMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-      >
-        <p className="small quiet">{t('Loading…')}</p>
-      </GridListLoadMoreItem>
-    </GridList>
-  </Virtualizer>
-);
+export function InboxList({ items, here, open, list }: InboxListProps) {
+  const grid = useRowInView(items, here);
+  return (
+    <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+      <GridList ref={grid} className={styles.list} aria-label={t('Conversations')} onAction={key => open(String(key))}>
+        {items.map(conversation => (
+          <GridListItem key={conversation.id} id={conversation.id} textValue={conversation.identity}>
+            <Row conversation={conversation} isHere={conversation.id === here} />
+          </GridListItem>
+        ))}
+        <GridListLoadMoreItem
+          isLoading={list.isFetchingNextPage}
+          onLoadMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+        >
+          <p className="small quiet">{t('Loading…')}</p>
+        </GridListLoadMoreItem>
+      </GridList>
+    </Virtualizer>
+  );
+}

@@ -61,11 +61,13 @@ const InvitationLink = ({ invitation, close }: { invitation: SentInvitation; clo
   </>
 );
 
+/** Only an owner touches owners. */
+const isOutOfReach = (member: Member, own: MemberRole): boolean => member.role === 'owner' && own !== 'owner';
+
 function Role({ member }: { member: Member }) {
   const { membership, may } = useSession();
   const patch = useAct('PATCH /v1/members/{id}');
-  const isOutOfReach = member.role === 'owner' && membership.role !== 'owner';
-  if (!may('members:manage') || isOutOfReach) return roleName(member.role);
+  if (!may('members:manage') || isOutOfReach(member, membership.role)) return roleName(member.role);
   const change = (role: MemberRole) =>
     patch.mutate(
       { params: { id: member.id }, body: { role } },
@@ -89,7 +91,9 @@ function Role({ member }: { member: Member }) {
 }
 
 function Remove({ member }: { member: Member }) {
+  const { membership } = useSession();
   const remove = useAct('DELETE /v1/members/{id}');
+  if (isOutOfReach(member, membership.role)) return null;
   return (
     <ConfirmButton
       small

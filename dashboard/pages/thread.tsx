@@ -17,7 +17,7 @@ import { t } from '../i18n.ts';
 import { PATHS } from '../paths.ts';
 import { useSession } from '../session.tsx';
 import { useShortcuts } from '../shortcuts.ts';
-import { CONVERSATION_TONE, conversationStatus, type Priority, priorityName } from '../words.ts';
+import { CONVERSATION_TONE, conversationStatus, eventText, type Priority, priorityName } from '../words.ts';
 import { Composer, type ComposerHandle } from './composer.tsx';
 import styles from './inbox.module.css';
 
@@ -168,7 +168,7 @@ function MessageView({ message, identity, names }: MessageViewProps) {
   if (message.kind === 'event')
     return (
       <li className={styles.event}>
-        {message.body} · <Time at={message.created_at} />
+        {eventText(message.body, id => names.get(id) ?? id)} · <Time at={message.created_at} />
       </li>
     );
   const isMine = message.author.id === membership.member_id;

@@ -46,6 +46,7 @@ describe('docker compose up --wait', () => {
     for (const service of SERVICES) expect(await isHealthy(service), service).toBe(true);
     for (const service of ['secrets', 'migrate'] as const) expect((await inspect(service)).State.ExitCode).toBe(0);
     expect(await parley(['doctor'])).toMatchObject({ ok: true });
+    expect(await (await fetch(`${baseUrl}/dashboard/`)).text()).toContain('<div id="root">');
   });
 
   test('publishes the API on the loopback address, and nothing else', async () => {

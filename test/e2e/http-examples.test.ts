@@ -84,7 +84,7 @@ let values: Record<string, string>;
 beforeAll(async () => {
   installation = await startInstallation();
   const run = async (command: string) => {
-    const { code, stdout, stderr } = await runCommand(command.split(' '), installation.settings);
+    const { code, stdout, stderr } = await runCommand(command.split(' '), installation.environment);
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as Record<string, string>;
   };

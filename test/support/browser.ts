@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { waitFor } from './wait.ts';
 
 /** How long a test waits for what should be on the page. */
 const PATIENCE_MS = 10_000;
@@ -15,7 +16,9 @@ export interface Watched extends AsyncDisposable {
 
 /** A page in a fresh profile, watched for everything that must not happen. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
-  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 }, ...options });
+  const usual = { locale: 'en-GB', viewport: { width: 1440, height: 900 } };
+  // Nothing moves, so that no colour is looked at half-way to another.
+  const context = await browser.newContext({ ...usual, reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -31,7 +34,19 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** Goes to an address of the dashboard and waits until all of it has come. */
+export async function visit(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await waitFor(async () => (await page.getByText(/^(Loading…|Lädt …)$/).count()) === 0);
+}
+
+/** The part of a page that has this heading. */
+export const panel = (page: Page, heading: string | RegExp): Locator =>
+  page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name: heading }) });
+
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** WCAG 2.2 AA, and what is good practice beside. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 interface Violation {
@@ -41,11 +56,11 @@ interface Violation {
 }
 
 /**
- * What axe finds wrong with the page as it stands, WCAG 2.2 AA and what is good practice beside; a line each.
+ * What axe finds wrong with the page as it stands, by these rules or groups of rules; a line each.
  *
  * It runs in an isolated world, since the page's own policy lets no foreign script in.
  */
-export async function axeViolations({ page, context }: Pick<Watched, 'page' | 'context'>): Promise<string[]> {
+async function axeViolations({ page, context }: Watched, rules: string[]): Promise<string[]> {
   const session = await context.newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');
   const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
@@ -60,7 +75,7 @@ export async function axeViolations({ page, context }: Pick<Watched, 'page' | 'c
     return result.value;
   };
   await evaluate(await readFile(AXE, 'utf8'));
-  const run = `axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) => violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => ({ html, failureSummary })) })))`;
+  const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) => violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => ({ html, failureSummary })) })))`;
   const violations = (await evaluate(run)) as Violation[];
   await session.detach();
   return violations.map(({ id, help, nodes }) =>
@@ -73,6 +88,34 @@ export async function axeViolations({ page, context }: Pick<Watched, 'page' | 'c
 
 /** Nothing that must not happen has happened, and axe finds nothing. */
 export async function expectSound(watched: Watched): Promise<void> {
-  expect(await axeViolations(watched)).toEqual([]);
+  expect(await axeViolations(watched, RULES)).toEqual([]);
   expect(watched.complaints).toEqual([]);
+}
+
+/**
+ * Every one of these pages is sound, wide and narrow, light and dark, and none is wider than a small phone.
+ *
+ * Darkness changes colours and nothing else, so that alone is looked at again.
+ *
+ * @param open goes to a path and waits until it is drawn
+ */
+export async function expectSoundPages(
+  watched: Watched,
+  paths: string[],
+  open: (path: string) => Promise<void>,
+): Promise<void> {
+  const { page } = watched;
+  for (const width of [1440, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of paths) {
+      await page.emulateMedia({ colorScheme: 'light' });
+      await open(path);
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect(overflow, `${path} at ${width}`).toBeLessThanOrEqual(0);
+      await expectSound(watched);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await axeViolations(watched, ['color-contrast']), `${path} at ${width}, dark`).toEqual([]);
+    }
+  }
+  await page.emulateMedia({ colorScheme: null });
 }

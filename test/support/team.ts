@@ -17,6 +17,23 @@ export async function setUp(page: Page, setupLink: string, tenant = 'Acme', name
   await page.getByRole('heading', { name: 'Getting started' }).waitFor();
 }
 
+/** Signs in by the pages, as far as the password goes. */
+export async function signIn(page: Page, baseUrl: string, email: string, password = PASSWORD): Promise<void> {
+  await page.goto(`${baseUrl}/dashboard/login`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Joins by the link of an invitation, and waits to be let in. */
+export async function join(page: Page, link: string, name: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel('Your name').fill(name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
+
 /** A request of the person who is signed in in the page, by the same API that the page uses. */
 export const asPerson = (page: Page, method: string, path: string, body?: unknown) =>
   page.evaluate(

@@ -1,0 +1,224 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pathTo } from '../../dashboard/paths.ts';
+import { totpCode, totpStep } from '../../src/platform/totp.ts';
+import { expectSound, openPage, panel, visit, type Watched } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { type Installation, startInstallation } from '../support/installation.ts';
+import { createMailServer, type TestMailServer } from '../support/mail.ts';
+import { createProvider, type TestProvider } from '../support/oidc.ts';
+import { buildDashboard } from '../support/pages.ts';
+import { freePort, runCommand } from '../support/process.ts';
+import { asPerson, join, PASSWORD, setUp, signIn } from '../support/team.ts';
+import { waitFor } from '../support/wait.ts';
+
+const ADA = 'ada@acme.example';
+const SECOND_PASSWORD = 'another long password';
+const THIRD_PASSWORD = 'the third long password';
+
+describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
+  let mails: TestMailServer;
+  let provider: TestProvider;
+  let installation: Installation;
+  let browser: Browser;
+  let ada: Watched;
+  let page: Page;
+  let secret: string;
+  let codes: string[];
+  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const isInside = (of: Page) => of.getByRole('navigation', { name: 'Pages' }).waitFor();
+  const isOutside = (of: Page) => of.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+  beforeAll(async () => {
+    await buildDashboard();
+    const PORT = String(await freePort());
+    provider = await createProvider(`http://localhost:${PORT}/v1/oidc/callback`);
+    mails = await createMailServer();
+    const mail = { SMTP_URL: mails.url, MAIL_FROM: 'Parley <parley@acme.example>' };
+    installation = await startInstallation({ PORT, ...mail, ...provider.settings, OIDC_NAME: 'Acme ID' });
+    browser = await openBrowser();
+    ada = await openPage(browser);
+    page = ada.page;
+    await setUp(page, installation.setupLink);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await installation?.[Symbol.asyncDispose]();
+    await mails?.[Symbol.asyncDispose]();
+    await provider?.[Symbol.asyncDispose]();
+  });
+
+  test('the second factor is set up with a code, a wrong one is told, and its recovery codes are shown once', async () => {
+    await open(pathTo('security'));
+    const part = panel(page, /^Second factor/);
+    await part.getByLabel('Password').fill('not the password');
+    await part.getByRole('button', { name: 'Set up' }).click();
+    await part.getByRole('alert').getByText('The login failed').waitFor();
+    await part.getByLabel('Password').fill(PASSWORD);
+    await part.getByRole('button', { name: 'Set up' }).click();
+    await part.getByText('Enter this secret in your authenticator', { exact: false }).waitFor();
+    secret = (await part.locator('code').first().textContent()) ?? '';
+    expect(await part.getByRole('link', { name: 'Open in the authenticator' }).getAttribute('href')).toContain(secret);
+    await expectSound(ada);
+    await part.getByLabel('Code of your authenticator').fill('000000');
+    await part.getByRole('button', { name: 'Turn on' }).click();
+    await part.getByRole('alert').getByText('The code is not that of the enrolled authenticator.').waitFor();
+    await part.getByLabel('Code of your authenticator').fill(totpCode(secret, totpStep(new Date())));
+    await part.getByRole('button', { name: 'Turn on' }).click();
+    await part.getByText('Keep these codes', { exact: false }).waitFor();
+    codes = await part.locator('li code').allTextContents();
+    expect(codes).toHaveLength(10);
+    await expectSound(ada);
+    await part.getByRole('button', { name: 'I have kept them' }).click();
+    await part.getByText('On', { exact: true }).waitFor();
+    for (const shown of [secret, codes[0] as string]) expect(await page.content()).not.toContain(shown);
+  });
+
+  test('a login asks for the code, tells a wrong one, takes the next one and each recovery code once', async () => {
+    await using second = await openPage(browser);
+    await signIn(second.page, installation.baseUrl, ADA);
+    const field = second.page.getByLabel('Code of your authenticator');
+    await field.waitFor();
+    await waitFor(async () => (await field.and(second.page.locator(':focus')).count()) === 1);
+    await expectSound(second);
+    const enter = async (of: Page, code: string) => {
+      await of.getByLabel('Code of your authenticator').fill(code);
+      await of.getByRole('button', { name: 'Sign in', exact: true }).click();
+    };
+    await enter(second.page, '000000');
+    await second.page.getByRole('alert').getByText('The login failed').waitFor();
+    await expectSound(second);
+    await enter(second.page, totpCode(secret, totpStep(new Date()) + 1)); // the present one was used to set it up
+    await isInside(second.page);
+
+    await using third = await openPage(browser);
+    await signIn(third.page, installation.baseUrl, ADA);
+    await enter(third.page, codes[0] as string);
+    await isInside(third.page);
+    await using fourth = await openPage(browser);
+    await signIn(fourth.page, installation.baseUrl, ADA);
+    await enter(fourth.page, codes[0] as string);
+    await fourth.page.getByRole('alert').getByText('The login failed').waitFor();
+
+    await open(pathTo('security'));
+    const sessions = panel(page, 'Sessions').getByRole('row');
+    await waitFor(async () => (await sessions.count()) === 4); // the head, and three of them
+    await sessions.filter({ hasText: 'This one' }).waitFor();
+    await sessions.getByRole('button', { name: 'End' }).first().click();
+    await waitFor(async () => (await sessions.count()) === 3);
+    await expectSound(ada);
+    await Promise.all([second, third].map(({ page: of }) => of.reload()));
+    await waitFor(async () => {
+      const outside = await Promise.all(
+        [second, third].map(({ page: of }) => of.getByRole('heading', { name: 'Sign in' }).count()),
+      );
+      return outside[0] !== outside[1]; // the one that was ended, and not the other
+    });
+  });
+
+  test('a changed password ends the other sessions, and the second factor goes with the password alone', async () => {
+    await using other = await openPage(browser);
+    await signIn(other.page, installation.baseUrl, ADA);
+    await other.page.getByLabel('Code of your authenticator').fill(codes[1] as string);
+    await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await isInside(other.page);
+
+    await open(pathTo('security'));
+    const part = panel(page, /^Password/);
+    const change = async (present: string, next: string) => {
+      await part.getByLabel('Present password').fill(present);
+      await part.getByLabel('New password').fill(next);
+      await part.getByRole('button', { name: 'Change the password' }).click();
+    };
+    await change(PASSWORD, 'short');
+    await part.getByText('At least 12 characters.', { exact: true }).waitFor();
+    await expectSound(ada);
+    await change('not the password', SECOND_PASSWORD);
+    await part.getByRole('alert').waitFor();
+    await change(PASSWORD, SECOND_PASSWORD);
+    await page.getByText('The password was changed.', { exact: true }).waitFor();
+    await other.page.reload();
+    await isOutside(other.page);
+
+    const factor = panel(page, /^Second factor/);
+    await factor.getByLabel('Password').fill(SECOND_PASSWORD);
+    await factor.getByRole('button', { name: 'Turn off' }).click();
+    await factor.getByText('Off', { exact: true }).waitFor();
+  });
+
+  /** Chooses a new password by a link; where that is, one is signed out, and gets in with the new one. */
+  const resetBy = async (link: string, password: string) => {
+    await page.goto(link);
+    await page.getByLabel('New password').fill(password);
+    await expectSound(ada);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The password was changed. Sign in with it.').waitFor();
+    await isOutside(page);
+    await signIn(page, installation.baseUrl, ADA, password);
+    await isInside(page);
+  };
+
+  test('a link of the command line resets a forgotten password, once', async () => {
+    const { stdout } = await runCommand(['password-reset', 'create', '--email', ADA], installation.environment);
+    const { link } = JSON.parse(stdout);
+    await resetBy(link, THIRD_PASSWORD);
+    await using thief = await openPage(browser);
+    await thief.page.goto(link);
+    await thief.page.getByLabel('New password').fill('the password of a thief');
+    await thief.page.getByRole('button', { name: 'Change the password' }).click();
+    await thief.page.getByRole('alert').waitFor();
+    await expectSound(thief);
+  });
+
+  test('a link by mail does the same, and an unknown address is told nothing else', async () => {
+    await using other = await openPage(browser);
+    for (const email of ['nobody@acme.example', ADA]) {
+      await other.page.goto(`${installation.baseUrl}/dashboard/login`);
+      await other.page.getByRole('link', { name: 'Forgot your password?' }).click();
+      await other.page.getByLabel('E-mail').fill(email);
+      await other.page.getByRole('button', { name: 'Send me a link' }).click();
+      await other.page.getByText('If there is an account with this address', { exact: false }).waitFor();
+      await expectSound(other);
+    }
+    const letter = (await waitFor(() => mails.letters[0])).replaceAll('=\n', '').replaceAll('=3D', '=');
+    expect(mails.letters).toHaveLength(1);
+    await resetBy(/http\S+\/dashboard\/reset#\S+/.exec(letter)?.[0] ?? '', PASSWORD);
+  });
+
+  test('the identity provider lets in whom it vouches for, where they wanted to go, and nobody else', async () => {
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'eva@acme.example', role: 'agent' });
+    await using eva = await openPage(browser);
+    await join(eva.page, link, 'Eva');
+    await eva.page.getByRole('button', { name: 'Sign out' }).click();
+    await isOutside(eva.page);
+
+    const come = async () => {
+      await eva.page.goto(`${installation.baseUrl}/dashboard/questions`);
+      await eva.page.getByRole('link', { name: 'Sign in with Acme ID' }).click();
+    };
+    provider.subject = { sub: 'stranger', email: 'stranger@acme.example', email_verified: true };
+    await come();
+    await eva.page.getByRole('alert').getByText('The identity provider did not let you in.').waitFor();
+    await expectSound(eva);
+    await eva.context.clearCookies(); // the provider would remember the stranger
+    provider.subject = { sub: 'eva', email: 'eva@acme.example', email_verified: true };
+    await come();
+    await eva.page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
+    expect(new URL(eva.page.url()).pathname).toBe('/dashboard/questions');
+    await expectSound(eva);
+  });
+
+  test('signing out everywhere asks, and ends this session and the others', async () => {
+    await using other = await openPage(browser);
+    await signIn(other.page, installation.baseUrl, ADA);
+    await isInside(other.page);
+    await open(pathTo('security'));
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    const question = page.getByRole('alertdialog', { name: 'Sign out everywhere?' });
+    await question.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await isOutside(page);
+    await other.page.reload();
+    await isOutside(other.page);
+    await expectSound(ada);
+  });
+});

@@ -1,0 +1,253 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pathTo } from '../../dashboard/paths.ts';
+import { expectSound, openPage, visit, type Watched } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { type Installation, startInstallation } from '../support/installation.ts';
+import { buildDashboard } from '../support/pages.ts';
+import { asPerson, join, setUp } from '../support/team.ts';
+import { waitFor } from '../support/wait.ts';
+
+const MANY = 100_000;
+/** The conversation whose message alone has a word of its own. */
+const NEEDLE = 77_777;
+/** What is in the page however long the list is: the rows on a screen of 900 px, and a few above and below. */
+const MOST_ROWS = 30;
+/** How many conversations the list asks for at a time. */
+const PAGE = 50;
+
+/** Open conversations of one message each, the latest activity first in the order of their numbers. */
+const SEED = `
+with tenant as (select id from tenants), made as (
+  insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
+    source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
+    team_unread, created_at, updated_at, team_updated_at, last_activity_at)
+  select tenant.id, gen_random_uuid(), 'user|' || at, true, '', 'open', 'none', null, '{}', 'user', 1, 0,
+    'This is message ' || at, 'user', 1, 1, 0, 0, active, active, active, active
+  from tenant, generate_series(1, $1::int) as at, lateral (select now() - at * interval '1 second' as active) as clock
+  returning tenant_id, id, identity, last_preview, created_at
+)
+insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, body, format,
+  created_at, redacted)
+select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity,
+  last_preview || case when identity = 'user|${NEEDLE}' then ' needle' else '' end, 'text', created_at, false
+from made`;
+
+describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { timeout: 90_000 }, () => {
+  let installation: Installation;
+  let browser: Browser;
+  let ada: Watched;
+  let page: Page;
+  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const list = () => page.getByRole('grid', { name: 'Conversations' });
+  const row = (number: number) => list().getByRole('row', { name: `user|${number}`, exact: true });
+  const thread = () => page.getByRole('region', { name: 'Conversation', exact: true });
+  const isOpen = (number: number) =>
+    thread()
+      .getByRole('link', { name: `user|${number}`, exact: true })
+      .waitFor();
+  const address = () => `/v1/conversations/${new URL(page.url()).pathname.split('/').at(-1)}`;
+  const stored = () => asPerson(page, 'GET', address());
+  /** The open conversation is read again, as it is every few seconds and after each act: the page has its latest state. */
+  const reread = () =>
+    page.waitForResponse(reply => reply.request().method() === 'GET' && new URL(reply.url()).pathname === address());
+
+  beforeAll(async () => {
+    await buildDashboard();
+    installation = await startInstallation();
+    browser = await openBrowser();
+    ada = await openPage(browser);
+    page = ada.page;
+    await setUp(page, installation.setupLink);
+    await installation.database.query(SEED, [MANY]);
+    await installation.database.query('analyze conversations, messages');
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'linus@acme.example', role: 'agent' });
+    await using linus = await openPage(browser);
+    await join(linus.page, link, 'Linus');
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await installation?.[Symbol.asyncDispose]();
+  });
+
+  /** The queries with which conversations were asked for while something was done. */
+  const asked = async (act: () => Promise<unknown>): Promise<URLSearchParams[]> => {
+    const queries: URLSearchParams[] = [];
+    const note = (request: { url(): string }) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/v1/conversations') queries.push(searchParams);
+    };
+    page.on('request', note);
+    await act();
+    page.off('request', note);
+    return queries;
+  };
+
+  test('shows its first page with one page of the list, and as many rows as fit on the screen', async () => {
+    const queries = await asked(async () => {
+      await open(pathTo('inbox'));
+      await row(1).waitFor();
+    });
+    expect(queries.map(query => [query.get('limit'), query.get('cursor')])).toEqual(
+      queries.map(() => [String(PAGE), null]),
+    );
+    expect(await list().getByRole('row').count()).toBeLessThan(MOST_ROWS);
+    await expectSound(ada);
+  });
+
+  test('brings further pages as one scrolls, and keeps no more rows in the page', async () => {
+    await list().hover();
+    const queries = await asked(async () => {
+      for (let at = 0; (await row(4 * PAGE).count()) === 0; at++) {
+        expect(at).toBeLessThan(200);
+        await page.mouse.wheel(0, 600);
+        await page.waitForTimeout(30);
+        expect(await list().getByRole('row').count()).toBeLessThan(MOST_ROWS);
+      }
+    });
+    const cursors = queries.map(query => query.get('cursor')).filter(Boolean);
+    expect(cursors.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(cursors).size).toBe(cursors.length); // each page once
+    await row(4 * PAGE).click();
+    await isOpen(4 * PAGE);
+    await expectSound(ada);
+  });
+
+  test('finds one by a word that was said in it', async () => {
+    await page.getByLabel('Search conversations').fill('needle');
+    await row(NEEDLE).waitFor();
+    expect(await list().getByRole('row').count()).toBe(1);
+    await page.getByLabel('Search conversations').fill('no such word');
+    await page.getByText('Nothing fits').waitFor();
+    await expectSound(ada);
+    await page.getByLabel('Search conversations').fill('');
+    await row(1).waitFor();
+  });
+
+  test('is worked with by the keyboard alone', async () => {
+    await open(pathTo('inbox'));
+    await row(1).waitFor();
+    await page.keyboard.press('/');
+    expect(await page.getByLabel('Search conversations').and(page.locator(':focus')).count()).toBe(1);
+    await page.keyboard.type('jjeer'); // written, and no shortcuts
+    await page.getByText('Nothing fits').waitFor();
+    await page.keyboard.press('Escape');
+    await row(1).waitFor();
+    for (let tabs = 0; (await page.locator('input:focus, select:focus').count()) > 0; tabs++) {
+      expect(tabs).toBeLessThan(10);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('j');
+    await isOpen(1);
+    await page.keyboard.press('j');
+    await isOpen(2);
+    await page.keyboard.press('k');
+    await isOpen(1);
+
+    await page.keyboard.press('r');
+    await page.keyboard.type('Hello, e and a are no keys here.');
+    await page.keyboard.press('Control+Enter');
+    const messages = page.getByRole('list', { name: 'Messages' });
+    await messages.getByText('Hello, e and a are no keys here.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('n');
+    await page.keyboard.type('A note');
+    await page.keyboard.press('Control+Enter');
+    await messages.getByText('A note', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await reread();
+    await page.keyboard.press('a');
+    await messages.getByText('Assigned to: nobody → Ada').waitFor();
+    await reread();
+    await page.keyboard.press('e');
+    await messages.getByText('State: Waiting for the user → Resolved').waitFor();
+    await reread();
+    await page.keyboard.press('e');
+    await messages.getByText('State: Resolved → Open').waitFor();
+    await expectSound(ada);
+    const me = await asPerson(page, 'GET', '/v1/me');
+    expect(await stored()).toMatchObject({ status: 'open', assignee_id: me.account.memberships[0].member_id });
+  });
+
+  test('the keys go on where the screen ends, and can be switched off', async () => {
+    await page.keyboard.press('j');
+    await isOpen(2);
+    for (let number = 3; number <= 20; number++) {
+      await page.keyboard.press('j');
+      await isOpen(number);
+    }
+    const frame = await list().boundingBox();
+    const found = await row(20).boundingBox();
+    if (!frame || !found) throw new Error('The row of the open conversation is not in the page.');
+    expect(found.y).toBeGreaterThanOrEqual(frame.y);
+    expect(found.y + found.height).toBeLessThanOrEqual(frame.y + frame.height + 1);
+    expect(await list().getByRole('row').count()).toBeLessThan(MOST_ROWS);
+
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.getByLabel('Keys of one letter are on').uncheck();
+    await expectSound(ada);
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page.keyboard.press('k');
+    await page.waitForTimeout(200);
+    await isOpen(20);
+    await page.getByRole('button', { name: 'Keys', exact: true }).click();
+    await help.getByLabel('Keys of one letter are on').check();
+    await help.getByRole('button', { name: 'Close' }).last().click();
+  });
+
+  test('a conversation is assigned, weighed, tagged, resolved and opened again, and the filters find it by each', async () => {
+    await thread().getByLabel('Assigned to').selectOption('Linus');
+    await page.getByText('Assigned to: nobody → Linus').waitFor();
+    await reread();
+    await thread().getByLabel('Priority').selectOption('Urgent');
+    await page.getByText('Priority: No priority → Urgent').waitFor();
+    await reread();
+    await thread().getByLabel('Add a tag').fill('export');
+    await page.keyboard.press('Enter');
+    await thread().getByRole('button', { name: 'Remove the tag export' }).waitFor();
+    expect(await stored()).toMatchObject({ priority: 'urgent', tags: ['export'], status: 'open' });
+
+    const filters = page.getByRole('region', { name: 'Conversations', exact: true });
+    const findsAlone = async (number: number) => {
+      await row(number).waitFor();
+      await waitFor(async () => (await list().getByRole('row').count()) === 1);
+    };
+    await filters.getByLabel('Tag', { exact: true }).fill('export');
+    await findsAlone(20);
+    await filters.getByLabel('Tag', { exact: true }).fill('');
+    await filters.getByLabel('Assigned to').selectOption('Linus');
+    await findsAlone(20);
+    await filters.getByLabel('Assigned to').selectOption('Mine');
+    await findsAlone(1);
+    await filters.getByLabel('Assigned to').selectOption('Everybody’s');
+    await filters.getByLabel('Unread only').check();
+    await page.getByText('Nothing fits').waitFor();
+    await filters.getByLabel('Unread only').uncheck();
+    await filters.getByLabel('State').selectOption('Resolved');
+    await page.getByText('Nothing fits').waitFor();
+    await thread().getByRole('button', { name: 'Resolve' }).click();
+    await findsAlone(20);
+    await expectSound(ada);
+    await thread().getByRole('button', { name: 'Open again' }).click();
+    await page.getByText('Nothing fits').waitFor();
+    await reread();
+    await thread().getByRole('button', { name: 'Remove the tag export' }).click();
+    await waitFor(async () => (await stored()).tags.length === 0);
+  });
+
+  test('a conversation is deleted only after a question', async () => {
+    await thread().getByRole('button', { name: 'Delete' }).click();
+    const question = page.getByRole('alertdialog', { name: 'Delete the conversation?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    await isOpen(20);
+    await thread().getByRole('button', { name: 'Delete' }).click();
+    await question.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByText('No conversation is open').waitFor();
+    const { data } = await asPerson(page, 'GET', `/v1/conversations?identity=${encodeURIComponent('user|20')}`);
+    expect(data).toEqual([]);
+    await expectSound(ada);
+  });
+});

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PathName, pathTo } from '../../dashboard/paths.ts';
+import { expectSound, openPage, visit, type Watched } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { englishOn } from '../support/english.ts';
+import { type Installation, startInstallation } from '../support/installation.ts';
+import { buildDashboard } from '../support/pages.ts';
+import { startProcess } from '../support/process.ts';
+import { asBearer, asPerson, join, setUp } from '../support/team.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** What the pages show before and beside what they are for: nothing yet, on its way, failed; questions; German. */
+describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () => {
+  let installation: Installation;
+  let browser: Browser;
+  let ada: Watched;
+  let page: Page;
+  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const pages = () => page.getByRole('navigation', { name: 'Pages' });
+
+  beforeAll(async () => {
+    await buildDashboard();
+    installation = await startInstallation();
+    browser = await openBrowser();
+    ada = await openPage(browser);
+    page = ada.page;
+    await setUp(page, installation.setupLink);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await installation?.[Symbol.asyncDispose]();
+  });
+
+  test('where nothing is yet, each list says what would be there and how it comes', async () => {
+    const { id } = await asPerson(page, 'POST', '/v1/questions', { type: 'nps', title: 'How likely?' });
+    const EMPTY: [string, string[]][] = [
+      [pathTo('questionVersions', { id }), ['No versions yet']],
+      [pathTo('questionResults', { id }), ['No answers in this time', 'No comments']],
+      [pathTo('inbox'), ['Nothing is open', 'No conversation is open']],
+      [pathTo('identity', { identity: 'nobody' }), ['No answers', 'No conversations']],
+      [pathTo('ingestion'), ['The quarantine is empty']],
+      [pathTo('apiKeys'), ['No keys yet']],
+    ];
+    for (const [path, texts] of EMPTY) {
+      await open(path);
+      for (const text of texts) await page.getByText(text, { exact: true }).waitFor();
+      await expectSound(ada);
+    }
+    await asPerson(page, 'DELETE', `/v1/questions/${id}`);
+    await open(pathTo('questions'));
+    await page.getByText('No questions yet').waitFor();
+    await expectSound(ada);
+    await open(pathTo('inbox'));
+    await page.getByLabel('Unread only').check();
+    await page.getByText('Nothing fits').waitFor();
+    await open(pathTo('auditLog'));
+    await page.getByLabel('What', { exact: true }).selectOption('question.archived');
+    await page.getByText('Nothing to show').waitFor();
+    await open(pathTo('conversation', { id: 'conversation_nobody' }));
+    await page.getByRole('alert').waitFor();
+    await expectSound(ada);
+  });
+
+  test('while the store hesitates, each list says that it is on its way, and comes then', async () => {
+    await open(pathTo('home'));
+    for (const name of ['Inbox', 'Questions', 'Ingestion', 'Settings']) {
+      installation.network.freeze();
+      await pages().getByRole('link', { name }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await page.getByRole('main').getByText('Loading…').first().waitFor();
+      await expectSound(ada);
+      installation.network.thaw();
+      await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
+    }
+  });
+
+  /** A problem in full: what it is called, what happened, how it is found in the log, and a way to try again. */
+  const expectTold = async (alert: Locator) => {
+    await alert.waitFor({ timeout: 20_000 });
+    const [title, detail] = await alert.getByRole('paragraph').allTextContents();
+    expect(title).toMatch(/^The .+/);
+    expect(detail).toMatch(/\w+ \w+/);
+    expect(await alert.locator('code').last().textContent()).toMatch(/^[\w-]{10,}$/);
+    await expectSound(ada);
+  };
+
+  test('without the database each page tells the problem and its request, and goes on when it is back', async () => {
+    const mend = async () => {
+      installation.network.mend();
+      await waitFor(async () => (await fetch(`${installation.baseUrl}/readyz`)).ok);
+    };
+    await open(pathTo('questions'));
+    installation.network.cut();
+    await pages().getByRole('link', { name: 'Settings' }).click();
+    await expectTold(page.getByRole('alert'));
+    await mend();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByLabel('Name', { exact: true }).waitFor();
+
+    await open(pathTo('newQuestion'));
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Written once');
+    installation.network.cut();
+    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await expectTold(page.getByRole('alert'));
+    await mend();
+    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Written once' }).waitFor();
+
+    installation.network.cut();
+    await page.goto(`${installation.baseUrl}/dashboard/`);
+    await expectTold(page.getByRole('alert'));
+    await mend();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor();
+  });
+
+  test('without any connection a page says so', async () => {
+    await open(pathTo('auditLog'));
+    await ada.context.setOffline(true);
+    await page.getByLabel('What', { exact: true }).selectOption('question.archived');
+    await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
+    await expectSound(ada);
+    await page.getByRole('link', { name: 'Members' }).click(); // whose script has not come yet
+    await page.getByRole('heading', { level: 1, name: 'This page could not be shown' }).waitFor();
+    await expectSound(ada);
+    await page.goBack(); // one page takes no other with it
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+    await page.getByLabel('What', { exact: true }).selectOption('question.archived');
+    await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
+    await ada.context.setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Nothing to show').waitFor();
+  });
+
+  /** Everything that a page could show, and what of it the following tests look at. */
+  const fill = async () => {
+    const key = await asPerson(page, 'POST', '/v1/api-keys', { name: 'kx-1', kind: 'server' });
+    await asPerson(page, 'POST', '/v1/api-keys', {
+      name: 'kx-2',
+      kind: 'public',
+      allowed_origins: ['https://x.example'],
+    });
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'zoe@x.example', role: 'admin' });
+    await using zoe = await openPage(browser);
+    await join(zoe.page, link, 'Zoë');
+    await asPerson(page, 'POST', '/v1/members', { email: 'max@x.example', role: 'agent' });
+    const live = await asPerson(page, 'POST', '/v1/questions', { type: 'nps', title: 'qx-1', name: 'qx-1' });
+    await asPerson(page, 'POST', `/v1/questions/${live.id}/publish`);
+    await asPerson(page, 'PATCH', `/v1/questions/${live.id}`, { title: 'qx-2' });
+    const draft = await asPerson(page, 'POST', '/v1/questions', { type: 'text', title: 'qx-3', name: 'qx-3' });
+    const answer = (at: number, main: number) => ({
+      id: `019aa000-0000-7000-8000-00000000000${at}`,
+      identity: `ux|${at}`,
+      revision: 1,
+      question_id: live.id,
+      question_version: 1,
+      state: 'completed',
+      values: { main },
+      comment: `cx-${at}`,
+    });
+    const send = (baseUrl: string, answers: object[]) =>
+      asBearer(baseUrl, key.api_key, 'POST', '/v1/answers', { answers });
+    await send(installation.baseUrl, [answer(1, 9), answer(2, 3)]);
+    await waitFor(async () => (await asPerson(page, 'GET', '/v1/ingestion')).stored === 2);
+    await using second = await startProcess('serve', installation.environment);
+    await second.awaitProbe('/readyz');
+    await send(second.baseUrl, [answer(1, 1)]);
+    const conversation = await asPerson(page, 'POST', '/v1/conversations', {
+      identity: 'ux|1',
+      message: 'mx-1',
+      client_message_id: randomUUID(),
+    });
+    await waitFor(async () => (await asPerson(page, 'GET', '/v1/ingestion')).quarantined === 1);
+    return { live: live.id as string, draft: draft.id as string, conversation: conversation.id as string };
+  };
+  let filled: Awaited<ReturnType<typeof fill>>;
+
+  const hasKeyboard = (opener: Locator) =>
+    waitFor(async () => (await opener.and(page.locator(':focus')).count()) === 1);
+
+  test('each question and form in a dialog is sound, closes with Escape, and gives the keyboard back', async () => {
+    filled = await fill();
+    const DIALOGS: [string, [row: string, opener: string, title: string][]][] = [
+      [
+        pathTo('apiKeys'),
+        [
+          ['', 'Create a key', 'Create a key'],
+          ['kx-2', 'Origins', 'Allowed origins'],
+          ['kx-1', 'Rotate', 'Rotate the key'],
+          ['kx-1', 'Revoke', 'Revoke “kx-1”?'],
+        ],
+      ],
+      [
+        pathTo('members'),
+        [
+          ['', 'Invite somebody', 'Invite somebody'],
+          ['zoe@x.example', 'Remove', 'Remove Zoë?'],
+          ['max@x.example', 'Withdraw', 'Withdraw the invitation?'],
+        ],
+      ],
+      [pathTo('security'), [['', 'Sign out everywhere', 'Sign out everywhere?']]],
+      [pathTo('question', { id: filled.draft }), [['', 'Delete', 'Delete the draft?']]],
+      [pathTo('questionResults', { id: filled.live }), [['', 'Close', 'Close the question?']]],
+      [pathTo('ingestion'), [['ux|1', 'Discard', 'Discard the answer?']]],
+      [
+        pathTo('conversation', { id: filled.conversation }),
+        [
+          ['', 'Keys', 'Keys'],
+          ['', 'Delete', 'Delete the conversation?'],
+          ['', 'Take back', 'Take the message back?'],
+        ],
+      ],
+    ];
+    for (const [path, openers] of DIALOGS) {
+      await open(path);
+      for (const [row, name, title] of openers) {
+        const place = row ? page.getByRole('row').filter({ hasText: row }) : page.getByRole('main');
+        const opener = place.getByRole('button', { name, exact: true });
+        await opener.focus();
+        await page.keyboard.press('Enter');
+        const dialog = page.getByRole('dialog', { name: title }).or(page.getByRole('alertdialog', { name: title }));
+        await dialog.waitFor();
+        await expectSound(ada);
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+        await hasKeyboard(opener);
+      }
+    }
+  });
+
+  test('what would be lost by Escape is not: a message that is written, a secret that is shown', async () => {
+    await open(pathTo('inbox'));
+    const write = page.getByRole('button', { name: 'Write', exact: true });
+    await write.focus();
+    await page.keyboard.press('Enter');
+    const message = page.getByRole('dialog', { name: 'Write to a user' });
+    await message.getByLabel('Message').fill('half a message');
+    await expectSound(ada);
+    await page.keyboard.press('Escape');
+    expect(await message.getByLabel('Message').inputValue()).toBe('half a message');
+    await message.getByRole('button', { name: 'Close' }).click();
+    await message.waitFor({ state: 'detached' });
+    await hasKeyboard(write);
+
+    await open(pathTo('apiKeys'));
+    const create = page.getByRole('button', { name: 'Create a key' });
+    await create.focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name').fill('kx-3');
+    await page.keyboard.press('Enter');
+    const secrets = page.getByRole('dialog', { name: 'The key “kx-3”' });
+    await secrets.getByText('Copy both values now.', { exact: false }).waitFor();
+    await page.keyboard.press('Escape');
+    await secrets.getByRole('button', { name: 'I have copied it' }).focus();
+    await page.keyboard.press('Enter');
+    await secrets.waitFor({ state: 'detached' });
+    await hasKeyboard(create);
+  });
+
+  test('in German no page has a text of the sources in English', async () => {
+    const storageState = await ada.context.storageState();
+    await using german = await openPage(browser, { locale: 'de-DE', storageState });
+    const identity = 'ux|1';
+    const params: Partial<Record<PathName, Record<string, string>>> = {
+      question: { id: filled.draft },
+      questionResults: { id: filled.live },
+      questionVersions: { id: filled.live },
+      conversation: { id: filled.conversation },
+      identity: { identity },
+    };
+    await asPerson(page, 'PATCH', `/v1/conversations/${filled.conversation}`, { priority: 'high', tags: ['tx-1'] });
+    const names: PathName[] = ['home', 'questions', 'newQuestion', 'question', 'questionResults', 'questionVersions'];
+    names.push('inbox', 'conversation', 'identity', 'ingestion');
+    names.push('general', 'apiKeys', 'members', 'security', 'auditLog');
+    for (const name of names) {
+      await open(pathTo(name, params[name]), german.page);
+      expect(await german.page.getAttribute('html', 'lang')).toBe('de');
+      expect(await englishOn(german.page), name).toEqual([]);
+    }
+    await german.context.clearCookies();
+    for (const path of ['login', 'forgotten', 'setup', 'setup#token=x', 'reset#token=x', 'invitation#token=x']) {
+      await german.page.goto('about:blank');
+      await open(`/${path}`, german.page);
+      expect(await englishOn(german.page), path).toEqual([]);
+    }
+    expect(german.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,445 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pathTo } from '../../dashboard/paths.ts';
+import type { Role } from '../../src/domain/roles.ts';
+import { expectSound, openPage, visit, type Watched } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { type Installation, startInstallation } from '../support/installation.ts';
+import { buildDashboard } from '../support/pages.ts';
+import { runCommand, startProcess } from '../support/process.ts';
+import { asBearer, asPerson, join, PASSWORD, type ShownKey, setUp, signToken } from '../support/team.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** What the editor is told of each type, what its preview must show then, and what is stored. */
+interface Written {
+  type: string;
+  name: string;
+  fill?(page: Page): Promise<void>;
+  preview(card: Locator): Promise<unknown>;
+  shown: unknown;
+  config: object;
+}
+
+const radios = (card: Locator) => card.getByRole('radio').count();
+const fillOptions = async (page: Page) => {
+  await page.getByLabel('Option 1', { exact: true }).fill('Red');
+  await page.getByLabel('Option 2', { exact: true }).fill('Green');
+  await page.getByRole('button', { name: 'Add an option' }).click();
+  await page.getByLabel('Option 3', { exact: true }).fill('Blue');
+  await page.getByRole('button', { name: 'Move option 3 up' }).click();
+};
+const OPTIONS = [
+  { id: 'option-1', label: 'Red' },
+  { id: 'option-3', label: 'Blue' },
+  { id: 'option-2', label: 'Green' },
+];
+
+const QUESTIONS: Written[] = [
+  {
+    type: 'nps',
+    name: 'Net Promoter Score',
+    fill: page => page.getByLabel('High end').fill('Gladly'),
+    preview: async card => [await radios(card), await card.getByText('Gladly').count()],
+    shown: [11, 1],
+    config: { labels: { high: 'Gladly' } },
+  },
+  {
+    type: 'csat',
+    name: 'Satisfaction',
+    fill: async page => void (await page.getByLabel('Shown as').selectOption('smiley')),
+    preview: async card => [await radios(card), await card.getByText('😄').count()],
+    shown: [5, 1],
+    config: { style: 'smiley', labels: { high: 'Gladly' } },
+  },
+  {
+    type: 'ces',
+    name: 'Effort',
+    fill: async page => void (await page.getByLabel('Scale', { exact: true }).selectOption('7')),
+    preview: radios,
+    shown: 7,
+    config: { scale: 7 },
+  },
+  {
+    type: 'rating',
+    name: 'Rating',
+    fill: async page => {
+      await page.getByLabel('Scale', { exact: true }).selectOption('10');
+      await page.getByLabel('Shown as').selectOption('star');
+    },
+    preview: async card => [await radios(card), await card.getByText('★').count()],
+    shown: [10, 10],
+    config: { scale: 10, style: 'star' },
+  },
+  { type: 'thumbs', name: 'Thumbs', preview: radios, shown: 2, config: {} },
+  {
+    type: 'single_choice',
+    name: 'One choice',
+    fill: fillOptions,
+    preview: card => card.getByRole('radio').locator('..').allTextContents(),
+    shown: [' Red', ' Blue', ' Green'],
+    config: { options: OPTIONS, allow_other: false, shuffle: false },
+  },
+  {
+    type: 'multi_choice',
+    name: 'Several choices',
+    fill: async page => {
+      await fillOptions(page);
+      await page.getByLabel('Allow another answer in their own words').check();
+      await page.getByLabel('Choose at most').fill('2');
+    },
+    preview: card => card.getByRole('checkbox').locator('..').allTextContents(),
+    shown: [' Red', ' Blue', ' Green', ' Other'],
+    config: { options: OPTIONS, allow_other: true, max: 2 },
+  },
+  {
+    type: 'text',
+    name: 'Text',
+    fill: async page => {
+      await page.getByLabel('What is written').selectOption('email');
+      await page.getByLabel('Characters at most').fill('200');
+    },
+    preview: card => card.locator('input[type=email]').getAttribute('maxlength'),
+    shown: '200',
+    config: { input: 'email', max_length: 200, min_length: 0 },
+  },
+  { type: 'date', name: 'Date', preview: card => card.locator('input[type=date]').count(), shown: 1, config: {} },
+  { type: 'consent', name: 'Consent', preview: card => card.getByLabel('I agree').count(), shown: 1, config: {} },
+  {
+    type: 'statement',
+    name: 'Statement',
+    fill: page => page.getByLabel('Link', { exact: true }).fill('https://acme.example/news'),
+    preview: card => card.getByText('https://acme.example/news').count(),
+    shown: 1,
+    config: { url: 'https://acme.example/news' },
+  },
+];
+
+describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
+  let installation: Installation;
+  let browser: Browser;
+  let ada: Watched;
+  let page: Page;
+  let tenantId: string;
+  let key: ShownKey;
+  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  const ask = (bearer: string, method: string, path: string, body?: unknown) =>
+    asBearer(installation.baseUrl, bearer, method, path, body);
+
+  /** What the dialog shows this once, closed then. */
+  const takeSecrets = async (): Promise<ShownKey> => {
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'I have copied it' }).waitFor();
+    await expectSound(ada);
+    const [id = '', secret = '', api_key = ''] = await dialog.locator('code').allTextContents();
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    return { id, secret, api_key };
+  };
+  /** Nothing of a secret is left on the page, nor comes again with it. */
+  const expectForgotten = async ({ secret, api_key }: ShownKey) => {
+    const bodies: string[] = [];
+    page.on('response', async reply => void bodies.push(await reply.text().catch(() => '')));
+    expect(await page.content()).not.toContain(secret);
+    await open(pathTo('apiKeys'));
+    await waitFor(() => bodies.some(body => body.includes('key_')));
+    for (const text of [...bodies, await page.content()])
+      for (const value of [secret, api_key]) expect(text).not.toContain(value);
+    page.removeAllListeners('response');
+  };
+
+  beforeAll(async () => {
+    await buildDashboard();
+    installation = await startInstallation();
+    browser = await openBrowser();
+    ada = await openPage(browser, { timezoneId: 'Asia/Tokyo' });
+    page = ada.page;
+    await setUp(page, installation.setupLink);
+    tenantId = (await asPerson(page, 'GET', '/v1/me')).account.memberships[0].tenant.id;
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await installation?.[Symbol.asyncDispose]();
+  });
+
+  test('a key is made that expires, and its secrets are shown once', async () => {
+    await open(pathTo('apiKeys'));
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByLabel('Name').fill('backend');
+    await page.getByLabel('Expires at the end of').fill('2099-12-31');
+    await page.getByLabel('identities:write').uncheck();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    key = await takeSecrets();
+    await row('backend').getByText('Dec 31, 2099').waitFor();
+    const { data } = await asPerson(page, 'GET', '/v1/api-keys');
+    expect(data[0]).toMatchObject({ expires_at: '2099-12-31T14:59:59.999Z', status: 'active' });
+    expect(data[0].scopes).not.toContain('identities:write');
+    await expectForgotten(key);
+  });
+
+  test('rotated, it has two values for a while, and without an overlap the old one is gone at once', async () => {
+    await row('backend').getByRole('button', { name: 'Rotate' }).click();
+    await expectSound(ada);
+    await page.getByLabel('Hours for which the old values hold').fill('1');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    const next = await takeSecrets();
+    expect([next.id, next.secret === key.secret]).toEqual([key.id, false]);
+    await row('backend').getByText('Rotating').waitFor();
+    for (const { api_key } of [key, next]) await ask(api_key, 'GET', '/v1/questions');
+    for (const one of [key, next]) await ask(await signToken(one, tenantId, 'user|1'), 'GET', '/v1/cards');
+    await row('backend').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByLabel('Hours for which the old values hold').fill('0');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    const last = await takeSecrets();
+    await ask(last.api_key, 'GET', '/v1/questions');
+    for (const { api_key } of [key, next])
+      await expect(waitFor(() => ask(api_key, 'GET', '/v1/questions').then(() => false))).rejects.toThrow(/401/);
+    await expectForgotten(last);
+    key = last;
+  });
+
+  test('a public key has no secret, and works from its origins alone', async () => {
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').fill('browser');
+    await page.getByLabel('Public').check();
+    await page.getByLabel('Allowed origins').fill('https://app.acme.example');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const { id, secret } = await takeSecrets();
+    expect(secret).toBe('');
+    await row('browser').getByText('https://app.acme.example').waitFor();
+    const claim = async (origin: string) => {
+      const Authorization = `Basic ${Buffer.from(`api_key:${id}`).toString('base64')}`;
+      const address = `${installation.baseUrl}/v1/tenants/${tenantId}/issuers/public/auth/token`;
+      const headers = { Authorization, Origin: origin, 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ user_id: 'claimed' });
+      return (await fetch(address, { method: 'POST', headers, body })).status;
+    };
+    expect(await claim('https://app.acme.example')).toBe(200);
+    expect(await claim('https://evil.example')).toBe(403);
+
+    await row('browser').getByRole('button', { name: 'Origins' }).click();
+    const origins = page.getByRole('textbox', { name: 'Allowed origins' });
+    await origins.fill('no origin');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await waitFor(async () => (await origins.getAttribute('aria-invalid')) === 'true');
+    expect(await page.getByText('This is needed.').count()).toBe(0); // but what is wrong with it
+    await expectSound(ada);
+    await origins.fill('https://app.acme.example\nhttps://evil.example');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row('browser').getByText('https://app.acme.example · https://evil.example').waitFor();
+    await waitFor(async () => (await claim('https://evil.example')) === 200);
+  });
+
+  test('revoking asks, and ends a key', async () => {
+    await row('browser').getByRole('button', { name: 'Revoke' }).click();
+    const question = page.getByRole('alertdialog', { name: 'Revoke “browser”?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    await row('browser').getByText('Active').waitFor();
+    await row('browser').getByRole('button', { name: 'Revoke' }).click();
+    await question.getByRole('button', { name: 'Revoke' }).click();
+    await row('browser').getByText('Revoked').waitFor();
+    expect(await row('browser').getByRole('button').count()).toBe(0);
+    await expectSound(ada);
+  });
+
+  test.each(QUESTIONS)('a question of type $type is written, previewed and kept as a draft', async written => {
+    await open(pathTo('newQuestion'));
+    await page.getByRole('radio', { name: 'Net Promoter Score', exact: true }).check();
+    await page.getByLabel('High end').fill('Gladly'); // another type is tried out first, and nothing of it is lost
+    await page.getByRole('radio', { name: written.name, exact: true }).check();
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill(`A question of type ${written.type}`);
+    await written.fill?.(page);
+    const card = page.getByRole('group', { name: 'Preview' });
+    await card.getByText(`A question of type ${written.type}`).waitFor();
+    expect(await written.preview(card)).toEqual(written.shown);
+    await expectSound(ada);
+    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByText('Draft', { exact: true }).waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    const stored = await ask(key.api_key, 'GET', `/v1/questions/${id}`);
+    expect(stored).toMatchObject({ type: written.type, status: 'draft', config: written.config });
+  });
+
+  test('what is missing in a question is said at its field', async () => {
+    await open(pathTo('newQuestion'));
+    await page.getByRole('radio', { name: 'One choice', exact: true }).check();
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Which?');
+    await page.getByLabel('Option 1', { exact: true }).fill('Red');
+    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByText('This is needed.').waitFor();
+    expect(await page.getByLabel('Option 2', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Option 2', { exact: true }).fill('Green');
+    await page.getByText('How often, and before what').click();
+    await page.getByLabel('Priority').fill('5000');
+    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await waitFor(async () => (await page.getByLabel('Priority').getAttribute('aria-invalid')) === 'true');
+    await expectSound(ada);
+  });
+
+  test('a question is published, paused, resumed, closed after a question, cloned, archived, and the copy deleted', async () => {
+    const { data } = await asPerson(page, 'GET', '/v1/questions?q=thumbs');
+    await open(pathTo('question', { id: data[0].id }));
+    const press = (name: string) => page.getByRole('main').getByRole('button', { name, exact: true }).click();
+    const stands = async (status: string) => {
+      await page.getByRole('main').getByText(status, { exact: true }).first().waitFor();
+      await expectSound(ada);
+    };
+    const cards = async () => (await ask(await signToken(key, tenantId, 'user|1'), 'GET', '/v1/cards')).data.length;
+    await press('Publish');
+    await stands('Live');
+    await waitFor(async () => (await cards()) === 1);
+    await press('Pause');
+    await stands('Paused');
+    await waitFor(async () => (await cards()) === 0);
+    await press('Resume');
+    await stands('Live');
+    await press('Close');
+    const question = page.getByRole('alertdialog', { name: 'Close the question?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    await stands('Live');
+    await press('Close');
+    await question.getByRole('button', { name: 'Close the question' }).click();
+    await stands('Closed');
+    await press('Archive');
+    await stands('Archived');
+    await press('Clone');
+    await page.getByText('This is the copy, a draft.').waitFor();
+    await stands('Draft');
+    expect(page.url()).not.toContain(data[0].id);
+    await press('Delete');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the draft' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
+    await page.getByLabel('State').selectOption('archived');
+    await page.getByRole('link', { name: 'A question of type thumbs' }).waitFor();
+    await waitFor(async () => (await page.getByRole('row').count()) === 2);
+    await page.getByLabel('Search by name or title').fill('no such question');
+    await page.getByText('No question is like that').waitFor();
+    await expectSound(ada);
+  });
+
+  test('an answer in the quarantine shows why, is replayed, and is discarded only after a question', async () => {
+    const { id } = await ask(key.api_key, 'POST', '/v1/questions', { type: 'nps', title: 'How likely?' });
+    await ask(key.api_key, 'POST', `/v1/questions/${id}/publish`);
+    const answers = [1, 2].map(at => ({
+      id: randomUUID(),
+      identity: `user|${at}`,
+      revision: 1,
+      question_id: id,
+      question_version: 1,
+      state: 'completed',
+      values: { main: 9 },
+    }));
+    const figures = () => ask(key.api_key, 'GET', '/v1/ingestion');
+    await ask(key.api_key, 'POST', '/v1/answers', { answers });
+    await waitFor(async () => (await figures()).stored === 2);
+    {
+      // A second process, which knows nothing of them yet, accepts what contradicts them.
+      await using second = await startProcess('serve', installation.environment);
+      await second.awaitProbe('/readyz');
+      const atOdds = answers.map(answer => ({ ...answer, values: { main: 1 } }));
+      await asBearer(second.baseUrl, key.api_key, 'POST', '/v1/answers', { answers: atOdds });
+    }
+    await open(pathTo('ingestion'));
+    const rows = page.getByRole('row').filter({ hasText: 'It contradicts an answer of the same id' });
+    await waitFor(async () => (await rows.count()) === 2);
+    await rows.first().getByText('The answer as it was accepted').click();
+    await rows.first().getByText('"main": 1').waitFor();
+    await expectSound(ada);
+
+    await installation.database.query('delete from answers where id = $1', [answers[0]?.id]);
+    await rows
+      .filter({ hasText: answers[0]?.id ?? '' })
+      .getByRole('button', { name: 'Replay' })
+      .click();
+    await page.getByText('The answer is in the queue again.').waitFor();
+    await waitFor(async () => (await rows.count()) === 1);
+    expect((await ask(key.api_key, 'GET', `/v1/answers/${answers[0]?.id}`)).values).toEqual({ main: 1 });
+
+    await rows.getByRole('button', { name: 'Discard' }).click();
+    const question = page.getByRole('alertdialog', { name: 'Discard the answer?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(await rows.count()).toBe(1);
+    await rows.getByRole('button', { name: 'Discard' }).click();
+    await question.getByRole('button', { name: 'Discard for good' }).click();
+    await page.getByText('The quarantine is empty').waitFor();
+    await expectSound(ada);
+  });
+
+  test.each<[Role, string, string[]]>([
+    ['admin', 'Grace', ['API Keys', 'Audit log', 'New question', 'Quarantine', 'Delete', 'Reply', 'Token doctor']],
+    ['agent', 'Linus', ['Reply', 'Token doctor']],
+    ['analyst', 'Eva', []],
+  ])('%s: sees and may do exactly their part', async (role, name, sees) => {
+    const { id } = await ask(await signToken(key, tenantId, `of ${role}`), 'POST', '/v1/conversations', {
+      message: 'Hello',
+    });
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: `${role}@acme.example`, role });
+    await using them = await openPage(browser);
+    await join(them.page, link, name);
+    const seen: string[] = [];
+    const look = async (path: string, ...things: [string, Locator][]) => {
+      await open(path, them.page);
+      for (const [what, locator] of things) if ((await locator.count()) > 0) seen.push(what);
+    };
+    const byRole = (kind: 'link' | 'button' | 'heading', what: string): [string, Locator] => [
+      what,
+      them.page.getByRole(kind, { name: what, exact: true }),
+    ];
+    await look(pathTo('general'), byRole('link', 'API Keys'), byRole('link', 'Audit log'));
+    await look(pathTo('questions'), byRole('link', 'New question'));
+    await look(pathTo('ingestion'), byRole('heading', 'Quarantine'));
+    await look(pathTo('conversation', { id }), byRole('button', 'Delete'), byRole('button', 'Reply'));
+    await look(pathTo('home'), byRole('heading', 'Token doctor'));
+    await expectSound(them);
+    expect(seen).toEqual(sees);
+
+    const mayWriteQuestions = sees.includes('New question');
+    const write = asPerson(them.page, 'POST', '/v1/questions', { type: 'nps', title: 'Mine?' });
+    if (mayWriteQuestions) expect((await write).status).toBe('draft');
+    else await expect(write).rejects.toThrow(/403/);
+    if (sees.includes('API Keys')) return;
+    await open(pathTo('apiKeys'), them.page);
+    const alert = them.page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/Request/);
+    await expectSound(them);
+  });
+
+  test('an admin makes no owner and touches none', async () => {
+    await using grace = await openPage(browser);
+    const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'second@acme.example', role: 'admin' });
+    await join(grace.page, link, 'Second');
+    await open(pathTo('members'), grace.page);
+    const owner = grace.page.getByRole('row').filter({ hasText: 'ada@acme.example' });
+    expect(await owner.getByRole('combobox').count()).toBe(0);
+    expect(await owner.getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    const own = grace.page.getByRole('row').filter({ hasText: 'second@acme.example' });
+    expect(await own.getByRole('option').allTextContents()).toEqual(['Admin', 'Agent', 'Analyst']);
+    await expectSound(grace);
+  });
+
+  test('an owner of two tenants switches between them, and the choice is kept', async () => {
+    const command = async (args: string[], input = '') =>
+      JSON.parse((await runCommand(args, installation.environment, input)).stdout);
+    const beta = await command(['tenant', 'create', '--name', 'Beta']);
+    const owner = ['--email', 'ada@acme.example', '--role', 'owner'];
+    await command(['member', 'create', '--tenant', beta.id, ...owner], PASSWORD);
+    await open(pathTo('question', { id: (await ask(key.api_key, 'GET', '/v1/questions?limit=1')).data[0].id }));
+    const tenants = page.getByRole('combobox', { name: 'Tenant', exact: true });
+    await tenants.selectOption('Beta');
+    await page.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor();
+    await open(pathTo('questions'));
+    await page.getByText('No questions yet').waitFor();
+    await expectSound(ada);
+    await open(pathTo('general'));
+    await page.getByText(beta.id, { exact: true }).waitFor();
+    await tenants.selectOption('Acme');
+    await open(pathTo('general'));
+    await page.getByText(tenantId, { exact: true }).waitFor();
+    await expectSound(ada);
+  });
+});
