@@ -35,7 +35,7 @@ async function stage(page: Page, baseUrl: string, { path, before, act, isPending
 }
 
 async function inContext(browser: Browser, options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
-  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(10_000);
   await work(await context.newPage());
   await context.close();

@@ -21,6 +21,12 @@ export interface Scene {
 const press = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name, exact: true }).first().click();
 
+/** Presses what opens a dialog, and waits until it stands there. */
+const opens = (name: string) => async (page: Page) => {
+  await press(name)(page);
+  await page.locator('[role=dialog], [role=alertdialog]').waitFor();
+};
+
 const PROBLEM = {
   type: 'about:blank',
   title: 'The store is away',
@@ -94,13 +100,13 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
 
 /** Dialogs, and what a page is while it loads, when it fails, and after something was done. */
 export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
-  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: press('Create a key') },
+  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create a key') },
   {
     name: 'key-public',
     path: pathTo('apiKeys'),
     isScreen: true,
     async act(page) {
-      await press('Create a key')(page);
+      await opens('Create a key')(page);
       await page.getByLabel('Public').check();
     },
   },
@@ -109,20 +115,20 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('apiKeys'),
     isScreen: true,
     async act(page) {
-      await press('Create a key')(page);
+      await opens('Create a key')(page);
       await page.getByLabel('Name').fill('staging');
       await press('Create')(page);
       await page.getByText('Copy both values now.', { exact: false }).waitFor();
     },
   },
-  { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: press('Rotate') },
-  { name: 'key-revoke', path: pathTo('apiKeys'), isScreen: true, act: press('Revoke') },
-  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: press('Invite somebody') },
+  { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: opens('Rotate') },
+  { name: 'key-revoke', path: pathTo('apiKeys'), isScreen: true, act: opens('Revoke') },
+  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: opens('Invite somebody') },
   {
     name: 'question-close',
     path: pathTo('questionResults', { id: questions.nps }),
     isScreen: true,
-    act: press('Close'),
+    act: opens('Close'),
   },
   {
     name: 'question-saved',
@@ -140,8 +146,8 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('questionResults', { id: questions.nps }),
     act: page => page.getByText('The numbers as a table').first().click(),
   },
-  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: press('Write') },
-  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: press('Keys') },
+  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('Write') },
+  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keys') },
   {
     name: 'conversation-note',
     path: pathTo('conversation', { id: conversationId }),
