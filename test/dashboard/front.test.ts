@@ -4,6 +4,7 @@ import { createApi, type TestApi } from '../support/api.ts';
 import { expectSound, expectSoundPages, openPage } from '../support/browser.ts';
 import { hasBrowser, openBrowser } from '../support/chromium.ts';
 import { buildDashboard } from '../support/pages.ts';
+import { waitFor } from '../support/wait.ts';
 
 describe.runIf(hasBrowser())('the pages before the login', () => {
   let api: TestApi;
@@ -66,8 +67,8 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await page.getByLabel('Appearance').waitFor();
     const dark = await ground();
     await page.getByLabel('Appearance').selectOption('light');
+    await waitFor(async () => (await ground()) !== dark);
     const light = await ground();
-    expect(light).not.toBe(dark);
     await page.reload();
     await page.getByLabel('Appearance').waitFor();
     expect(await ground()).toBe(light);

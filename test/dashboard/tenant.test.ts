@@ -48,8 +48,8 @@ const QUESTIONS: Written[] = [
     type: 'csat',
     name: 'Satisfaction',
     fill: async page => void (await page.getByLabel('Shown as').selectOption('smiley')),
-    preview: async card => [await radios(card), await card.getByText('😄').count()],
-    shown: [5, 1],
+    preview: async card => [await radios(card), await card.locator('svg circle').count()],
+    shown: [5, 5],
     config: { style: 'smiley', labels: { high: 'Gladly' } },
   },
   {
@@ -67,7 +67,7 @@ const QUESTIONS: Written[] = [
       await page.getByLabel('Scale', { exact: true }).selectOption('10');
       await page.getByLabel('Shown as').selectOption('star');
     },
-    preview: async card => [await radios(card), await card.getByText('★').count()],
+    preview: async card => [await radios(card), await card.locator('label svg').count()],
     shown: [10, 10],
     config: { scale: 10, style: 'star' },
   },

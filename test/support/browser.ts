@@ -92,6 +92,10 @@ export async function expectSound(watched: Watched): Promise<void> {
   expect(watched.complaints).toEqual([]);
 }
 
+/** However short, a transition has colours of its own. */
+const TRANSITIONS_ENDED =
+  'new Promise(requestAnimationFrame).then(() => Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))';
+
 /**
  * Every one of these pages is sound, wide and narrow, light and dark, and none is wider than a small phone.
  *
@@ -114,6 +118,7 @@ export async function expectSoundPages(
       expect(overflow, `${path} at ${width}`).toBeLessThanOrEqual(0);
       await expectSound(watched);
       await page.emulateMedia({ colorScheme: 'dark' });
+      await page.evaluate(TRANSITIONS_ENDED);
       expect(await axeViolations(watched, ['color-contrast']), `${path} at ${width}, dark`).toEqual([]);
     }
   }
