@@ -94,9 +94,9 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await open(pathTo('questions'));
     installation.network.cut();
     await pages().getByRole('link', { name: 'Settings' }).click();
-    await expectTold(page.getByRole('alert'));
+    await expectTold(page.getByRole('alert').first()); // each panel tells its own
     await mend();
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).first().click();
     await page.getByLabel('Name', { exact: true }).waitFor();
 
     await open(pathTo('newQuestion'));
