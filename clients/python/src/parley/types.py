@@ -512,6 +512,7 @@ class Ingestion(TypedDict):
     repeated: int
     quarantined: int
     rejected: int
+    first_card_at: str | None
 
 
 class QuarantinedAnswer(TypedDict):
