@@ -55,8 +55,6 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
   const dealing = new Map<string, symbol>();
   /** Who callers are, who stay the same objects while their tokens are remembered. */
   const owners = new WeakMap<UserCaller, Owner>();
-  /** Catalogs whose tenants' first card is noted. */
-  const noted = new WeakSet<TenantCatalog>();
 
   notices.onRecords(digests => {
     for (const digest of digests) {
@@ -79,10 +77,10 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
     return owner;
   };
 
-  /** Once for each catalog until one says that the tenant had cards: no fetch after the first pays for it. */
+  /** Once for each catalog that does not know of one yet: no fetch after the first pays for it. */
   const noteFirst = async (tenantId: string, tenant: TenantCatalog, now: Date): Promise<void> => {
-    if (tenant.hadCards || noted.has(tenant)) return;
-    noted.add(tenant);
+    if (tenant.hadCards) return;
+    tenant.hadCards = true;
     await noteFirstCard(storage.forTenant(tenantId), now);
   };
 

@@ -67,11 +67,11 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       requireMatch: representation => requireMatch(ctx.req.headers['if-match'], representation),
     } satisfies AnyRequest;
 
-    const told = {
+    const told = () => ({
       ...admission,
       sent: read?.json,
       pathId: (ctx.params?.message_id ?? ctx.params?.identity ?? ctx.params?.id) as string | undefined,
-    };
+    });
     const handle = async () => {
       const result = await act(operation, request, caller, told, deps);
       if (isReply(result)) await result.afterwards?.();
@@ -88,14 +88,14 @@ function act(
   { audit, handle }: Operation,
   request: AnyRequest,
   caller: Caller | undefined,
-  told: Parameters<typeof leaveLine>[2],
+  told: () => Parameters<typeof leaveLine>[2],
   deps: ApiDeps,
 ): unknown {
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
   return deps.storage.inOneTransaction(async storage => {
     const within = { ...deps, storage };
     const result = await handle(request, within);
-    await leaveLine(audit, caller, told, result, within);
+    await leaveLine(audit, caller, told(), result, within);
     return result;
   });
 }

@@ -350,5 +350,11 @@ export const linkNotValid = (): Problem =>
 /** The 404 for an object that is missing or somebody else's: both look the same. */
 export const notFound = (what: string): Problem => new Problem('resource-not-found', `There is no such ${what}.`);
 
+/** The 422 for one field of the body that is wrong for a reason which no schema knows. */
+export const fieldFault = (pointer: string, detail: string): Problem =>
+  new Problem('validation-failed', 'The body does not match the schema.', {
+    errors: [{ pointer, code: 'invalid', detail }],
+  });
+
 /** In how many seconds to ask again, 1 to 5: at random, so that those who were refused together do not come back so. */
 export const retrySoon = (): number => 1 + Math.floor(Math.random() * 5);

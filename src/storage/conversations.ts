@@ -12,7 +12,7 @@ import {
 } from '../domain/conversations.ts';
 import { newUuid, toTypeId } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
-import { notFound, Problem } from '../domain/problem.ts';
+import { fieldFault, notFound, Problem } from '../domain/problem.ts';
 import { isUniqueViolation } from './errors.ts';
 import type { TenantStorage } from './orm.ts';
 import { whereWords } from './search.ts';
@@ -589,10 +589,7 @@ async function lockAssignee(session: Session, tenantId: string, memberId: string
     tenantId,
     memberId,
   ]);
-  if (found.length > 0) return;
-  throw new Problem('validation-failed', 'The body does not match the schema.', {
-    errors: [{ pointer: '/assignee_id', code: 'invalid', detail: 'is not a member of this tenant' }],
-  });
+  if (found.length === 0) throw fieldFault('/assignee_id', 'is not a member of this tenant');
 }
 
 const changesAnything = (before: ConversationRow, { tags, ...fields }: ConversationPatch): boolean =>

@@ -13,7 +13,7 @@ import {
 } from '../../domain/conversations.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
-import { Problem } from '../../domain/problem.ts';
+import { fieldFault, Problem } from '../../domain/problem.ts';
 import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import {
   CONVERSATION_SORTS,
@@ -182,11 +182,6 @@ const createConversation = operation({
     });
   },
 });
-
-const fieldFault = (pointer: string, detail: string) =>
-  new Problem('validation-failed', 'The body does not match the schema.', {
-    errors: [{ pointer, code: 'invalid', detail }],
-  });
 
 function ownerFromBody(identity: string | undefined): Owner {
   if (identity === undefined) throw fieldFault('/identity', 'must name the user when an API key starts a conversation');
