@@ -90,8 +90,22 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
   return `{ params: ${inside('path')}; query: ${inside('query')}; body: ${contentType(requestBody ?? {}) ?? 'undefined'}; response: ${response} }`;
 }
 
-/** The module with a type for each schema, and for each operation by its method and path. */
-export function typesModule({ components, paths }: OpenApi): string {
+/** The lists of which the pages offer a choice, from where the document has them. */
+function choicesOf({ components, paths }: OpenApi): Record<string, unknown[] | undefined> {
+  const scopes = components.schemas.ApiKey?.properties?.scopes?.items;
+  const action = paths['/v1/audit-log']?.get?.parameters?.find(({ name }) => name === 'action');
+  return { SCOPES: typeof scopes === 'object' ? scopes.enum : undefined, ACTIONS: action?.schema?.enum };
+}
+
+/** A list as a constant; an error where the document has it no more. */
+function choiceModule([name, values]: [string, unknown[] | undefined]): string {
+  if (!values) throw new Error(`docs/openapi.json has no values for ${name}.`);
+  return `export const ${name} = ${JSON.stringify(values)} as const;`;
+}
+
+/** The module with a type for each schema, and for each operation by its method and path; and the lists of choices. */
+export function typesModule(document: OpenApi): string {
+  const { components, paths } = document;
   const schemas = Object.entries(components.schemas).map(([name, schema]) => `  ${key(name)}: ${typeOf(schema)};`);
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     METHODS.filter(method => item[method]).map(
@@ -110,6 +124,9 @@ export function typesModule({ components, paths }: OpenApi): string {
     'export interface Operations {',
     ...operations,
     '}',
+    '',
+    '/** What a server key may be allowed to do, and every act that leaves a line in the audit log. */',
+    ...Object.entries(choicesOf(document)).map(choiceModule),
     '',
   ].join('\n');
 }

@@ -153,3 +153,7 @@ export interface Operations {
   'GET /readyz': { params: {  }; query: {  }; body: undefined; response: Schemas["Health"] };
   'GET /openapi.json': { params: {  }; query: {  }; body: undefined; response: {  } };
 }
+
+/** What a server key may be allowed to do, and every act that leaves a line in the audit log. */
+export const SCOPES = ["conversations:read","conversations:write","answers:read","answers:write","questions:read","questions:write","identities:read","identities:write","identities:erase","webhooks:manage","exports:create","events:read"] as const;
+export const ACTIONS = ["tenant.created","tenant.updated","session.started","session.ended","sessions.ended","account.updated","password.changed","password.reset","totp.enrolled","totp.enabled","totp.removed","member.created","member.invited","member.joined","member.updated","member.removed","invitation.revoked","api-key.created","api-key.updated","api-key.rotated","api-key.revoked","question.created","question.updated","question.deleted","question.published","question.paused","question.resumed","question.closed","question.archived","question.cloned","identity.replaced","identity.updated","answer.tagged","answer.deleted","quarantine.replayed","quarantine.discarded","conversation.updated","conversation.deleted","message.updated","message.redacted"] as const;

@@ -1,27 +1,13 @@
 import { useForm } from 'react-hook-form';
 import { useAct } from '../api/hooks.ts';
 import type { ApiKey, ApiKeyWithSecrets, NewApiKey } from '../api/names.ts';
+import { SCOPES } from '../api/schema.ts';
 import styles from '../components/fields.module.css';
 import { CheckInput, TextArea, TextInput } from '../components/fields.tsx';
 import { Form } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
 
-/** What a server key may be allowed to do (contract section 2). */
-const SCOPES: ApiKey['scopes'] = [
-  'conversations:read',
-  'conversations:write',
-  'answers:read',
-  'answers:write',
-  'questions:read',
-  'questions:write',
-  'identities:read',
-  'identities:write',
-  'identities:erase',
-  'webhooks:manage',
-  'exports:create',
-  'events:read',
-];
 /** Erasing people is not for every key. */
 const isDefault = (scope: string): boolean => scope !== 'identities:erase';
 

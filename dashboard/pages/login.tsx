@@ -11,6 +11,7 @@ import { Note } from '../components/problem-note.tsx';
 import { t } from '../i18n.ts';
 import { BASE, PATHS } from '../paths.ts';
 import { useSessionChange } from '../session.tsx';
+import { EmailInput } from './email-input.tsx';
 
 interface Values {
   email: string;
@@ -62,14 +63,7 @@ export function Login() {
         </>
       )}
       <Form form={form} send={send} submitLabel={t('Sign in')}>
-        <TextInput
-          form={form}
-          name="email"
-          label={t('E-mail')}
-          type="email"
-          autoComplete="username"
-          rules={{ required: true }}
-        />
+        <EmailInput form={form} name="email" />
         <TextInput
           form={form}
           name="password"

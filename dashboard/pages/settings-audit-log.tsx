@@ -1,54 +1,13 @@
 import { useState } from 'react';
 import { useList } from '../api/hooks.ts';
 import type { AuditEntry } from '../api/names.ts';
+import { ACTIONS } from '../api/schema.ts';
 import { Badge } from '../components/badge.tsx';
 import { Filter } from '../components/fields.tsx';
 import { Empty, Ready } from '../components/page.tsx';
 import { More, Table } from '../components/table.tsx';
 import { formatTime, t } from '../i18n.ts';
 import { SettingsFrame } from './settings-frame.tsx';
-
-/** Every act that leaves a line, as the API names it. */
-const ACTIONS = [
-  'tenant.created',
-  'tenant.updated',
-  'session.started',
-  'session.ended',
-  'sessions.ended',
-  'account.updated',
-  'password.changed',
-  'password.reset',
-  'totp.enrolled',
-  'totp.enabled',
-  'totp.removed',
-  'member.created',
-  'member.invited',
-  'member.joined',
-  'member.updated',
-  'member.removed',
-  'invitation.revoked',
-  'api-key.created',
-  'api-key.updated',
-  'api-key.rotated',
-  'api-key.revoked',
-  'question.created',
-  'question.updated',
-  'question.deleted',
-  'question.published',
-  'question.paused',
-  'question.resumed',
-  'question.closed',
-  'question.archived',
-  'question.cloned',
-  'answer.tagged',
-  'answer.deleted',
-  'quarantine.replayed',
-  'quarantine.discarded',
-  'conversation.updated',
-  'conversation.deleted',
-  'message.updated',
-  'message.redacted',
-] as const;
 
 const actorKind = (type: AuditEntry['actor']['type']): string =>
   ({ member: t('Member'), 'api-key': t('API key'), system: t('Parley') })[type];

@@ -9,6 +9,7 @@ import { t } from '../i18n.ts';
 import { linkToken } from '../link-token.ts';
 import { PATHS } from '../paths.ts';
 import { useSessionChange } from '../session.tsx';
+import { EmailInput } from './email-input.tsx';
 import { NewPassword } from './password-input.tsx';
 
 /** The first run: the one-time link that `npm start` printed makes the owner and the first tenant. */
@@ -47,14 +48,7 @@ export function Setup() {
           rules={{ required: true }}
         />
         <TextInput form={form} name="name" label={t('Your name')} autoComplete="name" rules={{ required: true }} />
-        <TextInput
-          form={form}
-          name="email"
-          label={t('E-mail')}
-          type="email"
-          autoComplete="username"
-          rules={{ required: true }}
-        />
+        <EmailInput form={form} name="email" />
         <NewPassword form={form} name="password" />
       </Form>
     </Front>
