@@ -2,10 +2,10 @@ import { checkBaseUrl } from './base-url.ts';
 import { type CardReader, createCardReader } from './cards.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { ParleyError, userChanged } from './errors.ts';
-import { type Query, withQuery } from './path.ts';
+import { fillPath, type Query, withQuery } from './path.ts';
 import { persist, REQUEST_POLICY, type RetryPolicy } from './retry.ts';
 import { createTokenCache, isSameOwner, type Owner, type Provider, type Token } from './tokens.ts';
-import type { Answer, AnswerStatus, Me } from './types.ts';
+import type { Answer, AnswerStatus, Attributes, AttributesPatch, Me } from './types.ts';
 import { exchange, openWire, type Reply, type Wire } from './wire.ts';
 
 export interface ClientOptions {
@@ -49,6 +49,12 @@ export interface Client extends CardReader, Conversations {
   heldOwner(): Owner | undefined;
   /** Who the server takes the user for. */
   whoAmI(): Promise<Me>;
+  /**
+   * Says something of the user, by the attributes that the tenant lets apps set; `null` removes one, the rest stays.
+   *
+   * Resolves with all of these. Not with a public token: `forbidden`.
+   */
+  patchMyAttributes(attributes: AttributesPatch): Promise<Attributes>;
   /** An answer of the user's, once it is stored; `not-found` before. */
   readAnswer(id: string): Promise<Answer | AnswerStatus>;
   /**
@@ -110,7 +116,8 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
-  const read = async <T>(path: string): Promise<T> => (await request({ method: 'GET', path })).json as T;
+  const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
+    (await request({ method, path, ...(body === undefined ? {} : { body }) })).json as T;
   const cards = createCardReader(request);
 
   return {
@@ -123,8 +130,10 @@ export function createClient(options: ClientOptions): Client {
     },
     owner: () => tokens.visit().token(),
     heldOwner: () => tokens.held(),
-    whoAmI: () => read('/v1/me'),
-    readAnswer: id => read(`/v1/answers/${encodeURIComponent(id)}`),
+    whoAmI: () => ask('GET', '/v1/me'),
+    patchMyAttributes: async attributes =>
+      (await ask<{ attributes: Attributes }>('PATCH', '/v1/me/attributes', { attributes })).attributes,
+    readAnswer: async id => ask('GET', fillPath('/v1/answers/{id}', [id])),
     logout() {
       cards.forget();
       tokens.logout();

@@ -41,19 +41,19 @@ export function createConversations(request: (call: Call) => Promise<Reply>): Co
   const ask = async <T>(method: string, path: string, body?: unknown, query?: Query): Promise<T> =>
     (await request({ method, path, ...(query ? { query } : {}), ...(body === undefined ? {} : { body }) })).json as T;
   const one = (id: string, rest = '') => fillPath(`${PATH}/{id}`, [id]) + rest;
-  const message = (id: string, messageId: string) => one(id) + fillPath('/messages/{id}', [messageId]);
+  const message = (id: string, messageId: string) => one(id) + fillPath('/messages/{message_id}', [messageId]);
   const list = <Item>(path: string, query: object = {}): List<Item> =>
     createList(query, part => ask<Page<Item>>('GET', path, undefined, part));
   return {
     listConversations: query => list(PATH, query),
-    readConversation: id => ask('GET', one(id)),
+    readConversation: async id => ask('GET', one(id)),
     createConversation: conversation => ask('POST', PATH, withId(conversation)),
-    resolveConversation: id => ask('PATCH', one(id), { status: 'resolved' }),
+    resolveConversation: async id => ask('PATCH', one(id), { status: 'resolved' }),
     listMessages: (id, query) => list(one(id, '/messages'), query),
-    createMessage: (id, sent) => ask('POST', one(id, '/messages'), withId(sent)),
-    patchMessage: (id, messageId, change) => ask('PATCH', message(id, messageId), change),
-    redactMessage: (id, messageId) => ask('DELETE', message(id, messageId)),
-    markConversationRead: (id, seq) => ask('PUT', one(id, '/read'), { seq }),
+    createMessage: async (id, sent) => ask('POST', one(id, '/messages'), withId(sent)),
+    patchMessage: async (id, messageId, change) => ask('PATCH', message(id, messageId), change),
+    redactMessage: async (id, messageId) => ask('DELETE', message(id, messageId)),
+    markConversationRead: async (id, seq) => ask('PUT', one(id, '/read'), { seq }),
     countUnreadConversations: async () => (await ask<{ count: number }>('GET', `${PATH}/unread-count`)).count,
   };
 }

@@ -194,6 +194,13 @@ export interface NewMessage {
 }
 
 /** Whom an access token speaks for. */
+/** Something known of a user, such as a plan or a number of seats. */
+export type Attribute = string | number | boolean;
+/** What is known of a user, by name. */
+export type Attributes = Record<string, Attribute>;
+/** A change of attributes: null removes one; one that is not named stays. */
+export type AttributesPatch = Record<string, Attribute | null>;
+
 export interface Me {
   credential: 'access-token' | 'public-access-token';
   tenant_id: string;

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createServerClient } from '../../../clients/javascript/src/server/index.ts';
 import { createApi, createWorker } from '../../support/api.ts';
 import { ROOT } from '../../support/documents.ts';
 import { makeTenant, type TestTenant } from '../../support/make.ts';
@@ -16,6 +17,8 @@ import { bundle } from './page-server.ts';
 
 const run = promisify(execFile);
 const SOURCE = join(ROOT, 'clients/javascript');
+/** What the package is promised for, beside the Node of these tests. */
+const RUNTIMES = ['node@20.20.2', 'deno@2.9.6', 'bun@1.4.5'];
 const ATTW = join(ROOT, 'node_modules/.bin/attw');
 
 let project: string;
@@ -62,7 +65,7 @@ test('it has no dependencies, and carries no sources', async () => {
       .split('\n')
       .map(path => path.replace(/^package\//, '').split('/')[0]),
   );
-  expect([...kinds].toSorted()).toEqual(['README.md', 'dist', 'examples', 'package.json']);
+  expect([...kinds].toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'examples', 'package.json']);
 });
 
 describe('sizes', () => {
@@ -109,12 +112,25 @@ describe('beside a server', () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  test('the quick start works to the letter', async () => {
-    const readme = await readFile(join(SOURCE, 'README.md'), 'utf8');
-    const [, code = ''] = /## Quick start.*?```js\n(.*?)```/s.exec(readme) ?? [];
-    await writeFile(join(project, 'quick-start.mjs'), code);
-    const { stdout } = await run(process.execPath, ['quick-start.mjs'], { cwd: project, env });
-    expect(stdout).toBe('How likely are you to recommend us? done\n');
+  describe('the quick start works to the letter', () => {
+    beforeAll(async () => {
+      const readme = await readFile(join(SOURCE, 'README.md'), 'utf8');
+      const [, code = ''] = /## Quick start.*?```js\n(.*?)```/s.exec(readme) ?? [];
+      await writeFile(join(project, 'quick-start.mjs'), code);
+      // Each runtime comes as a package of npm, with its program inside.
+      await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', runtimes, ...RUNTIMES], { env });
+    });
+    const runtimes = join(tmpdir(), 'parley-runtimes');
+
+    test.each([
+      ['this Node', process.execPath, []],
+      ['Node 20', join(runtimes, 'node_modules/.bin/node'), []],
+      ['Deno', join(runtimes, 'node_modules/.bin/deno'), ['run', '--no-remote', '--allow-env', '--allow-net']],
+      ['Bun', join(runtimes, 'node_modules/.bin/bun'), ['run']],
+    ])('on %s', async (_, program, options) => {
+      const { stdout } = await run(program, [...options, 'quick-start.mjs'], { cwd: project, env });
+      expect(stdout).toBe('How likely are you to recommend us? done\n');
+    });
   });
 
   test('the example backend gives tokens to those whom it knows', async () => {
@@ -138,4 +154,114 @@ describe('beside a server', () => {
       child.kill();
     }
   });
+
+  test('the example importer brings a survey of Formbricks and its responses, and nothing twice', async () => {
+    const folder = join(project, 'import');
+    await mkdir(folder, { recursive: true });
+    const importer = join(folder, 'import-formbricks.mjs');
+    await writeFile(importer, await readFile(join(installed(), 'examples/import-formbricks.mjs')));
+    const responses = [...FORMBRICKS_RESPONSES];
+    await writeFile(join(folder, 'survey.json'), JSON.stringify({ data: FORMBRICKS_SURVEY }));
+    const importAll = async () => {
+      await writeFile(join(folder, 'responses.json'), JSON.stringify({ data: responses }));
+      const settings = {
+        ...env,
+        PARLEY_URL: env.BASE_URL,
+        PARLEY_API_KEY: env.SERVICE_API_KEY,
+        PARLEY_IDENTITY_PREFIX: 'user|',
+      };
+      const files = ['survey.json', 'responses.json'].map(file => join(folder, file));
+      return run(process.execPath, [importer, ...files], { cwd: folder, env: settings });
+    };
+    const { stdout, stderr } = await importAll();
+    expect(stdout).toContain('7 accepted, 0 duplicate, 0 superseded, 0 rejected');
+    expect(stderr).toBe('left out: "Show us your face", Parley has nothing like fileUpload\n');
+    responses.push({ ...response('r3', '2026-03-01T00:00:00.000Z', '3'), data: { nps: 2 } });
+    expect((await importAll()).stdout).toContain('1 accepted, 7 duplicate');
+
+    const parley = createServerClient({ baseUrl: env.BASE_URL as string, apiKey: env.SERVICE_API_KEY as string });
+    const listed = async <Item>(list: AsyncIterable<Item>) => Array.fromAsync(list);
+    const imported = await waitFor(async () => {
+      const answers = await listed(parley.listAnswers({ limit: 100 }));
+      const ours = answers.filter(({ metadata }) => metadata.sdk === 'import-formbricks');
+      return ours.length === 8 && ours;
+    });
+    const questions = (await listed(parley.listQuestions({}))).filter(({ name }) => name.startsWith('Onboarding: '));
+    expect(questions.map(({ status }) => status)).toEqual(['paused', 'paused', 'paused', 'paused', 'paused']);
+    const said = (title: string) => {
+      const { id } = questions.find(question => question.title === title) as { id: string };
+      return imported.filter(answer => answer.question_id === id).map(answer => [answer.identity, answer.values.main]);
+    };
+    expect(said('How likely are you to recommend us & our app?').toSorted()).toEqual([
+      ['formbricks|r2', 10],
+      ['user|1', 9],
+      ['user|3', 2],
+    ]);
+    expect(said('Where do you work?')).toEqual([['user|1', { option_id: 'c1' }]]);
+    expect(said('What do you use?').toSorted()).toEqual([
+      ['formbricks|r2', { option_ids: ['d2'], other_text: 'a drum' }],
+      ['user|1', { option_ids: ['d1', 'd2'] }],
+    ]);
+    expect(said('Anything else?')).toEqual([['user|1', 'No.']]);
+    expect(said('May we write to you?')).toEqual([['user|1', true]]);
+  });
 });
+
+const text = (words: string, german?: string) => ({ default: words, ...(german ? { de: german } : {}) });
+const FORMBRICKS_SURVEY = {
+  id: 'cm5survey0000',
+  name: 'Onboarding',
+  questions: [],
+  blocks: [
+    {
+      elements: [
+        { id: 'nps', type: 'nps', headline: text('<p>How likely are you to recommend us &amp; our <b>app</b>?</p>') },
+        {
+          id: 'place',
+          type: 'multipleChoiceSingle',
+          headline: text('Where do you work?'),
+          choices: [
+            { id: 'c1', label: text('At home', 'Zu Hause') },
+            { id: 'c2', label: text('Elsewhere', 'Anderswo') },
+          ],
+        },
+      ],
+    },
+    {
+      elements: [
+        {
+          id: 'tools',
+          type: 'multipleChoiceMulti',
+          headline: text('What do you use?'),
+          choices: [
+            { id: 'd1', label: text('Pen') },
+            { id: 'd2', label: text('Paper') },
+            { id: 'other', label: text('Other') },
+          ],
+        },
+        { id: 'more', type: 'openText', headline: text('Anything else?'), inputType: 'text', charLimit: {} },
+        { id: 'mail', type: 'consent', headline: text('May we write to you?'), label: text('Yes') },
+        { id: 'face', type: 'fileUpload', headline: text('Show us your face') },
+      ],
+    },
+  ],
+};
+const response = (id: string, time: string, userId?: string) => ({
+  id,
+  createdAt: time,
+  updatedAt: time,
+  finished: true,
+  language: 'default',
+  contact: userId ? { id: `contact-${id}`, userId } : null,
+  data: {},
+});
+const FORMBRICKS_RESPONSES = [
+  {
+    ...response('r1', '2026-01-01T10:00:00.000Z', '1'),
+    data: { nps: 9, place: 'Zu Hause', tools: ['Pen', 'Paper'], more: 'No.', mail: 'accepted', face: ['a.png'] },
+  },
+  {
+    ...response('r2', '2026-02-01T10:00:00.000Z'),
+    data: { nps: 10, tools: ['Paper', 'a drum'], more: '', mail: 'dismissed' },
+  },
+];

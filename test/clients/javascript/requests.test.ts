@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inOrder } from '../../../clients/javascript/runner/server-steps.ts';
 import { checkBaseUrl } from '../../../clients/javascript/src/base-url.ts';
-import { createClient, ParleyError, publicTokens } from '../../../clients/javascript/src/index.ts';
+import {
+  type AttributesPatch,
+  createClient,
+  ParleyError,
+  publicTokens,
+} from '../../../clients/javascript/src/index.ts';
 import { createList, type Page } from '../../../clients/javascript/src/pages.ts';
 import { delayBefore, OUTBOX_POLICY, REQUEST_POLICY } from '../../../clients/javascript/src/retry.ts';
 import { createServerClient } from '../../../clients/javascript/src/server/index.ts';
@@ -112,6 +117,8 @@ describe('requests.json', () => {
     recordAnswers: (client, { body }) => client.request({ method: 'POST', path: '/v1/answers', body }),
     readAnswer: (client, { params }: { params: { id: string } }) => client.readAnswer(params.id),
     whoAmI: client => client.whoAmI(),
+    patchMyAttributes: (client, { body }: { body: { attributes: object } }) =>
+      client.patchMyAttributes(body.attributes as AttributesPatch),
     countUnreadConversations: client => client.countUnreadConversations(),
     listConversations: (client, { query }) => client.listConversations(query).page(),
     createConversation: (client, { body }) => client.createConversation(body),
@@ -137,6 +144,21 @@ describe('requests.json', () => {
     expectSent(wire.sent[0], request);
     const allowed = ['authorization', 'content-type', 'if-none-match'];
     expect([...(wire.sent[0]?.headers.keys() ?? [])].filter(name => !allowed.includes(name))).toEqual([]);
+  });
+
+  test.each(['', '.', '..'])('an id "%s" would lead to another path, and is refused', async id => {
+    const wire = createNetwork(() => ANY_REPLY);
+    const client = createClient({ baseUrl: BASE, provider: () => ({ access_token: tokenFor('user|1', 3600) }), wire });
+    const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
+    const calls = [
+      () => client.readAnswer(id),
+      () => client.readConversation(id),
+      () => client.patchMessage('conversation_1', id, { body: 'x' }),
+      () => server.deleteQuestion(id),
+    ];
+    for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
+    expect(() => client.listMessages(id)).toThrow('id must be');
+    expect(wire.sent).toEqual([]);
   });
 
   test('issuePublicToken of a public key', async () => {

@@ -78,10 +78,14 @@ export function createServerClient({ baseUrl, apiKey, retry, wire: parts }: Serv
     return remember(reply);
   }
 
+  /** As `send`, and what is wrong with the arguments is a rejection too. */
+  const sendOne = async (method: string, pattern: string, args: unknown[]) =>
+    send(method, parse(method, pattern, args));
+
   const call = (name: OperationName, args: unknown[]): unknown => {
     const [method, pattern, list] = OPERATIONS[name] as readonly [string, string, 'list'?];
+    if (!list) return sendOne(method, pattern, args);
     const parsed = parse(method, pattern, args);
-    if (!list) return send(method, parsed);
     return createList(parsed.query, query => send(method, { ...parsed, query }) as Promise<Page<unknown>>);
   };
   const names = Object.keys(OPERATIONS) as OperationName[];

@@ -1,6 +1,8 @@
 import type { List } from '../pages.ts';
 import type {
   Answer,
+  Attributes,
+  AttributesPatch,
   Conversation,
   ConversationQuery,
   Message,
@@ -148,24 +150,21 @@ export interface ResultsQuery {
   verified?: boolean;
 }
 
-export type Attribute = string | number | boolean;
-
 export interface NewIdentity {
-  attributes?: Record<string, Attribute>;
+  attributes?: Attributes;
   locale?: string | null;
   platform?: string | null;
   app_version?: string | null;
 }
 
 export interface IdentityPatch extends Omit<NewIdentity, 'attributes'> {
-  /** null removes an attribute; one that is not named stays. */
-  attributes?: Record<string, Attribute | null>;
+  attributes?: AttributesPatch;
 }
 
 export interface IdentityProfile {
   identity: string;
   verified: boolean;
-  attributes: Record<string, Attribute>;
+  attributes: Attributes;
   locale: string | null;
   platform: string | null;
   app_version: string | null;

@@ -17,9 +17,9 @@ public struct CardQuery: Hashable, Sendable {
     self.limit = limit
   }
 
-  var path: String {
+  func path() throws -> String {
     let limit = limit.map(String.init)
-    return Parley.path(
+    return try Parley.path(
       "cards",
       query: [("locale", locale), ("platform", platform), ("app_version", appVersion), ("limit", limit)])
   }
@@ -54,7 +54,7 @@ final class CardReader: Sendable {
   }
 
   func list(_ query: CardQuery) async throws -> [Card] {
-    let path = query.path
+    let path = try query.path()
     let asked = Guarded<(owner: Owner, known: Hand?)?>(nil)
     var call = Call(method: "GET", path: path)
     call.headers = { owner in

@@ -9,6 +9,12 @@ extension ParleyClient {
     complete(completion) { try await self.whoAmI() }
   }
 
+  public func patchMyAttributes(
+    _ attributes: [String: Attribute?], completion: @escaping Completion<[String: Attribute]>
+  ) {
+    complete(completion) { try await self.patchMyAttributes(attributes) }
+  }
+
   public func listCards(_ query: CardQuery = CardQuery(), completion: @escaping Completion<[Card]>) {
     complete(completion) { try await self.listCards(query) }
   }

@@ -92,9 +92,9 @@ public struct ConversationQuery: Sendable {
     self.cursor = cursor
   }
 
-  func path(cursor next: String?) -> String {
+  func path(cursor next: String?) throws -> String {
     let filters: Query = [("status", status?.rawValue), ("unread", unread.map { String($0) })]
     let part: Query = [("updated_since", updatedSince.map(JSON.text)), ("limit", limit.map(String.init))]
-    return Parley.path("conversations", query: filters + part + [("cursor", next ?? cursor)])
+    return try Parley.path("conversations", query: filters + part + [("cursor", next ?? cursor)])
   }
 }

@@ -64,6 +64,15 @@ public final class ParleyClient: Sendable {
     try await read(path("me"))
   }
 
+  /// Says something of the user, by the attributes that the tenant lets apps set; nil removes one, the rest stays.
+  ///
+  /// Returns all of these. Not with a public token: `forbidden`.
+  @discardableResult
+  public func patchMyAttributes(_ attributes: [String: Attribute?]) async throws -> [String: Attribute] {
+    let known: Attributes<Attribute> = try await write("PATCH", path("me", "attributes"), Attributes(attributes: attributes))
+    return known.attributes
+  }
+
   /// An answer of the user's once it is stored; `notFound` before. With a public token only `id` and `state` are known.
   public func readAnswer(_ id: String) async throws -> Answer {
     try await read(path("answers", id))

@@ -4,7 +4,12 @@ import Foundation
 typealias Query = [(name: String, value: String?)]
 
 /// A path of percent-encoded segments, with its query.
-func path(_ segments: String..., query: Query = []) -> String {
+///
+/// Throws `invalidArgument` for a segment that is empty, `.` or `..`: no URL can hold it, it would lead to another path.
+func path(_ segments: String..., query: Query = []) throws -> String {
+  for segment in segments where ["", ".", ".."].contains(segment) {
+    throw ParleyError(.invalidArgument, "An id must be the name of something, not \"\(segment)\"")
+  }
   let asked = query.compactMap { name, value in value.map { "\(percentEncoded(name))=\(percentEncoded($0))" } }
   let path = "/v1/" + segments.map(percentEncoded).joined(separator: "/")
   return asked.isEmpty ? path : "\(path)?\(asked.joined(separator: "&"))"

@@ -48,6 +48,17 @@ final class ClientTests: XCTestCase {
     XCTAssertEqual(came.name, "no-reply")
   }
 
+  func testAnIdThatWouldLeadToAnotherPathIsRefused() async throws {
+    let stage = Stage()
+    let client = try makeClient(stage, provider: steady)
+    for id in ["", ".", ".."] {
+      let came = await outcome { _ = try await client.readConversation(id) }
+      XCTAssertEqual(came.name, "invalid-argument")
+    }
+    let sent = await stage.sent
+    XCTAssertEqual(sent.count, 0)
+  }
+
   func testASuccessWithoutItsStatusIsNotTakenForOne() async throws {
     let stage = Stage()
     await stage.serve([Cue(status: 200, body: "<html></html>")])

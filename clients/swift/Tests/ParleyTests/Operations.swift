@@ -11,6 +11,8 @@ func call(_ operation: String, _ arguments: Value, of client: ParleyClient) asyn
   let text = { (name: String) in body?[name]?.text }
   switch operation {
   case "whoAmI": _ = try? await client.whoAmI()
+  case "patchMyAttributes":
+    _ = try? await client.patchMyAttributes(["plan": "team", "seats": 5, "is_beta": true, "trial_ends": nil])
   case "listCards": _ = try? await client.listCards(cardQuery(query))
   case "recordAnswers": try await recordAnswers(body!, by: client)
   case "readAnswer": _ = try? await client.readAnswer(id)
@@ -51,7 +53,7 @@ private func recordAnswers(_ body: Value, by client: ParleyClient) async throws 
      "question_version": 1, "state": "completed", "values": {"main": 9}}
     """
   let answer = try JSON.decoder.decode(NewAnswer.self, from: Data(json.utf8))
-  var call = Call(method: "POST", path: path("answers"))
+  var call = Call(method: "POST", path: try path("answers"))
   call.body = try JSON.encoder.encode(NewAnswers(answers: [answer]))
   _ = try await client.connection.request(call)
 }

@@ -10,7 +10,7 @@ final class RequestTests: XCTestCase {
       operations.insert(each["operation"]!.text!)
       try await check(each, each["operation"]!.text!)
     }
-    XCTAssertEqual(operations.count, 14)
+    XCTAssertEqual(operations.count, 15)
   }
 
   func testPublicTokens() async throws {
