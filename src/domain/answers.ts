@@ -51,7 +51,7 @@ export const NewAnswer = z
     duration_ms: z.int().min(0).max(2_147_483_647).nullish(),
     metadata: Metadata.default({}),
   })
-  .meta({ id: 'NewAnswer' });
+  .meta({ id: 'NewAnswer', unusedIO: 'input' }); // the envelope names it by reference, which zod-openapi doesn't see
 export type NewAnswer = z.output<typeof NewAnswer>;
 
 /** The envelope of a sync. Items are judged one by one, so that a bad one never blocks an outbox. */

@@ -9,11 +9,11 @@ const GUARANTEES = readFileSync(join(PROJECT, 'docs/guarantees.md'), 'utf8');
 
 test('a whole run puts its table into docs/guarantees.md, over the one before, and changes nothing else', () => {
   const result = { ...blankResult(SCENARIOS[0] as never, 'valkey', 1, 1), sent: 1234, faults: { kill: 20 } };
-  const once = withResults(GUARANTEES, [result], 'first');
-  const twice = withResults(once, [result, result], 'second');
+  const once = withResults(GUARANTEES, [result], 'run-one');
+  const twice = withResults(once, [result, result], 'run-two');
   expect(twice).toContain('In all 2,468 answers sent');
   expect(twice).toContain('40 faults, 40 of them kills');
-  expect(twice).not.toContain('first');
+  expect(twice).not.toContain('run-one');
   const around = (text: string) => text.split(/<!-- results -->.*<!-- \/results -->/s);
   expect(around(twice)).toEqual(around(GUARANTEES));
 });
