@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import { expectSound, openPage, visit, type Watched } from '../support/browser.ts';
-import { hasBrowser, openBrowser } from '../support/chromium.ts';
-import { type Installation, startInstallation } from '../support/installation.ts';
-import { buildDashboard } from '../support/pages.ts';
+import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { hasBrowser } from '../support/chromium.ts';
+import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
+import type { Installation } from '../support/installation.ts';
 import { asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -34,11 +34,12 @@ select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity,
 from made`;
 
 describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { timeout: 90_000 }, () => {
+  let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
   let ada: Watched;
   let page: Page;
-  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const open = (path: string, of?: Page) => dashboard.open(path, of);
   const list = () => page.getByRole('grid', { name: 'Conversations' });
   const row = (number: number) => list().getByRole('row', { name: `user|${number}`, exact: true });
   const thread = () => page.getByRole('region', { name: 'Conversation', exact: true });
@@ -53,11 +54,8 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     page.waitForResponse(reply => reply.request().method() === 'GET' && new URL(reply.url()).pathname === address());
 
   beforeAll(async () => {
-    await buildDashboard();
-    installation = await startInstallation();
-    browser = await openBrowser();
-    ada = await openPage(browser);
-    page = ada.page;
+    dashboard = await openDashboard();
+    ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
     await installation.database.query(SEED, [MANY]);
     await installation.database.query('analyze conversations, messages');
@@ -65,10 +63,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await using linus = await openPage(browser);
     await join(linus.page, link, 'Linus');
   }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await installation?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   /** The queries with which conversations were asked for while something was done. */
   const asked = async (act: () => Promise<unknown>): Promise<URLSearchParams[]> => {

@@ -2,36 +2,31 @@ import { randomUUID } from 'node:crypto';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PathName, pathTo } from '../../dashboard/paths.ts';
-import { expectSound, openPage, visit, type Watched } from '../support/browser.ts';
-import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { hasBrowser } from '../support/chromium.ts';
+import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { englishOn } from '../support/english.ts';
-import { type Installation, startInstallation } from '../support/installation.ts';
-import { buildDashboard } from '../support/pages.ts';
+import type { Installation } from '../support/installation.ts';
 import { startProcess } from '../support/process.ts';
 import { asBearer, asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** What the pages show before and beside what they are for: nothing yet, on its way, failed; questions; German. */
 describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () => {
+  let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
   let ada: Watched;
   let page: Page;
-  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const open = (path: string, of?: Page) => dashboard.open(path, of);
   const pages = () => page.getByRole('navigation', { name: 'Pages' });
 
   beforeAll(async () => {
-    await buildDashboard();
-    installation = await startInstallation();
-    browser = await openBrowser();
-    ada = await openPage(browser);
-    page = ada.page;
+    dashboard = await openDashboard();
+    ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
   }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await installation?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('where nothing is yet, each list says what would be there and how it comes', async () => {
     const { id } = await asPerson(page, 'POST', '/v1/questions', { type: 'nps', title: 'How likely?' });

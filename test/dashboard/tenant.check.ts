@@ -3,10 +3,10 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import type { Role } from '../../src/domain/roles.ts';
-import { expectSound, openPage, visit, type Watched } from '../support/browser.ts';
-import { hasBrowser, openBrowser } from '../support/chromium.ts';
-import { type Installation, startInstallation } from '../support/installation.ts';
-import { buildDashboard } from '../support/pages.ts';
+import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { hasBrowser } from '../support/chromium.ts';
+import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
+import type { Installation } from '../support/installation.ts';
 import { runCommand, startProcess } from '../support/process.ts';
 import { asBearer, asPerson, join, PASSWORD, type ShownKey, setUp, signToken } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
@@ -116,13 +116,14 @@ const QUESTIONS: Written[] = [
 ];
 
 describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
+  let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
   let ada: Watched;
   let page: Page;
   let tenantId: string;
   let key: ShownKey;
-  const open = (path: string, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`);
+  const open = (path: string, of?: Page) => dashboard.open(path, of);
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   const ask = (bearer: string, method: string, path: string, body?: unknown) =>
     asBearer(installation.baseUrl, bearer, method, path, body);
@@ -150,18 +151,12 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   };
 
   beforeAll(async () => {
-    await buildDashboard();
-    installation = await startInstallation();
-    browser = await openBrowser();
-    ada = await openPage(browser, { timezoneId: 'Asia/Tokyo' });
-    page = ada.page;
+    dashboard = await openDashboard({}, { timezoneId: 'Asia/Tokyo' });
+    ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
     tenantId = (await asPerson(page, 'GET', '/v1/me')).account.memberships[0].tenant.id;
   }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await installation?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('a key is made that expires, and its secrets are shown once', async () => {
     await open(pathTo('apiKeys'));
