@@ -25,7 +25,8 @@ function plain(text, limit) {
   const chosen = typeof text === 'object' && text !== null ? (text.default ?? Object.values(text)[0]) : text;
   const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
   const words = String(chosen ?? '')
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<\/?(p|div|br|li|ul|ol|h\d)\b[^>]*>/gi, ' ')
+    .replace(/<[^>]*>/g, '')
     .replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name) => ENTITIES[name])
     .replace(/\s+/g, ' ')
     .trim();
@@ -135,7 +136,7 @@ async function importQuestions(parley, survey, elements, mapFile) {
       description: plain(element.subheader, 1000),
       config: kind.config(element),
     };
-    const once = step => ({ idempotencyKey: `formbricks ${survey.id} ${element.id} ${step}` });
+    const once = step => ({ idempotencyKey: `formbricks-${survey.id}-${element.id}-${step}` });
     const { id } = await parley.createQuestion(draft, once('create'));
     const { version } = await parley.publishQuestion(id, once('publish'));
     await parley.pauseQuestion(id, once('pause'));

@@ -39,6 +39,7 @@ def test_only_what_is_the_apps_alone_is_left_out() -> None:
     assert {case["operation"] for case in CASES} - {case["operation"] for case in OURS} == {
         "listCards",
         "whoAmI",
+        "patchMyAttributes",
         "countUnreadConversations",
     }
 

@@ -37,7 +37,10 @@ export async function runOnce(
   const match = FORM.exec(header);
   const key = match?.[1] ?? match?.[2];
   if (key === undefined)
-    throw new Problem('malformed-request', 'Idempotency-Key must be 1 to 255 printable ASCII characters.');
+    throw new Problem(
+      'malformed-request',
+      'Idempotency-Key must be 1 to 255 printable ASCII characters, in quotes where spaces are among them.',
+    );
   const requestHash = hashOf(ctx, body);
   const tenant = storage.forTenant(caller.tenantId);
   const credentialId = caller.kind === 'api-key' ? caller.keyId : caller.memberId;

@@ -118,7 +118,7 @@ describe('beside a server', () => {
       const [, code = ''] = /## Quick start.*?```js\n(.*?)```/s.exec(readme) ?? [];
       await writeFile(join(project, 'quick-start.mjs'), code);
       // Each runtime comes as a package of npm, with its program inside.
-      await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', runtimes, ...RUNTIMES], { env });
+      await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', runtimes, ...RUNTIMES]);
     });
     const runtimes = join(tmpdir(), 'parley-runtimes');
 

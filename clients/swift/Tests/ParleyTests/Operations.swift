@@ -53,7 +53,7 @@ private func recordAnswers(_ body: Value, by client: ParleyClient) async throws 
      "question_version": 1, "state": "completed", "values": {"main": 9}}
     """
   let answer = try JSON.decoder.decode(NewAnswer.self, from: Data(json.utf8))
-  var call = Call(method: "POST", path: try path("answers"))
+  var call = try Call(method: "POST", path: path("answers"))
   call.body = try JSON.encoder.encode(NewAnswers(answers: [answer]))
   _ = try await client.connection.request(call)
 }

@@ -61,7 +61,7 @@ struct OutboxFlush {
 
   private func send(_ answers: [NewAnswer], as owner: Owner) async throws -> [Receipts.Receipt] {
     let body = NewAnswers(clientTime: shelf.now(), answers: answers)
-    var call = Call(method: "POST", path: try path("answers"), body: JSON.encoder.encode(body))
+    var call = try Call(method: "POST", path: path("answers"), body: JSON.encoder.encode(body))
     call.owner = owner
     call.policy = .once  // the outbox itself tries again, with all that has come by then
     return try await connection.request(call).read(Receipts.self).results
