@@ -8,6 +8,8 @@ export interface Durability {
   reasons: string[];
   /** used_memory / maxmemory; 0 without a maximum, and in PostgreSQL. */
   memoryRatio: number;
+  /** maxmemory in bytes; Infinity without a maximum, and in PostgreSQL. */
+  memoryBytes: number;
   /** Whether the last write to disk succeeded. */
   writesSucceed: boolean;
 }
@@ -32,6 +34,7 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
             settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
           ),
     memoryRatio: limit > 0 ? Number(field(info, 'used_memory')) / limit : 0,
+    memoryBytes: limit > 0 ? limit : Number.POSITIVE_INFINITY,
     writesSucceed: (field(info, 'aof_last_write_status') ?? 'ok') === 'ok',
   };
 }
@@ -50,6 +53,7 @@ export async function checkPostgres(client: Client | Pool): Promise<Durability> 
   return {
     reasons: off.map(row => `${row.name} is off and must be on`),
     memoryRatio: 0,
+    memoryBytes: Number.POSITIVE_INFINITY,
     writesSucceed: true,
   };
 }

@@ -14,10 +14,10 @@ export interface Hold {
   /**
    * Does the work, again and again while an outage makes it fail; resolves when it is done.
    *
-   * Rejects with any other failure at once, and with the outage when the hold is released, or when other work has
-   * succeeded five times in between.
+   * Rejects with any other failure at once; with the outage when the hold is released, or when other work has succeeded
+   * five times in between; and when it is somebody else's by now, as `isForfeit` tells.
    */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  run<T>(work: () => Promise<T>, isForfeit?: () => boolean): Promise<T>;
   /** Lets go of everything that waits, and holds nothing any more. */
   release(): void;
 }
@@ -68,10 +68,14 @@ export function createHold(): Hold {
   };
 
   return {
-    async run(work) {
+    async run(work, isForfeit = () => false) {
       for (const endsBefore = ends; ; ) {
         if (outage && !released) await turn();
         if (outage && released) throw outage.error;
+        if (isForfeit()) {
+          scheduleTry();
+          throw new Problem('queue-unavailable', 'Another worker has taken the job over.');
+        }
         try {
           const result = await work();
           end();

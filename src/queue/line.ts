@@ -37,6 +37,35 @@ const FIRST_CONCURRENCY = 10;
 export const sustainable = (tookMs: number, most: number): number =>
   Math.max(1, Math.min(most, Math.floor(LOCK_MS / 2 / Math.max(1, tookMs))));
 
+/**
+ * Which jobs this process still holds.
+ *
+ * One that stood still for longer than a lock has lost its jobs to others. Whatever it does with them further is in vain,
+ * and where a job itself made it stand still, it would do so again.
+ */
+export function createGrip() {
+  const held = new Map<string, { isLost: boolean }>();
+  const lose = (ids: string[]) => {
+    for (const id of ids) {
+      const hand = held.get(id);
+      if (hand) hand.isLost = true;
+    }
+  };
+  return {
+    lose,
+    /** Notes that the job was taken, whoever had it before. */
+    take(id: string) {
+      lose([id]);
+      const hand = { isLost: false };
+      held.set(id, hand);
+      const end = () => {
+        if (held.get(id) === hand) held.delete(id);
+      };
+      return { isLost: () => hand.isLost, end };
+    },
+  };
+}
+
 /** A process at work on one queue. */
 export interface Line {
   /** Takes no further jobs, ends those under way, hands back those that an outage keeps waiting; then the connection. */
@@ -64,6 +93,7 @@ export async function openLine(
 ): Promise<Line | undefined> {
   const throttle = createThrottle(5000);
   const hold = createHold();
+  const grip = createGrip();
   let closing = false;
   const options = {
     autorun: false,
@@ -79,7 +109,8 @@ export async function openLine(
     while (!signal.aborted) {
       const begin = (job: HeldJob) => {
         connection.worker.concurrency = sustainable(Date.now() - (job.processedOn ?? Date.now()), concurrency);
-        return hold.run(() => process(job));
+        const { isLost, end } = grip.take(job.id ?? '');
+        return hold.run(() => process(job), isLost).finally(end);
       };
       const connection = connectWorker(target, queue, begin, options, log);
       const aborted = new Promise<never>((_, reject) =>
@@ -105,6 +136,10 @@ export async function openLine(
   worker.on('stalled', jobId => {
     metrics.jobsStalled.inc({ queue });
     log.warn({ queue, job: jobId }, 'a job was taken over from a worker that went silent');
+  });
+  worker.on('lockRenewalFailed', jobIds => {
+    grip.lose(jobIds);
+    log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by others');
   });
   worker.run().catch(error => log.error({ queue, err: error }, 'taking jobs has ended with a failure'));
 

@@ -19,6 +19,8 @@ const MAX_FLUSHES_IN_FLIGHT = 2;
 const MAX_BESIDE_PARTIAL = 1;
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 const MAX_MEMORY_RATIO = 0.7;
+/** What an answer takes in the store's memory beside what the request said of it: ids, times, the job's own fields. */
+const OVERHEAD_BYTES = 600;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
 const MAX_WAIT_MS = 750;
 const HEALTH_EVERY_MS = 1000;
@@ -83,6 +85,10 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     waitingJobs: 0,
   };
 
+  /** What may be added before the store is as full as it may be, by the last look at it, and what was added since. */
+  let roomBytes = Number.POSITIVE_INFINITY;
+  let unseenBytes = 0;
+
   const refuse = (detail: string, cause?: unknown) =>
     new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
 
@@ -100,12 +106,15 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   const refuseWhileUnfit = () => {
-    if (health.reasons.length > 0)
-      throw refuse(`Answers can not be made durable: ${health.reasons.join('; ')}. See \`parley doctor\`.`);
+    const full = unseenBytes > roomBytes ? ['its memory is as full as it may be'] : [];
+    const reasons = [...health.reasons, ...full];
+    if (reasons.length > 0)
+      throw refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
   };
 
   const judge = (durability: Durability, waitingJobs: number): QueueHealth => {
-    const { memoryRatio, writesSucceed } = durability;
+    const { memoryRatio, memoryBytes, writesSucceed } = durability;
+    roomBytes = (MAX_MEMORY_RATIO - memoryRatio) * memoryBytes;
     const strict = config.QUEUE_DURABILITY === 'strict';
     const reasons = strict ? [...durability.reasons] : [];
     const relaxed = strict ? [] : durability.reasons.map(reason => `${reason}: up to 1 s may be lost on power failure`);
@@ -124,10 +133,12 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   const look = async (): Promise<QueueHealth> => {
+    const seenBytes = unseenBytes;
     const [durability, ...waiting] = await Promise.all([
       redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>),
       ...Object.values(QUEUES).map(countJobs),
     ]);
+    unseenBytes -= seenBytes;
     return judge(
       durability,
       waiting.reduce((sum, count) => sum + count, 0),
@@ -214,6 +225,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     async enqueue(answers, bytes) {
       if (stopped) throw new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 });
       refuseWhileUnfit();
+      unseenBytes += bytes + answers.length * OVERHEAD_BYTES;
       await group.add({ answers, bytes });
       metrics.answersAccepted.inc(answers.length);
     },

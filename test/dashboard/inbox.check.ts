@@ -49,13 +49,9 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
       .waitFor();
   /** While the list moves under the pointer it takes no clicks; scrolling is told with the next frame. */
   const isAtRest = async () => {
-    await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
-    await waitFor(() =>
-      list()
-        .getByRole('row')
-        .first()
-        .evaluate(element => getComputedStyle(element).pointerEvents !== 'none'),
-    );
+    await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    const pointerEvents = () => page.evaluate("getComputedStyle(document.querySelector('[role=row]')).pointerEvents");
+    await waitFor(async () => (await pointerEvents()) !== 'none');
   };
   const address = () => `/v1/conversations/${new URL(page.url()).pathname.split('/').at(-1)}`;
   const stored = () => asPerson(page, 'GET', address());

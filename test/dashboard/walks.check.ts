@@ -13,6 +13,25 @@ import { waitFor } from '../support/wait.ts';
 /** A stored answer must be on the page of its results within this time, without a reload. */
 const SEEN_WITHIN_MS = 5000;
 
+/** The design's color of what is good, as a canvas takes it. */
+const COLOR_OF_PROMOTERS = `(() => {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = 'var(--chart-good)';
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+})()`;
+/** Every color that the first chart is painted with. */
+const PAINTED_COLORS = `(() => {
+  const canvas = document.querySelector('canvas');
+  const { width, height } = canvas;
+  const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+  const colors = new Set();
+  for (let at = 0; at < pixels.length; at += 4)
+    if (pixels[at + 3] === 255) colors.add('rgb(' + pixels.slice(at, at + 3).join(', ') + ')');
+  return [...colors];
+})()`;
+
 describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
@@ -117,8 +136,13 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await asBearer(installation.baseUrl, token, 'POST', '/v1/answers', { answers: [answer] });
     await page.getByText('I like the smell of it').waitFor({ timeout: SEEN_WITHIN_MS });
     await page.getByText('+100', { exact: true }).first().waitFor({ timeout: SEEN_WITHIN_MS });
-    await page.locator('canvas').first().waitFor();
     await expectSound(owner);
+  });
+
+  test('a chart has the colors of its legend', async () => {
+    const promoters = await page.evaluate(COLOR_OF_PROMOTERS);
+    const painted = async () => (await page.evaluate(PAINTED_COLORS)) as string[];
+    await waitFor(async () => (await painted()).includes(promoters as string));
   });
 
   test('from a comment one comes to everything of the same identity', async () => {

@@ -79,6 +79,23 @@ describe('work that is held', () => {
     expect(refused).toBeLessThan(13); // five ends, at each at most two tries
   });
 
+  test('comes back when somebody else has it by now, tried or not, and keeps no other from its turn', async () => {
+    const { state, use } = aStore();
+    const hold = createHold();
+    state.isUp = false;
+    let isLost = false;
+    const done = outcomes([hold.run(use('tried'), () => isLost)]);
+    await waitFor(() => state.tries.length === 1);
+    const waiting = outcomes([hold.run(use('waits'), () => isLost), hold.run(use('other'))]);
+    isLost = true;
+    const tries = state.tries.filter(name => name === 'tried').length;
+    expect(await done).toEqual([expect.objectContaining({ message: 'Another worker has taken the job over.' })]);
+    state.isUp = true;
+    expect(await waiting).toEqual([expect.objectContaining({ code: 'queue-unavailable' }), 'done other']);
+    expect(state.tries.filter(name => name === 'tried')).toHaveLength(tries);
+    expect(state.tries).not.toContain('waits');
+  });
+
   test('is not held for a failure of another kind, and does not keep the others waiting by it', async () => {
     const { state, use } = aStore();
     const hold = createHold();

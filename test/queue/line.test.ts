@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { retryDelay, sustainable } from '../../src/queue/line.ts';
+import { Problem } from '../../src/domain/problem.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
+import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { QUEUES } from '../../src/queue/jobs.ts';
+import { createGrip, openLine, retryDelay, sustainable } from '../../src/queue/line.ts';
+import { createDatabase } from '../support/database.ts';
+import { waitFor } from '../support/wait.ts';
 
 describe('the delay before the next attempt', () => {
   test('doubles from a second to a minute', () => {
@@ -38,4 +46,53 @@ describe('how many jobs are held at once', () => {
       }),
     );
   });
+});
+
+describe('a job that another worker has taken over', () => {
+  test('is lost for whoever had it, and for the one who has it now only when that one loses it too', () => {
+    const grip = createGrip();
+    const first = grip.take('a');
+    const second = grip.take('a');
+    expect([first.isLost(), second.isLost()]).toEqual([true, false]);
+    first.end();
+    grip.lose(['a', 'unknown']);
+    expect(second.isLost()).toBe(true);
+    second.end();
+    expect(grip.take('a').isLost()).toBe(false);
+  });
+
+  test('is let go of, though an outage keeps it in hand', async () => {
+    await using database = await createDatabase();
+    const target = { databaseUrl: database.url, redisUrl: undefined };
+    await migrateQueue(target);
+    const log = createLog('silent', 'test');
+    const connection = connectQueue(target, log);
+    await connection
+      .queue()
+      .add('answers.record', { v: 1, flush: 'a', answers: [] }, { ...KEPT_UNTIL_DONE, jobId: 'a' });
+    let tries = 0;
+    const line = await openLine(
+      {
+        target,
+        queue: QUEUES.answers,
+        concurrency: 1,
+        async process() {
+          tries++;
+          throw new Problem('database-unavailable', 'It is away.');
+        },
+      },
+      { log, metrics: createMetrics('work'), signal: new AbortController().signal },
+    );
+    await waitFor(() => tries > 2);
+    await database.query("update bullmq.job set lock_token = 'another', locked_until_ms = locked_until_ms + 3600000");
+    await waitFor(async () => {
+      const before = tries;
+      await new Promise(resolve => setTimeout(resolve, 2000)); // the longest pause between two tries is 1 s
+      return tries === before;
+    }, 20_000);
+    const [job] = await database.query<{ lock_token: string }>('select lock_token from bullmq.job');
+    expect(job?.lock_token).toBe('another');
+    await line?.close();
+    await connection.close();
+  }, 40_000);
 });
