@@ -3,6 +3,7 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import { connectWorker, type HeldJob, type QueueTarget, type WorkerConnection } from './connection.ts';
+import { createGrip } from './grip.ts';
 import { createHold } from './hold.ts';
 import type { QueueName } from './jobs.ts';
 
@@ -36,35 +37,6 @@ const FIRST_CONCURRENCY = 10;
  */
 export const sustainable = (tookMs: number, most: number): number =>
   Math.max(1, Math.min(most, Math.floor(LOCK_MS / 2 / Math.max(1, tookMs))));
-
-/**
- * Which jobs this process still holds.
- *
- * One that stood still for longer than a lock has lost its jobs to others. Whatever it does with them further is in vain,
- * and where a job itself made it stand still, it would do so again.
- */
-export function createGrip() {
-  const held = new Map<string, { isLost: boolean }>();
-  const lose = (ids: string[]) => {
-    for (const id of ids) {
-      const hand = held.get(id);
-      if (hand) hand.isLost = true;
-    }
-  };
-  return {
-    lose,
-    /** Notes that the job was taken, whoever had it before. */
-    take(id: string) {
-      lose([id]);
-      const hand = { isLost: false };
-      held.set(id, hand);
-      const end = () => {
-        if (held.get(id) === hand) held.delete(id);
-      };
-      return { isLost: () => hand.isLost, end };
-    },
-  };
-}
 
 /** A process at work on one queue. */
 export interface Line {

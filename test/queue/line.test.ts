@@ -4,9 +4,10 @@ import { Problem } from '../../src/domain/problem.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
+import { createGrip } from '../../src/queue/grip.ts';
 import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
-import { createGrip, openLine, retryDelay, sustainable } from '../../src/queue/line.ts';
+import { openLine, retryDelay, sustainable } from '../../src/queue/line.ts';
 import { createDatabase } from '../support/database.ts';
 import { waitFor } from '../support/wait.ts';
 
