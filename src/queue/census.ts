@@ -1,5 +1,5 @@
 import type { HeldJob, QueueConnection } from './connection.ts';
-import { isolate, isSuspected, placeOf } from './isolation.ts';
+import { isIsolated, isolate, placeOf } from './isolation.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 /** States of a job that is not done; `failed` is one that kills even the processes that would only move it. */
@@ -73,8 +73,8 @@ async function* readPending(connection: QueueConnection, name: QueueName): Async
 /**
  * Reads what is queued from the queues themselves.
  *
- * The flushes come first: what moves to the isolation meanwhile is found there, and then not counted as a flush. A
- * suspected flush is counted by its answers, so that it does not matter how many of them have been isolated already.
+ * The flushes come first: what moves to the isolation meanwhile is found there, and then not counted as a flush. An
+ * isolated flush is counted by its answers, so that it does not matter how many of them have been moved already.
  */
 export async function takeCensus(connection: QueueConnection): Promise<Census> {
   const byTenant = new Map<string, Queued[]>();
@@ -93,7 +93,7 @@ export async function takeCensus(connection: QueueConnection): Promise<Census> {
   };
   for await (const job of readPending(connection, QUEUES.answers)) {
     const payload = job.data as RecordAnswers;
-    if (isSuspected(job)) isolate(payload).forEach(addIsolated);
+    if (isIsolated(job)) isolate(payload).forEach(addIsolated);
     else for (const [tenantId, queued] of countByTenant(payload)) add(tenantId, queued);
   }
   for await (const job of readPending(connection, QUEUES.isolation)) addIsolated(job.data as IsolatedAnswer);

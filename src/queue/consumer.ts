@@ -3,7 +3,7 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { connectQueue, type HeldJob, type QueueTarget } from './connection.ts';
 import { isOutage } from './hold.ts';
-import { ISOLATED, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
+import { ISOLATED, isIsolated, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
 import {
   type Handlers,
   type IsolatedAnswer,
@@ -12,6 +12,7 @@ import {
   type JobPayload,
   QUEUES,
   type QueueName,
+  type RecordAnswers,
 } from './jobs.ts';
 import { type Line, openLine } from './line.ts';
 
@@ -22,8 +23,13 @@ const SUSPECT_FAILURES = 5;
 /** An answer that failed alone this often, and never for an outage, goes to the quarantine. */
 const MAX_FAILURES_ALONE = 2;
 
-/** Puts an answer that fails by itself out of the way, with the reason for people. */
-export type GiveUp = (answer: IsolatedAnswer, reason: string) => Promise<void>;
+/** What is done with flushes and answers that may be what kills, hangs or fails their workers. */
+export interface Suspects {
+  /** Stores a whole flush where it can harm nothing else. Rejects as a handler does. */
+  recordAlone(flush: RecordAnswers): Promise<void>;
+  /** Puts an answer that fails by itself out of the way, with the reason for people. */
+  giveUp(answer: IsolatedAnswer, reason: string): Promise<void>;
+}
 
 export interface Consumer {
   /** Takes no further jobs, ends those under way, then the connections. */
@@ -39,15 +45,16 @@ const blamesPayload = (error: unknown): boolean => !(error instanceof UnknownJob
 /**
  * Hands every job to its handler; a job whose handler fails is tried again until it succeeds.
  *
- * A flush whose workers keep dying or failing is isolated: its answers go to a queue of their own, where a process
- * deals with one at a time. What fails there by itself is given up; an outage gives nothing up.
+ * A flush whose workers keep dying is stored alone; one that dies or fails there too, or keeps failing, is isolated: its
+ * answers go to a queue of their own, where a process deals with one at a time. What fails there by itself is given up; an
+ * outage gives nothing up.
  *
  * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
  */
 export async function openConsumer(
   target: QueueTarget,
   handlers: Handlers,
-  giveUp: GiveUp,
+  suspects: Suspects,
   deps: { log: Log; metrics: Metrics; signal: AbortSignal },
 ): Promise<Consumer | undefined> {
   const { log } = deps;
@@ -71,12 +78,13 @@ export async function openConsumer(
   };
 
   const processFlush = async (job: HeldJob): Promise<Outcome> => {
-    if (!isSuspected(job)) {
+    const suspected = isSuspected(job);
+    if (!isIsolated(job)) {
       try {
-        await dispatch(handlers, job);
+        await (suspected ? suspects.recordAlone(read(job, 'answers.record')) : dispatch(handlers, job));
         return 'done';
       } catch (error) {
-        if (!blamesPayload(error) || job.attemptsMade + 1 < SUSPECT_FAILURES) throw error;
+        if (!blamesPayload(error) || (!suspected && job.attemptsMade + 1 < SUSPECT_FAILURES)) throw error;
       }
     }
     await moveToIsolation(job);
@@ -92,7 +100,7 @@ export async function openConsumer(
       const failures = ((job.progress as { failures?: number })?.failures ?? 0) + 1;
       await job.updateProgress({ failures });
       if (failures < MAX_FAILURES_ALONE) throw error;
-      await giveUp(read(job, 'answers.isolated'), String(error));
+      await suspects.giveUp(read(job, 'answers.isolated'), String(error));
       return 'given-up';
     }
   };

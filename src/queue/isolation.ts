@@ -20,9 +20,12 @@ export interface JobRecord {
 /** A job whose workers died or hung this often is suspected: once may be chance, or a neighbour's doing. */
 const SUSPECT_STALLS = 2;
 
-/** Whether the answers of a flush have to be dealt with one by one. Once suspected, a flush remains so. */
-export const isSuspected = ({ stalledCounter, progress }: JobRecord): boolean =>
-  stalledCounter >= SUSPECT_STALLS || (progress as { isolated?: boolean } | undefined)?.isolated === true;
+/** Whether a flush may be what its workers died or hung of. Once suspected, it remains so. */
+export const isSuspected = ({ stalledCounter }: JobRecord): boolean => stalledCounter >= SUSPECT_STALLS;
+
+/** Whether the answers of a flush are dealt with one by one. From then on it is never stored whole. */
+export const isIsolated = ({ progress }: JobRecord): boolean =>
+  (progress as { isolated?: boolean } | undefined)?.isolated === true;
 
 /** What a suspected job's progress says from before its first answer is isolated on. */
 export const ISOLATED = { isolated: true };

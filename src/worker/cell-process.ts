@@ -1,14 +1,15 @@
 import { AcceptedAnswer } from '../domain/answers.ts';
 import { Problem } from '../domain/problem.ts';
 import { createLog } from '../platform/log.ts';
-import type { RecordedCounts, SealedAnswer } from '../storage/answers.ts';
+import type { RecordedCounts } from '../storage/answers.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
+import type { CellWork } from './cell.ts';
 import { recordFlush } from './handlers/answers.ts';
 
-/** What the process tells the worker: what became of an answer, or with neither field that it is alive. */
+/** What the process tells the worker: what became of its work, or with neither field that it is alive. */
 export interface CellReply {
   counts?: RecordedCounts;
-  /** `passing` when the infrastructure is at fault, and not the answer. */
+  /** `passing` when the infrastructure is at fault, and not the answers. */
   failure?: { message: string; passing: boolean };
 }
 
@@ -16,17 +17,19 @@ const ALIVE_EVERY_MS = 1000;
 
 const reply = (message: CellReply): void => void process.send?.(message);
 
-async function store(storage: Storage, { flush, part_of, sealed }: SealedAnswer): Promise<CellReply> {
+const open = (sealed: string): AcceptedAnswer =>
+  AcceptedAnswer.parse(JSON.parse(Buffer.from(sealed, 'base64').toString()));
+
+async function store(storage: Storage, { flush, part_of, sealed }: CellWork): Promise<CellReply> {
   try {
-    const answer = AcceptedAnswer.parse(JSON.parse(Buffer.from(sealed, 'base64').toString()));
-    return { counts: await recordFlush(storage, { flush, part_of, answers: [answer] }) };
+    return { counts: await recordFlush(storage, { flush, part_of, answers: sealed.map(open) }) };
   } catch (error) {
     return { failure: { message: String(error), passing: error instanceof Problem && error.kind === 'unavailable' } };
   }
 }
 
 /**
- * The other side of `openCell`: stores the answers that it is sent until the worker is gone.
+ * The other side of `openCell`: stores what it is sent until the worker is gone.
  *
  * The first message names the database. Signals are left to the worker: a terminal sends them to both.
  */
@@ -37,7 +40,7 @@ export function runCell(): void {
     const { databaseUrl } = message as { databaseUrl: string };
     const log = createLog('warn', 'cell');
     const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: 1, log });
-    process.on('message', async answer => reply(await store(storage, answer as SealedAnswer)));
+    process.on('message', async work => reply(await store(storage, work as CellWork)));
     setInterval(reply, ALIVE_EVERY_MS, {});
     reply({});
   });

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
 import { within } from '../platform/shutdown.ts';
-import type { RecordedCounts, SealedAnswer } from '../storage/answers.ts';
+import type { RecordedCounts } from '../storage/answers.ts';
 import type { CellReply } from './cell-process.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -13,13 +13,21 @@ const SILENT_S = 5;
 const IDLE_MS = 30_000;
 const CLOSE_WITHIN_MS = 1500;
 
-/** A process beside the worker's that stores one answer at a time: whatever an answer does there, it does alone. */
+/** What is stored at one go: the answers of a suspected flush, or one of them. */
+export interface CellWork {
+  flush: string;
+  part_of?: string;
+  /** Each answer as JSON in base64. */
+  sealed: string[];
+}
+
+/** A process beside the worker's that stores one flush or answer at a time: whatever that does there, it does alone. */
 export interface Cell {
   /**
-   * Stores the answer. Rejects with a `Problem` when the infrastructure is at fault, and with any other error when the
-   * answer is: storing it failed, ended the process, or kept it from answering for 5 s.
+   * Stores the answers, after what came before. Rejects with a `Problem` when the infrastructure is at fault, and with any
+   * other error when the answers are: storing them failed, ended the process, or kept it from answering for 5 s.
    */
-  store(answer: SealedAnswer): Promise<RecordedCounts>;
+  store(work: CellWork): Promise<RecordedCounts>;
   /** Ends the process, with the answer that it may be at. */
   close(): Promise<void>;
 }
@@ -30,6 +38,7 @@ export function openCell(databaseUrl: string): Cell {
   let isReady = false;
   let closing = false;
   let idle: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
 
   /** The next answer gets another process: one that is about to end would be counted against it. */
   const forget = (own: ChildProcess) => {
@@ -48,7 +57,7 @@ export function openCell(databaseUrl: string): Cell {
     return started;
   };
 
-  const hand = (own: ChildProcess, answer: SealedAnswer) =>
+  const hand = (own: ChildProcess, work: CellWork) =>
     new Promise<RecordedCounts>((resolve, reject) => {
       let handed = false;
       let silentS = 0;
@@ -72,7 +81,7 @@ export function openCell(databaseUrl: string): Cell {
       const mourn = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
       const give = () => {
         handed = true;
-        own.send(answer);
+        own.send(work);
       };
       const hear = (message: unknown) => {
         silentS = 0;
@@ -96,15 +105,22 @@ export function openCell(databaseUrl: string): Cell {
     await within(ended, CLOSE_WITHIN_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));
   };
 
+  const storeNow = async (work: CellWork): Promise<RecordedCounts> => {
+    if (closing) throw new Problem('service-stopping', 'The process for isolated answers is ending.');
+    clearTimeout(idle);
+    try {
+      child ??= start();
+      return await hand(child, work);
+    } finally {
+      if (!closing) idle = setTimeout(stop, IDLE_MS).unref();
+    }
+  };
+
   return {
-    async store(answer) {
-      clearTimeout(idle);
-      try {
-        child ??= start();
-        return await hand(child, answer);
-      } finally {
-        if (!closing) idle = setTimeout(stop, IDLE_MS).unref();
-      }
+    store(work) {
+      const stored = last.then(() => storeNow(work));
+      last = stored.catch(() => undefined); // its own caller hears of it
+      return stored;
     },
     async close() {
       closing = true;

@@ -2,7 +2,8 @@ import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
-import { type Consumer, type GiveUp, openConsumer } from '../queue/consumer.ts';
+import { type Consumer, openConsumer, type Suspects } from '../queue/consumer.ts';
+import { isolate } from '../queue/isolation.ts';
 import type { Handlers } from '../queue/jobs.ts';
 import { quarantineSealed } from '../storage/answers.ts';
 import { awaitSchema } from '../storage/migrate.ts';
@@ -30,10 +31,18 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
   const cell = openCell(databaseUrl);
   const handlers: Handlers = {
     'answers.record': createRecordAnswers({ storage, metrics, log }),
-    'answers.isolated': async answer => countRecorded({ metrics, log }, await cell.store(answer), [answer]),
+    'answers.isolated': async answer =>
+      countRecorded({ metrics, log }, await cell.store({ ...answer, sealed: [answer.sealed] }), [answer]),
   };
-  const giveUp: GiveUp = async (answer, reason) =>
-    countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);
+  const suspects: Suspects = {
+    async recordAlone(flush) {
+      const sealed = isolate(flush).map(answer => answer.sealed);
+      countRecorded({ metrics, log }, await cell.store({ flush: flush.flush, sealed }), flush.answers);
+    },
+    async giveUp(answer, reason) {
+      countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);
+    },
+  };
   const closing = new AbortController();
   let consumer: Consumer | undefined;
   let retention: Promise<void> | undefined;
@@ -41,7 +50,7 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
     async () => {
       retention = keepRetention({ storage, metrics, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.REDIS_URL };
-      consumer = await openConsumer(target, handlers, giveUp, { log, metrics, signal: closing.signal });
+      consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal });
       if (consumer) log.info('taking jobs');
     },
     error => {

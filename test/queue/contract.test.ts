@@ -65,7 +65,12 @@ describe.each(backends())('with the queue in %s', backend => {
       'answers.isolated': never,
     };
     const metrics = createMetrics('work');
-    const consumer = await openConsumer(target, handlers, never, { log, metrics, signal: stop.signal });
+    const consumer = await openConsumer(
+      target,
+      handlers,
+      { recordAlone: never, giveUp: never },
+      { log, metrics, signal: stop.signal },
+    );
     await waitFor(async () => (await queue.getJobCounts('delayed')).delayed === 2);
     await waitFor(() => done.length > 0);
     await consumer?.close();

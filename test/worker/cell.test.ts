@@ -3,8 +3,7 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
 import { isolate } from '../../src/queue/isolation.ts';
-import type { SealedAnswer } from '../../src/storage/answers.ts';
-import { openCell } from '../../src/worker/cell.ts';
+import { type CellWork, openCell } from '../../src/worker/cell.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
@@ -22,10 +21,13 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const answer = (comment: string): SealedAnswer => {
-  const flush = { v: 1 as const, flush: v7(), answers: [anAcceptedAnswer({ comment })] };
-  return isolate(flush)[0] as SealedAnswer;
+/** The answers of a flush, one of each comment. */
+const flushOf = (...comments: string[]): CellWork => {
+  const flush = { v: 1 as const, flush: v7(), answers: comments.map(comment => anAcceptedAnswer({ comment })) };
+  return { flush: flush.flush, sealed: isolate(flush).map(part => part.sealed) };
 };
+/** One answer of a flush. */
+const answer = (comment: string): CellWork => ({ ...flushOf(comment), flush: v7(), part_of: v7() });
 const STORED = { stored: 1, repeated: 0, quarantined: 0 };
 
 test('what an answer does to the process is held against it, and never against the next one', async () => {
@@ -37,6 +39,17 @@ test('what an answer does to the process is held against it, and never against t
   expect(await cell.store(answer('good'))).toEqual(STORED);
   await expect(cell.store(answer('poison:throw'))).rejects.toThrow('TypeError: This answer meets a bug.');
   expect(await cell.store(answer('good'))).toEqual(STORED);
+  await cell.close();
+});
+
+test('a whole flush is stored at one go, one after the other, and fails as a whole', async () => {
+  const cell = openCell(database.url);
+  const [poisoned, good] = [flushOf('good', 'poison:kill', 'good'), flushOf('good', 'good', 'good')];
+  const failing = cell.store(poisoned);
+  const storing = cell.store(good);
+  await expect(failing).rejects.toThrow('ended its process (SIGKILL)');
+  expect(await storing).toEqual({ stored: 3, repeated: 0, quarantined: 0 });
+  expect(await cell.store(good)).toEqual({ stored: 0, repeated: 0, quarantined: 0 }); // recorded already
   await cell.close();
 });
 

@@ -71,6 +71,25 @@ describe.each(backends())('with the queue in %s', backend => {
   });
 });
 
+test('a flush whose workers were killed by chance is stored whole, and none of its answers is isolated', async ({
+  expect,
+}) => {
+  await using api = await createApi();
+  const tenant = await makeTenant(api);
+  const answers = Array.from({ length: 20 }, () => anAcceptedAnswer({ tenant_id: tenant.uuid }));
+  const connection = await openQueues(api);
+  const flush = v7();
+  await connection.queue().add('answers.record', { v: 1, flush, answers }, { ...KEPT_UNTIL_DONE, jobId: flush });
+  await api.database.query('update bullmq.job set stalled_count = 4');
+  await using _worker = await createWorker(api);
+  const read = async () => (await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey })).body;
+  await waitFor(async () => (await read()).stored === 20);
+  expect(await read()).toMatchObject({ queued: 0, repeated: 0, quarantined: 0 });
+  const marks = await api.database.query('select id from recorded_flushes where id = $1 and not in_parts', [flush]);
+  expect(marks).toHaveLength(1);
+  await connection.close();
+});
+
 describe.concurrent.each(backends())('with the queue in %s', backend => {
   test('answers that kill, hang or fail the worker go to the quarantine, and every other is stored', async ({
     expect,
