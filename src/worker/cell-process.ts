@@ -3,8 +3,15 @@ import { Problem } from '../domain/problem.ts';
 import { createLog } from '../platform/log.ts';
 import type { RecordedCounts } from '../storage/answers.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
-import type { CellWork } from './cell.ts';
 import { recordFlush } from './handlers/answers.ts';
+
+/** What is stored at one go: the answers of a suspected flush, or one of them. */
+export interface CellWork {
+  flush: string;
+  part_of?: string;
+  /** Each answer as JSON in base64. */
+  sealed: string[];
+}
 
 /** What the process tells the worker: what became of its work, or with neither field that it is alive. */
 export interface CellReply {

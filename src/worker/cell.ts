@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
 import { within } from '../platform/shutdown.ts';
 import type { RecordedCounts } from '../storage/answers.ts';
-import type { CellReply } from './cell-process.ts';
+import type { CellReply, CellWork } from './cell-process.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const STARTED_WITHIN_S = 30;
@@ -12,14 +12,6 @@ const SILENT_S = 5;
 /** A process that is out of work for so long is ended: it takes some 100 MB. */
 const IDLE_MS = 30_000;
 const CLOSE_WITHIN_MS = 1500;
-
-/** What is stored at one go: the answers of a suspected flush, or one of them. */
-export interface CellWork {
-  flush: string;
-  part_of?: string;
-  /** Each answer as JSON in base64. */
-  sealed: string[];
-}
 
 /** A process beside the worker's that stores one flush or answer at a time: whatever that does there, it does alone. */
 export interface Cell {

@@ -3,7 +3,8 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
 import { isolate } from '../../src/queue/isolation.ts';
-import { type CellWork, openCell } from '../../src/worker/cell.ts';
+import { openCell } from '../../src/worker/cell.ts';
+import type { CellWork } from '../../src/worker/cell-process.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
