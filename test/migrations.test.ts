@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
 import { isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
 import { MIGRATIONS, NEEDED_SCHEMA } from '../src/storage/migrations/index.ts';
 import { openOrm } from '../src/storage/orm.ts';
 import { createApi, type TestApi, waitFor } from './support/api.ts';
-import { createDatabase } from './support/database.ts';
+import { createDatabase, createEmptyDatabase } from './support/database.ts';
 import { makeTenant } from './support/make.ts';
 import { startProcess } from './support/process.ts';
 
@@ -17,19 +17,6 @@ async function connect(url: string): Promise<Client & AsyncDisposable> {
   const client = new Client({ connectionString: url });
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
-
-/** A database without any schema, dropped at the end of the scope. */
-async function createEmptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
-  const name = `t_${randomBytes(8).toString('hex')}`;
-  const url = new URL(inject('postgresUrl'));
-  const maintain = async (sql: string) => {
-    await using client = await connect(inject('postgresUrl'));
-    await client.query(sql);
-  };
-  await maintain(`create database ${name}`);
-  url.pathname = name;
-  return { url: url.href, [Symbol.asyncDispose]: () => maintain(`drop database ${name} with (force)`) };
 }
 
 async function tablesOf(client: Client): Promise<string[]> {

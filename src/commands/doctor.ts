@@ -3,7 +3,7 @@ import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { createKeychain } from '../platform/secrets.ts';
-import { inspectQueue } from '../queue/durability.ts';
+import { inspectQueue, MAX_MEMORY_RATIO } from '../queue/durability.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 
@@ -140,7 +140,7 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
         ),
       );
     if (reasons.length === 0) checks.push(well('queue durability', 'what is acknowledged is on disk'));
-    if (memoryRatio >= 0.7)
+    if (memoryRatio >= MAX_MEMORY_RATIO)
       checks.push(
         ill('queue memory', `${Math.round(memoryRatio * 100)} % full`, 'Raise maxmemory, or drain the queue.'),
       );

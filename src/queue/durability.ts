@@ -2,6 +2,9 @@ import { Redis } from 'ioredis';
 import type { Client, Pool } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
 
+/** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
+export const MAX_MEMORY_RATIO = 0.7;
+
 /** Whether the store is proven to have a job on disk when it says so, and how full it is. */
 export interface Durability {
   /** Why the promise of a 202 would be untrue; empty when it holds. */

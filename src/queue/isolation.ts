@@ -1,4 +1,5 @@
 import type { JobsOptions } from 'bullmq';
+import type { AcceptedAnswer } from '../domain/answers.ts';
 import { deriveUuid } from '../domain/ids.ts';
 import type { IsolatedAnswer, RecordAnswers } from './jobs.ts';
 
@@ -33,6 +34,9 @@ export const ISOLATED = { isolated: true };
 /** The id under which the answer at that place of a flush is isolated and recorded. */
 export const placeOf = (flush: string, index: number): string => deriveUuid(flush, String(index));
 
+/** An answer as nobody opens it but the cell and the database: base64 of its JSON. */
+export const seal = (answer: AcceptedAnswer): string => Buffer.from(JSON.stringify(answer)).toString('base64');
+
 /**
  * A flush as jobs of one answer each.
  *
@@ -47,5 +51,5 @@ export const isolate = ({ flush, answers }: RecordAnswers): IsolatedAnswer[] =>
     answer_id: answer.id,
     received_at: answer.received_at,
     ...(answer.replay_of ? { replay_of: answer.replay_of } : {}),
-    sealed: Buffer.from(JSON.stringify(answer)).toString('base64'),
+    sealed: seal(answer),
   }));

@@ -8,7 +8,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import { type Census, findHeld, findOldest, PENDING, takeCensus } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
-import { checkPostgres, checkRedis, type Durability } from './durability.ts';
+import { checkPostgres, checkRedis, type Durability, MAX_MEMORY_RATIO } from './durability.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
@@ -17,8 +17,6 @@ const MAX_FLUSH_BYTES = 512 * 1024;
 const MAX_FLUSHES_IN_FLIGHT = 2;
 /** Only a full flush leaves beside another: two small ones cost everything behind them twice (docs/performance.md). */
 const MAX_BESIDE_PARTIAL = 1;
-/** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
-const MAX_MEMORY_RATIO = 0.7;
 /** What an answer takes in the store's memory beside what the request said of it: ids, times, the job's own fields. */
 const OVERHEAD_BYTES = 600;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
@@ -106,10 +104,10 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   const refuseWhileUnfit = () => {
-    const full = unseenBytes > roomBytes ? ['its memory is as full as it may be'] : [];
-    const reasons = [...health.reasons, ...full];
-    if (reasons.length > 0)
-      throw refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
+    const full = unseenBytes > roomBytes;
+    if (!full && health.reasons.length === 0) return;
+    const reasons = full ? [...health.reasons, 'its memory is as full as it may be'] : health.reasons;
+    throw refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
   };
 
   const judge = (durability: Durability, waitingJobs: number): QueueHealth => {

@@ -3,7 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
 import { type Consumer, openConsumer, type Suspects } from '../queue/consumer.ts';
-import { isolate } from '../queue/isolation.ts';
+import { seal } from '../queue/isolation.ts';
 import type { Handlers } from '../queue/jobs.ts';
 import { quarantineSealed } from '../storage/answers.ts';
 import { awaitSchema } from '../storage/migrate.ts';
@@ -31,13 +31,15 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
   const cell = openCell(databaseUrl);
   const handlers: Handlers = {
     'answers.record': createRecordAnswers({ storage, metrics, log }),
-    'answers.isolated': async answer =>
-      countRecorded({ metrics, log }, await cell.store({ ...answer, sealed: [answer.sealed] }), [answer]),
+    'answers.isolated': async answer => {
+      const { flush, part_of, sealed } = answer;
+      countRecorded({ metrics, log }, await cell.store({ flush, part_of, sealed: [sealed] }), [answer]);
+    },
   };
   const suspects: Suspects = {
     async recordAlone(flush) {
-      const sealed = isolate(flush).map(answer => answer.sealed);
-      countRecorded({ metrics, log }, await cell.store({ flush: flush.flush, sealed }), flush.answers);
+      const { answers } = flush;
+      countRecorded({ metrics, log }, await cell.store({ flush: flush.flush, sealed: answers.map(seal) }), answers);
     },
     async giveUp(answer, reason) {
       countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { GenericContainer } from 'testcontainers';
 import { describe, expect, inject, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { backends, createApi, createWorker, waitFor } from '../support/api.ts';
+import { createEmptyDatabase } from '../support/database.ts';
 import { runDocumented, shellBlocks } from '../support/documents.ts';
 import { type Ledger, sendAnswers } from '../support/load.ts';
 import { makeTenant, publishQuestion } from '../support/make.ts';
@@ -22,16 +22,6 @@ function temporaryFolder() {
 
 const query = <Row extends object>(url: string, sql: string): Promise<Row[]> =>
   withClient(url, async client => (await client.query<Row>(sql)).rows);
-
-/** An empty database, dropped at the end of the scope. */
-async function createEmptyDatabase() {
-  const name = `t_${randomBytes(8).toString('hex')}`;
-  const url = new URL(inject('postgresUrl'));
-  url.pathname = name;
-  await query(inject('postgresUrl'), `create database ${name}`);
-  const drop = async () => void (await query(inject('postgresUrl'), `drop database ${name} with (force)`));
-  return { url: url.href, [Symbol.asyncDispose]: drop };
-}
 
 /** A Valkey on a data folder that is there already. */
 async function startValkey(dataFolder: string) {

@@ -16,27 +16,41 @@ export interface TestDatabase extends AsyncDisposable {
 
 const asMaintainer = (sql: string) => withClient(inject('postgresUrl'), client => client.query(sql));
 
+const drop = async (name: string): Promise<void> => void (await asMaintainer(`drop database ${name} with (force)`));
+
+const urlOf = (name: string): string => {
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = name;
+  return url.href;
+};
+
 /** A database of one's own, copied from the migrated template and dropped at the end of the scope. */
 export async function createDatabase(): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await copyTemplate(name);
-  const url = new URL(inject('postgresUrl'));
-  url.pathname = name;
+  const url = urlOf(name);
   const opened: Storage[] = [];
   return {
-    url: url.href,
+    url,
     storage(role = 'parley_app') {
-      const storage = openStorage({ url: url.href, role, connections: 5, log: createLog('warn', 'test') });
+      const storage = openStorage({ url, role, connections: 5, log: createLog('warn', 'test') });
       opened.push(storage);
       return storage;
     },
     query: <Row extends object>(sql: string, params: unknown[] = []) =>
-      withClient(url.href, async client => (await client.query<Row>(sql, params)).rows),
+      withClient(url, async client => (await client.query<Row>(sql, params)).rows),
     async [Symbol.asyncDispose]() {
       await Promise.all(opened.map(storage => storage.close()));
-      await asMaintainer(`drop database ${name} with (force)`);
+      await drop(name);
     },
   };
+}
+
+/** A database without any schema, dropped at the end of the scope. */
+export async function createEmptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await asMaintainer(`create database ${name}`);
+  return { url: urlOf(name), [Symbol.asyncDispose]: () => drop(name) };
 }
 
 /** Copies the template, which is busy while another test file copies it. */

@@ -1,6 +1,6 @@
 import { checkBaseUrl } from './base-url.ts';
 import { type CardReader, createCardReader } from './cards.ts';
-import { type Conversations, createConversations } from './conversations.ts';
+import { type Ask, type Conversations, createConversations } from './conversations.ts';
 import { ParleyError, userChanged } from './errors.ts';
 import { fillPath, type Query, withQuery } from './path.ts';
 import { persist, REQUEST_POLICY, type RetryPolicy } from './retry.ts';
@@ -116,8 +116,8 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
-  const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
-    (await request({ method, path, ...(body === undefined ? {} : { body }) })).json as T;
+  const ask: Ask = async <T>(method: string, path: string, body?: unknown, query?: Query) =>
+    (await request({ method, path, ...(query ? { query } : {}), ...(body === undefined ? {} : { body }) })).json as T;
   const cards = createCardReader(request);
 
   return {
@@ -145,6 +145,6 @@ export function createClient(options: ClientOptions): Client {
     },
     listCards: cards.listCards,
     ownerOf: cards.ownerOf,
-    ...createConversations(request),
+    ...createConversations(ask),
   };
 }

@@ -1,9 +1,7 @@
-import type { Call } from './client.ts';
 import { newId } from './ids.ts';
 import { createList, type List, type Page } from './pages.ts';
 import { fillPath, type Query } from './path.ts';
 import type { Conversation, ConversationQuery, Message, MessageQuery, NewConversation, NewMessage } from './types.ts';
-import type { Reply } from './wire.ts';
 
 /** The user's own conversations with the team. A public access token has none: `forbidden`. */
 export interface Conversations {
@@ -36,10 +34,11 @@ const withId = <Body extends { client_message_id?: string }>(body: Body): Body =
   ...body,
 });
 
-/** The operations on conversations, by way of `request`. */
-export function createConversations(request: (call: Call) => Promise<Reply>): Conversations {
-  const ask = async <T>(method: string, path: string, body?: unknown, query?: Query): Promise<T> =>
-    (await request({ method, path, ...(query ? { query } : {}), ...(body === undefined ? {} : { body }) })).json as T;
+/** Sends a request as the present user, and gives what the reply says. */
+export type Ask = <T>(method: string, path: string, body?: unknown, query?: Query) => Promise<T>;
+
+/** The operations on conversations, by way of `ask`. */
+export function createConversations(ask: Ask): Conversations {
   const one = (id: string, rest = '') => fillPath(`${PATH}/{id}`, [id]) + rest;
   const message = (id: string, messageId: string) => one(id) + fillPath('/messages/{message_id}', [messageId]);
   const list = <Item>(path: string, query: object = {}): List<Item> =>
