@@ -122,7 +122,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     if (!writesSucceed) reasons.push('its last write to disk failed');
     if (waitingJobs >= config.QUEUE_MAX_JOBS) reasons.push(`${waitingJobs} jobs are waiting`);
     metrics.queueDurable.set(durability.reasons.length === 0 && writesSucceed ? 1 : 0);
-    metrics.redisMemory.set(memoryRatio);
+    if (redis) metrics.redisMemory.set(memoryRatio);
     return { reachable: true, reasons, relaxed, waitingJobs };
   };
 

@@ -37,7 +37,9 @@ const groupedBy = (expr: string): string[] =>
 async function exposed(): Promise<Map<string, string[]>> {
   const metrics = createMetrics('serve');
   const own = Object.values(metrics).flatMap(value =>
-    typeof value === 'object' && 'labelNames' in value ? [value as unknown as { name: string; labelNames: string[] }] : [],
+    typeof value === 'object' && 'labelNames' in value
+      ? [value as unknown as { name: string; labelNames: string[] }]
+      : [],
   );
   const labels = new Map(own.map(({ name, labelNames }) => [name, labelNames]));
   const found = new Map<string, string[]>();
@@ -92,7 +94,9 @@ describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
     const [file = '', anchor] = annotations.runbook_url.split('#');
     expect(existsSync(join(ROOT, file))).toBe(true);
     expect(anchor).toBe(alert.toLowerCase());
-    const section = readFileSync(join(ROOT, file), 'utf8').split(/^## /m).find(part => part.startsWith(`${alert}\n`));
+    const section = readFileSync(join(ROOT, file), 'utf8')
+      .split(/^## /m)
+      .find(part => part.startsWith(`${alert}\n`));
     for (const part of ['**For users.**', '**Confirm.**', '**Do.**', '**Ends**']) expect(section).toContain(part);
   });
 
@@ -104,7 +108,9 @@ describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
 
 test('a shortened rule differs in its windows, its ages and its patience alone', () => {
   const rule = { alert: 'X', labels: { severity: 'warning' }, annotations: {} } as Rule;
-  expect(shorten({ ...rule, for: '5m', expr: 'a > 5 * 60 unless rate(b{status="5.."}[1h] offset 15m) > 14.4 * 0.001' })).toEqual({
+  expect(
+    shorten({ ...rule, for: '5m', expr: 'a > 5 * 60 unless rate(b{status="5.."}[1h] offset 15m) > 14.4 * 0.001' }),
+  ).toEqual({
     ...rule,
     for: '5s',
     expr: 'a > 5 unless rate(b{status="5.."}[60s] offset 15s) > 14.4 * 0.001',

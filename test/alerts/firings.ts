@@ -30,8 +30,8 @@ export function firingsPage(firings: Firing[], date: Date): string {
 
 Each alert was made to fire by breaking the real thing: PostgreSQL 18 and Valkey 9 in containers, \`serve\` and \`work\` as
 processes, a real Prometheus with [alerts.yaml](../../config/prometheus/alerts.yaml). Its windows, ages and patience
-were ${FASTER} times shorter, so that a second here is a minute of yours; no other figure was changed, but that 100 waiting
-jobs stood for 10,000. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` does it again and writes this page.
+were ${FASTER} times shorter, so that a minute of \`for\` is a second here; 100 waiting jobs stood for 10,000; and the ingestion was
+checked every second in place of every 30. No other figure was changed. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` does it again and writes this page.
 
 ${date.toISOString().slice(0, 10)}:
 
