@@ -45,6 +45,7 @@ export function watchIngestion(deps: WatchDeps): IngestionWatch {
         if (!deps.isStopping()) deps.log.warn({ reason: error.message }, `${what} failed`);
       });
   };
+  if (deps.intervalMs > 0) deps.metrics.canaryInterval.set(deps.intervalMs / 1000);
   const running =
     deps.intervalMs === 0 ? [] : [every(canary.fly, 'the canary'), every(balance.check, 'checking the balance')];
   return {

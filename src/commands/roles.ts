@@ -71,6 +71,7 @@ export async function runRole(
       steps.push({ name: 'the worker', run: failing(() => worker?.close()) });
     }
     const isReady = () => (api?.isReady() ?? true) && (worker?.isReady() ?? true);
+    metrics.onScrape(async () => metrics.ready.set(isReady() ? 1 : 0));
     const metricsServer = await openMetricsServer({ port: config.METRICS_PORT, host: config.HOST, isReady }, metrics);
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });

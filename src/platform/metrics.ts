@@ -9,6 +9,7 @@ const BATCH_ROWS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
 /**
  * Every series of a process. No label ever holds a tenant, an identity or a raw path, so their number is bounded.
  *
+ * A gauge is absent until it is set: a worker says nothing of what only the API looks at, and 0 would be an alarm.
  * Values of the whole service (the queue's depth and age) are read when they are scraped, by `onScrape`.
  */
 export function createMetrics(role: string) {
@@ -16,8 +17,11 @@ export function createMetrics(role: string) {
   const registers = [registry];
   const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
     new Counter({ name, help, labelNames, registers });
-  const gauge = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
+  const gauge = <L extends string = never>(name: string, help: string, labelNames: L[] = []) => {
+    const made = new Gauge({ name, help, labelNames, registers });
+    if (labelNames.length === 0) made.remove();
+    return made;
+  };
   const histogram = <L extends string = never>(name: string, help: string, buckets: number[], labelNames: L[] = []) =>
     new Histogram({ name, help, buckets, labelNames, registers });
 
@@ -53,6 +57,8 @@ export function createMetrics(role: string) {
     answerStoreDelay: histogram('parley_answer_store_delay_seconds', 'From receipt to commit', STORE_DELAY_SECONDS),
     queueJobs: gauge('parley_queue_jobs', 'Jobs in the queue', ['queue', 'state']),
     queueOldest: gauge('parley_queue_oldest_waiting_seconds', 'Age of the oldest job that is not done', ['queue']),
+    ready: gauge('parley_ready', '1 when the process takes requests or jobs, as /readyz says'),
+    queueTakesAnswers: gauge('parley_queue_takes_answers', '1 while answers are taken, 0 while they get a 503'),
     queueDurable: gauge('parley_queue_durable', '1 when the queue is proven to write to disk before it replies'),
     queueFlushes: counter('parley_queue_flushes_total', 'Groups of answers written to the queue', ['outcome']),
     jobDuration: histogram('parley_job_duration_seconds', 'Time to handle a job', HTTP_SECONDS, ['queue', 'outcome']),
@@ -60,6 +66,7 @@ export function createMetrics(role: string) {
     jobsStalled: counter('parley_jobs_stalled_total', 'Jobs taken over from a worker that went silent', ['queue']),
     expired: counter('parley_expired_total', 'Deleted because their tenant keeps them no longer', ['kind']),
     workerBatchRows: histogram('parley_worker_batch_rows', 'Answers stored in one transaction', BATCH_ROWS),
+    canaryInterval: gauge('parley_canary_interval_seconds', 'Time between two canaries; absent when none is sent'),
     canaryDelay: gauge('parley_canary_delay_seconds', 'From sending the last canary to finding its row'),
     canaryFailures: counter('parley_canary_failures_total', 'Canaries that were refused, or not found in time'),
     canarySuccess: gauge('parley_canary_last_success_timestamp_seconds', 'When a canary was last found (Unix time)'),

@@ -119,8 +119,8 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     if (memoryRatio >= MAX_MEMORY_RATIO) reasons.push(`its memory is ${Math.round(memoryRatio * 100)} % full`);
     if (!writesSucceed) reasons.push('its last write to disk failed');
     if (waitingJobs >= config.QUEUE_MAX_JOBS) reasons.push(`${waitingJobs} jobs are waiting`);
-    metrics.queueDurable.set(durability.reasons.length === 0 ? 1 : 0);
-    metrics.redisMemory.set(memoryRatio);
+    metrics.queueDurable.set(durability.reasons.length === 0 && writesSucceed ? 1 : 0);
+    if (redis) metrics.redisMemory.set(memoryRatio);
     return { reachable: true, reasons, relaxed, waitingJobs };
   };
 
@@ -150,6 +150,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       markUnreachable(error);
       countFailure(error);
     }
+    metrics.queueTakesAnswers.set(health.reasons.length === 0 ? 1 : 0);
     if (redis) metrics.redisUp.set(health.reachable ? 1 : 0);
     if (health.reasons.length > 0)
       throttle('health', () => log.warn({ reasons: health.reasons }, 'the queue takes no answers'));

@@ -120,9 +120,11 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
   const connect = async (): Promise<PoolClient> => {
     const startedAt = performance.now();
     pool ??= (await orm.em.getConnection().getNativeClient()) as Pool;
-    const client = await pool.connect();
-    metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000);
-    return client;
+    try {
+      return await pool.connect();
+    } finally {
+      metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000); // those that gave up waited the longest
+    }
   };
 
   const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
 import { makeTenant, publishQuestion } from '../support/make.ts';
-import { startProcess } from '../support/process.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
 import { createProxy } from '../support/proxy.ts';
 
 /** The environment of processes that share the stores of an API. */
@@ -100,8 +100,12 @@ describe.each(backends())('with the queue in %s', backend => {
     await api.awaitProbe('/livez');
     await api.awaitProbe('/readyz', 503);
     await worker.awaitProbe('/readyz', 503);
+    const tells = async ({ metricsUrl }: TestProcess, line: string) =>
+      (await fetch(`${metricsUrl}/metrics`).then(reply => reply.text(), String)).includes(`\n${line}\n`);
+    for (const role of [api, worker]) await waitFor(() => tells(role, 'parley_ready 0'));
     database.mend();
     await api.awaitProbe('/readyz');
     await worker.awaitProbe('/readyz');
+    for (const role of [api, worker]) await waitFor(() => tells(role, 'parley_ready 1'));
   });
 });

@@ -145,7 +145,15 @@ test('every dependency has its sentence in the decision on dependencies', () => 
 });
 
 test('every link in the documents leads to a file that is there', () => {
-  const folders = ['.', 'docs', 'docs/decisions', 'docs/guides', 'clients/contract', 'clients/javascript'];
+  const folders = [
+    '.',
+    'docs',
+    'docs/decisions',
+    'docs/guides',
+    'docs/runbooks',
+    'clients/contract',
+    'clients/javascript',
+  ];
   const documents = folders.flatMap(name =>
     readdirSync(join(PROJECT, name)).flatMap(file => (file.endsWith('.md') ? [join(PROJECT, name, file)] : [])),
   );

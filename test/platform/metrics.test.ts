@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { createApi, createWorker } from '../support/api.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { openStorage } from '../../src/storage/orm.ts';
+import { createApi, createWorker, waitFor } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
 import { answerTo, makeTenant, publishQuestion } from '../support/make.ts';
 
 /** Series of `text` by metric name. */
@@ -46,4 +50,31 @@ test('a process has few series, under the documented names, and no label holds a
   expect(
     seriesOf(await worker.metrics.render()).some(line => line.startsWith('parley_answer_store_delay_seconds')),
   ).toBe(true);
+});
+
+test('a gauge is absent where nobody knows its value, so that its 0 is an alarm', async () => {
+  await using api = await createApi({ settings: { INGESTION_CHECK_S: '7' } });
+  await using worker = await createWorker(api);
+  await waitFor(async () => seriesOf(await api.metrics.render()).includes('parley_queue_takes_answers 1'));
+  const [ofApi, ofWorker] = [seriesOf(await api.metrics.render()), seriesOf(await worker.metrics.render())];
+  expect(ofApi).toContain('parley_queue_durable 1');
+  expect(ofApi).toContain('parley_canary_interval_seconds 7');
+  const queued = (series: string[]) => series.filter(line => /^parley_(queue|canary|redis)_\w+ /.test(line));
+  expect(queued(ofApi).some(line => line.startsWith('parley_redis_'))).toBe(false); // its queue is in PostgreSQL
+  expect(queued(ofWorker)).toEqual(['parley_canary_failures_total 0']); // a counter begins at 0
+});
+
+test('a wait for a connection that ends in a time-out is measured', async () => {
+  await using database = await createDatabase();
+  const metrics = createMetrics('serve');
+  const log = createLog('silent', 'test');
+  const storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log, metrics });
+  const waits = async () => seriesOf(await metrics.render()).filter(line => line.startsWith('parley_db_pool_wait'));
+  await storage.transaction(async session => {
+    await session.query('select 1');
+    await expect(storage.query('select 1')).rejects.toMatchObject({ code: 'database-unavailable' });
+  });
+  expect(await waits()).toContain('parley_db_pool_wait_seconds_bucket{le="1"} 1');
+  expect(await waits()).toContain('parley_db_pool_wait_seconds_bucket{le="5"} 2');
+  await storage.close();
 });

@@ -1,0 +1,361 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
+import { connectQueue } from '../../src/queue/connection.ts';
+import { QUEUES } from '../../src/queue/jobs.ts';
+import { answerOf } from '../faults/load.ts';
+import { askValkey, openPostgres, openValkey } from '../faults/stores.ts';
+import type { Unit } from '../faults/units.ts';
+import { createWorld, type FaultTenant, type World } from '../faults/world.ts';
+import { ROOT, runDocumented, shellBlocks } from '../support/documents.ts';
+import type { TestProxy } from '../support/proxy.ts';
+import { hasTool } from '../support/tools.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Firing, recordFirings } from './firings.ts';
+import { startPrometheus, type TestPrometheus } from './prometheus.ts';
+import { readPanels, readRules } from './rules.ts';
+
+const POISON = ['--import', new URL('../faults/poison.ts', import.meta.url).pathname];
+/** The shortest that there is; as a setting it needs no shortening. */
+const EVERY_SECOND = { INGESTION_CHECK_S: '1' };
+const FIRES_WITHIN_MS = 90_000;
+const ENDS_WITHIN_MS = 120_000;
+
+const hasPrometheus = await hasTool(['prometheus', '--version'], 'that every alert fires on a real fault');
+
+let world: World;
+let prometheus: TestPrometheus;
+let api: Unit;
+let worker: Unit;
+let tenant: FaultTenant;
+let apiNetwork: TestProxy;
+let workerNetwork: TestProxy;
+const closing = new AsyncDisposableStack();
+const firings: Firing[] = [];
+
+const watched = () => [
+  { component: 'api' as const, metricsUrl: api.metricsUrl },
+  { component: 'worker' as const, metricsUrl: worker.metricsUrl },
+];
+
+beforeAll(async () => {
+  if (!hasPrometheus) return;
+  const folder = await mkdtemp(join(tmpdir(), 'parley-alerts-'));
+  closing.defer(() => rm(folder, { recursive: true }));
+  const [postgres, valkey] = await Promise.all([openPostgres(), openValkey()]);
+  closing.use(postgres);
+  closing.use(valkey);
+  const progress = (text: string) => void process.stderr.write(`${text}\n`);
+  world = await createWorld({ backend: 'valkey', seed: 1, size: 1, stores: { postgres, valkey }, folder, progress });
+  closing.use(world);
+  [apiNetwork, workerNetwork] = [await world.proxy(postgres.url), await world.proxy(postgres.url)];
+  const reached = (network: TestProxy) => ({ ...EVERY_SECOND, DATABASE_URL: network.through(postgres.url) });
+  api = await world.start('serve', { environment: { ...reached(apiNetwork), DATABASE_POOL: '4' } });
+  worker = await world.start('work', { environment: reached(workerNetwork), nodeArgs: POISON });
+  tenant = await world.addTenant();
+  await waitFor(() => sendAnswer());
+  prometheus = await startPrometheus();
+  closing.use(prometheus);
+  await prometheus.scrape(watched());
+  await waitFor(async () => (await prometheus.query('parley_canary_delay_seconds > 0')).length > 0);
+});
+afterAll(() => closing.disposeAsync());
+
+/** Whether an answer was taken. */
+async function sendAnswer(fields: Record<string, unknown> = {}): Promise<boolean> {
+  const { reply } = await world.send(tenant, [answerOf(tenant, 'user|42', fields)]);
+  return reply.status === 202;
+}
+
+/** Does something so many times a second, whatever comes of it, until it is told to stop. */
+function keepOn(perSecond: number, act: () => Promise<unknown>): () => void {
+  const timer = setInterval(() => void act().catch(() => undefined), 1000 / perSecond);
+  return () => clearInterval(timer);
+}
+
+const firingNames = async () => new Set((await prometheus.firing()).map(({ name }) => name));
+
+/** Breaks something, sees these alerts fire, mends it, and sees them end. */
+async function expectToFire(alerts: string[], broken: string, breakIt: () => Promise<() => unknown>): Promise<void> {
+  await waitFor(async () => new Set(alerts).isDisjointFrom(await firingNames()), ENDS_WITHIN_MS);
+  const brokenAt = Date.now();
+  const mend = await breakIt();
+  const fired = new Map<string, Firing>();
+  await waitFor(async () => {
+    for (const { name, value } of await prometheus.firing())
+      if (alerts.includes(name) && !fired.has(name))
+        fired.set(name, { alert: name, broken, value, seconds: (Date.now() - brokenAt) / 1000, endedAfterSeconds: 0 });
+    return fired.size === alerts.length;
+  }, FIRES_WITHIN_MS).catch(error => {
+    throw new Error(`of ${alerts} fired ${[...fired.keys()]}`, { cause: error });
+  });
+  await mend();
+  const mendedAt = Date.now();
+  const lasting = new Set(alerts);
+  await waitFor(async () => {
+    const firing = await firingNames();
+    for (const name of lasting.difference(firing)) {
+      lasting.delete(name);
+      (fired.get(name) as Firing).endedAfterSeconds = (Date.now() - mendedAt) / 1000;
+    }
+    return lasting.size === 0;
+  }, ENDS_WITHIN_MS);
+  firings.push(...fired.values());
+}
+
+const configure = (...settings: string[]) =>
+  askValkey(world.valkey().url, redis => redis.config('SET', ...(settings as [string, string])));
+
+/** Gives Valkey as much memory that it has used this part of it; the mend takes the limit away. */
+async function fillValkey(part: number): Promise<() => Promise<unknown>> {
+  const used = await askValkey(world.valkey().url, async redis =>
+    Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]),
+  );
+  await configure('maxmemory', String(Math.round(used / part)));
+  return () => configure('maxmemory', '0');
+}
+
+const readQuestions = () => world.request(`${api.baseUrl}/v1/questions`, { as: tenant.apiKey, timeoutMs: 20_000 });
+
+/** As many clients as that, each sending hundred answers to a question that is not there, again and again. */
+function overload(clients: number): () => void {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const nowhere = { ...tenant, questionId: tenant.questionId.replace(/.{4}$/, '0000') };
+  const body = JSON.stringify({
+    answers: Array.from({ length: 100 }, (_, index) => answerOf(nowhere, `user|${index}`)),
+  });
+  const headers = {
+    Authorization: `Bearer ${tenant.apiKey}`,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  };
+  let on = true;
+  const send = () => {
+    if (!on) return;
+    const sent = request(`${api.baseUrl}/v1/answers`, { agent, method: 'POST', headers }, response =>
+      response.resume().once('end', send),
+    );
+    sent.once('error', () => setTimeout(send, 100)).end(body);
+  };
+  for (let client = 0; client < clients; client++) send();
+  return () => {
+    on = false;
+    agent.destroy();
+  };
+}
+
+describe.runIf(hasPrometheus)('on a real fault', () => {
+  test('an answer deleted by hand is missed', async () => {
+    await expectToFire(['ParleyConservationBroken'], 'a row of `answers` deleted by hand', async () => {
+      await waitFor(async () => (await world.query("select id from answers where identity = 'user|42'")).length > 0);
+      await world.query("delete from answers where identity = 'user|42'");
+      return () => world.query('delete from vanished_answers');
+    });
+  });
+
+  test('a Valkey that writes to disk each second only is not durable, and answers are refused', async () => {
+    await expectToFire(
+      ['ParleyQueueNotDurable', 'ParleyAnswersRefused'],
+      '`CONFIG SET appendfsync everysec` in Valkey',
+      async () => {
+        await configure('appendfsync', 'everysec');
+        return () => configure('appendfsync', 'always');
+      },
+    );
+  });
+
+  test('a Valkey whose memory fills up is told of before answers are refused', async () => {
+    await expectToFire(['ParleyQueueMemoryHigh'], '`maxmemory` of Valkey at 1.67 × what it uses', () =>
+      fillValkey(0.6),
+    );
+  });
+
+  test('a Valkey that was stopped is down, and the error budget burns', async () => {
+    await expectToFire(['ParleyRedisDown', 'ParleyErrorBudgetBurn'], 'Valkey stopped', async () => {
+      await world.valkey().kill('SIGTERM');
+      const stop = keepOn(10, sendAnswer);
+      return async () => {
+        await world.valkey().start();
+        stop();
+      };
+    });
+  });
+
+  test('without PostgreSQL nothing is stored and no canary arrives', async () => {
+    await expectToFire(
+      ['ParleyDatabaseUnavailable', 'ParleyCanaryStale', 'ParleyQueueStuck'],
+      'PostgreSQL stopped',
+      async () => {
+        await world.stores.postgres.kill('SIGINT');
+        await sendAnswer();
+        return () => world.stores.postgres.start();
+      },
+    );
+  });
+
+  test('a worker that was killed is absent, and the backlog grows', async () => {
+    await expectToFire(['ParleyWorkerAbsent', 'ParleyQueueBacklogGrowing'], 'the only worker killed', async () => {
+      await worker.end('SIGKILL');
+      const stop = keepOn(20, sendAnswer);
+      return async () => {
+        stop();
+        await worker.restart();
+      };
+    });
+  });
+
+  test('an API that was killed is absent', async () => {
+    await expectToFire(['ParleyApiAbsent'], 'the only API process killed', async () => {
+      await api.end('SIGKILL');
+      return async () => {
+        await api.restart();
+        await api.awaitReady();
+      };
+    });
+  });
+
+  test('a worker of a database without its migrations is not ready', async () => {
+    await expectToFire(['ParleyNotReady'], 'a worker started on a database that was not migrated', async () => {
+      await world.query('create database unmigrated');
+      const url = new URL(world.stores.postgres.url);
+      url.pathname = 'unmigrated';
+      const waiting = await world.start('work', { environment: { DATABASE_URL: url.href }, awaitReady: false });
+      await prometheus.scrape([...watched(), { component: 'worker', metricsUrl: waiting.metricsUrl }]);
+      return async () => {
+        await waiting.end('SIGTERM');
+        await prometheus.scrape(watched());
+      };
+    });
+  });
+
+  test('a worker that is killed again and again is restarting', async () => {
+    const startTime = async () =>
+      (await prometheus.query('process_start_time_seconds{component="worker"}')).join() || undefined;
+    await expectToFire(['ParleyRestarting'], 'a worker killed and started again, 4 times', async () => {
+      for (let round = 0; round < 4; round++) {
+        const before = await startTime();
+        await worker.end('SIGKILL');
+        await worker.restart();
+        await waitFor(async () => ![undefined, before].includes(await startTime()));
+      }
+      return () => worker.awaitReady();
+    });
+  });
+
+  test('an answer that no worker can store goes to the quarantine', async () => {
+    await expectToFire(['ParleyAnswersQuarantined'], 'an answer whose storing throws', async () => {
+      await sendAnswer({ comment: 'poison:throw' });
+      return () => undefined;
+    });
+  });
+
+  test('a job that has ended too many workers is set aside', async () => {
+    const connection = connectQueue(
+      { databaseUrl: world.stores.postgres.url, redisUrl: world.valkey().url },
+      createLog('silent', 'test'),
+    );
+    await waitFor(() => connection.redis?.status === 'ready');
+    const queue = connection.queue(QUEUES.answers);
+    const [, retry = ''] = shellBlocks('docs/runbooks/answers.md', 'ParleyJobFailed');
+    const broken = 'a worker killed with a job of which 20 had died (counter set by hand)';
+    await expectToFire(['ParleyJobFailed'], broken, async () => {
+      await world.drained();
+      workerNetwork.cut();
+      await sendAnswer();
+      const [id] = await waitFor(async () => {
+        const held = await queue.getRanges(['active']);
+        return held.length > 1 && held; // a canary is held too, and merely taken over
+      });
+      await askValkey(world.valkey().url, redis => redis.hset(`bull:answers:${id}`, 'stc', 20));
+      await worker.end('SIGKILL');
+      workerNetwork.mend();
+      await worker.restart();
+      await waitFor(async () => (await queue.getJob(id as string))?.failedReason, 60_000);
+      const here = retry.replace('docker compose exec -T api ', '').replaceAll('/app/', `${ROOT}/`);
+      return () => runDocumented(here, world.environment());
+    });
+    await connection.close();
+    await world.drained();
+  });
+
+  test('requests that wait for a locked table use the pool up', async () => {
+    await expectToFire(['ParleyDatabasePoolWaits'], 'the table `questions` locked, 10 requests/s for it', async () => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const locked = withClient(world.stores.postgres.url, async client => {
+        await client.query('begin');
+        await client.query('lock table questions in access exclusive mode');
+        await released;
+      });
+      const stop = keepOn(10, readQuestions);
+      return async () => {
+        stop();
+        release();
+        await locked;
+      };
+    });
+  });
+
+  test('a slow way to PostgreSQL makes requests slow', async () => {
+    await expectToFire(['ParleyLatencyHigh'], '0.7 s more on each way between API and PostgreSQL', async () => {
+      apiNetwork.delay(700);
+      const stop = keepOn(3, readQuestions);
+      return () => {
+        stop();
+        apiNetwork.delay(0);
+      };
+    });
+  });
+
+  test('more requests than can be answered are shed', async () => {
+    await expectToFire(['ParleyRequestsShed'], '800 clients with 100 answers a request, for 10 s at most', async () => {
+      const stop = overload(800);
+      const limit = sleep(10_000).then(stop);
+      return async () => {
+        stop();
+        await limit;
+      };
+    });
+  });
+
+  test('guessed API keys are a spike, and tokens of a clock that is ahead are told apart', async () => {
+    await expectToFire(['ParleyAuthFailureSpike'], '10 unknown API keys a second', async () => {
+      const guess = () => world.request(`${api.baseUrl}/v1/questions`, { as: `sk_${'x'.repeat(43)}` });
+      return keepOn(10, guess);
+    });
+    await expectToFire(
+      ['ParleyTokenClockSkew'],
+      'tokens signed with a clock 10 minutes ahead, 5 a second',
+      async () => {
+        const iat = Math.floor(Date.now() / 1000) + 600;
+        const token = await tenant.tenant.sign('user|42', { claims: { iat } });
+        return keepOn(5, () => world.request(`${api.baseUrl}/v1/cards`, { as: token }));
+      },
+    );
+  });
+
+  test('every alert has fired', async () => {
+    expect(firings.map(({ alert }) => alert).sort()).toEqual(
+      readRules()
+        .map(({ alert }) => alert)
+        .sort(),
+    );
+    await recordFirings(firings);
+  });
+
+  /** What a run of faults does not bring about. */
+  const QUIET = new Set(['Expired and deleted']);
+
+  test('no panel of the dashboard is empty after all this', async () => {
+    const fill = (expr: string) =>
+      expr.replaceAll('$namespace', '.*').replaceAll('$route', '/v1/questions').replaceAll('$__rate_interval', '1h');
+    const empty = [];
+    for (const { title, expr } of readPanels())
+      if (!QUIET.has(title) && (await prometheus.query(fill(expr))).length === 0) empty.push(`${title}: ${expr}`);
+    expect(empty).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises';
+import { FASTER, readRules } from './rules.ts';
+
+/** That an alert fired. */
+export interface Firing {
+  alert: string;
+  /** What was broken. */
+  broken: string;
+  value: number;
+  /** From the fault to `firing`, by the shortened rule. */
+  seconds: number;
+  /** From the mend to its end. */
+  endedAfterSeconds: number;
+}
+
+const rounded = (value: number): string => String(Number(value.toPrecision(3)));
+
+const row = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
+
+/** The firings as a page for people, in the order of the rules. */
+export function firingsPage(firings: Firing[], date: Date): string {
+  const rows = readRules().flatMap(({ alert, for: patience = '0' }) =>
+    firings
+      .filter(firing => firing.alert === alert)
+      .map(({ broken, value, seconds, endedAfterSeconds }) =>
+        row([alert, broken, rounded(value), `${rounded(seconds)} s`, `${rounded(endedAfterSeconds)} s`, patience]),
+      ),
+  );
+  return `# Firings
+
+Each alert was made to fire by breaking the real thing: PostgreSQL 18 and Valkey 9 in containers, \`serve\` and \`work\` as
+processes, a real Prometheus with [alerts.yaml](../../config/prometheus/alerts.yaml). Its windows, ages and patience
+were ${FASTER} times shorter, so that a minute of \`for\` is a second here; 100 waiting jobs stood for 10,000; and the ingestion was
+checked every second in place of every 30. No other figure was changed. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` does it again and writes this page.
+
+${date.toISOString().slice(0, 10)}:
+
+| Alert | Broken | Figure | Fired after | Ended after the mend | \`for\` as shipped |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+/** Writes the page where `FIRINGS` says, if it says so. */
+export async function recordFirings(firings: Firing[]): Promise<void> {
+  if (process.env.FIRINGS) await writeFile(process.env.FIRINGS, firingsPage(firings, new Date()));
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { ROOT } from '../support/documents.ts';
+
+export const RULES = 'config/prometheus/alerts.yaml';
+export const DASHBOARD = 'config/grafana/dashboards/parley.json';
+
+export interface Rule {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+
+interface RuleFile {
+  groups: { name: string; rules: Rule[] }[];
+}
+
+const readFile = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** Every alert, as it is shipped. */
+export const readRules = (): Rule[] => (parse(readFile(RULES)) as RuleFile).groups.flatMap(group => group.rules);
+
+/** How many times faster the shortened rules are: a minute of theirs is a second. */
+export const FASTER = 60;
+
+/** What a test can not reach at any speed, with what it can. */
+const LOWERED: Record<string, [from: string, to: string]> = { ParleyQueueBacklogGrowing: ['> 10000', '> 100'] };
+
+const IN_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600 };
+
+const shortenDuration = (text: string): string =>
+  text.replaceAll(/\b(\d+)([smh])\b/g, (_, count, unit) => `${(Number(count) * (IN_SECONDS[unit] ?? 0)) / FASTER}s`);
+
+function lower({ alert, expr }: Rule): string {
+  const [from, to] = LOWERED[alert] ?? ['', ''];
+  if (!expr.includes(from)) throw new Error(`${alert} has no "${from}" any more`);
+  return expr.replace(from, to);
+}
+
+/** A rule whose windows, ages and patience are a sixtieth; nothing else is changed but what stands in `LOWERED`. */
+export const shorten = (rule: Rule): Rule => ({
+  ...rule,
+  expr: shortenDuration(lower(rule)).replaceAll(/\b(\d+) \* 60\b/g, (_, minutes) => `${(minutes * 60) / FASTER}`),
+  ...(rule.for ? { for: shortenDuration(rule.for) } : {}),
+});
+
+/** The shipped rules, shortened, as a file for Prometheus. */
+export const shortenedFile = (): string =>
+  stringify({ groups: [{ name: 'parley', rules: readRules().map(shorten) }] } satisfies RuleFile);
+
+interface Panel {
+  title: string;
+  targets?: { expr: string }[];
+}
+
+interface Dashboard {
+  panels: Panel[];
+  templating: { list: { name: string; query: string | { query: string } }[] };
+}
+
+const readDashboard = (): Dashboard => JSON.parse(readFile(DASHBOARD));
+
+/** Every expression of the dashboard, with its panel's title. */
+export const readPanels = (): { title: string; expr: string }[] =>
+  readDashboard().panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+
+/** What the dashboard's variables are filled from. */
+export const readVariables = (): string[] =>
+  readDashboard().templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));
