@@ -16,7 +16,9 @@ const SCHEMA = resolve(import.meta.dirname, 'values.schema.json');
 /** Values whose content is Kubernetes' or the user's own. `global` is shared with whatever chart brings this one. */
 const OPEN = new Set(
   `affinity annotations authenticationRef behavior commonLabels fallback global labels lifecycle nodeSelector
-  podAnnotations podLabels podSecurityContext resources ruleLabels securityContext settings strategy timeouts`.split(/\s+/),
+  podAnnotations podLabels podSecurityContext resources ruleLabels securityContext settings strategy timeouts`.split(
+    /\s+/,
+  ),
 );
 /** Of these a whole one may be taken away by null. */
 const PROBES = new Set(['startup', 'liveness', 'readiness']);
