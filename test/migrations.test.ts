@@ -2,13 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
-import { isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
+import { awaitDatabase, isCompatible, migrate, readSchemaState } from '../src/storage/migrate.ts';
 import { MIGRATIONS, NEEDED_SCHEMA } from '../src/storage/migrations/index.ts';
 import { openOrm } from '../src/storage/orm.ts';
 import { createApi, type TestApi, waitFor } from './support/api.ts';
 import { createDatabase, createEmptyDatabase } from './support/database.ts';
 import { makeTenant } from './support/make.ts';
 import { startProcess } from './support/process.ts';
+import { createProxy } from './support/proxy.ts';
 
 const log = createLog('silent', 'test');
 
@@ -89,6 +90,27 @@ test('of two migrators at once one runs the migrations and the other finds nothi
   const names = MIGRATIONS.map(({ name }) => name);
   expect(runs.toSorted((one, other) => one.length - other.length)).toEqual([[], names]);
   expect(isCompatible(await readSchemaState(database.url))).toBe(true);
+});
+
+test('a migrator waits for a database that does not answer yet', async () => {
+  await using database = await createEmptyDatabase();
+  await using proxy = await createProxy(database.url);
+  proxy.cut();
+  await using migrator = await startProcess('migrate', {
+    DATABASE_URL: proxy.through(database.url),
+    SECRET_KEY: randomBytes(32).toString('base64'),
+  });
+  await waitFor(() => migrator.output().includes('waiting for the database'));
+  proxy.mend();
+  expect(await migrator.exited).toBe(0);
+  expect(isCompatible(await readSchemaState(database.url))).toBe(true);
+});
+
+test('a migrator does not wait for a database that is not there', async () => {
+  await using database = await createEmptyDatabase();
+  const elsewhere = new URL(database.url);
+  elsewhere.pathname = '/nowhere';
+  await expect(awaitDatabase(elsewhere.href, log, 60_000)).rejects.toThrow(/"nowhere" does not exist/);
 });
 
 test('a migrator that is killed half-way leaves nothing behind, and the next one succeeds', async () => {
