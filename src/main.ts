@@ -30,6 +30,7 @@ const USAGE = `parley <command>
   password-reset create --email E
   results rebuild [--tenant T]   count the results of every question anew
   secrets create --dir D         make the secrets of a Compose installation that are missing
+  secrets rotate                 encrypt what a former SECRET_KEY encrypted with the present one
 `;
 
 /** A command that works on the database and prints one JSON object. */
@@ -43,6 +44,7 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
   'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
   'api-key revoke': async () => (await import('./commands/api-keys.ts')).revokeKey,
   'results rebuild': async () => (await import('./commands/results.ts')).rebuild,
+  'secrets rotate': async () => (await import('./commands/secrets.ts')).rotateSecrets,
   'member create': async () => (await import('./commands/members.ts')).createMember,
   'setup create': async () => (await import('./commands/setup.ts')).createSetup,
   'password-reset create': async () => (await import('./commands/password-resets.ts')).createPasswordReset,

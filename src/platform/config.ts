@@ -12,9 +12,14 @@ const integer = (min: number, max: number) =>
 const perMinute = (value: number, what: string) =>
   integer(1, 1_000_000).default(value).describe(`Requests a minute ${what}`);
 
-const secretKey = z
+const isSecretKey = (value: string): boolean => Buffer.from(value, 'base64').length === 32;
+
+const secretKey = z.string().refine(isSecretKey, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+
+const secretKeys = z
   .string()
-  .refine(value => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+  .transform(value => value.split(',').map(part => part.trim()))
+  .refine(keys => keys.every(isSecretKey), 'must be keys of 32 bytes in base64, with commas in between');
 
 /** Every setting, by the name of its environment variable. `config/env.example` is printed from here. */
 const Settings = z.object({
@@ -41,6 +46,9 @@ const Settings = z.object({
   SECRET_KEY: secretKey
     .optional()
     .describe('32 bytes in base64 that encrypt secrets; made once under DATA_DIR with the embedded PostgreSQL'),
+  SECRET_KEY_OTHERS: secretKeys
+    .optional()
+    .describe('Keys, with commas in between, that still decrypt, or will: needed while SECRET_KEY is replaced'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -88,7 +96,14 @@ type Parsed = z.output<typeof Settings>;
 export type Config = Readonly<Omit<Parsed, 'BASE_URL'> & { BASE_URL: string }>;
 
 /** Settings that may also come from a file named by `NAME_FILE`, read by the program itself. */
-export const SECRET_SETTINGS = ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY', 'SMTP_URL', 'OIDC_CLIENT_SECRET'] as const;
+export const SECRET_SETTINGS = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'SECRET_KEY',
+  'SECRET_KEY_OTHERS',
+  'SMTP_URL',
+  'OIDC_CLIENT_SECRET',
+] as const;
 
 /** All that is wrong with the environment, a line each. */
 export class ConfigError extends Error {
