@@ -98,13 +98,16 @@ const forEachSealed = (url: string, visit: (write: Write, row: SealedRow) => Pro
   withClient(url, async client => {
     await client.query('set row_security = off'); // who may not see every row gets an error, and never some of them
     for (const column of COLUMNS)
-      for (
-        let rows = await readBatch(client, column);
-        rows.length > 0;
-        rows = await readBatch(client, column, rows.at(-1))
-      )
-        for (const row of rows) await visit(sealed => replace(client, column, row, sealed), row);
+      for await (const row of rowsOf(client, column)) await visit(sealed => replace(client, column, row, sealed), row);
   });
+
+async function* rowsOf(client: Client, column: SealedColumn): AsyncGenerator<SealedRow> {
+  let rows = await readBatch(client, column);
+  while (rows.length > 0) {
+    yield* rows;
+    rows = await readBatch(client, column, rows.at(-1));
+  }
+}
 
 async function readBatch(
   client: Client,
