@@ -3,7 +3,7 @@ import { NewApiKey } from '../src/domain/api-keys.ts';
 import { parseTypeId, toTypeId } from '../src/domain/ids.ts';
 import { TOKEN_HEADER, TOKEN_LIFETIME_SECONDS } from '../src/domain/tokens.ts';
 import { createLog } from '../src/platform/log.ts';
-import { createKeychain } from '../src/platform/secrets.ts';
+import { createSeals } from '../src/platform/secrets.ts';
 import { insertApiKey } from '../src/storage/api-keys.ts';
 import { openStorage } from '../src/storage/orm.ts';
 import { insertTenant } from '../src/storage/tenants.ts';
@@ -47,10 +47,10 @@ const NEW_KEY = NewApiKey.parse({ name: 'bench' });
 export async function makeTenants(databaseUrl: string, secretKey: string, count: number): Promise<Tenant[]> {
   const log = createLog('warn', 'bench');
   const storage = openStorage({ url: databaseUrl, role: 'parley_app', connections: CONNECTIONS, log });
-  const keychain = createKeychain(secretKey);
+  const seals = createSeals({ current: secretKey, others: [] });
   const make = async (number: number): Promise<Tenant> => {
     const { id: uuid } = await insertTenant(storage, `Tenant ${number}`, new Date());
-    const { row, shownOnce } = await insertApiKey(storage.forTenant(uuid), keychain, NEW_KEY, new Date());
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(uuid), seals, NEW_KEY, new Date());
     const { secret = '', api_key: apiKey = '' } = shownOnce;
     return { uuid, id: toTypeId('tenant', uuid), keyId: toTypeId('key', row.id), secret, apiKey };
   };

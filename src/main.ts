@@ -29,7 +29,10 @@ const USAGE = `parley <command>
   setup create                   print the link of the first run, while there is no owner
   password-reset create --email E
   results rebuild [--tenant T]   count the results of every question anew
+  quarantine list   --tenant T           accepted answers that could not be stored
+  quarantine replay --tenant T [--id Q]  send one of them, or all, through the queue again
   secrets create --dir D         make the secrets of a Compose installation that are missing
+  secrets rotate                 encrypt what a former SECRET_KEY encrypted with the present one
 `;
 
 /** A command that works on the database and prints one JSON object. */
@@ -43,6 +46,9 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
   'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
   'api-key revoke': async () => (await import('./commands/api-keys.ts')).revokeKey,
   'results rebuild': async () => (await import('./commands/results.ts')).rebuild,
+  'quarantine list': async () => (await import('./commands/quarantine.ts')).listTenantQuarantine,
+  'quarantine replay': async () => (await import('./commands/quarantine.ts')).replayQuarantine,
+  'secrets rotate': async () => (await import('./commands/secrets.ts')).rotateSecrets,
   'member create': async () => (await import('./commands/members.ts')).createMember,
   'setup create': async () => (await import('./commands/setup.ts')).createSetup,
   'password-reset create': async () => (await import('./commands/password-resets.ts')).createPasswordReset,

@@ -18,7 +18,7 @@ const CYCLE = '0';
 /** How many ids a process remembers: those of the users who are active, for whom each is asked for again and again. */
 const MAX_REMEMBERED = 50_000;
 
-/** Card ids as UUIDv8 (RFC 9562 section 5.8) from an HMAC under `SECRET_KEY`, so that only Parley can make one. */
+/** Card ids as UUIDv8 (RFC 9562 section 5.8) from an HMAC under a key of ours, so that only Parley can make one. */
 export function createCardIds(keychain: Keychain): CardIds {
   const remembered = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   return ({ tenantId, identity, verified }, questionId) => {

@@ -3,10 +3,11 @@ import type { Producer } from '../queue/producer.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import type { Storage } from '../storage/orm.ts';
 import type { IngestionWatch } from './ingestion-watch.ts';
+import type { LastingKeyRing } from './lasting-keys.ts';
 
 /** What the process can do at the moment. */
 export interface Readiness {
-  /** Whether database and queue were both reached once, and the schema fits. */
+  /** Whether database and queue were both reached once, the schema fits, and the secret keys do. */
   isStarted(): boolean;
   /** What is lost since then, a line each: reads live without the queue, intake without the database. */
   degraded(): string[];
@@ -16,6 +17,7 @@ export interface Readiness {
 interface ReadinessDeps {
   databaseUrl: string;
   storage: Storage;
+  lastingKeys: LastingKeyRing;
   queue: Producer;
   ingestion: IngestionWatch;
   log: Log;
@@ -24,21 +26,23 @@ interface ReadinessDeps {
 const LOOK_EVERY_MS = 1000;
 
 /** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
-export function watchReadiness({ databaseUrl, storage, queue, ingestion, log }: ReadinessDeps): Readiness {
+export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }: ReadinessDeps): Readiness {
   const closing = new AbortController();
   let schemaFits = false;
   let queueReached = false;
   let databaseFault: string | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const started = awaitSchema(databaseUrl, log, closing.signal).then(
-    () => {
-      schemaFits = true;
-    },
-    error => {
-      if (!closing.signal.aborted) log.error({ err: error }, 'waiting for the schema failed');
-    },
-  );
+  const started = awaitSchema(databaseUrl, log, closing.signal)
+    .then(() => lastingKeys.load(closing.signal))
+    .then(
+      () => {
+        schemaFits = true;
+      },
+      error => {
+        if (!closing.signal.aborted) log.error({ err: error }, 'waiting for the schema failed');
+      },
+    );
 
   const look = async () => {
     queueReached ||= queue.health().reachable;

@@ -5,7 +5,7 @@ import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { createKeychain } from '../platform/secrets.ts';
+import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import { openProducer } from '../queue/producer.ts';
 import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
@@ -20,6 +20,7 @@ import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
 import { watchIngestion } from './ingestion-watch.ts';
+import { createLastingKeys } from './lasting-keys.ts';
 import { createOverload } from './middleware/overload.ts';
 import { openApiDocument } from './openapi.ts';
 import { watchReadiness } from './readiness.ts';
@@ -51,16 +52,16 @@ export interface ApiProcess {
 
 export interface ApiOptions {
   databaseUrl: string;
-  secretKey: string;
+  secretKeys: SecretKeys;
   config: Config;
   log: Log;
   metrics: Metrics;
 }
 
 /** Process 1: takes requests. Starts whatever is away, and says in `/readyz` what it waits for. */
-export async function openApi({ databaseUrl, secretKey, config, log, metrics }: ApiOptions): Promise<ApiProcess> {
+export async function openApi({ databaseUrl, secretKeys, config, log, metrics }: ApiOptions): Promise<ApiProcess> {
   let stopping = false;
-  const keychain = createKeychain(secretKey);
+  const seals = createSeals(secretKeys);
   const storage = openStorage({
     url: databaseUrl,
     role: 'parley_app',
@@ -68,6 +69,8 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     log,
     metrics,
   });
+  const lastingKeys = createLastingKeys(storage, seals, log);
+  const keychain = createKeychain(seals, lastingKeys.of);
   const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, metrics);
   const notices = openNotices(databaseUrl, config.REDIS_URL, log);
   const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
@@ -102,7 +105,7 @@ export async function openApi({ databaseUrl, secretKey, config, log, metrics }: 
     judge: createAnswerJudge(catalog, cardIds),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,
-    readiness: watchReadiness({ databaseUrl, storage, queue, ingestion, log }),
+    readiness: watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }),
     openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
   };
   const server = createHttpServer(createApp(deps).callback(), config.BASE_URL);

@@ -21,7 +21,7 @@ export async function createApiKey(context: CommandContext, options: Options) {
     allowed_origins: list(options.origins),
   });
   return doWithLine(context, 'api-key.created', async storage => {
-    const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.keychain, key, context.now);
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.seals, key, context.now);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
   });
 }
@@ -45,7 +45,7 @@ export async function rotateKey(context: CommandContext, options: Options) {
   const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
   return doWithLine(context, 'api-key.rotated', async storage => {
     const tenant = storage.forTenant(tenantId);
-    const { row, shownOnce } = await rotateApiKey(tenant, context.keychain, id, overlap, context.now);
+    const { row, shownOnce } = await rotateApiKey(tenant, context.seals, id, overlap, context.now);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
   });
 }

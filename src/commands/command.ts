@@ -2,7 +2,7 @@ import type { Action } from '../domain/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
-import { createKeychain, type Keychain } from '../platform/secrets.ts';
+import { createSeals, type Seals } from '../platform/secrets.ts';
 import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 
@@ -11,7 +11,9 @@ export interface CommandContext {
   config: Config;
   log: Log;
   storage: Storage;
-  keychain: Keychain;
+  /** Connects as the owner of the tables, whom row-level security does not bind. */
+  databaseUrl: string;
+  seals: Seals;
   now: Date;
   /** What was sent on standard input, without the last line break. */
   readInput(): Promise<string>;
@@ -79,7 +81,8 @@ export async function withStorage<T>(
         config,
         log,
         storage,
-        keychain: createKeychain(database.secretKey),
+        databaseUrl: database.url,
+        seals: createSeals(database.secretKeys),
         now: new Date(),
         readInput,
       });

@@ -2,10 +2,11 @@ import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
-import { createKeychain } from '../platform/secrets.ts';
+import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { inspectQueue, MAX_MEMORY_RATIO } from '../queue/durability.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
+import { tallySealed } from '../storage/sealed.ts';
 
 /** One thing that was looked at: whether it is well, and how to mend it if not. */
 interface Check {
@@ -44,7 +45,7 @@ async function examine(config: Config, log: Log): Promise<Check[]> {
   try {
     const database = await openDatabase(config, true, log);
     try {
-      const onDatabase = await examineDatabase(database.url, database.secretKey);
+      const onDatabase = await examineDatabase(database.url, database.secretKeys);
       const reached = onDatabase[0]?.ok;
       return [...onDatabase, ...(reached || config.REDIS_URL ? await examineQueue(config, database.url) : [])];
     } finally {
@@ -55,7 +56,7 @@ async function examine(config: Config, log: Log): Promise<Check[]> {
   }
 }
 
-async function examineDatabase(url: string, secretKey: string): Promise<Check[]> {
+async function examineDatabase(url: string, secretKeys: SecretKeys): Promise<Check[]> {
   try {
     const { rows } = await withClient(url, client =>
       client.query<{ setting: string }>("select setting from pg_settings where name = 'server_version_num'"),
@@ -66,32 +67,39 @@ async function examineDatabase(url: string, secretKey: string): Promise<Check[]>
     return [ill('database', `can not be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs.')];
   }
   const schema = await examineSchema(url);
-  const inside = schema[0]?.ok ? [...(await examineSecrets(url, secretKey)), await examineLosses(url)] : [];
+  const inside = schema[0]?.ok ? [...(await examineSecrets(url, secretKeys)), await examineLosses(url)] : [];
   return [well('database', 'is reached'), ...schema, ...inside, ...(await examineRoles(url))];
 }
 
-/** Whether `SECRET_KEY` is the one that the stored secrets were encrypted with, tried on the newest key. */
-async function examineSecrets(url: string, secretKey: string): Promise<Check[]> {
-  const { rows } = await withClient(url, client =>
-    client.query<{ id: string; secret_sealed: Buffer }>(
-      'select id, secret_sealed from api_keys order by created_at desc limit 1',
-    ),
-  );
-  const [key] = rows;
-  if (!key) return [];
-  try {
-    createKeychain(secretKey).unseal(key.secret_sealed, key.id);
-    return [well('secret key', 'decrypts the stored secrets')];
-  } catch {
+/** Whether the secret keys open all that is stored, and which of them are still, or not yet, needed. */
+async function examineSecrets(url: string, secretKeys: SecretKeys): Promise<Check[]> {
+  const { byKey, unreadable } = await tallySealed(url, createSeals(secretKeys));
+  const [current = 0, ...others] = byKey;
+  if (unreadable > 0)
     return [
       ill(
         'secret key',
-        'does not decrypt the stored secrets: it is another one than they were made with',
-        'Bring the former SECRET_KEY back (with the embedded PostgreSQL: DATA_DIR/secret_key), or rotate every API key.',
+        `does not decrypt ${unreadable} of ${unreadable + current + sum(others)} stored secrets: they were made with another one`,
+        'Name the former SECRET_KEY in SECRET_KEY_OTHERS (with the embedded PostgreSQL it was in DATA_DIR/secret_key); where it is lost, rotate the API keys.',
       ),
     ];
-  }
+  const own = current > 0 && sum(others) === 0 ? [well('secret key', 'decrypts the stored secrets')] : [];
+  return [...own, ...others.map(examineOtherKey)];
 }
+
+const sum = (counts: number[]): number => counts.reduce((one, other) => one + other, 0);
+
+const examineOtherKey = (count: number, index: number): Check =>
+  count > 0
+    ? ill(
+        'former secret key',
+        `${count} stored secrets still need key ${index + 1} of SECRET_KEY_OTHERS`,
+        'Run `parley secrets rotate`, and leave the key where it is until then.',
+      )
+    : well(
+        'former secret key',
+        `nothing stored needs key ${index + 1} of SECRET_KEY_OTHERS: remove it, or it is to come`,
+      );
 
 /** Whether the processes have found that accepted answers were lost. */
 async function examineLosses(url: string): Promise<Check> {

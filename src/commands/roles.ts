@@ -63,7 +63,7 @@ export async function runRole(
     let api: ApiProcess | undefined;
     let worker: WorkerProcess | undefined;
     if (role !== 'work') {
-      api = await openApi({ databaseUrl: database.url, secretKey: database.secretKey, config, log, metrics });
+      api = await openApi({ databaseUrl: database.url, secretKeys: database.secretKeys, config, log, metrics });
       steps.push({ name: 'the API', run: failing(() => api?.close()) });
     }
     if (role !== 'serve') {

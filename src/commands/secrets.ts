@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSecretFile } from '../platform/embedded-postgres.ts';
-import { type Options, required } from './command.ts';
+import { renewSealed } from '../storage/sealed.ts';
+import { type CommandContext, type Options, required } from './command.ts';
 
 const random = (encoding: 'base64' | 'hex'): string => randomBytes(32).toString(encoding);
 
@@ -23,6 +24,7 @@ export function createSecrets(options: Options) {
     return readFileSync(file, 'utf8');
   };
   ensure('secret_key', () => random('base64'));
+  ensure('secret_key_others', () => ''); // for whoever replaces the key
   const postgres = ensure('postgres_password', () => random('hex'));
   const valkey = ensure('valkey_password', () => random('hex'));
   ensure('database_url', () => `postgresql://parley:${postgres}@postgres:5432/parley`);
@@ -30,3 +32,10 @@ export function createSecrets(options: Options) {
   ensure('redis_url', () => `redis://:${valkey}@valkey:6379`);
   return { dir: folder, created };
 }
+
+/**
+ * `secrets rotate`: encrypts every stored secret anew that is under a key of `SECRET_KEY_OTHERS`, while all else runs.
+ *
+ * It may be killed and run again at any time: each secret is written by itself, and one that is done stays so.
+ */
+export const rotateSecrets = ({ databaseUrl, seals }: CommandContext) => renewSealed(databaseUrl, seals);

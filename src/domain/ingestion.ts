@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { AcceptedAnswer } from './answers.ts';
+import { toTypeId } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
 /**
@@ -38,3 +40,13 @@ export const QuarantinedAnswer = z
     quarantined_at: z.iso.datetime(),
   })
   .meta({ id: 'QuarantinedAnswer' });
+
+/** An entry of the quarantine as clients see it: its ids as on the wire, and nothing of the tenant. */
+export function presentQuarantined<Row extends { id: string; payload: string }>({ id, payload, ...row }: Row) {
+  const { tenant_id: _, question_id, card_id, ...sync } = JSON.parse(payload) as AcceptedAnswer;
+  return {
+    id: toTypeId('quarantine', id),
+    ...row,
+    payload: { ...sync, question_id: toTypeId('question', question_id), card_id: toTypeId('card', card_id) },
+  };
+}

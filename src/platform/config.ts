@@ -13,9 +13,14 @@ const integer = (min: number, max: number) =>
 const perMinute = (value: number, what: string) =>
   integer(1, 1_000_000).default(value).describe(`Requests a minute ${what}`);
 
-const secretKey = z
+const isSecretKey = (value: string): boolean => Buffer.from(value, 'base64').length === 32;
+
+const secretKey = z.string().refine(isSecretKey, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+
+const secretKeys = z
   .string()
-  .refine(value => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+  .transform(value => value.split(',').map(part => part.trim()))
+  .refine(keys => keys.every(isSecretKey), 'must be keys of 32 bytes in base64, with commas in between');
 
 /** Every setting, by the name of its environment variable. `config/env.example` is printed from here. */
 const Settings = z.object({
@@ -47,6 +52,9 @@ const Settings = z.object({
   SECRET_KEY: secretKey
     .optional()
     .describe('32 bytes in base64 that encrypt secrets; made once under DATA_DIR with the embedded PostgreSQL'),
+  SECRET_KEY_OTHERS: secretKeys
+    .optional()
+    .describe('Keys, with commas in between, that still decrypt, or will: needed while SECRET_KEY is replaced'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -100,6 +108,7 @@ export const SECRET_SETTINGS = [
   'REDIS_URL',
   'REDIS_PASSWORD',
   'SECRET_KEY',
+  'SECRET_KEY_OTHERS',
   'SMTP_URL',
   'OIDC_CLIENT_SECRET',
 ] as const;

@@ -11,7 +11,7 @@ import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { DEFAULT_SCOPES } from '../domain/scopes.ts';
-import { type Keychain, randomSecret, sha256 } from '../platform/secrets.ts';
+import { randomSecret, type Seals, sha256 } from '../platform/secrets.ts';
 import { ApiKeyEntity } from './entities/index.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
@@ -56,12 +56,12 @@ type Issued = Pick<ApiKeyRow, 'secret_sealed' | 'bearer_hash' | 'hint'>;
 
 /** New values for a key: the signing secret, encrypted, and for a server the bearer value, as its hash. */
 function issueSecrets(
-  keychain: Keychain,
+  seals: Seals,
   id: string,
   kind: ApiKeyKind,
 ): { issued: Issued } & Pick<IssuedApiKey, 'shownOnce'> {
   const secret = randomSecret();
-  const secret_sealed = keychain.seal(secret, id);
+  const secret_sealed = seals.seal(secret, id);
   if (kind === 'public') return { issued: { secret_sealed, bearer_hash: null, hint: '' }, shownOnce: {} };
   const api_key = toBearer(id, randomSecret());
   return {
@@ -73,12 +73,12 @@ function issueSecrets(
 /** Makes a key; 409 beyond the limit of keys that are not revoked. */
 export async function insertApiKey(
   tenant: TenantStorage,
-  keychain: Keychain,
+  seals: Seals,
   key: NewApiKey,
   now: Date,
 ): Promise<IssuedApiKey> {
   const id = newUuid();
-  const { issued, shownOnce } = issueSecrets(keychain, id, key.kind);
+  const { issued, shownOnce } = issueSecrets(seals, id, key.kind);
   const row: ApiKeyRow = {
     tenant_id: tenant.tenantId,
     id,
@@ -107,7 +107,7 @@ export async function insertApiKey(
 /** Gives a key new values; the old ones stay valid for the overlap. */
 export async function rotateApiKey(
   tenant: TenantStorage,
-  keychain: Keychain,
+  seals: Seals,
   id: string,
   overlapHours: number,
   now: Date,
@@ -116,7 +116,7 @@ export async function rotateApiKey(
   const row = await updateApiKey(tenant, id, key => {
     if (['revoked', 'expired'].includes(apiKeyStatus(key, now)))
       throw new Problem('invalid-transition', `A key that is ${apiKeyStatus(key, now)} can not be rotated.`);
-    const next = issueSecrets(keychain, id, key.kind);
+    const next = issueSecrets(seals, id, key.kind);
     shownOnce = next.shownOnce;
     key.previous_secret_sealed = key.secret_sealed;
     key.previous_bearer_hash = key.bearer_hash;

@@ -39,7 +39,7 @@ const rowOf = async (key: TestKey) => {
 
 async function rotate(owner: TestTenant, key: TestKey, overlapHours: number): Promise<TestKey> {
   const scope = api.database.storage().forTenant(owner.uuid);
-  const { shownOnce } = await rotateApiKey(scope, api.keychain, uuidOfKey(key), overlapHours, new Date());
+  const { shownOnce } = await rotateApiKey(scope, api.seals, uuidOfKey(key), overlapHours, new Date());
   return { id: key.id, secret: shownOnce.secret ?? '', apiKey: shownOnce.api_key ?? '' };
 }
 
@@ -232,7 +232,7 @@ describe('what is kept of a key', () => {
       body: { user_id: 'user|1' },
       headers: { authorization: `Basic ${Buffer.from(`api_key:${published.id}`).toString('base64')}` },
     });
-    const hidden = api.keychain.unseal((await rowOf(published)).secret_sealed, uuidOfKey(published));
+    const hidden = api.seals.unseal((await rowOf(published)).secret_sealed, uuidOfKey(published));
     const credentials = [owner.key.apiKey, await owner.sign('user|1'), issued.body.access_token];
     const replies = [JSON.stringify(issued.body)];
     for (const operation of OPERATIONS)

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCursors } from '../../src/api/cursors.ts';
 import { etagOf, matchesNone, requireMatch } from '../../src/api/etag.ts';
-import { createKeychain } from '../../src/platform/secrets.ts';
+import { makeKeychain } from '../support/keychain.ts';
 
-const makeCursors = () => createCursors(createKeychain(randomBytes(32).toString('base64')));
+const makeCursors = () => createCursors(makeKeychain());
 const part = fc.string({ unit: 'binary', maxLength: 20 }).map(value => value.toWellFormed());
 
 describe('a cursor', () => {

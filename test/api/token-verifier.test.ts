@@ -91,7 +91,7 @@ test('a remembered token of a secret that was rotated away dies with the overlap
   const key = await tenant.addKey();
   const token = tokenOf('user|rotated', key);
   await verify(token);
-  await rotateApiKey(scope(), api.keychain, uuidOfKey(key), 1, new Date());
+  await rotateApiKey(scope(), api.seals, uuidOfKey(key), 1, new Date());
   await waitFor(async () => (await ring.find(uuidOfKey(key)))?.status(new Date()) === 'rotating', 1000);
   expect(await refusal(token)).toBe('valid');
   const inAnHour = new Date(Date.now() + 3_600_000);

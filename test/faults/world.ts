@@ -4,7 +4,7 @@ import { toTypeId } from '../../src/domain/ids.ts';
 import { CANARY_TENANT_ID } from '../../src/domain/ingestion.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
-import { createKeychain } from '../../src/platform/secrets.ts';
+import { createSeals } from '../../src/platform/secrets.ts';
 import { PENDING } from '../../src/queue/census.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
@@ -132,7 +132,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   if (backend === 'postgres') await migrateQueue({ databaseUrl: stores.postgres.url, redisUrl: undefined });
 
   const home = {
-    keychain: createKeychain(secretKey),
+    seals: createSeals({ current: secretKey, others: [] }),
     database: {
       storage: () => {
         const storage = openStorage({ url: stores.postgres.url, role: 'parley_app', connections: 2, log });

@@ -1,43 +1,72 @@
-import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createKeychain, equalInConstantTime, randomSecret } from '../../src/platform/secrets.ts';
+import { createSeals, equalInConstantTime, MAC_PURPOSES, randomSecret } from '../../src/platform/secrets.ts';
+import { makeKeychain, newSecretKey } from '../support/keychain.ts';
 
-const newKey = () => randomBytes(32).toString('base64');
+const [first, second, third] = [newSecretKey(), newSecretKey(), newSecretKey()];
 
 describe('a sealed secret', () => {
-  const secretKey = newKey();
-  const keychain = createKeychain(secretKey);
+  const seals = createSeals({ current: first, others: [] });
 
   test('opens for the same key and context, in any process', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (secret, context) => {
-        expect(createKeychain(secretKey).unseal(keychain.seal(secret, context), context)).toBe(secret);
+        const elsewhere = createSeals({ current: first, others: [] });
+        expect(elsewhere.unseal(seals.seal(secret, context), context)).toBe(secret);
       }),
     );
   });
 
   test('never looks the same twice, nor like its text', () => {
-    const [one, two] = [keychain.seal('secret-text', 'a'), keychain.seal('secret-text', 'a')];
+    const [one, two] = [seals.seal('secret-text', 'a'), seals.seal('secret-text', 'a')];
     expect(one.equals(two)).toBe(false);
     expect(one.includes('secret-text')).toBe(false);
   });
 
-  test('does not open with another key, for another row, changed or cut', () => {
-    const sealed = keychain.seal('secret-text', 'row-1');
-    expect(() => createKeychain(newKey()).unseal(sealed, 'row-1')).toThrow();
-    expect(() => keychain.unseal(sealed, 'row-2')).toThrow();
-    for (let index = 0; index < sealed.length; index++) {
-      const changed = Buffer.from(sealed);
-      changed[index] = (changed[index] as number) ^ 1;
-      expect(() => keychain.unseal(changed, 'row-1')).toThrow();
-      expect(() => keychain.unseal(sealed.subarray(0, index), 'row-1')).toThrow();
+  test('does not open with other keys, for another row, changed or cut', () => {
+    const sealed = seals.seal('secret-text', 'row-1');
+    expect(() => createSeals({ current: second, others: [third] }).unseal(sealed, 'row-1')).toThrow();
+    const both = createSeals({ current: second, others: [first] });
+    for (const opener of [seals, both]) {
+      expect(() => opener.unseal(sealed, 'row-2')).toThrow();
+      for (let index = 0; index < sealed.length; index++) {
+        const changed = Buffer.from(sealed);
+        changed[index] = (changed[index] as number) ^ 1;
+        expect(() => opener.unseal(changed, 'row-1')).toThrow();
+        expect(() => opener.unseal(sealed.subarray(0, index), 'row-1')).toThrow();
+      }
     }
+  });
+
+  test('is made with the current key alone, and opens with any, which is told', () => {
+    const seals = createSeals({ current: second, others: [third, first] });
+    const sealedBy = (current: string) => createSeals({ current, others: [] }).seal('secret-text', 'row-1');
+    for (const key of [first, second, third]) expect(seals.unseal(sealedBy(key), 'row-1')).toBe('secret-text');
+    expect([second, third, first].map(key => seals.keyOf(sealedBy(key), 'row-1'))).toEqual([0, 1, 2]);
+    expect(seals.keyOf(sealedBy(newSecretKey()), 'row-1')).toBe(-1);
+    expect(seals.keyOf(sealedBy(second), 'row-2')).toBe(-1);
+    expect(createSeals({ current: second, others: [] }).unseal(seals.seal('new', 'row-1'), 'row-1')).toBe('new');
+    expect(() => createSeals({ current: first, others: [] }).unseal(seals.seal('new', 'row-1'), 'row-1')).toThrow();
   });
 });
 
+test('each purpose and each secret key has a key of its own, which is always the same', () => {
+  const seals = createSeals({ current: first, others: [second] });
+  const derived = MAC_PURPOSES.flatMap(purpose => [0, 1].map(keyNumber => seals.derive(purpose, keyNumber)));
+  expect(new Set(derived.map(key => key.toString('hex'))).size).toBe(2 * MAC_PURPOSES.length);
+  const swapped = createSeals({ current: second, others: [first] });
+  expect(swapped.derive('cards', 1).equals(seals.derive('cards', 0))).toBe(true);
+});
+
+test('a card id of an installation stays what the versions before have computed', () => {
+  const keychain = makeKeychain(Buffer.alloc(32, 7).toString('base64'));
+  expect(keychain.mac('cards', 'a', 'b').toString('hex')).toBe(
+    '2469bcb2efbe646091d25c10982eebf23002d10de76dd250e4155955294031ef',
+  );
+});
+
 test('a code for one purpose or one cut of its parts is no code for another', () => {
-  const keychain = createKeychain(newKey());
+  const keychain = makeKeychain();
   const codes = [
     keychain.mac('cards', 'a', 'b'),
     keychain.mac('cursors', 'a', 'b'),

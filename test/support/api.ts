@@ -5,7 +5,8 @@ import { openApi } from '../../src/api/server.ts';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
-import { createKeychain, type Keychain } from '../../src/platform/secrets.ts';
+import { createKeychain, createSeals, type Keychain, type Seals } from '../../src/platform/secrets.ts';
+import { readLastingKeys } from '../../src/storage/lasting-keys.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { waitFor } from './wait.ts';
@@ -38,8 +39,10 @@ export interface TestApi extends AsyncDisposable {
   baseUrl: string;
   config: Config;
   metrics: Metrics;
+  seals: Seals;
   keychain: Keychain;
   secretKey: string;
+  databaseUrl: string;
   database: TestDatabase;
   request(method: string, path: string, request?: TestRequest): Promise<TestReply>;
   /** Stops the API as SIGTERM would, before the end of the scope. False when a part had to be given up. */
@@ -52,6 +55,8 @@ export interface TestApiOptions {
   settings?: Record<string, string>;
   /** An API whose database and secret key a second one shares. */
   beside?: TestApi;
+  /** Of an installation that is to have a certain one. */
+  secretKey?: string;
 }
 
 /** A Valkey database of this worker's own, emptied. */
@@ -63,11 +68,31 @@ async function valkeyUrl(): Promise<string> {
   return url;
 }
 
+/** Sends requests to the API under an address. */
+export const requestTo =
+  (baseUrl: string): TestApi['request'] =>
+  async (method, path, { as, body, raw, headers = {} } = {}) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(as === undefined ? {} : { Authorization: `Bearer ${as}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(raw === undefined ? {} : { body: raw as string }),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+  };
+
 /** A running API on real stores, asked over real HTTP. */
 export async function createApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { backend = 'postgres', settings = {}, beside } = options;
   const database = beside?.database ?? (await createDatabase());
-  const secretKey = beside?.secretKey ?? randomBytes(32).toString('base64');
+  const secretKey = options.secretKey ?? beside?.secretKey ?? randomBytes(32).toString('base64');
   const config = loadConfig({
     DATABASE_URL: database.url,
     SECRET_KEY: secretKey,
@@ -82,9 +107,17 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
   });
   const metrics = createMetrics('serve');
   const log = createLog(config.LOG_LEVEL, 'serve');
-  const api = await openApi({ databaseUrl: database.url, secretKey, config, log, metrics });
+  const api = await openApi({
+    databaseUrl: database.url,
+    secretKeys: { current: secretKey, others: [] },
+    config,
+    log,
+    metrics,
+  });
   const baseUrl = `http://127.0.0.1:${api.port}`;
   await waitFor(() => api.isReady());
+  const seals = createSeals({ current: secretKey, others: [] });
+  const lastingKeys = await readLastingKeys(database.storage(), seals);
   let closed: Promise<boolean> | undefined;
   const close = () => {
     closed ??= api.close();
@@ -94,26 +127,13 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     baseUrl,
     config,
     metrics,
-    keychain: createKeychain(secretKey),
+    databaseUrl: database.url,
+    seals,
+    keychain: createKeychain(seals, purpose => lastingKeys[purpose]),
     secretKey,
     database,
     close,
-    async request(method, path, { as, body, raw, headers = {} } = {}) {
-      const response = await fetch(`${baseUrl}${path}`, {
-        method,
-        redirect: 'manual',
-        headers: {
-          ...(as === undefined ? {} : { Authorization: `Bearer ${as}` }),
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(raw === undefined ? {} : { body: raw as string }),
-      });
-      const text = await response.text();
-      const isJson = /json/.test(response.headers.get('content-type') ?? '');
-      return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
-    },
+    request: requestTo(baseUrl),
     async [Symbol.asyncDispose]() {
       await close();
       if (!beside) await database[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { type NewApiKey, NewApiKey as NewApiKeySchema } from '../../src/domain/api-keys.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { TOKEN_HEADER } from '../../src/domain/tokens.ts';
-import type { Keychain } from '../../src/platform/secrets.ts';
+import type { Seals } from '../../src/platform/secrets.ts';
 import { insertApiKey } from '../../src/storage/api-keys.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
@@ -37,7 +37,7 @@ export interface SignOverrides {
 /** As much of an API as a tenant needs: the stores behind it. */
 export interface TenantHome {
   database: { storage(): Storage };
-  keychain: Keychain;
+  seals: Seals;
 }
 
 const storages = new WeakMap<TenantHome, Storage>();
@@ -55,7 +55,7 @@ export async function makeTenant(api: TenantHome, name = 'Acme'): Promise<TestTe
   const { id: uuid } = await insertTenant(storage, name, new Date());
   const addKey = async (key: Partial<NewApiKey> = {}): Promise<TestKey> => {
     const parsed = NewApiKeySchema.parse({ name: 'backend', ...key });
-    const { row, shownOnce } = await insertApiKey(storage.forTenant(uuid), api.keychain, parsed, new Date());
+    const { row, shownOnce } = await insertApiKey(storage.forTenant(uuid), api.seals, parsed, new Date());
     return { id: toTypeId('key', row.id), secret: shownOnce.secret ?? '', apiKey: shownOnce.api_key ?? '' };
   };
   const key = await addKey();

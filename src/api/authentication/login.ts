@@ -78,6 +78,6 @@ export function totpSecretOf(account: LoginRow, keychain: Keychain): string {
   return keychain.unseal(account.totp_sealed, account.id);
 }
 
-/** A recovery code as it is kept: bound to the account and to `SECRET_KEY`, so that a dump is not enough to guess it. */
+/** A recovery code as it is kept: bound to the account and to a lasting key, so that a dump is not enough to guess it. */
 export const recoveryHash = (accountId: string, code: string, keychain: Keychain): string =>
   keychain.mac('recovery-codes', accountId, code).toString('base64url');

@@ -1,27 +1,12 @@
 import { z } from 'zod';
 import { AcceptedAnswer } from '../../domain/answers.ts';
-import { toTypeId, typeId } from '../../domain/ids.ts';
-import { Ingestion, QuarantinedAnswer } from '../../domain/ingestion.ts';
+import { typeId } from '../../domain/ids.ts';
+import { Ingestion, presentQuarantined, QuarantinedAnswer } from '../../domain/ingestion.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
-import {
-  deleteQuarantined,
-  findIngestionTotals,
-  findQuarantined,
-  listQuarantined,
-  type QuarantinedRow,
-} from '../../storage/ingestion.ts';
+import { deleteQuarantined, findIngestionTotals, findQuarantined, listQuarantined } from '../../storage/ingestion.ts';
 import { operation, reply } from '../operation.ts';
 
 const QuarantinePath = z.object({ id: typeId('quarantine') });
-
-const presentQuarantined = ({ id, payload, ...row }: QuarantinedRow) => {
-  const { tenant_id: _, question_id, card_id, ...sync } = JSON.parse(payload) as AcceptedAnswer;
-  return {
-    id: toTypeId('quarantine', id),
-    ...row,
-    payload: { ...sync, question_id: toTypeId('question', question_id), card_id: toTypeId('card', card_id) },
-  };
-};
 
 const readIngestion = operation({
   id: 'readIngestion',

@@ -469,6 +469,13 @@ export const RateCounterEntity = defineEntity({
   properties: { key: text().primary(), count: p.bigint('number'), expires_at: moment() },
 });
 
+/** The keys that codes are computed with: they outlive the secret key that they are encrypted with. */
+export const LastingKeyEntity = defineEntity({
+  name: 'LastingKey',
+  tableName: 'lasting_keys',
+  properties: { purpose: text().primary(), key_sealed: p.blob(), created_at: moment() },
+});
+
 export const SchemaStateEntity = defineEntity({
   name: 'SchemaState',
   tableName: 'schema_state',
@@ -503,5 +510,6 @@ export const ENTITIES = [
   VanishedAnswerEntity,
   IdempotencyKeyEntity,
   RateCounterEntity,
+  LastingKeyEntity,
   SchemaStateEntity,
 ];

@@ -1,0 +1,68 @@
+import { AcceptedAnswer } from '../domain/answers.ts';
+import { parseTypeId, toTypeId } from '../domain/ids.ts';
+import { presentQuarantined } from '../domain/ingestion.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { openProducer, type Producer } from '../queue/producer.ts';
+import { findQuarantined, listQuarantined, type QuarantinedRow } from '../storage/ingestion.ts';
+import type { TenantStorage } from '../storage/orm.ts';
+import { type CommandContext, doWithLine, type Options, UsageError } from './command.ts';
+import { tenantOf } from './tenant-option.ts';
+
+const PAGE = 100;
+
+/** `quarantine list --tenant T`: the tenant's accepted answers that could not be stored, newest first, with the reason. */
+export async function listTenantQuarantine(context: CommandContext, options: Options) {
+  const data = [];
+  for await (const row of entriesOf(await tenantOf(context, options))) data.push(presentQuarantined(row));
+  return { data };
+}
+
+/**
+ * `quarantine replay --tenant T [--id Q]`: sends one entry, or all, through the queue again.
+ *
+ * An entry leaves the quarantine when the worker has stored it; what can't be stored stays, so that a second run harms
+ * nothing.
+ */
+export async function replayQuarantine(context: CommandContext, options: Options) {
+  const tenant = await tenantOf(context, options);
+  const entries = options.id === undefined ? entriesOf(tenant) : [await entryOf(tenant, options)];
+  const { databaseUrl, config, log } = context;
+  const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, createMetrics('cli'));
+  const replayed: string[] = [];
+  try {
+    await queue.checked();
+    for await (const row of entries) replayed.push(await replay(context, tenant.tenantId, row, queue));
+  } finally {
+    await queue.close();
+  }
+  return { replayed };
+}
+
+async function* entriesOf(tenant: TenantStorage): AsyncGenerator<QuarantinedRow> {
+  let after: string[] | null = null;
+  do {
+    const page = await listQuarantined(tenant, PAGE, after);
+    yield* page.rows;
+    after = page.next;
+  } while (after);
+}
+
+async function entryOf(tenant: TenantStorage, options: Options): Promise<QuarantinedRow> {
+  const id = parseTypeId('quarantine', String(options.id));
+  if (id === undefined) throw new UsageError('--id: there is no such quarantined answer');
+  return findQuarantined(tenant, id);
+}
+
+/** The line is written first, as the API does: what was tried is told, whatever becomes of it. */
+async function replay(
+  context: CommandContext,
+  tenantId: string,
+  row: QuarantinedRow,
+  queue: Producer,
+): Promise<string> {
+  const shown = { id: toTypeId('quarantine', row.id) };
+  await doWithLine(context, 'quarantine.replayed', async () => ({ tenantId, shown }));
+  const answer = AcceptedAnswer.parse(JSON.parse(row.payload));
+  await queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length);
+  return shown.id;
+}

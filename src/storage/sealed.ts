@@ -1,0 +1,138 @@
+import type { Client } from 'pg';
+import { withClient } from '../platform/postgres-client.ts';
+import type { Seals } from '../platform/secrets.ts';
+
+/** Where sealed values are stored; all in SQL. */
+interface SealedColumn {
+  table: string;
+  /** The primary key. */
+  key: string;
+  /** What a value is bound to. */
+  context: string;
+  /** The value as bytes, or null. */
+  value: string;
+  /** The assignment that writes `$1`. */
+  assignment: string;
+}
+
+const bytes = (table: string, key: string, context: string, column: string): SealedColumn => ({
+  table,
+  key,
+  context,
+  value: column,
+  assignment: `${column} = $1`,
+});
+
+/** Every column that is sealed. What a browser carries to an identity provider is sealed too, for ten minutes. */
+const COLUMNS: SealedColumn[] = [
+  bytes('lasting_keys', 'purpose', "'lasting-key:' || purpose", 'key_sealed'),
+  bytes('api_keys', 'tenant_id, id', 'id::text', 'secret_sealed'),
+  bytes('api_keys', 'tenant_id, id', 'id::text', 'previous_secret_sealed'),
+  bytes('accounts', 'id', 'id::text', 'totp_sealed'),
+  {
+    table: 'idempotency_keys',
+    key: 'tenant_id, credential_id, key',
+    context: 'credential_id::text',
+    value: "case when body like 'sealed:%' then decode(substr(body, 8), 'base64') end",
+    assignment: String.raw`body = 'sealed:' || translate(encode($1, 'base64'), E'\n', '')`,
+  },
+];
+
+const BATCH = 200;
+
+interface SealedRow {
+  /** The values of the primary key. */
+  place: string[];
+  context: string;
+  sealed: Buffer;
+}
+
+/** How many values each secret key opens, `SECRET_KEY` first, and how many none does. */
+export interface SealedTally {
+  byKey: number[];
+  unreadable: number;
+}
+
+/** Counts what is sealed, by the key that opens it. The connection's user must own the tables. */
+export async function tallySealed(url: string, seals: Seals): Promise<SealedTally> {
+  const tally: SealedTally = { byKey: Array.from({ length: seals.keyCount }, () => 0), unreadable: 0 };
+  await forEachSealed(url, async (_, row) => {
+    const keyNumber = seals.keyOf(row.sealed, row.context);
+    if (keyNumber < 0) tally.unreadable++;
+    else tally.byKey[keyNumber] = (tally.byKey[keyNumber] as number) + 1;
+  });
+  return tally;
+}
+
+/** What a rotation did. */
+export interface Renewal {
+  renewed: number;
+  /** Were under the present key already. */
+  untouched: number;
+  /** No key opens them; left as they are. */
+  unreadable: number;
+}
+
+/**
+ * Seals every value anew that is not under the present key.
+ *
+ * Each by a statement of its own, which holds one row for a moment and can't meet another in a circle; a value that
+ * somebody else has changed meanwhile is theirs.
+ */
+export async function renewSealed(url: string, seals: Seals): Promise<Renewal> {
+  const renewal: Renewal = { renewed: 0, untouched: 0, unreadable: 0 };
+  await forEachSealed(url, async (write, { sealed, context }) => {
+    const keyNumber = seals.keyOf(sealed, context);
+    if (keyNumber < 0) renewal.unreadable++;
+    else if (keyNumber === 0) renewal.untouched++;
+    else renewal.renewed += await write(seals.seal(seals.unseal(sealed, context), context));
+  });
+  return renewal;
+}
+
+/** Replaces the value that is visited, if it is still the same; gives 1, or 0 if it is not. */
+type Write = (sealed: Buffer) => Promise<number>;
+
+/** Visits every sealed value one by one, of all tenants, in batches that hold nothing in between. */
+const forEachSealed = (url: string, visit: (write: Write, row: SealedRow) => Promise<void>): Promise<void> =>
+  withClient(url, async client => {
+    await client.query('set row_security = off'); // who may not see every row gets an error, and never some of them
+    for (const column of COLUMNS)
+      for await (const row of rowsOf(client, column)) await visit(sealed => replace(client, column, row, sealed), row);
+  });
+
+async function* rowsOf(client: Client, column: SealedColumn): AsyncGenerator<SealedRow> {
+  let rows = await readBatch(client, column);
+  while (rows.length > 0) {
+    yield* rows;
+    rows = await readBatch(client, column, rows.at(-1));
+  }
+}
+
+async function readBatch(
+  client: Client,
+  { table, key, context, value }: SealedColumn,
+  after?: SealedRow,
+): Promise<SealedRow[]> {
+  const params = after?.place.map((_, index) => `$${index + 1}`).join(', ');
+  const { rows } = await client.query<SealedRow>(
+    `select array[${key.replaceAll(/\w+/g, '$&::text')}] as place, ${context} as context, ${value} as sealed from ${table}
+     where ${value} is not null ${params === undefined ? '' : `and (${key}) > (${params})`} order by ${key} limit ${BATCH}`,
+    after?.place,
+  );
+  return rows;
+}
+
+async function replace(
+  client: Client,
+  { table, key, value, assignment }: SealedColumn,
+  { place, sealed }: SealedRow,
+  renewed: Buffer,
+): Promise<number> {
+  const params = place.map((_, index) => `$${index + 3}`).join(', ');
+  const { rowCount } = await client.query(
+    `update ${table} set ${assignment} where (${key}) = (${params}) and ${value} = $2`,
+    [renewed, sealed, ...place],
+  );
+  return rowCount ?? 0;
+}
