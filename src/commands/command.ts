@@ -6,15 +6,21 @@ import { createKeychain, type Keychain } from '../platform/secrets.ts';
 import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 
+/** Between a command and the person who called it. */
+export interface Terminal {
+  /** What was sent on standard input, without the last line break. */
+  readInput(): Promise<string>;
+  /** Says on standard error how far the command is. */
+  tell(line: string): void;
+}
+
 /** What a command of the command line works with. */
-export interface CommandContext {
+export interface CommandContext extends Terminal {
   config: Config;
   log: Log;
   storage: Storage;
   keychain: Keychain;
   now: Date;
-  /** What was sent on standard input, without the last line break. */
-  readInput(): Promise<string>;
 }
 
 /** The options of a command, by name without the dashes. */
@@ -67,7 +73,7 @@ export const doWithLine = <T extends Shown>(
 export async function withStorage<T>(
   config: Config,
   log: Log,
-  readInput: () => Promise<string>,
+  terminal: Terminal,
   run: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const database = await openDatabase(config, true, log);
@@ -81,7 +87,7 @@ export async function withStorage<T>(
         storage,
         keychain: createKeychain(database.secretKey),
         now: new Date(),
-        readInput,
+        ...terminal,
       });
     } finally {
       await storage.close();

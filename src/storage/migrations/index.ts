@@ -6,6 +6,7 @@ import { Results } from './20261125-results.ts';
 import { Search } from './20261126-search.ts';
 import { Identities } from './20261127-identities.ts';
 import { Tenants } from './20261128-tenants.ts';
+import { DeletedTenants } from './20261130-deleted-tenants.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -17,7 +18,8 @@ export const MIGRATIONS = [
   { name: '20261126-search', class: Search },
   { name: '20261127-identities', class: Identities },
   { name: '20261128-tenants', class: Tenants },
+  { name: '20261130-deleted-tenants', class: DeletedTenants },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 8;
+export const NEEDED_SCHEMA = 10;
