@@ -2,10 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { backends } from '../support/api.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { connectQueue, type QueueTarget } from '../../src/queue/connection.ts';
+import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { backends, valkeyUrl, waitFor } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
 import { freePort, runCommand, startProcess } from '../support/process.ts';
 import { insertSample, readColumns } from '../support/rows.ts';
 
@@ -18,86 +22,97 @@ async function makeBundle(environment: Record<string, string>) {
   return { text: stdout, bundle: JSON.parse(stdout) };
 }
 
-/** A row in every table of ours, in which every column that can holds the text. */
-async function markEveryTable(database: TestDatabase, text: string): Promise<{ tables: string[]; ids: string[] }> {
+const MARKER = 'marker7f3a';
+const MARKED = new RegExp(`${MARKER}|${Buffer.from(MARKER).toString('hex')}`);
+/** Whose rows mean something to the commands. */
+const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants'];
+/** In which nothing can be written. */
+const NUMBERS_ALONE = [
+  ...['deleted_answers', 'vanished_answers', 'ingestion_totals'],
+  ...['flush_producers', 'lost_flushes', 'recorded_flushes'],
+];
+
+/** A row in every table of ours, with the marker in every column that can hold it. */
+async function markEveryTable(database: TestDatabase, tenantId: string): Promise<string[]> {
   const columns = await readColumns(database);
-  const left = ['schema_state', 'schema_migrations', 'deleted_tenants']; // whose rows mean something to the command
-  const tables = [...new Set(columns.map(({ table }) => table))].filter(table => !left.includes(table));
-  const tenantId = randomUUID();
-  for (const table of tables)
-    await database.query(
-      ...insertSample(columns, table, { tenant_id: tenantId, ...(table === 'tenants' && { id: tenantId }) }, text),
-    );
-  return { tables, ids: [tenantId, toTypeId('tenant', tenantId)] };
+  const tables = [...new Set(columns.map(({ table }) => table))].filter(table => !OF_THE_SCHEMA.includes(table));
+  for (const table of tables) {
+    const given = { tenant_id: tenantId, ...(table === 'tenants' ? { id: tenantId } : {}) };
+    await database.query(...insertSample(columns, table, given, MARKER));
+  }
+  return tables.filter(table => !NUMBERS_ALONE.includes(table));
 }
 
+/** Puts a flush with the marker into the queue. */
+async function markQueue(target: QueueTarget): Promise<void> {
+  const connection = connectQueue(target, createLog('silent', 'test'));
+  if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');
+  const answers = [anAcceptedAnswer({ identity: MARKER, comment: MARKER })];
+  await connection.queue().add('answers.record', { v: 1, flush: randomUUID(), answers }, KEPT_UNTIL_DONE);
+  await connection.close();
+}
+
+const tablesWithMarker = async (database: TestDatabase, tables: string[]): Promise<string[]> => {
+  const found = [];
+  for (const table of tables) {
+    const rows = await database.query<{ row: string }>(`select t::text as row from ${table} t`);
+    if (rows.some(({ row }) => MARKED.test(row))) found.push(table);
+  }
+  return found;
+};
+
+describe.each(backends())('the support bundle, with the queue in %s', backend => {
+  test('has nothing that anybody wrote and no secret, and the figures of everything', async () => {
+    await using database = await createDatabase();
+    const redisUrl = backend === 'valkey' ? await valkeyUrl() : undefined;
+    const environment = {
+      DATABASE_URL: database.url,
+      METRICS_PORT: String(await freePort()),
+      SMTP_URL: `smtp://${MARKER}:${MARKER}@mail.example`,
+      MAIL_FROM: `${MARKER} <${MARKER}@mail.example>`,
+      OIDC_ISSUER: `https://${MARKER}.example`,
+      OIDC_CLIENT_ID: MARKER,
+      OIDC_CLIENT_SECRET: MARKER,
+      BASE_URL: `https://${MARKER}.example`,
+      ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+    };
+    await using server = await startProcess('serve', { ...environment, SECRET_KEY });
+    await server.awaitProbe('/readyz');
+    await fetch(`${server.baseUrl}/v1/questions?${MARKER}=1`, { headers: { Authorization: `Bearer ${MARKER}` } });
+    const tenantId = randomUUID();
+    const tables = await markEveryTable(database, tenantId);
+    await markQueue({ databaseUrl: database.url, redisUrl });
+
+    const { text, bundle } = await makeBundle(environment);
+    expect(await tablesWithMarker(database, tables)).toEqual(tables);
+    expect(text).not.toMatch(MARKED);
+    const { host } = new URL(database.url);
+    for (const one of [tenantId, toTypeId('tenant', tenantId), SECRET_KEY, database.url, host])
+      expect(text).not.toContain(one);
+
+    expect(bundle.doctor.checks).toContainEqual(expect.objectContaining({ name: 'database', ok: true }));
+    expect(bundle.settings).toMatchObject({
+      SMTP_URL: 'set',
+      REDIS_URL: backend === 'valkey' ? 'set' : 'absent',
+      DATABASE_POOL: 10,
+    });
+    expect(bundle.database.tables.map(({ name }: { name: string }) => name)).toContain('public.answers');
+    expect(bundle.database.indexes).toContainEqual(
+      expect.objectContaining({ name: 'public.answers_newest', valid: true }),
+    );
+    expect(bundle.database.settings).toContainEqual(expect.objectContaining({ name: 'fsync' }));
+    expect(bundle.database.migrations.length).toBeGreaterThan(5);
+    expect(bundle.database.quarantine).toEqual([expect.objectContaining({ reason: 'other', entries: 1 })]);
+    expect(bundle.database.conservation).toEqual([expect.objectContaining({ lost_flushes: 1, vanished_answers: 1 })]);
+    expect(bundle.queue.queues.answers.jobs).toMatchObject({ waiting: 1, failed: 0 });
+    expect(bundle.queue.durability.reasons).toEqual([]);
+    if (backend === 'valkey') expect(bundle.queue.settings).toMatchObject({ appendonly: 'yes', appendfsync: 'always' });
+    expect(bundle.metrics).toContainEqual(expect.stringMatching(/^parley_build_info\{.*role="serve"\} 1$/));
+    for (const look of Object.values(bundle.database)) expect(look).not.toHaveProperty('error');
+  }, 60_000);
+});
+
 describe('the support bundle', () => {
-  test.each(backends())(
-    'has nothing that anybody wrote and no secret, with the queue in %s',
-    async backend => {
-      await using database = await createDatabase();
-      const marker = 'marker7f3a';
-      const { tables, ids } = await markEveryTable(database, marker);
-      for (const table of tables.filter(
-        name =>
-          ![
-            'flush_producers',
-            'lost_flushes',
-            'vanished_answers',
-            'deleted_answers',
-            'recorded_flushes',
-            'ingestion_totals',
-          ].includes(name),
-      ))
-        expect([
-          table,
-          (await database.query<{ row: string }>(`select t::text as row from ${table} t`))[0]?.row,
-        ]).toEqual([table, expect.stringMatching(new RegExp(`${marker}|${Buffer.from(marker).toString('hex')}`))]);
-      const environment = {
-        DATABASE_URL: database.url,
-        METRICS_PORT: String(await freePort()),
-        SMTP_URL: `smtp://${marker}:${marker}@mail.example`,
-        MAIL_FROM: `${marker} <${marker}@mail.example>`,
-        OIDC_ISSUER: `https://${marker}.example`,
-        OIDC_CLIENT_ID: marker,
-        OIDC_CLIENT_SECRET: marker,
-        BASE_URL: `https://${marker}.example`,
-        ...(backend === 'valkey' ? { REDIS_URL: `${inject('valkeyUrl')}/${process.env.VITEST_POOL_ID ?? '0'}` } : {}),
-      };
-      await using server = await startProcess('start', { ...environment, SECRET_KEY });
-      await server.awaitProbe('/readyz');
-      await fetch(`${server.baseUrl}/v1/questions?${marker}=1`, { headers: { Authorization: `Bearer ${marker}` } });
-
-      const { text, bundle } = await makeBundle(environment);
-      expect(text).not.toContain(marker);
-      expect(text).not.toContain(Buffer.from(marker).toString('hex'));
-      for (const secret of [...ids, SECRET_KEY, database.url, new URL(database.url).host])
-        expect(text).not.toContain(secret);
-
-      expect(bundle.doctor.checks).toContainEqual(expect.objectContaining({ name: 'database', ok: true }));
-      expect(bundle.settings).toMatchObject({
-        SMTP_URL: 'set',
-        REDIS_URL: backend === 'valkey' ? 'set' : 'absent',
-        DATABASE_POOL: 10,
-      });
-      expect(bundle.database.tables.map(({ name }: { name: string }) => name)).toContain('public.answers');
-      expect(bundle.database.indexes).toContainEqual(
-        expect.objectContaining({ name: 'public.answers_newest', valid: true }),
-      );
-      expect(bundle.database.settings).toContainEqual(expect.objectContaining({ name: 'fsync' }));
-      expect(bundle.database.migrations.length).toBeGreaterThan(5);
-      expect(bundle.database.quarantine).toEqual([expect.objectContaining({ reason: 'other', entries: 1 })]);
-      expect(bundle.database.conservation).toEqual([expect.objectContaining({ lost_flushes: 1, vanished_answers: 1 })]);
-      expect(bundle.queue.queues.answers.jobs).toMatchObject({ waiting: 0, failed: 0 });
-      expect(bundle.queue.durability.reasons).toEqual([]);
-      if (backend === 'valkey')
-        expect(bundle.queue.settings).toMatchObject({ appendonly: 'yes', appendfsync: 'always' });
-      expect(bundle.metrics).toContainEqual(expect.stringMatching(/^parley_build_info\{.*role="start"\} 1$/));
-      for (const look of Object.values(bundle.database)) expect(look).not.toHaveProperty('error');
-    },
-    60_000,
-  );
-
   test('says which store can not be reached, and tells the rest', async () => {
     await using database = await createDatabase();
     const REDIS_URL = `redis://:a-long-password@127.0.0.1:${await freePort()}`;

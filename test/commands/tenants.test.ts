@@ -1,26 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { runCommand, startProcess } from '../support/process.ts';
+import { createCommandLine } from '../support/command-line.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { startProcess } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
-
-async function createCommandLine() {
-  const database = await createDatabase();
-  const environment = { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') };
-  const run = (...args: string[]) => runCommand(args, environment);
-  return {
-    database,
-    environment,
-    run,
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
-    async json(...args: string[]): Promise<any> {
-      const { code, stdout, stderr } = await run(...args);
-      if (code !== 0) throw new Error(stderr);
-      return JSON.parse(stdout);
-    },
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-  };
-}
 
 /** Answers with their card records, of the only tenant of that name. */
 const giveAnswers = (database: TestDatabase, name: string, count: number) =>
@@ -41,16 +23,17 @@ const countAnswers = async (database: TestDatabase): Promise<number> =>
 describe('tenant delete', () => {
   test('deletes one tenant of those that are listed, and says what that was', async () => {
     await using cli = await createCommandLine();
-    const gone = await cli.json('tenant', 'create', '--name', 'Gone & forgotten');
-    const kept = await cli.json('tenant', 'create', '--name', 'Kept');
-    await cli.json('api-key', 'create', '--tenant', gone.id, '--name', 'backend');
+    const gone = await cli.json(['tenant', 'create', '--name', 'Gone & forgotten']);
+    const kept = await cli.json(['tenant', 'create', '--name', 'Kept']);
+    await cli.json(['api-key', 'create', '--tenant', gone.id, '--name', 'backend']);
     await giveAnswers(cli.database, 'Gone & forgotten', 3);
     await giveAnswers(cli.database, 'Kept', 2);
-    expect((await cli.json('tenant', 'list')).data).toEqual([gone, kept]);
+    expect((await cli.json(['tenant', 'list'])).data).toEqual([gone, kept]);
 
-    const { code, stdout, stderr } = await cli.run(
-      ...['tenant', 'delete', '--tenant', gone.id, '--confirm', 'Gone & forgotten'],
-    );
+    const { code, stdout, stderr } = await cli.run([
+      ...['tenant', 'delete', '--tenant', gone.id],
+      ...['--confirm', 'Gone & forgotten'],
+    ]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/The tenant is gone/);
     expect(JSON.parse(stdout)).toEqual({
@@ -62,16 +45,16 @@ describe('tenant delete', () => {
         ...{ answers: 3, card_records: 3, audit_log: 2 },
       },
     });
-    expect((await cli.json('tenant', 'list')).data).toEqual([kept]);
+    expect((await cli.json(['tenant', 'list'])).data).toEqual([kept]);
     expect(await countAnswers(cli.database)).toBe(2);
     expect(await cli.database.query('select from vanished_answers')).toEqual([]);
-    const again = await cli.json('tenant', 'delete', '--tenant', gone.id);
+    const again = await cli.json(['tenant', 'delete', '--tenant', gone.id]);
     expect(again).toMatchObject({ id: gone.id, deleted: {} });
   }, 60_000);
 
   test('deletes nothing without the name, with another, or of a tenant that is not there', async () => {
     await using cli = await createCommandLine();
-    const { id } = await cli.json('tenant', 'create', '--name', 'Acme');
+    const { id } = await cli.json(['tenant', 'create', '--name', 'Acme']);
     const faults: [string[], RegExp][] = [
       [['--tenant', id], /--confirm is needed/],
       [['--tenant', id, '--confirm', 'acme'], /--confirm: is not the tenant's name, which is "Acme"/],
@@ -79,16 +62,16 @@ describe('tenant delete', () => {
       [['--tenant', 'tenant_00000000008008000000000001', '--confirm', 'Acme'], /--tenant: there is no such tenant/],
     ];
     for (const [args, complaint] of faults) {
-      const { code, stdout, stderr } = await cli.run('tenant', 'delete', ...args);
+      const { code, stdout, stderr } = await cli.run(['tenant', 'delete', ...args]);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(complaint);
     }
-    expect((await cli.json('tenant', 'list')).data).toHaveLength(1);
+    expect((await cli.json(['tenant', 'list'])).data).toHaveLength(1);
   }, 60_000);
 
   test('that is killed half-way is finished by the next, which needs no name any more', async () => {
     await using cli = await createCommandLine();
-    const { id } = await cli.json('tenant', 'create', '--name', 'Acme');
+    const { id } = await cli.json(['tenant', 'create', '--name', 'Acme']);
     await giveAnswers(cli.database, 'Acme', 30_000);
     await using killed = await startProcess(`tenant delete --tenant ${id} --confirm Acme`, cli.environment);
     await waitFor(async () => (await countAnswers(cli.database)) < 30_000);
@@ -96,7 +79,7 @@ describe('tenant delete', () => {
     expect(await killed.exited).toBe('SIGKILL');
     const left = await countAnswers(cli.database);
     expect(left).toBeGreaterThan(0);
-    const { deleted } = await cli.json('tenant', 'delete', '--tenant', id);
+    const { deleted } = await cli.json(['tenant', 'delete', '--tenant', id]);
     expect(deleted.answers).toBeLessThanOrEqual(left); // a batch of the killed one may still have been committed
     expect(await countAnswers(cli.database)).toBe(0);
     expect(await cli.database.query('select from card_records')).toEqual([]);
