@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { arch, availableParallelism, freemem, platform, release, totalmem, uptime } from 'node:os';
-import { unescape } from 'node:querystring';
+import { unescape as decode } from 'node:querystring';
 import { BUILD } from '../platform/build-info.ts';
 import { type Config, maskSettings, SECRET_SETTINGS } from '../platform/config.ts';
 import type { Database } from '../platform/database.ts';
@@ -42,7 +42,7 @@ function secretsOf(config: Config, database: Database): string[] {
   return values.flatMap(value => {
     if (value === undefined) return [];
     const password = URL.canParse(value) ? new URL(value).password : '';
-    return [value, password, unescape(password)].filter(secret => secret.length >= LEAST_SECRET);
+    return [value, password, decode(password)].filter(secret => secret.length >= LEAST_SECRET);
   });
 }
 

@@ -131,6 +131,15 @@ describe('the support bundle', () => {
     expect(away.text).not.toContain('secret-word');
   }, 60_000);
 
+  test('hides a secret that a message of the database repeats', async () => {
+    await using database = await createDatabase();
+    const url = new URL(database.url);
+    url.username = url.password = 'one%20word%20twice';
+    const { text, bundle } = await makeBundle({ DATABASE_URL: url.href });
+    expect(bundle.database.error).toContain('"[secret]"');
+    expect(text).not.toContain('one word twice');
+  }, 30_000);
+
   test('says what is wrong with the settings where these are', async () => {
     const { bundle } = await makeBundle({ PORT: 'x' });
     expect(bundle.doctor).toMatchObject({ ok: false, checks: [{ detail: expect.stringMatching(/^PORT:/) }] });
