@@ -18,9 +18,12 @@ const USAGE = `parley <command>
   serve | work                   the API alone | the worker alone
   migrate                        bring the schema up to this version
   doctor                         say what is wrong and how to mend it
+  support-bundle [--out FILE]    what helps to find a fault, without secrets and without anybody's data
   openapi | env-example          print the OpenAPI document | every setting
 
   tenant create  --name N
+  tenant list
+  tenant delete  --tenant T --confirm NAME    delete everything of a tenant, for good
   api-key create --tenant T --name N [--public] [--scopes a,b] [--expires-at TIME] [--origins a,b]
   api-key list   --tenant T
   api-key rotate --id K [--overlap-hours N]
@@ -41,6 +44,8 @@ type StorageCommand = (context: CommandContext, options: Options) => Promise<unk
 /** Each loaded only when it is asked for. */
 const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
   'tenant create': async () => (await import('./commands/tenants.ts')).createTenant,
+  'tenant list': async () => (await import('./commands/tenants.ts')).listTenants,
+  'tenant delete': async () => (await import('./commands/tenants.ts')).removeTenant,
   'api-key create': async () => (await import('./commands/api-keys.ts')).createApiKey,
   'api-key list': async () => (await import('./commands/api-keys.ts')).listTenantKeys,
   'api-key rotate': async () => (await import('./commands/api-keys.ts')).rotateKey,
@@ -57,6 +62,8 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
 const print = (value: unknown): void =>
   void process.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`);
 
+const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+
 async function readInput(): Promise<string> {
   let input = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) input += chunk;
@@ -71,6 +78,7 @@ const parseOptions = (args: string[]): { words: string[]; options: Options } => 
     options: {
       name: value,
       tenant: value,
+      confirm: value,
       public: { type: 'boolean' },
       scopes: value,
       'expires-at': value,
@@ -80,6 +88,7 @@ const parseOptions = (args: string[]): { words: string[]; options: Options } => 
       email: value,
       role: value,
       dir: value,
+      out: value,
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -138,6 +147,10 @@ async function run(words: string[], options: Options): Promise<void> {
     process.exitCode = diagnosis.ok ? 0 : 1;
     return;
   }
+  if (command === 'support-bundle') {
+    const { makeSupportBundle } = await import('./commands/support-bundle.ts');
+    return makeSupportBundle(process.env, createLog('silent', 'support-bundle'), options, print);
+  }
   if (command === 'cell') return (await import('./commands/cell.ts')).runCell();
   if (command === 'openapi') return print(await openApi());
 
@@ -148,7 +161,7 @@ async function run(words: string[], options: Options): Promise<void> {
     const { withStorage } = await import('./commands/command.ts');
     const log = createLog(config.LOG_LEVEL === 'info' ? 'warn' : config.LOG_LEVEL, 'cli');
     const storageCommand = await load();
-    return print(await withStorage(config, log, readInput, context => storageCommand(context, options)));
+    return print(await withStorage(config, log, { readInput, tell }, context => storageCommand(context, options)));
   }
   const log = createLog(config.LOG_LEVEL, command);
   if (command === 'start' || command === 'serve' || command === 'work') return runUntilStopped(command, config, log);

@@ -17,6 +17,7 @@ import { createApi, createWorker, type TestApi, type TestReply, type TestRequest
 import { anAnswer, answerTo, aQuestion, makeTenant, storageOf, type TestTenant } from './support/make.ts';
 import { createProvider, type TestProvider } from './support/oidc.ts';
 import { cookieOf, makeMember, openSession, PASSWORD } from './support/person.ts';
+import { noTerminal } from './support/process.ts';
 
 const root = new URL('..', import.meta.url);
 const stored = await readFile(new URL('docs/openapi.json', root), 'utf8');
@@ -302,7 +303,7 @@ describe('a running service', () => {
     await by('logOut', await openSession(api, person.accountId));
     await by('endSessions', await openSession(api, person.accountId));
     await by('requestPasswordReset', {}, {}, { body: { email: person.email } });
-    const reset = await createPasswordReset({ ...context, readInput: async () => '' }, { email: person.email });
+    const reset = await createPasswordReset({ ...context, ...noTerminal }, { email: person.email });
     await by('resetPassword', {}, { token: tokenIn(reset.link) }, { body: { password: PASSWORD } });
     const begun = await by('beginOidcLogin', {});
     provider.subject = { sub: 'grace', email: person.email, email_verified: true };

@@ -6,8 +6,16 @@ import { createSeals, type Seals } from '../platform/secrets.ts';
 import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 
+/** Between a command and the person who called it. */
+export interface Terminal {
+  /** What was sent on standard input, without the last line break. */
+  readInput(): Promise<string>;
+  /** Says on standard error how far the command is. */
+  tell(line: string): void;
+}
+
 /** What a command of the command line works with. */
-export interface CommandContext {
+export interface CommandContext extends Terminal {
   config: Config;
   log: Log;
   storage: Storage;
@@ -15,8 +23,6 @@ export interface CommandContext {
   databaseUrl: string;
   seals: Seals;
   now: Date;
-  /** What was sent on standard input, without the last line break. */
-  readInput(): Promise<string>;
 }
 
 /** The options of a command, by name without the dashes. */
@@ -69,7 +75,7 @@ export const doWithLine = <T extends Shown>(
 export async function withStorage<T>(
   config: Config,
   log: Log,
-  readInput: () => Promise<string>,
+  terminal: Terminal,
   run: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const database = await openDatabase(config, true, log);
@@ -84,7 +90,7 @@ export async function withStorage<T>(
         databaseUrl: database.url,
         seals: createSeals(database.secretKeys),
         now: new Date(),
-        readInput,
+        ...terminal,
       });
     } finally {
       await storage.close();

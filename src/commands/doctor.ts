@@ -1,5 +1,5 @@
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
-import { openDatabase } from '../platform/database.ts';
+import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
@@ -27,8 +27,15 @@ const well = (name: string, detail: string): Check => ({ name, ok: true, detail 
 const ill = (name: string, detail: string, mend: string): Check => ({ name, ok: false, detail, mend });
 const reasonOf = (error: unknown): string => (error as Error).message || String(error);
 
+/** A further look at what the doctor looks at, while a database that is Parley's own runs. */
+export type Look = (config: Config, database: Database) => Promise<void>;
+
 /** Looks at the configuration, the database and the queue, and says of each what is wrong and how to mend it. */
-export async function diagnose(environment: NodeJS.ProcessEnv, log: Log): Promise<Diagnosis> {
+export async function diagnose(
+  environment: NodeJS.ProcessEnv,
+  log: Log,
+  look: Look = async () => undefined,
+): Promise<Diagnosis> {
   let config: Config;
   try {
     config = loadConfig(environment);
@@ -37,14 +44,15 @@ export async function diagnose(environment: NodeJS.ProcessEnv, log: Log): Promis
     const checks = error.faults.map(fault => ill('configuration', fault, 'See config/env.example for every setting.'));
     return { ok: false, checks };
   }
-  const checks = [well('configuration', 'every setting is valid'), ...(await examine(config, log))];
+  const checks = [well('configuration', 'every setting is valid'), ...(await examine(config, log, look))];
   return { ok: checks.every(check => check.ok), checks };
 }
 
-async function examine(config: Config, log: Log): Promise<Check[]> {
+async function examine(config: Config, log: Log, look: Look): Promise<Check[]> {
   try {
     const database = await openDatabase(config, true, log);
     try {
+      await look(config, database);
       const onDatabase = await examineDatabase(database.url, database.secretKeys);
       const reached = onDatabase[0]?.ok;
       return [...onDatabase, ...(reached || config.REDIS_URL ? await examineQueue(config, database.url) : [])];

@@ -3,10 +3,12 @@ import type { TenantStorage } from '../storage/orm.ts';
 import { findTenant } from '../storage/tenants.ts';
 import { type CommandContext, type Options, required, UsageError } from './command.ts';
 
+export const noSuchTenant = (): UsageError => new UsageError('--tenant: there is no such tenant');
+
 /** The tenant that `--tenant` names. */
 export async function tenantOf({ storage }: CommandContext, options: Options): Promise<TenantStorage> {
   const id = parseTypeId('tenant', required(options, 'tenant'));
   const tenant = id === undefined ? undefined : storage.forTenant(id);
-  if (!tenant || !(await findTenant(tenant))) throw new UsageError('--tenant: there is no such tenant');
+  if (!tenant || !(await findTenant(tenant))) throw noSuchTenant();
   return tenant;
 }

@@ -130,12 +130,14 @@ const SUPERSEDED = `revised_from = ${COUNTED}`;
  * Records flushes in one transaction: answers, what the cards need to know, the quarantine, what the questions' results
  * count, and the tenants' totals.
  *
- * A flush that was recorded before counts for nothing, so a job delivered twice changes neither rows nor totals. The
+ * A flush that was recorded before counts for nothing, so a job delivered twice changes neither rows nor totals. Answers
+ * of a tenant that was deleted leave nothing, and are given as repeated like any that was deleted since. The
  * rules between syncs of one id are those of `compareSyncs`. `unstorable` answers go to the quarantine.
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
   storage.transaction(async (session): Promise<RecordedCounts> => {
-    const answers = (await markRecorded(session, flushes)).flatMap(flush => flush.answers);
+    const arrived = (await markRecorded(session, flushes)).flatMap(flush => flush.answers);
+    const answers = await withoutDeletedTenants(session, arrived);
     const storable = answers.filter(answer => !unstorable.has(answer));
     const settled = await upsertAnswers(session, storable);
     for (const [answer, detail] of unstorable)
@@ -149,8 +151,9 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       addToTotals(session, settled, replayed),
     ]);
     await countAnswers(session, removed); // hardly ever any: those that were deleted in this very moment
-    const { stored, repeated, conflicts } = settled;
-    return { stored: stored.length, repeated: repeated.length, quarantined: conflicts.length };
+    const { stored, conflicts } = settled;
+    const repeated = settled.repeated.length + arrived.length - answers.length;
+    return { stored: stored.length, repeated, quarantined: conflicts.length };
   });
 
 /**
@@ -160,7 +163,8 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
  */
 export const quarantineSealed = (storage: Storage, answer: SealedAnswer, detail: string): Promise<RecordedCounts> =>
   storage.transaction(async session => {
-    const isFresh = (await markRecorded(session, [answer])).length > 0;
+    const fresh = await withoutDeletedTenants(session, await markRecorded(session, [answer]));
+    const isFresh = fresh.length > 0;
     const { tenant_id, answer_id, replay_of, sealed } = answer;
     if (isFresh && !replay_of) {
       const told = Buffer.from(detail.replaceAll('\u0000', '').slice(0, MAX_DETAIL)).toString('base64');
@@ -174,6 +178,22 @@ export const quarantineSealed = (storage: Storage, answer: SealedAnswer, detail:
     }
     return { stored: 0, repeated: 0, quarantined: isFresh ? 1 : 0 };
   });
+
+/**
+ * What belongs to tenants that are there.
+ *
+ * To be called after the marks: they make the transaction one that whoever erases a deleted tenant waits for
+ * (`oldestOpenWrite`), so that it has either seen the deletion, or is seen by it.
+ */
+async function withoutDeletedTenants<A extends { tenant_id: string }>(session: Session, answers: A[]): Promise<A[]> {
+  if (answers.length === 0) return [];
+  const tenants = [...new Set(answers.map(answer => answer.tenant_id))];
+  const rows = await session.query<{ id: string }>('select id from deleted_tenants where id = any($1::uuid[])', [
+    tenants,
+  ]);
+  const deleted = new Set(rows.map(row => row.id));
+  return deleted.size === 0 ? answers : answers.filter(answer => !deleted.has(answer.tenant_id));
+}
 
 /** Marks what was not recorded before, and gives it back: whoever comes later with the same finds the marks. */
 async function markRecorded<R extends Recordable>(session: Session, recordables: R[]): Promise<R[]> {

@@ -34,9 +34,11 @@ const COLUMNS = `members.id, members.account_id, accounts.email, accounts.name, 
   accounts.totp_confirmed_at, members.created_at`;
 const INVITATION_COLUMNS = 'id, email, role, created_at, expires_at';
 
-/** Makes whoever counts the team before changing it wait for the other. */
-const lockTeam = (session: Session, tenantId: string): Promise<unknown> =>
-  session.query('select from tenants where id = $1 for update', [tenantId]);
+/** Makes whoever counts the team before changing it wait for the other. 404 when the tenant was deleted meanwhile. */
+async function lockTeam(session: Session, tenantId: string): Promise<void> {
+  const found = await session.query('select from tenants where id = $1 for update', [tenantId]);
+  if (found.length === 0) throw notFound('tenant');
+}
 
 /** The members of a tenant in the order in which they joined. */
 export async function listMembers(
@@ -53,6 +55,12 @@ export async function listMembers(
     where.params,
   );
   return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
+}
+
+/** Keeps an account from being deleted with the last team that it belongs to. 404 when it just was. */
+async function keepAccount(session: Session, id: string): Promise<void> {
+  const found = await session.query('select from accounts where id = $1 for key share', [id]);
+  if (found.length === 0) throw notFound('account');
 }
 
 async function readMember(session: Session, tenantId: string, id: string): Promise<MemberRow> {
@@ -77,6 +85,7 @@ async function insertMember(
   now: Date,
 ): Promise<string> {
   await lockTeam(session, tenantId);
+  await keepAccount(session, accountId);
   const [team] = await session.query<{ count: number }>(
     'select count(*)::int as count from members where tenant_id = $1',
     [tenantId],

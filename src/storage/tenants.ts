@@ -43,8 +43,9 @@ export async function addTenant(session: Session, id: string, name: string, now:
 }
 
 /** Makes whoever counts the tenant's things before adding one wait for the other, so that no limit is passed. */
-export const lockTenant = (em: EntityManager, id: string): Promise<unknown> =>
-  em.findOne(TenantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+export async function lockTenant(em: EntityManager, id: string): Promise<void> {
+  if (!(await em.findOne(TenantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))) throw notFound('tenant');
+}
 
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1`, [tenant.tenantId]))[0];

@@ -3,6 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
 import { type Expire, expireAnswers, expireConversations, listTenantsWithRetention } from '../storage/retention.ts';
+import { eraseDeleted } from './erasure.ts';
 
 /** How often it is looked for what was kept long enough. */
 const EVERY_MS = 10 * 60_000;
@@ -19,14 +20,15 @@ interface RetentionDeps {
   signal: AbortSignal;
 }
 
-/** Keeps the promise of every tenant's retention until the signal. Several workers may: they take different rows. */
+/** Keeps the promise of every tenant's retention, and to those that were deleted, until the signal. Several workers may: they take different rows. */
 export async function keepRetention(deps: RetentionDeps): Promise<void> {
   const { log, signal } = deps;
   while (!signal.aborted) {
     try {
       await deleteExpired(deps);
+      await eraseDeleted(deps);
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'what was kept long enough is deleted later');
+      log.warn({ reason: (error as Error).message }, 'what is not to be kept is deleted later');
     }
     await pause(EVERY_MS, signal);
   }

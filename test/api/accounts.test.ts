@@ -7,6 +7,7 @@ import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { createMailServer } from '../support/mail.ts';
 import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';
 import { headersOf, logIn, makeMember, openSession, PASSWORD, type TestPerson } from '../support/person.ts';
+import { noTerminal } from '../support/process.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -85,7 +86,13 @@ describe('a password', () => {
 
   test('is reset by a link of the command line, once, and that ends every session', async () => {
     const person = await makeMember(api, tenant, 'agent');
-    const context = { ...api, storage: storageOf(api), log: createLog('silent', 'cli'), now: new Date(), readInput };
+    const context = {
+      ...api,
+      storage: storageOf(api),
+      log: createLog('silent', 'cli'),
+      now: new Date(),
+      ...noTerminal,
+    };
     const made = await createPasswordReset(context, { email: person.email });
     const token = tokenIn(made.link);
     const reset = (password: string) => api.request('POST', `/v1/password-resets/${token}`, { body: { password } });
@@ -96,8 +103,6 @@ describe('a password', () => {
     expect((await logIn(api, person.email, 'a password that is new')).status).toBe(200);
     await expect(createPasswordReset(context, { email: 'nobody@acme.example' })).rejects.toThrow(/nobody/);
   });
-
-  const readInput = async () => '';
 
   test('reset asked for over HTTP is answered alike for every address', async () => {
     const person = await makeMember(api, tenant, 'agent');

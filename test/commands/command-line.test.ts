@@ -1,28 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verify } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
-import { createDatabase } from '../support/database.ts';
+import { createCommandLine } from '../support/command-line.ts';
 import { runCommand } from '../support/process.ts';
-
-async function createCommandLine() {
-  const database = await createDatabase();
-  const environment = { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') };
-  const run = (args: string[], input?: string) => runCommand(args, environment, input);
-  return {
-    database,
-    run,
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
-    async json(args: string[], input?: string): Promise<any> {
-      const { code, stdout, stderr } = await run(args, input);
-      if (code !== 0) throw new Error(stderr);
-      return JSON.parse(stdout);
-    },
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-  };
-}
 
 describe('the command line', () => {
   test('makes a tenant, keys and members, each printed as one JSON object', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkRoles } from '../../src/storage/migrate.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Column, insertSample, readColumns } from '../support/rows.ts';
 
 /** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
 const WORKER_TABLES = [
@@ -13,29 +14,18 @@ const WORKER_TABLES = [
   'quarantined_answers',
   'question_results',
 ];
-const SHARED_TABLES = ['flush_producers', 'lost_flushes', 'rate_counters', 'recorded_flushes', 'schema_state'];
+const SHARED_TABLES = [
+  'deleted_tenants',
+  'flush_producers',
+  'lost_flushes',
+  'rate_counters',
+  'recorded_flushes',
+  'schema_state',
+];
 /** What belongs to persons, who may be members of several tenants. */
 const PERSONAL_TABLES = ['account_links', 'account_subjects', 'accounts', 'sessions'];
 /** What is only ever added to. */
 const APPEND_ONLY = ['audit_log'];
-
-/** A value for a column that has to have one. */
-const SAMPLES: Record<string, unknown> = {
-  text: 'x',
-  integer: 1,
-  bigint: 1,
-  boolean: true,
-  date: '2026-11-21',
-  jsonb: '{}',
-  ARRAY: '{}',
-  'timestamp with time zone': new Date(0),
-};
-
-interface Column {
-  table: string;
-  column: string;
-  type: string;
-}
 
 let database: TestDatabase;
 let app: Storage;
@@ -46,17 +36,8 @@ let columns: Column[];
 const [tenantA, tenantB] = [randomUUID(), randomUUID()];
 
 /** A row of a table for a tenant, as a statement. */
-function insertFor(table: string, tenantColumn: string, tenantId: string): [string, unknown[]] {
-  const mine = columns.filter(column => column.table === table);
-  const values = mine.map(({ column, type }) => {
-    if (column === tenantColumn) return tenantId;
-    const value = type === 'uuid' ? randomUUID() : type === 'bytea' ? Buffer.from(randomUUID()) : SAMPLES[type];
-    if (value === undefined) throw new Error(`there is no sample of a ${type}, which ${table}.${column} needs`);
-    return value;
-  });
-  const names = mine.map(({ column }) => `"${column}"`).join(', ');
-  return [`insert into ${table} (${names}) values (${values.map((_, index) => `$${index + 1}`).join(', ')})`, values];
-}
+const insertFor = (table: string, tenantColumn: string, tenantId: string): [string, unknown[]] =>
+  insertSample(columns, table, { [tenantColumn]: tenantId });
 
 const names = () => owned.map(({ table }) => table);
 
@@ -83,10 +64,7 @@ beforeAll(async () => {
   database = await createDatabase();
   app = database.storage('parley_app');
   worker = database.storage('parley_worker');
-  columns = await database.query<Column>(
-    `select table_name as table, column_name as column, data_type as type from information_schema.columns
-     where table_schema = 'public' and is_nullable = 'NO' order by table_name, ordinal_position`,
-  );
+  columns = (await readColumns(database)).filter(({ nullable }) => !nullable);
   owned = [
     { table: 'tenants', tenantColumn: 'id' },
     ...(
@@ -265,10 +243,10 @@ describe('as parley_worker', () => {
     for (const table of WORKER_TABLES) expect(await worker.query(`select from ${table}`)).toHaveLength(2);
   });
 
-  test('of the shared tables, its own marks and the version of the schema are reached', async () => {
+  test('of the shared tables, its own marks, the deleted tenants and the version of the schema are reached', async () => {
     const shared = async (privilege: string) =>
       (await tablesWithPrivilege('parley_worker', privilege)).filter(name => SHARED_TABLES.includes(name));
-    expect(await shared('select')).toEqual(['recorded_flushes', 'schema_state']);
+    expect(await shared('select')).toEqual(['deleted_tenants', 'recorded_flushes', 'schema_state']);
     expect(await shared('insert')).toEqual(['recorded_flushes']);
     expect(await shared('update')).toEqual([]);
   });

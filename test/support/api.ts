@@ -60,7 +60,7 @@ export interface TestApiOptions {
 }
 
 /** A Valkey database of this worker's own, emptied. */
-async function valkeyUrl(): Promise<string> {
+export async function valkeyUrl(): Promise<string> {
   const url = `${inject('valkeyUrl')}/${process.env.VITEST_POOL_ID ?? '0'}`;
   const redis = new Redis(url);
   await redis.flushdb();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
+import type { Terminal } from '../../src/commands/command.ts';
 import { waitFor } from './wait.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
@@ -115,6 +116,9 @@ export async function supervise(role: string, environment: Record<string, string
     },
   };
 }
+
+/** A terminal at which nobody sits. */
+export const noTerminal: Terminal = { readInput: async () => '', tell: () => undefined };
 
 /** What a command of the command line prints, as JSON; rejects with what it complained of. */
 export async function runCommand(

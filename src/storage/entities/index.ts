@@ -33,6 +33,13 @@ export const TenantEntity = defineEntity({
   },
 });
 
+/** Tenants that are gone for good: what still arrives for them is dropped. */
+export const DeletedTenantEntity = defineEntity({
+  name: 'DeletedTenant',
+  tableName: 'deleted_tenants',
+  properties: { id: uuid().primary(), deleted_at: moment() },
+});
+
 /** A person, who may belong to several tenants. `parley_app` may not read the columns of its proofs. */
 export const AccountEntity = defineEntity({
   name: 'Account',
@@ -485,6 +492,7 @@ export const SchemaStateEntity = defineEntity({
 /** Every table, for MikroORM and for the test that compares them with the schema after all migrations. */
 export const ENTITIES = [
   TenantEntity,
+  DeletedTenantEntity,
   AccountEntity,
   AccountSubjectEntity,
   AccountLinkEntity,

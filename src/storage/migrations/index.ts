@@ -7,6 +7,7 @@ import { Search } from './20261126-search.ts';
 import { Identities } from './20261127-identities.ts';
 import { Tenants } from './20261128-tenants.ts';
 import { LastingKeys } from './20261129-lasting-keys.ts';
+import { DeletedTenants } from './20261130-deleted-tenants.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -19,7 +20,8 @@ export const MIGRATIONS = [
   { name: '20261127-identities', class: Identities },
   { name: '20261128-tenants', class: Tenants },
   { name: '20261129-lasting-keys', class: LastingKeys },
+  { name: '20261130-deleted-tenants', class: DeletedTenants },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 9;
+export const NEEDED_SCHEMA = 10;

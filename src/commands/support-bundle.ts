@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { arch, availableParallelism, freemem, platform, release, totalmem, uptime } from 'node:os';
+import { unescape as decode } from 'node:querystring';
+import { BUILD } from '../platform/build-info.ts';
+import { type Config, maskSettings, SECRET_SETTINGS } from '../platform/config.ts';
+import type { Database } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import { describeQueue } from '../queue/description.ts';
+import { describeDatabase } from '../storage/description.ts';
+import type { Options } from './command.ts';
+import { diagnose } from './doctor.ts';
+
+const METRICS_WITHIN_MS = 3000;
+/** A shorter password may be a word that stands everywhere. */
+const LEAST_SECRET = 8;
+
+/** What a look gives, or why it gave nothing. */
+const attempt = (look: Promise<unknown>): Promise<unknown> =>
+  look.catch((error: Error) => ({ error: error.message || String(error) }));
+
+/** The figures of the process that runs where the command does, line by line. */
+async function readMetrics({ HOST, METRICS_PORT }: Config): Promise<string[]> {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST;
+  const signal = AbortSignal.timeout(METRICS_WITHIN_MS);
+  const response = await fetch(`http://${host}:${METRICS_PORT}/metrics`, { signal });
+  return (await response.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'));
+}
+
+const machine = () => ({
+  platform: platform(),
+  release: release(),
+  arch: arch(),
+  cpus: availableParallelism(),
+  memory_bytes: totalmem(),
+  free_memory_bytes: freemem(),
+  uptime_s: Math.round(uptime()),
+});
+
+/** Every secret that the settings have, and the passwords within. */
+function secretsOf(config: Config, database: Database): string[] {
+  const values = [...SECRET_SETTINGS.map(name => config[name]), database.url, database.secretKey];
+  return values.flatMap(value => {
+    if (value === undefined) return [];
+    const password = URL.canParse(value) ? new URL(value).password : '';
+    return [value, password, decode(password)].filter(secret => secret.length >= LEAST_SECRET);
+  });
+}
+
+/** The text without the secrets, wherever some library's message has them. */
+const without = (secrets: string[], text: string): string =>
+  secrets.reduce((rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]'), text);
+
+/**
+ * `support-bundle [--out FILE]`: what helps somebody else to find a fault, as one JSON document.
+ *
+ * It has figures, settings and versions, and by how it is made no secret and nothing of a tenant, of its team or of its
+ * users: it reads no column in which somebody has written. A part that can't be looked at says why.
+ */
+export async function makeSupportBundle(
+  environment: NodeJS.ProcessEnv,
+  log: Log,
+  options: Options,
+  print: (text: string) => void,
+): Promise<void> {
+  let seen: Record<string, unknown> = {};
+  let secrets: string[] = [];
+  const doctor = await diagnose(environment, log, async (config, database) => {
+    secrets = secretsOf(config, database);
+    const [inDatabase, queue, metrics] = await Promise.all([
+      attempt(describeDatabase(database.url)),
+      attempt(describeQueue({ databaseUrl: database.url, redisUrl: config.REDIS_URL })),
+      attempt(readMetrics(config)),
+    ]);
+    seen = { settings: maskSettings(config), database: inDatabase, queue, metrics };
+  });
+  const bundle = { made_at: new Date(), build: BUILD, machine: machine(), doctor, ...seen };
+  const text = without(secrets, JSON.stringify(bundle, null, 2));
+  if (typeof options.out !== 'string') return print(text);
+  writeFileSync(options.out, `${text}\n`, { mode: 0o600 });
+  print(JSON.stringify({ file: options.out }));
+}

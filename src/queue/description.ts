@@ -1,0 +1,70 @@
+import type { Redis } from 'ioredis';
+import { createLog } from '../platform/log.ts';
+import { findOldest, PENDING } from './census.ts';
+import { connectQueue, type QueueTarget } from './connection.ts';
+import { inspectQueue } from './durability.ts';
+import { QUEUES } from './jobs.ts';
+
+/** What a Valkey or Redis says of itself that names nobody and nothing. */
+const INFO = [
+  'redis_version',
+  'valkey_version',
+  'redis_mode',
+  'uptime_in_seconds',
+  'connected_clients',
+  'blocked_clients',
+  'used_memory',
+  'maxmemory',
+  'maxmemory_policy',
+  'mem_fragmentation_ratio',
+  'evicted_keys',
+  'rejected_connections',
+  'instantaneous_ops_per_sec',
+  'latest_fork_usec',
+  'loading',
+  'aof_enabled',
+  'aof_last_write_status',
+  'aof_last_bgrewrite_status',
+  'aof_delayed_fsync',
+  'rdb_last_bgsave_status',
+  'role',
+  'connected_slaves',
+];
+const SETTINGS = ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite', 'save', 'maxmemory', 'maxmemory-policy'];
+
+async function describeStore(redis: Redis): Promise<Record<string, unknown>> {
+  const lines = (await redis.info()).split(/\r?\n/).map(line => line.split(':') as [string, string]);
+  const settings = (await redis.config('GET', ...SETTINGS).catch(() => [])) as string[]; // some services hide them
+  return {
+    info: Object.fromEntries(lines.filter(([name]) => INFO.includes(name))),
+    settings: Object.fromEntries(
+      settings.flatMap((name, index) => (index % 2 === 0 ? [[name, settings[index + 1]]] : [])),
+    ),
+  };
+}
+
+/** The queues in figures: jobs by state, ages, whether the store keeps what it takes. Rejects when it can't be reached. */
+export async function describeQueue(target: QueueTarget): Promise<Record<string, unknown>> {
+  const durability = await inspectQueue(target.databaseUrl, target.redisUrl); // first: its failure is told soon
+  const connection = connectQueue(target, createLog('silent', 'support-bundle'));
+  const { redis } = connection;
+  try {
+    if (redis && redis.status !== 'ready')
+      await new Promise((resolve, reject) =>
+        redis.once('ready', resolve).once('close', () => reject(new Error('closed'))),
+      );
+    const queues: Record<string, unknown> = {};
+    for (const name of Object.values(QUEUES)) {
+      const jobs = await connection.queue(name).getJobCounts(...PENDING);
+      queues[name] = { jobs, oldest_job_at: (await findOldest(connection, name)) ?? null };
+    }
+    return {
+      store: redis ? 'Valkey or Redis' : 'PostgreSQL',
+      durability,
+      queues,
+      ...(redis && (await describeStore(redis))),
+    };
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,87 @@
+import type { Client } from 'pg';
+import { withClient } from '../platform/postgres-client.ts';
+
+/** No look takes longer, and none waits for a lock. */
+const LIMITS = "set statement_timeout = '5s'; set lock_timeout = '1s'; set timezone = 'UTC'";
+
+/** What of PostgreSQL's settings matters to speed, durability and connections. None of them names anything. */
+const SETTINGS = [
+  'autovacuum',
+  'autovacuum_max_workers',
+  'autovacuum_vacuum_scale_factor',
+  'checkpoint_timeout',
+  'data_checksums',
+  'effective_cache_size',
+  'fsync',
+  'full_page_writes',
+  'huge_pages',
+  'idle_in_transaction_session_timeout',
+  'io_method',
+  'jit',
+  'lock_timeout',
+  'maintenance_work_mem',
+  'max_connections',
+  'max_wal_size',
+  'max_worker_processes',
+  'random_page_cost',
+  'server_version',
+  'shared_buffers',
+  'statement_timeout',
+  'synchronous_commit',
+  'track_io_timing',
+  'wal_compression',
+  'wal_level',
+  'work_mem',
+];
+
+/** Each look by its name. They count and measure; none gives a text that somebody has written. */
+const LOOKS = {
+  settings: `select name, setting, unit from pg_settings where name = any($1) order by name`,
+  schema: 'select version, oldest_compatible from schema_state order by version',
+  migrations: 'select name, executed_at from schema_migrations order by id',
+  size: 'select pg_database_size(current_database()) as bytes',
+  tables: `select schemaname || '.' || relname as name, pg_table_size(relid) as bytes, pg_indexes_size(relid) as index_bytes,
+      n_live_tup as rows_estimate, n_dead_tup as dead_rows_estimate, seq_scan, idx_scan,
+      greatest(last_vacuum, last_autovacuum) as vacuumed_at, greatest(last_analyze, last_autoanalyze) as analyzed_at
+    from pg_stat_user_tables where schemaname in ('public', 'bullmq') order by 1`,
+  indexes: `select schemaname || '.' || indexrelname as name, pg_relation_size(indexrelid) as bytes, idx_scan as scans,
+      indisvalid as valid
+    from pg_stat_user_indexes join pg_index using (indexrelid) where schemaname in ('public', 'bullmq') order by 1`,
+  connections: `select case when application_name ~ '^parley_[a-z]+$' then application_name else 'other' end as of, state,
+      wait_event_type as waits_for, count(*)::int as number, max(extract(epoch from clock_timestamp() - xact_start)) as
+      longest_transaction_s
+    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() group by 1, 2, 3 order by 1, 2, 3`,
+  tenants: `select (select count(*)::int from tenants) as present, (select count(*)::int from deleted_tenants) as deleted`,
+  ingestion: `select sum(stored) as stored, sum(repeated) as repeated, sum(quarantined) as quarantined,
+      sum(rejected) as rejected from ingestion_totals`,
+  quarantine: `select case when reason in ('revision-conflict', 'unstorable', 'unprocessable') then reason else 'other' end
+      as reason, count(*)::int as entries, min(quarantined_at) as oldest, max(quarantined_at) as newest
+    from quarantined_answers group by 1 order by 1`,
+  conservation: `select (select count(*)::int from lost_flushes) as lost_flushes,
+      (select max(found_at) from lost_flushes) as last_found_at,
+      (select count(*)::int from vanished_answers) as vanished_answers,
+      (select max(vanished_at) from vanished_answers) as last_vanished_at,
+      (select count(*)::int from flush_producers) as producers,
+      (select coalesce(sum(written - settled), 0) from flush_producers) as unsettled_flushes,
+      (select max(claimed_at) from flush_producers) as last_claim_at`,
+} as const;
+
+type Look = keyof typeof LOOKS;
+
+async function take(client: Client, look: Look): Promise<unknown> {
+  try {
+    const params = look === 'settings' ? [SETTINGS] : [];
+    return (await client.query(LOOKS[look], params)).rows;
+  } catch (error) {
+    return { error: (error as Error).message }; // a table that is not there yet; the other looks go on
+  }
+}
+
+/** The database in figures, for whoever looks for a fault. Rejects when it can't be reached. */
+export const describeDatabase = (url: string): Promise<Record<string, unknown>> =>
+  withClient(url, async client => {
+    await client.query(LIMITS);
+    const seen: Record<string, unknown> = {};
+    for (const look of Object.keys(LOOKS) as Look[]) seen[look] = await take(client, look);
+    return seen;
+  });

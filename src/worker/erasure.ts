@@ -1,0 +1,25 @@
+import type { Log } from '../platform/log.ts';
+import { addDeleted, type Deleted, eraseDeletedTenant, listDeletedTenants } from '../storage/deleted-tenants.ts';
+import type { Storage } from '../storage/orm.ts';
+
+interface ErasureDeps {
+  storage: Storage;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * Deletes what is left of tenants that were deleted: because that was interrupted, or because a process that had not
+ * heard of it wrote something after all. Costs a look at each table for each of them.
+ */
+export async function eraseDeleted({ storage, log, signal }: ErasureDeps): Promise<void> {
+  for (const id of await listDeletedTenants(storage)) {
+    const rows: Deleted = {};
+    for await (const batch of eraseDeletedTenant(storage, id)) {
+      addDeleted(rows, batch);
+      if (signal.aborted) break;
+    }
+    if (Object.keys(rows).length > 0) log.info({ tenant: id, rows }, 'what a deleted tenant had left was deleted');
+    if (signal.aborted) return;
+  }
+}

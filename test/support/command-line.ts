@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { createDatabase } from './database.ts';
+import { runCommand } from './process.ts';
+
+/** The command line on a database of its own. */
+export async function createCommandLine() {
+  const database = await createDatabase();
+  const environment = { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') };
+  const run = (args: string[], input?: string) => runCommand(args, environment, input);
+  return {
+    database,
+    environment,
+    run,
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
+    async json(args: string[], input?: string): Promise<any> {
+      const { code, stdout, stderr } = await run(args, input);
+      if (code !== 0) throw new Error(stderr);
+      return JSON.parse(stdout);
+    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { TestDatabase } from './database.ts';
+
+export interface Column {
+  table: string;
+  column: string;
+  type: string;
+  /** What an array is made of, with an underscore before it. */
+  udt: string;
+  nullable: boolean;
+}
+
+/** Every column of every table of ours. */
+export const readColumns = (database: Pick<TestDatabase, 'query'>): Promise<Column[]> =>
+  database.query<Column>(
+    `select table_name as table, column_name as column, data_type as type, udt_name as udt,
+       is_nullable = 'YES' as nullable
+     from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`,
+  );
+
+/** A value for a column that has to have one; what holds text holds `text`. */
+function sampleOf({ table, column, type, udt }: Column, text: string): unknown {
+  const samples: Record<string, unknown> = {
+    text,
+    uuid: randomUUID(),
+    bytea: Buffer.from(`${text} ${randomUUID()}`),
+    integer: 1,
+    bigint: 1,
+    boolean: true,
+    date: '2026-11-21',
+    jsonb: JSON.stringify({ [text]: text }),
+    ARRAY: udt === '_text' ? [text] : [],
+    'timestamp with time zone': new Date(0),
+  };
+  const value = samples[type];
+  if (value === undefined) throw new Error(`there is no sample of a ${type}, which ${table}.${column} needs`);
+  return value;
+}
+
+/** A row of a table as a statement: with what is given, and with samples in all other of these columns. */
+export function insertSample(
+  columns: Column[],
+  table: string,
+  given: Record<string, unknown>,
+  text = 'x',
+): [string, unknown[]] {
+  const mine = columns.filter(column => column.table === table);
+  const values = mine.map(column => (column.column in given ? given[column.column] : sampleOf(column, text)));
+  const names = mine.map(({ column }) => `"${column}"`).join(', ');
+  return [`insert into "${table}" (${names}) values (${values.map((_, index) => `$${index + 1}`).join(', ')})`, values];
+}
