@@ -27,7 +27,7 @@ RUN chmod 755 src/main.ts && if [ -n "$REVISION" ]; then printf '%s\n' "$REVISIO
 # Compiles everything ahead, as the user who will run it: Node keeps what it compiled by user (see src/main.ts).
 RUN install -d -o 1000 -g 1000 node_modules/.cache/parley \
  && NODE_COMPILE_CACHE=node_modules/.cache/parley setpriv --reuid=1000 --regid=1000 --clear-groups \
-    node --input-type=module -e "for (const part of ['main', 'commands/roles', 'api/server', 'worker/worker']) await import('./src/' + part + '.ts')" > /dev/null \
+    node --input-type=module -e "for (const part of ['main', 'commands/roles', 'api/server', 'worker/worker', 'platform/tracing']) await import('./src/' + part + '.ts')" > /dev/null \
  && chown -R root:root node_modules/.cache && chmod -R u=rwX,go=rX node_modules/.cache
 
 

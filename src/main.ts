@@ -96,7 +96,9 @@ const parseOptions = (args: string[]): { words: string[]; options: Options } => 
 };
 
 /** Runs a role until a signal ends it; a second signal ends it at once. */
-async function runUntilStopped(role: Role, config: Config, log: Log): Promise<void> {
+async function runUntilStopped(role: Role, config: Config): Promise<void> {
+  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./platform/tracing.ts') : undefined;
+  const log = createLog(config.LOG_LEVEL, role, tracing?.traceIds);
   // A heap is collected before it has grown by so much, and not only when memory is short (it would grow to three and
   // a half times): the worker holds 190 MB under load instead of 310, at the same speed, the API 380 MB at ten times its
   // load instead of 520. For a third the API would pay a tenth of its speed.
@@ -118,7 +120,7 @@ async function runUntilStopped(role: Role, config: Config, log: Log): Promise<vo
       if (stop) void finish();
     });
   let startedStopping = 0;
-  const running = await runRole(role, config, log, print);
+  const running = await runRole(role, config, log, print, tracing?.openTracing(role, config, log));
   stop = running.stop;
   if (signals > 0) await finish();
 }
@@ -163,9 +165,8 @@ async function run(words: string[], options: Options): Promise<void> {
     const storageCommand = await load();
     return print(await withStorage(config, log, { readInput, tell }, context => storageCommand(context, options)));
   }
-  const log = createLog(config.LOG_LEVEL, command);
-  if (command === 'start' || command === 'serve' || command === 'work') return runUntilStopped(command, config, log);
-  if (command === 'migrate') return print(await migrate(config, log));
+  if (command === 'start' || command === 'serve' || command === 'work') return runUntilStopped(command, config);
+  if (command === 'migrate') return print(await migrate(config, createLog(config.LOG_LEVEL, command)));
   process.stderr.write(`parley: there is no command "${command}"\n\n${USAGE}`);
   process.exitCode = 2;
 }

@@ -20,6 +20,11 @@ const MAY_IMPORT: Record<string, string[]> = {
 
 /** Which folders may import a package; one that is not listed is used nowhere. */
 const OWNERS: Record<string, string[]> = {
+  '@opentelemetry/api': ['platform'],
+  '@opentelemetry/core': ['platform'],
+  '@opentelemetry/exporter-trace-otlp-proto': ['platform'],
+  '@opentelemetry/resources': ['platform'],
+  '@opentelemetry/sdk-trace': ['platform'],
   koa: ['api'],
   '@koa/router': ['api'],
   jose: ['api'],

@@ -11,6 +11,7 @@ import { measure } from './middleware/measure.ts';
 import { problem } from './middleware/problem.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import { trace } from './middleware/trace.ts';
 import { wellFormed } from './middleware/well-formed.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { runOperation } from './run-operation.ts';
@@ -20,8 +21,9 @@ export function createApp(deps: ApiDeps): Koa {
   const app = new Koa();
   app.silent = true; // whatever escapes is logged by `problem`, once
   holdHeaders(app);
+  app.use(requestId());
+  if (deps.spans) app.use(trace(deps.spans));
   app
-    .use(requestId())
     .use(securityHeaders(deps.config.BASE_URL))
     .use(measure(deps))
     .use(problem(deps))

@@ -5,6 +5,7 @@ import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Keychain } from '../platform/secrets.ts';
+import type { Spans } from '../platform/spans.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Storage } from '../storage/orm.ts';
 import type { AnswerJudge } from './answer-judge.ts';
@@ -22,6 +23,8 @@ export interface ApiDeps {
   config: Config;
   log: Log;
   metrics: Metrics;
+  /** The seam of traces, where they are kept. */
+  spans: Spans | undefined;
   now: () => Date;
   keychain: Keychain;
   storage: Storage;

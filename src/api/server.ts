@@ -7,6 +7,7 @@ import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
+import type { Spans } from '../platform/spans.ts';
 import { openProducer } from '../queue/producer.ts';
 import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
 import { openStorage } from '../storage/orm.ts';
@@ -56,10 +57,18 @@ export interface ApiOptions {
   config: Config;
   log: Log;
   metrics: Metrics;
+  spans?: Spans | undefined;
 }
 
 /** Process 1: takes requests. Starts whatever is away, and says in `/readyz` what it waits for. */
-export async function openApi({ databaseUrl, secretKeys, config, log, metrics }: ApiOptions): Promise<ApiProcess> {
+export async function openApi({
+  databaseUrl,
+  secretKeys,
+  config,
+  log,
+  metrics,
+  spans,
+}: ApiOptions): Promise<ApiProcess> {
   let stopping = false;
   const seals = createSeals(secretKeys);
   const storage = openStorage({
@@ -68,10 +77,11 @@ export async function openApi({ databaseUrl, secretKeys, config, log, metrics }:
     connections: config.DATABASE_POOL,
     log,
     metrics,
+    spans,
   });
   const lastingKeys = createLastingKeys(storage, seals, log);
   const keychain = createKeychain(seals, lastingKeys.of);
-  const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, metrics);
+  const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, metrics, spans);
   const notices = openNotices(databaseUrl, config.REDIS_URL, log);
   const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
   const catalog = createCatalog(storage, notices);
@@ -89,6 +99,7 @@ export async function openApi({ databaseUrl, secretKeys, config, log, metrics }:
     config,
     log,
     metrics,
+    spans,
     now: () => new Date(),
     keychain,
     storage,

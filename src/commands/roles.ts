@@ -6,6 +6,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { openMetricsServer } from '../platform/metrics-server.ts';
 import { startPagesBuild } from '../platform/pages-build.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
+import type { Tracing } from '../platform/tracing.ts';
 import { openStorage } from '../storage/orm.ts';
 import { openWorker, type WorkerProcess } from '../worker/worker.ts';
 import { migrateAll } from './migrate.ts';
@@ -53,6 +54,7 @@ export async function runRole(
   config: Config,
   log: Log,
   print: (text: string) => void,
+  tracing?: Tracing,
 ): Promise<RunningRole> {
   const metrics = createMetrics(role);
   const database = await openDatabase(config, role !== 'start', log);
@@ -63,17 +65,19 @@ export async function runRole(
     let api: ApiProcess | undefined;
     let worker: WorkerProcess | undefined;
     if (role !== 'work') {
-      api = await openApi({ databaseUrl: database.url, secretKeys: database.secretKeys, config, log, metrics });
+      const { url: databaseUrl, secretKeys } = database;
+      api = await openApi({ databaseUrl, secretKeys, config, log, metrics, spans: tracing });
       steps.push({ name: 'the API', run: failing(() => api?.close()) });
     }
     if (role !== 'serve') {
-      worker = openWorker(database.url, config, log, metrics);
+      worker = openWorker(database.url, config, log, metrics, tracing);
       steps.push({ name: 'the worker', run: failing(() => worker?.close()) });
     }
     const isReady = () => (api?.isReady() ?? true) && (worker?.isReady() ?? true);
     metrics.onScrape(async () => metrics.ready.set(isReady() ? 1 : 0));
     const metricsServer = await openMetricsServer({ port: config.METRICS_PORT, host: config.HOST, isReady }, metrics);
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
+    if (tracing) steps.push({ name: 'the traces', limitMs: 3000, run: () => tracing.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
     log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, `${role} is up`);
     if (api) steps.unshift({ name: 'building the dashboard', limitMs: 3000, run: startPagesBuild(log).stop });

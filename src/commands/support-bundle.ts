@@ -38,7 +38,8 @@ const machine = () => ({
 
 /** Every secret that the settings have, and the passwords within. */
 function secretsOf(config: Config, database: Database): string[] {
-  const values = [...SECRET_SETTINGS.map(name => config[name]), database.url, database.secretKey];
+  const { current, others } = database.secretKeys;
+  const values = [...SECRET_SETTINGS.flatMap(name => config[name]), database.url, current, ...others];
   return values.flatMap(value => {
     if (value === undefined) return [];
     const password = URL.canParse(value) ? new URL(value).password : '';

@@ -22,6 +22,16 @@ const secretKeys = z
   .transform(value => value.split(',').map(part => part.trim()))
   .refine(keys => keys.every(isSecretKey), 'must be keys of 32 bytes in base64, with commas in between');
 
+/** The samplers that OpenTelemetry names for every language. */
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 /** Every setting, by the name of its environment variable. `config/env.example` is printed from here. */
 const Settings = z.object({
   PORT: integer(0, 65_535).default(3000).describe('Port of the HTTP API'),
@@ -93,6 +103,19 @@ const Settings = z.object({
   OIDC_CLIENT_ID: z.string().max(500).optional().describe('What the identity provider calls Parley'),
   OIDC_CLIENT_SECRET: z.string().max(1000).optional().describe('What Parley proves itself with to the provider'),
   OIDC_NAME: z.string().max(60).default('Single sign-on').describe('What the login page calls the provider'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https')
+    .optional()
+    .describe('Where traces are sent, by OTLP over HTTP, such as http://collector:4318; absent: there are none'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLERS)
+    .default('parentbased_always_on')
+    .describe('Which traces are kept; parentbased_traceidratio leaves it to callers and keeps a part of the rest'),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .transform(Number)
+    .pipe(z.number().min(0).max(1))
+    .default(1)
+    .describe('The part that traceidratio keeps, from 0 to 1'),
   TRUSTED_PROXY_HOPS: integer(0, 10)
     .default(0)
     .describe('Proxies in front that append to X-Forwarded-For; 0 ignores the header'),

@@ -1,3 +1,5 @@
+import type { GroupSpans } from './spans.ts';
+
 /** Work that leaves in groups: everything that arrives while earlier groups are on their way goes together. */
 export interface GroupCommit<Item, Result> {
   /** Resolves with the item's own result when its group is done, or rejects with the group's failure. */
@@ -23,11 +25,14 @@ export interface GroupCommitOptions<Item, Result> {
    * for the result, larger groups are worth a delay.
    */
   spacingMs?: number;
+  /** Gives each group a span, where traces are kept. */
+  spans?: GroupSpans | undefined;
 }
 
 interface Entry<Item, Result> {
   item: Item;
   addedAt: number;
+  origin: ReturnType<GroupSpans['here']>;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -84,7 +89,11 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
 
   const run = async (group: Entry<Item, Result>[]) => {
     try {
-      const results = await options.flush(group.map(entry => entry.item));
+      const flush = () => options.flush(group.map(entry => entry.item));
+      const results = await (options.spans?.run(
+        group.map(entry => entry.origin),
+        flush,
+      ) ?? flush());
       for (const [index, entry] of group.entries()) entry.resolve(results[index] as Result);
     } catch (error) {
       for (const entry of group) entry.reject(error);
@@ -112,7 +121,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   return {
     add: item =>
       new Promise((resolve, reject) => {
-        entries.push({ item, addedAt: performance.now(), resolve, reject });
+        entries.push({ item, addedAt: performance.now(), origin: options.spans?.here(), resolve, reject });
         weigh(item, waiting, 1);
         if (scheduled || inFlight >= options.maxInFlight) return;
         scheduled = true;

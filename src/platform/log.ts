@@ -16,12 +16,17 @@ const SECRET_FIELDS = [
   'body',
 ];
 
-/** A structured log: one JSON object a line, on standard error so that standard output stays the command's result. */
-export const createLog = (level: string, role: string): Log =>
+/**
+ * A structured log: one JSON object a line, on standard error so that standard output stays the command's result.
+ *
+ * Each line also has what `mixin` gives at that moment.
+ */
+export const createLog = (level: string, role: string, mixin?: () => object): Log =>
   pino(
     {
       level,
       base: { role },
+      mixin,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: label => ({ level: label }) },
       redact: { paths: SECRET_FIELDS.flatMap(field => [field, `*.${field}`]), censor: '[redacted]' },

@@ -1,6 +1,7 @@
 import { Problem } from '../domain/problem.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Spans } from '../platform/spans.ts';
 import { connectQueue, type HeldJob, type QueueTarget } from './connection.ts';
 import { isOutage } from './hold.ts';
 import { ISOLATED, isIsolated, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
@@ -15,6 +16,7 @@ import {
   type RecordAnswers,
 } from './jobs.ts';
 import { type Line, openLine } from './line.ts';
+import { traced } from './traces.ts';
 
 /** How many jobs one worker process holds at once; their answers are stored together. */
 const CONCURRENCY = 50;
@@ -55,7 +57,7 @@ export async function openConsumer(
   target: QueueTarget,
   handlers: Handlers,
   suspects: Suspects,
-  deps: { log: Log; metrics: Metrics; signal: AbortSignal },
+  deps: { log: Log; metrics: Metrics; signal: AbortSignal; spans?: Spans | undefined },
 ): Promise<Consumer | undefined> {
   const { log } = deps;
   const connection = connectQueue(target, log);
@@ -122,7 +124,7 @@ export async function openConsumer(
 type Outcome = 'done' | 'isolated' | 'given-up';
 
 /** Measures and reports what becomes of each job. */
-function watch({ log, metrics }: { log: Log; metrics: Metrics }) {
+function watch({ log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Spans | undefined }) {
   const throttle = createThrottle(5000);
 
   /** An outage is one throttled line; whatever else is a bug, told with its stack. */
@@ -136,7 +138,7 @@ function watch({ log, metrics }: { log: Log; metrics: Metrics }) {
   };
 
   return (queue: QueueName, process: (job: HeldJob) => Promise<Outcome>) =>
-    async (job: HeldJob): Promise<void> => {
+    traced(spans, queue, async (job): Promise<void> => {
       const startedAt = performance.now();
       let outcome: Outcome | 'retried' = 'retried';
       try {
@@ -148,7 +150,7 @@ function watch({ log, metrics }: { log: Log; metrics: Metrics }) {
       } finally {
         metrics.jobDuration.observe({ queue, outcome }, (performance.now() - startedAt) / 1000);
       }
-    };
+    });
 }
 
 async function closeAll(lines: (Line | undefined)[], connection: { close(): Promise<void> }): Promise<void> {

@@ -42,7 +42,7 @@ export const seal = (answer: AcceptedAnswer): string => Buffer.from(JSON.stringi
  *
  * Their ids follow from the flush's, so that isolating it twice makes the same jobs, and the same marks in the database.
  */
-export const isolate = ({ flush, answers }: RecordAnswers): IsolatedAnswer[] =>
+export const isolate = ({ flush, answers, trace }: RecordAnswers): IsolatedAnswer[] =>
   answers.map((answer, index) => ({
     v: 1,
     flush: placeOf(flush, index),
@@ -52,4 +52,5 @@ export const isolate = ({ flush, answers }: RecordAnswers): IsolatedAnswer[] =>
     received_at: answer.received_at,
     ...(answer.replay_of ? { replay_of: answer.replay_of } : {}),
     sealed: seal(answer),
+    ...(trace ? { trace } : {}),
   }));

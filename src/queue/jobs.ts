@@ -5,12 +5,16 @@ import { AcceptedAnswer } from '../domain/answers.ts';
 export const QUEUES = { answers: 'answers', isolation: 'isolation' } as const;
 export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
+/** The span that a job continues, as headers of W3C Trace Context; only where traces are kept. */
+const Trace = z.record(z.string(), z.string()).optional();
+
 /** One flush of one API process: the answers that became durable together. */
 export const RecordAnswers = z.object({
   /** The payload's version. A worker leaves versions that it does not know to a newer one. */
   v: z.literal(1),
   flush: z.uuid(),
   answers: z.array(AcceptedAnswer),
+  trace: Trace,
 });
 export type RecordAnswers = z.infer<typeof RecordAnswers>;
 
@@ -26,6 +30,7 @@ export const IsolatedAnswer = z.object({
   replay_of: z.uuid().optional(),
   /** The `AcceptedAnswer` as JSON in base64. */
   sealed: z.base64(),
+  trace: Trace,
 });
 export type IsolatedAnswer = z.infer<typeof IsolatedAnswer>;
 

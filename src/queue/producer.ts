@@ -6,11 +6,13 @@ import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
+import type { Spans } from '../platform/spans.ts';
 import { type Census, findHeld, findOldest, PENDING, takeCensus } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
 import { checkPostgres, checkRedis, type Durability, MAX_MEMORY_RATIO } from './durability.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+import { sending } from './traces.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
@@ -72,7 +74,7 @@ interface Batch {
 }
 
 /** The way into the queue: one job a flush, of everything that concurrent requests brought (group commit). */
-export function openProducer(target: QueueTarget, config: Config, log: Log, metrics: Metrics): Producer {
+export function openProducer(target: QueueTarget, config: Config, log: Log, metrics: Metrics, spans?: Spans): Producer {
   const connection = connectQueue(target, log);
   const { redis, pool } = connection;
   const throttle = createThrottle(5000);
@@ -170,7 +172,10 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     refuseWhileUnfit(); // it may have come to light while these waited: then they do not wait for a time-out of their own
     const number = numbers.take();
     const id = numberUuid(numbers.producer, number);
-    const payload: RecordAnswers = { v: 1, flush: id, answers: batches.flatMap(batch => batch.answers) };
+    const trace = spans?.carrier();
+    const answers = batches.flatMap(batch => batch.answers);
+    const payload: RecordAnswers = { v: 1, flush: id, answers, ...(trace && { trace }) };
+    spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
     // The job's id makes a command that the client library sends again harmless.
     const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
@@ -198,6 +203,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     maxBesidePartial: MAX_BESIDE_PARTIAL,
     weigh: batch => [batch.answers.length, batch.bytes],
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
+    spans: spans?.groups(sending(QUEUES.answers)),
   });
 
   let lastCensus: { at: number; result: Promise<Census> } | undefined;

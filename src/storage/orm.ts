@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import { Problem } from '../domain/problem.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Spans } from '../platform/spans.ts';
 import { ENTITIES } from './entities/index.ts';
 import { asProblem, sqlState } from './errors.ts';
 import { MIGRATIONS } from './migrations/index.ts';
@@ -64,6 +65,7 @@ export interface StorageOptions {
   connections: number;
   log: Log;
   metrics?: Metrics;
+  spans?: Spans | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 2500;
@@ -101,7 +103,7 @@ export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, 
  * Opens lazily: a database that is away is an error of the statement that needs it, never of the start. Failures of
  * the infrastructure come out as the problem `database-unavailable`.
  */
-export function openStorage({ url, role, connections, log, metrics }: StorageOptions): Storage {
+export function openStorage({ url, role, connections, log, metrics, spans }: StorageOptions): Storage {
   const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; set timezone = 'UTC'; set plan_cache_mode = force_generic_plan`;
   const options = ormOptions(url, log);
   const orm = new MikroORM({
@@ -115,7 +117,10 @@ export function openStorage({ url, role, connections, log, metrics }: StorageOpt
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       application_name: role,
-      onConnect: (client: PoolClient) => client.query(settings),
+      onConnect: (client: PoolClient) => {
+        spans?.watch(client);
+        return client.query(settings);
+      },
     },
   });
   let pool: Pool | undefined;

@@ -2,6 +2,7 @@ import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
+import type { Spans } from '../platform/spans.ts';
 import { type Consumer, openConsumer, type Suspects } from '../queue/consumer.ts';
 import { seal } from '../queue/isolation.ts';
 import type { Handlers } from '../queue/jobs.ts';
@@ -20,17 +21,24 @@ export interface WorkerProcess {
 }
 
 /** Process 2: takes jobs from the queue and stores what they carry. Waits for a schema that it can work on. */
-export function openWorker(databaseUrl: string, config: Config, log: Log, metrics: Metrics): WorkerProcess {
+export function openWorker(
+  databaseUrl: string,
+  config: Config,
+  log: Log,
+  metrics: Metrics,
+  spans?: Spans,
+): WorkerProcess {
   const storage = openStorage({
     url: databaseUrl,
     role: 'parley_worker',
     connections: Math.max(2, Math.ceil(config.DATABASE_POOL / 2)),
     log,
     metrics,
+    spans,
   });
   const cell = openCell(databaseUrl);
   const handlers: Handlers = {
-    'answers.record': createRecordAnswers({ storage, metrics, log }),
+    'answers.record': createRecordAnswers({ storage, metrics, log, spans }),
     'answers.isolated': async answer => {
       const { flush, part_of, sealed } = answer;
       countRecorded({ metrics, log }, await cell.store({ flush, part_of, sealed: [sealed] }), [answer]);
@@ -52,7 +60,7 @@ export function openWorker(databaseUrl: string, config: Config, log: Log, metric
     async () => {
       retention = keepRetention({ storage, metrics, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.REDIS_URL };
-      consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal });
+      consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('taking jobs');
     },
     error => {

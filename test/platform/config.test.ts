@@ -72,6 +72,22 @@ describe('the configuration', () => {
     ]);
   });
 
+  test('takes for traces an address of HTTP, a known sampler, and a part of the whole', () => {
+    const endpoint = 'http://collector:4318';
+    expect(loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: '0.25' })).toMatchObject({
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_TRACES_SAMPLER_ARG: 0.25,
+    });
+    const wrong = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317', OTEL_TRACES_SAMPLER: 'jaeger_remote' };
+    const faults = faultsOf({ ...wrong, OTEL_TRACES_SAMPLER_ARG: '25 %' });
+    expect(faults.map(fault => fault.split(':')[0]).sort()).toEqual([
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_TRACES_SAMPLER',
+      'OTEL_TRACES_SAMPLER_ARG',
+    ]);
+  });
+
   test('drops a slash at the end of the base address', () => {
     expect(loadConfig({ BASE_URL: 'https://parley.example/' }).BASE_URL).toBe('https://parley.example');
   });

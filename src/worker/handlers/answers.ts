@@ -3,6 +3,7 @@ import { Problem } from '../../domain/problem.ts';
 import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import type { Spans } from '../../platform/spans.ts';
 import type { RecordAnswers } from '../../queue/jobs.ts';
 import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/answers.ts';
 import { isDataFault, sqlState } from '../../storage/errors.ts';
@@ -19,6 +20,7 @@ export interface RecordAnswersDeps {
   storage: Storage;
   metrics: Metrics;
   log: Log;
+  spans?: Spans | undefined;
 }
 
 /** A failure that is the database's and not the answer's, whatever it complains of, as the outage that it is to a job. */
@@ -61,7 +63,7 @@ export function countRecorded(
  * database blames the data, a flush into halves, until only the answers at fault are left. Those go to the quarantine
  * and every other is stored.
  */
-export function createRecordAnswers({ storage, metrics, log }: RecordAnswersDeps) {
+export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnswersDeps) {
   const count = (flushes: Flush[], counts: RecordedCounts) => {
     const answers = flushes.flatMap(flush => flush.answers);
     metrics.workerBatchRows.observe(answers.length);
@@ -72,6 +74,10 @@ export function createRecordAnswers({ storage, metrics, log }: RecordAnswersDeps
 
   /** Each flush has its own outcome, so that one bad answer never fails the jobs beside it. */
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
+    spans?.note({
+      'parley.flushes': flushes.length,
+      'parley.answers': flushes.reduce((sum, flush) => sum + flush.answers.length, 0),
+    });
     try {
       count(flushes, await recordAnswers(storage, flushes));
       return flushes.map(() => ({ status: 'fulfilled', value: undefined }));
@@ -89,6 +95,7 @@ export function createRecordAnswers({ storage, metrics, log }: RecordAnswersDeps
     spacingMs: BATCH_SPACING_MS,
     weigh: flush => [flush.answers.length, 1],
     maxWeights: [MAX_BATCH_ANSWERS, MAX_BATCH_FLUSHES],
+    spans: spans?.groups({ name: 'store answers' }),
   });
 
   return async ({ flush, answers }: RecordAnswers): Promise<void> => {

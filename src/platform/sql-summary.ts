@@ -1,0 +1,24 @@
+const NAME = '"?([a-z_][a-z0-9_.]*)';
+/** What a statement changes; `on conflict do update set` and `for update of` change nothing by themselves. */
+const WRITE = new RegExp(String.raw`\b(insert into|update|delete from)\s+(?!(?:set|of|skip|nowait)\b)${NAME}`, 'i');
+const READ = new RegExp(String.raw`\bfrom\s+${NAME}`, 'i');
+const CALL = new RegExp(String.raw`^\s*select\s+${NAME}\s*\(`, 'i');
+
+function makeSummary(sql: string): string {
+  const write = WRITE.exec(sql);
+  if (write) return `${write[1]?.split(' ')[0]?.toUpperCase()} ${write[2]}`;
+  const read = READ.exec(sql) ?? CALL.exec(sql);
+  return read ? `SELECT ${read[1]}` : (/\w+/.exec(sql)?.[0].toUpperCase() ?? 'SQL');
+}
+
+const MAX_KEPT = 500;
+const kept = new Map<string, string>();
+
+/** A statement in a few words: what it does to which table, as in `INSERT answers`. No value is ever part of it. */
+export function summarizeSql(sql: string): string {
+  const known = kept.get(sql);
+  if (known) return known;
+  const summary = makeSummary(sql);
+  if (kept.size < MAX_KEPT) kept.set(sql, summary);
+  return summary;
+}
