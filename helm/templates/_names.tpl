@@ -1,0 +1,63 @@
+{{- define "parley.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* What all names begin with. 40 characters, so that the names of the Jobs and of the StatefulSets' revisions fit. */}}
+{{- define "parley.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- else if contains (include "parley.name" .) .Release.Name }}
+{{- .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "parley.name" .) | trunc 40 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{/* The labels that select the pods of a component; frozen. Takes a list: the root, the component. */}}
+{{- define "parley.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: {{ include "parley.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{/* The labels of an object. Takes a list: the root, the component (or ""), the version of another application. */}}
+{{- define "parley.labels" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+app.kubernetes.io/name: {{ include "parley.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+{{- with $component }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+app.kubernetes.io/version: {{ (gt (len .) 2) | ternary (last .) $root.Chart.AppVersion | toString | trunc 63 | quote }}
+app.kubernetes.io/part-of: parley
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63 }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The reference of an image; a digest wins over the tag. Takes a list: the root, the image's values. */}}
+{{- define "parley.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- $registry := default $image.registry $root.Values.global.imageRegistry -}}
+{{- with $registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ default $root.Chart.AppVersion $image.tag }}{{ end }}
+{{- end }}
+
+{{- define "parley.serviceAccountName" -}}
+{{- default (.Values.serviceAccount.create | ternary (include "parley.fullname" .) "default") .Values.serviceAccount.name }}
+{{- end }}
+
+{{/* "true" where Valkey is the chart's own. */}}
+{{- define "parley.bundledValkey" -}}
+{{- if and (eq .Values.queue.backend "redis") .Values.valkey.enabled }}true{{ end }}
+{{- end }}
+
+{{/* Host of config.baseUrl, what Ingress and HTTPRoute serve unless told otherwise. */}}
+{{- define "parley.host" -}}
+{{- regexReplaceAll ":[0-9]+$" (get (urlParse .Values.config.baseUrl) "host") "" }}
+{{- end }}

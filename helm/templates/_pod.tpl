@@ -1,0 +1,131 @@
+{{/* Labels and annotations of a component's pods. Takes a list: the root, the component, its values, annotations of the chart. */}}
+{{- define "parley.podMetadata" -}}
+{{- $root := index . 0 -}}
+{{- $values := index . 2 -}}
+labels:
+  {{- include "parley.selector" (list $root (index . 1)) | nindent 2 }}
+  {{- with merge (dict) $values.podLabels $root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) $values.podAnnotations (index . 3) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* What every pod says of itself beside its containers and volumes. Takes a list: the root, the component, its values. */}}
+{{- define "parley.podSettings" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $values := index . 2 -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ kindIs "map" . | ternary .name . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  {{- toYaml $values.podSecurityContext | nindent 2 }}
+terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  {{- $own := dict "labelSelector" (dict "matchLabels" (include "parley.selector" (list $root $component) | fromYaml)) }}
+  - {{- toYaml (merge (dict) . $own) | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{- with $values.initContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* What every container says of itself beside its command, ports and probes. Takes a list: the root, its values, its image. */}}
+{{- define "parley.containerSettings" -}}
+{{- $root := index . 0 -}}
+{{- $values := index . 1 -}}
+{{- $image := index . 2 -}}
+image: {{ include "parley.image" (list $root $image) }}
+imagePullPolicy: {{ $image.pullPolicy }}
+securityContext:
+  {{- toYaml $values.securityContext | nindent 2 }}
+{{- with $values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.lifecycle }}
+lifecycle:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* The probes, each under the name that Kubernetes gives it; one that is null is left out. */}}
+{{- define "parley.probes" -}}
+{{- range $name := list "startup" "liveness" "readiness" }}
+{{- with get $.probes $name }}
+{{ $name }}Probe:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Whatever runs Parley's own image. Takes a list: the root, the component, its values, its container without what all share. */}}
+{{- define "parley.pod" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $values := index . 2 -}}
+{{- include "parley.podSettings" (list $root $component $values) }}
+containers:
+  - name: {{ $component }}
+    {{- index . 3 | nindent 4 }}
+    {{- include "parley.containerSettings" (list $root $values $root.Values.image) | nindent 4 }}
+    env:
+      {{- include "parley.env" $root | trim | nindent 6 }}
+      {{- with $values.extraEnv }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    volumeMounts:
+      - { name: secrets, mountPath: /run/parley, readOnly: true }
+      - { name: tmp, mountPath: /tmp }
+      {{- with $values.extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+  {{- with $values.extraContainers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+volumes:
+  - {{- include "parley.secretsVolume" $root | nindent 4 }}
+  - name: tmp
+    emptyDir: { sizeLimit: 64Mi }
+  {{- with $values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{/* What rolls the pods when the chart's own Secret changes; what else they depend on stands in them. */}}
+{{- define "parley.secretChecksum" -}}
+{{- if not .Values.secrets.existingSecret -}}
+checksum/secrets: {{ include "parley.secretData" . | sha256sum }}
+{{- end }}
+{{- end }}

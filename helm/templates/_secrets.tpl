@@ -1,0 +1,78 @@
+{{/* The Secret with the key and the passwords of the bundled stores. */}}
+{{- define "parley.secretName" -}}
+{{- default (printf "%s-secrets" (include "parley.fullname" .)) .Values.secrets.existingSecret }}
+{{- end }}
+
+{{/* Key of something in that Secret: as in the chart's own one, or as `secrets.keys` calls it in an existing one. */}}
+{{- define "parley.secretEntry" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- if $root.Values.secrets.existingSecret }}{{ get $root.Values.secrets.keys $name }}
+{{- else }}{{ get (dict "secretKey" "secret-key" "formerKeys" "former-keys" "postgresqlPassword" "postgresql-password" "valkeyPassword" "valkey-password") $name }}
+{{- end }}
+{{- end }}
+
+{{/* The data of the chart's own Secret, as YAML. Made once a render: each call would draw other random bytes. */}}
+{{- define "parley.secretData" -}}
+{{- if not (hasKey .Values "drawnSecrets") }}
+{{- $_ := set .Values "drawnSecrets" (include "parley.drawSecrets" . | fromYaml) }}
+{{- end }}
+{{- toYaml .Values.drawnSecrets }}
+{{- end }}
+
+{{/*
+What is in the cluster stays, byte for byte; what the values give is taken; the rest is drawn, where that can harm nothing.
+
+`lookup` finds nothing where there is nothing, and also where Helm sees no cluster (`helm template`, Argo CD). A list of
+Secrets tells the two apart: with a cluster it has a kind, be it as empty as it likes, and who installs with Helm may
+list Secrets, since Helm keeps its releases in them.
+*/}}
+{{- define "parley.drawSecrets" -}}
+{{- $name := include "parley.secretName" . }}
+{{- $data := dict }}
+{{- range $key, $value := (lookup "v1" "Secret" .Release.Namespace $name).data }}{{ $_ := set $data $key $value }}{{ end }}
+{{- $seesCluster := hasKey (lookup "v1" "Secret" .Release.Namespace "") "kind" }}
+{{- $hasDatabase := include "parley.claim" (list . "postgresql") }}
+{{- $former := list }}
+{{- range .Values.secrets.formerKeys }}{{ $former = append $former (b64enc .) }}{{ end }}
+{{- $needed := list (dict "entry" "secret-key" "value" "secretKey" "random" (randBytes 32) "lost" (or .Release.IsUpgrade (ne $hasDatabase ""))) }}
+{{- if .Values.postgresql.enabled }}
+{{- $needed = append $needed (dict "entry" "postgresql-password" "value" "postgresqlPassword" "random" (randAlphaNum 48) "lost" (ne $hasDatabase "")) }}
+{{- end }}
+{{- if include "parley.bundledValkey" . }}
+{{- $needed = append $needed (dict "entry" "valkey-password" "value" "valkeyPassword" "random" (randAlphaNum 48) "lost" false) }}
+{{- end }}
+{{- range $needed }}
+{{- $given := get $.Values.secrets .value }}
+{{- $kept := get $data .entry }}
+{{- if $given }}
+{{- if and $kept (ne $kept (b64enc $given)) (eq .entry "secret-key") (not (has $kept $former)) }}
+{{- fail (printf "\n\nsecrets.secretKey is another one than the Secret %s holds, with which this installation encrypts. Put the former one into secrets.formerKeys, and see \"Changing the secret key\" in the chart's README." $name) }}
+{{- end }}
+{{- if and $kept (ne $kept (b64enc $given)) (eq .entry "postgresql-password") }}
+{{- fail (printf "\n\nsecrets.postgresqlPassword is another one than the Secret %s holds. PostgreSQL knows that one: change it there (ALTER ROLE parley PASSWORD …), then in the Secret, then upgrade." $name) }}
+{{- end }}
+{{- $_ := set $data .entry (b64enc $given) }}
+{{- else if $kept }}
+{{- else if not $seesCluster }}
+{{- fail (printf "\n\nThis render sees no cluster (helm template, Argo CD, a dry run on the client), so it can't know the secrets that are there, and would make others each time. Set secrets.existingSecret to a Secret that you keep:\n\n  kubectl -n %s create secret generic parley-secrets --from-literal=secret-key=\"$(openssl rand -base64 32)\" --from-literal=postgresql-password=\"$(openssl rand -hex 24)\" --from-literal=valkey-password=\"$(openssl rand -hex 24)\"\n\nor set secrets.%s. A dry run that sees the cluster: --dry-run=server." $.Release.Namespace .value) }}
+{{- else if .lost }}
+{{- fail (printf "\n\nThe Secret %s has no %s, but this installation has been set up with one. A new one would not open what is stored. Bring the Secret back from your backup, or set secrets.%s to what it was." $name .entry .value) }}
+{{- else }}
+{{- $_ := set $data .entry (b64enc .random) }}
+{{- end }}
+{{- end }}
+{{- if $former }}
+{{- $_ := set $data "former-keys" (join "," .Values.secrets.formerKeys | b64enc) }}
+{{- else }}
+{{- $_ := unset $data "former-keys" }}
+{{- end }}
+{{- toYaml $data }}
+{{- end }}
+
+{{/* Name of the volume claim of a bundled store if it exists. The names are frozen. */}}
+{{- define "parley.claim" -}}
+{{- $root := index . 0 -}}
+{{- $name := printf "data-%s-%s-0" (include "parley.fullname" $root) (index . 1) -}}
+{{- if lookup "v1" "PersistentVolumeClaim" $root.Release.Namespace $name }}{{ $name }}{{ end }}
+{{- end }}

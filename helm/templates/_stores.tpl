@@ -1,0 +1,30 @@
+{{/* The version that a bundled store's image names, for its label. */}}
+{{- define "parley.storeVersion" -}}
+{{- default .major (regexFind "^[0-9][0-9A-Za-z._-]*" .tag) | toString }}
+{{- end }}
+
+{{/* The claim of a bundled store. Takes a list: the root, the component, its persistence. Its labels are frozen as well. */}}
+{{- define "parley.claimTemplate" -}}
+{{- $root := index . 0 -}}
+{{- $persistence := index . 2 -}}
+metadata:
+  name: data
+  labels:
+    {{- include "parley.selector" (list $root (index . 1)) | nindent 4 }}
+spec:
+  accessModes: [{{ $persistence.accessMode }}]
+  {{- with $persistence.storageClass }}
+  storageClassName: {{ eq . "-" | ternary "" . | quote }}
+  {{- end }}
+  resources:
+    requests:
+      storage: {{ $persistence.size }}
+{{- end }}
+
+{{/* Rolls a store's pod when its password changes. Takes a list: the root, the key of the Secret. */}}
+{{- define "parley.passwordChecksum" -}}
+{{- $root := index . 0 -}}
+{{- if not $root.Values.secrets.existingSecret -}}
+checksum/password: {{ get (include "parley.secretData" $root | fromYaml) (index . 1) | sha256sum }}
+{{- end }}
+{{- end }}
