@@ -38,7 +38,6 @@ test.runIf(inject('cluster'))(
     await scaleWorker(1); // what was queued goes to the database while the backup is made
     await backingUp;
     const ledger = await sender.stop();
-    await installation.helm(['uninstall', 'parley', '--wait']); // the nodes of a test may have no room for both
 
     await using drill = await createInstallation();
     await timed('restore drill', () => runDocumented(FORTH, documented(drill.namespace, { DRILL: '1' })));

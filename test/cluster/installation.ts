@@ -99,18 +99,13 @@ export async function createInstallation() {
       const names = await within(['get', 'pods', '--selector', selector, '-o', 'jsonpath={.items[*].metadata.name}']);
       return names.split(' ').filter(name => name !== '');
     },
-    /** The ids of every container that runs now. */
-    async containers(): Promise<string[]> {
-      const path = '{.items[*].status.containerStatuses[?(@.state.running)].containerID}';
-      const ids = await within([
-        'get',
-        'pods',
-        '--selector',
-        'app.kubernetes.io/instance=parley',
-        '-o',
-        `jsonpath=${path}`,
-      ]);
-      return ids.split(' ').filter(id => id !== '');
+    /** The containers of these that run now: their ids by their pods' names. */
+    async containers(components: readonly Component[] = COMPONENTS): Promise<Map<string, string>> {
+      const selector = `app.kubernetes.io/instance=parley,app.kubernetes.io/component in (${components})`;
+      const running = '{.status.containerStatuses[?(@.state.running)].containerID}';
+      const path = `{range .items[*]}{.metadata.name} ${running}{"\\n"}{end}`;
+      const lines = (await within(['get', 'pods', '--selector', selector, '-o', `jsonpath=${path}`])).split('\n');
+      return new Map(lines.map(line => line.split(' ') as [string, string]).filter(([, id]) => id));
     },
     /** The bytes of every secret, by its name; helm's records of releases are none. */
     async secrets(): Promise<Record<string, Record<string, string>>> {

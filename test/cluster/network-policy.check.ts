@@ -61,7 +61,8 @@ test.runIf(inject('cluster'))('with the network policy a strange pod reaches the
   };
 
   expect(await reached()).toBe('api:3000 api:9464 worker:9464 postgresql:5432 valkey:6379');
-  await installation.upgrade({ networkPolicy: { enabled: true } });
+  const metricsFrom = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+  await installation.upgrade({ networkPolicy: { enabled: true, metricsFrom } });
   await waitFor(async () => (await reached()) === 'api:3000', 60_000, 1000);
   expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
   expect((await api.request('GET', '/v1/ingestion', api_key)).status).toBe(200);
