@@ -160,13 +160,13 @@ async function openApi(): Promise<string> {
 }
 
 async function migrate(config: Config, log: Log): Promise<unknown> {
-  const [{ migrateAll }, { openDatabase }] = await Promise.all([
+  const [{ migrateWhenReached }, { openDatabase }] = await Promise.all([
     import('./commands/migrate.ts'),
     import('./platform/database.ts'),
   ]);
   const database = await openDatabase(config, true, log);
   try {
-    return await migrateAll(database.url, config, log);
+    return await migrateWhenReached(database.url, config, log);
   } finally {
     await database.stop();
   }

@@ -36,6 +36,12 @@
 {{- if and .Values.worker.autoscaling.enabled .Values.worker.keda.enabled }}
 {{- include "parley.refuse" "worker.autoscaling and worker.keda would both scale the worker: choose one." }}
 {{- end }}
+{{- if and .Values.serviceMonitor.enabled .Values.podMonitor.enabled }}
+{{- include "parley.refuse" "serviceMonitor and podMonitor would both scrape every pod, and each series would count twice: choose one." }}
+{{- end }}
+{{- if and .Values.serviceMonitor.enabled (not .Values.metrics.enabled) }}
+{{- include "parley.refuse" "serviceMonitor needs the Services of metrics.enabled; podMonitor does without." }}
+{{- end }}
 {{- if and .Values.worker.keda.enabled (not .Values.worker.keda.serverAddress) }}
 {{- include "parley.refuse" "worker.keda needs worker.keda.serverAddress, the address of Prometheus." }}
 {{- end }}

@@ -1,15 +1,15 @@
 {{- define "parley.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
+{{- default .Chart.Name .Values.nameOverride | trunc 36 | trimSuffix "-" }}
 {{- end }}
 
-{{/* What all names begin with. 40 characters, so that the names of the Jobs and of the StatefulSets' revisions fit. */}}
+{{/* What all names begin with. 36 characters, so that the names of the Jobs and of the StatefulSets' revisions fit. */}}
 {{- define "parley.fullname" -}}
 {{- if .Values.fullnameOverride }}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- .Values.fullnameOverride | trunc 36 | trimSuffix "-" }}
 {{- else if contains (include "parley.name" .) .Release.Name }}
-{{- .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- .Release.Name | trunc 36 | trimSuffix "-" }}
 {{- else }}
-{{- printf "%s-%s" .Release.Name (include "parley.name" .) | trunc 40 | trimSuffix "-" }}
+{{- printf "%s-%s" .Release.Name (include "parley.name" .) | trunc 36 | trimSuffix "-" }}
 {{- end }}
 {{- end }}
 

@@ -23,7 +23,7 @@ enableServiceLinks: false
 {{- with $root.Values.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ kindIs "map" . | ternary .name . }}
+  - name: {{ if kindIs "map" . }}{{ .name }}{{ else }}{{ . }}{{ end }}
   {{- end }}
 {{- end }}
 securityContext:

@@ -28,3 +28,17 @@ spec:
 checksum/password: {{ get (include "parley.secretData" $root | fromYaml) (index . 1) | sha256sum }}
 {{- end }}
 {{- end }}
+
+{{/* valkey.conf, but for the password. */}}
+{{- define "parley.valkeyConf" -}}
+# What the promise of a 202 rests on: each write is on disk before the reply, and nothing is ever evicted.
+dir /data
+appendonly yes
+appendfsync always
+save ""
+maxmemory {{ .Values.valkey.maxmemory }}
+maxmemory-policy noeviction
+{{- range $name, $value := .Values.valkey.settings }}
+{{ $name }} {{ $value }}
+{{- end }}
+{{- end }}

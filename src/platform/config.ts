@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { withLibpqTls, withPassword } from './store-urls.ts';
 
 const url = (...protocols: string[]) =>
   z.string().refine(value => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
@@ -33,10 +34,15 @@ const Settings = z.object({
   DATABASE_URL: url('postgres', 'postgresql')
     .optional()
     .describe('PostgreSQL 14 or newer; absent: an embedded PostgreSQL under DATA_DIR'),
+  DATABASE_PASSWORD: z
+    .string()
+    .optional()
+    .describe('Password for DATABASE_URL, as it is; one that stands in the address has to be URL-encoded'),
   DATABASE_POOL: integer(2, 200).default(10).describe('Connections to PostgreSQL of each process'),
   REDIS_URL: url('redis', 'rediss')
     .optional()
     .describe('Valkey or Redis 6.2 or newer for the queue; absent: the queue lives in PostgreSQL'),
+  REDIS_PASSWORD: z.string().optional().describe('Password for REDIS_URL, as it is'),
   DATA_DIR: z.string().default('./data').describe('Folder of the embedded PostgreSQL and its generated secrets'),
   SECRET_KEY: secretKey
     .optional()
@@ -88,7 +94,15 @@ type Parsed = z.output<typeof Settings>;
 export type Config = Readonly<Omit<Parsed, 'BASE_URL'> & { BASE_URL: string }>;
 
 /** Settings that may also come from a file named by `NAME_FILE`, read by the program itself. */
-export const SECRET_SETTINGS = ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY', 'SMTP_URL', 'OIDC_CLIENT_SECRET'] as const;
+export const SECRET_SETTINGS = [
+  'DATABASE_URL',
+  'DATABASE_PASSWORD',
+  'REDIS_URL',
+  'REDIS_PASSWORD',
+  'SECRET_KEY',
+  'SMTP_URL',
+  'OIDC_CLIENT_SECRET',
+] as const;
 
 /** All that is wrong with the environment, a line each. */
 export class ConfigError extends Error {
@@ -131,12 +145,25 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     faults.push('SECRET_KEY: is needed with DATABASE_URL (openssl rand -base64 32); keep it, it decrypts your secrets');
   if (given.REDIS_URL && !given.DATABASE_URL)
     faults.push('REDIS_URL: needs DATABASE_URL; the embedded PostgreSQL carries its own queue');
+  for (const store of ['DATABASE', 'REDIS'])
+    if (given[`${store}_PASSWORD`] && !given[`${store}_URL`])
+      faults.push(`${store}_PASSWORD: needs ${store}_URL, the address that it is for`);
   if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is needed with SMTP_URL');
   if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
     faults.push('OIDC_ISSUER: needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
-  return Object.freeze({ ...parsed.data, BASE_URL: parsed.data.BASE_URL ?? `http://localhost:${parsed.data.PORT}` });
+  return Object.freeze({
+    ...parsed.data,
+    ...storeAddresses(parsed.data),
+    BASE_URL: parsed.data.BASE_URL ?? `http://localhost:${parsed.data.PORT}`,
+  });
 }
+
+/** The addresses of the stores as every part of Parley connects by them. */
+const storeAddresses = ({ DATABASE_URL, DATABASE_PASSWORD, REDIS_URL, REDIS_PASSWORD }: Parsed) => ({
+  DATABASE_URL: DATABASE_URL && withLibpqTls(withPassword(DATABASE_URL, DATABASE_PASSWORD)),
+  REDIS_URL: REDIS_URL && withPassword(REDIS_URL, REDIS_PASSWORD),
+});
 
 /** The settings as rows for documents: name, default, meaning. */
 export const describeSettings = (): { name: string; fallback: string; meaning: string }[] =>

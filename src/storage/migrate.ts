@@ -2,11 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
+import { sqlState } from './errors.ts';
 import { NEEDED_SCHEMA } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
 
 /** One migrator at a time, on whatever machine: a PostgreSQL advisory lock that dies with its session. */
 const MIGRATION_LOCK = 7_310_274_001;
+
+/** What a server refuses and time does not mend: a wrong password, a user or a database that is not there. */
+const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(sqlState(error) ?? '');
+
+/** Resolves when the database takes connections; rejects with its reason when it refuses them, or has not for that long. */
+export async function awaitDatabase(url: string, log: Log, limitMs: number): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  for (let told = false; ; told = true) {
+    try {
+      return await withClient(url, async () => undefined);
+    } catch (error) {
+      if (Date.now() > deadline || isRefusal(error)) throw error;
+      if (!told) log.warn({ reason: (error as Error).message }, 'waiting for the database');
+    }
+    await sleep(500);
+  }
+}
 
 /** Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do. */
 export async function migrate(url: string, log: Log): Promise<string[]> {

@@ -75,6 +75,7 @@ const CLIENT_TIMEOUT_MS = 12_000;
 
 const ormOptions = (url: string, log: Log) => ({
   clientUrl: url,
+  driverOptions: { connectionString: url }, // MikroORM reads neither sslmode nor sslrootcert from an address, pg does
   entities: ENTITIES,
   extensions: [Migrator],
   ensureDatabase: false as const,
@@ -102,9 +103,11 @@ export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, 
  */
 export function openStorage({ url, role, connections, log, metrics }: StorageOptions): Storage {
   const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; set timezone = 'UTC'; set plan_cache_mode = force_generic_plan`;
+  const options = ormOptions(url, log);
   const orm = new MikroORM({
-    ...ormOptions(url, log),
+    ...options,
     driverOptions: {
+      ...options.driverOptions,
       max: connections,
       pipeline: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

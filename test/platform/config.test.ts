@@ -50,6 +50,28 @@ describe('the configuration', () => {
     expect(faultsOf({ SECRET_KEY_FILE: `${file}-missing` })[0]).toMatch(/^SECRET_KEY_FILE: ENOENT/);
   });
 
+  test('puts a password that is given apart into the address, whatever is in it', () => {
+    const awkward = 'p@ss:w/rd %41#?+';
+    const { DATABASE_URL, REDIS_URL } = loadConfig({
+      DATABASE_URL: 'postgresql://parley:old@db:5432/parley?sslmode=disable',
+      DATABASE_PASSWORD: awkward,
+      REDIS_URL: 'rediss://valkey:6379/1',
+      REDIS_PASSWORD: awkward,
+      SECRET_KEY: KEY,
+    });
+    expect(decodeURIComponent(new URL(DATABASE_URL as string).password)).toBe(awkward);
+    expect(DATABASE_URL).toMatch(/^postgresql:\/\/parley:[^@]+@db:5432\/parley\?sslmode=disable/);
+    expect(decodeURIComponent(new URL(REDIS_URL as string).password)).toBe(awkward);
+    expect(REDIS_URL).toMatch(/^rediss:\/\/:[^@]+@valkey:6379\/1$/);
+  });
+
+  test('refuses a password without the address that it is for', () => {
+    expect(faultsOf({ DATABASE_PASSWORD: 'x', REDIS_PASSWORD: 'y' })).toEqual([
+      expect.stringMatching(/^DATABASE_PASSWORD: needs DATABASE_URL/),
+      expect.stringMatching(/^REDIS_PASSWORD: needs REDIS_URL/),
+    ]);
+  });
+
   test('drops a slash at the end of the base address', () => {
     expect(loadConfig({ BASE_URL: 'https://parley.example/' }).BASE_URL).toBe('https://parley.example');
   });

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GenericContainer, Wait } from 'testcontainers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Diagnosis } from '../../src/commands/doctor.ts';
+import { backends } from '../support/api.ts';
+import { runCommand, startProcess } from '../support/process.ts';
+import { runTool } from '../support/tools.ts';
+
+const AWKWARD = 'p@ss:w/rd %41#?+';
+const SECRET_KEY = randomBytes(32).toString('base64');
+
+/** A certificate for `localhost`, and for no address, that an authority of its own signed; in a new folder. */
+async function makeCertificates(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-tls-'));
+  const openssl = (line: string) => runTool('openssl', line.split(' '), { cwd: folder });
+  await openssl('req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout authority.key -out ca.crt');
+  await openssl(
+    'req -newkey rsa:2048 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout server.key -out server.csr',
+  );
+  await openssl(
+    'x509 -req -copy_extensions copy -in server.csr -CA ca.crt -CAkey authority.key -CAcreateserial -days 2 -out server.crt',
+  );
+  return folder;
+}
+
+/** PostgreSQL that takes connections over TLS alone. */
+const startPostgres = (folder: string) =>
+  new GenericContainer('postgres:18')
+    .withEnvironment({ POSTGRES_PASSWORD: AWKWARD, POSTGRES_DB: 'parley' })
+    .withCopyContentToContainer([
+      { content: readFileSync(join(folder, 'server.crt')), target: '/tls/server.crt', mode: 0o644 },
+      { content: readFileSync(join(folder, 'server.key')), target: '/tls/key', mode: 0o644 },
+      { content: 'hostssl all all all scram-sha-256\nlocal all all trust\n', target: '/tls/pg_hba.conf', mode: 0o644 },
+    ])
+    .withEntrypoint([
+      'sh',
+      '-c',
+      'install -o postgres -m 600 /tls/key /tls/server.key && exec docker-entrypoint.sh "$@"',
+      '-',
+    ])
+    .withCommand(
+      'postgres -c ssl=on -c ssl_cert_file=/tls/server.crt -c ssl_key_file=/tls/server.key -c hba_file=/tls/pg_hba.conf'.split(
+        ' ',
+      ),
+    )
+    .withTmpFs({ '/var/lib/postgresql': 'rw' })
+    .withExposedPorts(5432)
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+    .start();
+
+/** Valkey that listens by TLS alone. */
+const startValkey = (folder: string) =>
+  new GenericContainer('valkey/valkey:9')
+    .withCopyContentToContainer(
+      ['ca.crt', 'server.crt', 'server.key'].map(name => ({
+        content: readFileSync(join(folder, name)),
+        target: `/tls/${name}`,
+        mode: 0o644,
+      })),
+    )
+    .withCommand([
+      ...'valkey-server --port 0 --tls-port 6379 --tls-auth-clients no --tls-ca-cert-file /tls/ca.crt'.split(' '),
+      ...'--tls-cert-file /tls/server.crt --tls-key-file /tls/server.key --requirepass'.split(' '),
+      AWKWARD,
+      ...'--appendonly yes --appendfsync always --maxmemory-policy noeviction'.split(' '),
+    ])
+    .withExposedPorts(6379)
+    .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
+    .start();
+
+describe.runIf(backends().includes('valkey'))('stores that speak TLS alone', () => {
+  let folder: string;
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  let valkey: Awaited<ReturnType<typeof startValkey>>;
+
+  beforeAll(async () => {
+    folder = await makeCertificates();
+    [postgres, valkey] = await Promise.all([startPostgres(folder), startValkey(folder)]);
+  }, 120_000);
+  afterAll(() => Promise.all([postgres?.stop(), valkey?.stop()]));
+
+  const environment = (tls: string, host = 'localhost') => ({
+    DATABASE_URL: `postgresql://postgres@${host}:${postgres.getMappedPort(5432)}/parley${tls}`,
+    DATABASE_PASSWORD: AWKWARD,
+    SECRET_KEY,
+  });
+
+  /** What goes wrong in migrating, working through MikroORM, and asking the doctor: every way in which Parley connects. */
+  async function faultsOf(settings: Record<string, string>): Promise<string[]> {
+    for (const command of ['migrate', 'tenant create --name Acme']) {
+      const { code, stderr } = await runCommand(command.match(/\S+/g) ?? [], settings);
+      if (code !== 0) return [stderr];
+    }
+    const diagnosis = JSON.parse((await runCommand(['doctor'], settings)).stdout) as Diagnosis;
+    return diagnosis.checks.filter(check => !check.ok).map(check => check.detail);
+  }
+
+  test.each(['require', 'verify-ca', 'verify-full'])('PostgreSQL is used with sslmode=%s', async mode => {
+    expect(await faultsOf(environment(`?sslmode=${mode}&sslrootcert=${join(folder, 'ca.crt')}`))).toEqual([]);
+  });
+
+  test('require asks for no certificate, as in libpq, and the queue on PostgreSQL is reached so too', async () => {
+    const settings = environment('?sslmode=require');
+    expect(await faultsOf(settings)).toEqual([]);
+    await using api = await startProcess('serve', settings);
+    await using worker = await startProcess('work', settings);
+    await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
+  });
+
+  test('verify-full refuses a server that goes by another name', async () => {
+    const settings = environment(`?sslmode=verify-full&sslrootcert=${join(folder, 'ca.crt')}`, '127.0.0.1');
+    expect((await runCommand(['doctor'], settings)).stdout).toMatch(/does not match certificate/);
+  });
+
+  test('verify-ca refuses a server that an unknown authority signed', async () => {
+    const unknown = await makeCertificates();
+    const settings = environment(`?sslmode=verify-ca&sslrootcert=${join(unknown, 'ca.crt')}`);
+    expect((await runCommand(['doctor'], settings)).stdout).toMatch(/can not be reached.*certificate/);
+  });
+
+  test('a server that asks for TLS is not reached without', async () => {
+    expect(await faultsOf(environment(''))).toEqual([expect.stringMatching(/no pg_hba.conf entry/)]);
+  });
+
+  test('rediss:// takes an authority of NODE_EXTRA_CA_CERTS, and no other', async () => {
+    const settings = {
+      ...environment('?sslmode=require'),
+      REDIS_URL: `rediss://localhost:${valkey.getMappedPort(6379)}`,
+      REDIS_PASSWORD: AWKWARD,
+    };
+    expect(await faultsOf(settings)).not.toEqual([]);
+    expect(await faultsOf({ ...settings, NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') })).toEqual([]);
+  });
+});
