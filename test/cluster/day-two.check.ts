@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Deployed, Tenant } from '../support/deployed.ts';
+import { runDocumented, shellBlocks } from '../support/documents.ts';
 import { anAnswer } from '../support/make.ts';
+import { signToken } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 import { createInstallation, type Installation, WORKLOADS } from './installation.ts';
 
@@ -21,6 +27,15 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     const psql = ['psql', '--username', 'parley', '--dbname', 'parley', '--command', sql];
     return installation.kubectl(['exec', 'parley-postgresql-0', '--container', 'postgresql', '--', ...psql]);
   };
+
+  test('the commands of the guide run in a pod', async () => {
+    const [commands = ''] = shellBlocks('docs/kubernetes.md', 'Commands');
+    const folder = mkdtempSync(join(tmpdir(), 'parley-guide-'));
+    const environment = { KUBECONFIG: process.env.KUBECONFIG ?? '', NAMESPACE: installation.namespace };
+    await runDocumented(`set -e\ncd ${folder}\n${commands}`, environment);
+    expect(JSON.parse(readFileSync(join(folder, 'bundle.json'), 'utf8'))).not.toEqual({});
+    rmSync(folder, { recursive: true });
+  });
 
   test('the doctor looks at stores, roles and queue, and finds all well', async () => {
     const { ok, checks } = await installation.parley(['doctor']);
@@ -45,5 +60,39 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     expect((await asTeam('POST', `/v1/quarantine/${entry.id}/replay`)).status).toBe(200);
     await waitFor(async () => (await asTeam('GET', '/v1/quarantine')).body.data.length === 0);
     expect((await asTeam('GET', `/v1/answers/${answer.id}`)).body.values).toEqual({ main: 1 });
+  });
+
+  test('the secret key is changed by two upgrades and a command, and tokens go on', async () => {
+    const token = await signToken(tenant.key, tenant.id, 'user|42');
+    const expectWell = async () => {
+      expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
+      expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
+    };
+    const { 'parley-secrets': former = {} } = await installation.secrets();
+    const formerKeys = [Buffer.from(former['secret-key'] ?? '', 'base64').toString()];
+    const secretKey = randomBytes(32).toString('base64');
+    await installation.upgrade({ secrets: { secretKey, formerKeys } });
+    expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
+    await installation.parley(['secrets', 'rotate']);
+    await expectWell();
+    await installation.upgrade();
+    await expectWell();
+    const { 'parley-secrets': now = {} } = await installation.secrets();
+    expect(Buffer.from(now['secret-key'] ?? '', 'base64').toString()).toBe(secretKey);
+  });
+
+  test('a support bundle has versions and figures, and nothing of a tenant or a secret', async () => {
+    const bundle = JSON.stringify(await installation.parley(['support-bundle']));
+    expect(bundle.length).toBeGreaterThan(2000);
+    const secrets = Object.values(await installation.secrets()).flatMap(data => Object.values(data));
+    const passwords = secrets.map(value => Buffer.from(value, 'base64').toString());
+    for (const word of ['Acme', tenant.key.secret, tenant.key.api_key, ...passwords])
+      expect(bundle).not.toContain(word);
+  });
+
+  test('a tenant is deleted, and its keys with it', async () => {
+    const deleted = await installation.parley(['tenant', 'delete', '--tenant', tenant.id, '--confirm', 'Acme']);
+    expect(deleted).toMatchObject({ id: tenant.id });
+    await waitFor(async () => (await asTeam('GET', '/v1/ingestion')).status === 401);
   });
 });

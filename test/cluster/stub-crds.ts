@@ -3,7 +3,6 @@ import { apply, kubectl } from './cluster.ts';
 /** The kinds of other projects that the chart writes objects of, as `plural.group`, with their versions. */
 const KINDS = [
   ['scaledobjects.keda.sh', 'v1alpha1', 'ScaledObject'],
-  ['triggerauthentications.keda.sh', 'v1alpha1', 'TriggerAuthentication'],
   ['servicemonitors.monitoring.coreos.com', 'v1', 'ServiceMonitor'],
   ['podmonitors.monitoring.coreos.com', 'v1', 'PodMonitor'],
   ['prometheusrules.monitoring.coreos.com', 'v1', 'PrometheusRule'],
@@ -39,7 +38,6 @@ export async function createStubs() {
     await kubectl(['wait', '--for', 'condition=Established', ...names, '--timeout', '1m']);
   }
   return {
-    kinds: KINDS.map(([name]) => name),
     [Symbol.asyncDispose]: async () => {
       if (names.length > 0) await kubectl(['delete', ...names]);
     },

@@ -42,8 +42,8 @@ export function reach(baseUrl: string, parley: CommandLine) {
     /** Resolves with what the tenant's ingestion counts when nothing of it is queued any more. */
     async atRest(apiKey: string, limitMs = 90_000) {
       return waitFor(async () => {
-        const { status, body } = await request('GET', '/v1/ingestion', apiKey);
-        return status === 200 && body.queued === 0 && body;
+        const reply = await request('GET', '/v1/ingestion', apiKey).catch(() => undefined); // it may be starting again
+        return reply?.status === 200 && reply.body.queued === 0 && reply.body;
       }, limitMs);
     },
     /** The ids of every stored answer, in the order of the pages, so that one that is there twice shows. */
