@@ -8,7 +8,7 @@ import { runDocumented, shellBlocks } from '../support/documents.ts';
 import { anAnswer } from '../support/make.ts';
 import { signToken } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
-import { createInstallation, type Installation, WORKLOADS } from './installation.ts';
+import { createInstallation, type Installation, UNLIMITED, WORKLOADS } from './installation.ts';
 
 describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
   let installation: Installation;
@@ -16,7 +16,7 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
   let tenant: Tenant;
   beforeAll(async () => {
     installation = await createInstallation();
-    await installation.install();
+    await installation.install(UNLIMITED);
     api = await installation.open();
     tenant = await api.makeTenant();
   });
@@ -71,11 +71,11 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     const { 'parley-secrets': former = {} } = await installation.secrets();
     const formerKeys = [Buffer.from(former['secret-key'] ?? '', 'base64').toString()];
     const secretKey = randomBytes(32).toString('base64');
-    await installation.upgrade({ secrets: { secretKey, formerKeys } });
+    await installation.upgrade({ ...UNLIMITED, secrets: { secretKey, formerKeys } });
     expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
     await installation.parley(['secrets', 'rotate']);
     await expectWell();
-    await installation.upgrade();
+    await installation.upgrade(UNLIMITED);
     await expectWell();
     const { 'parley-secrets': now = {} } = await installation.secrets();
     expect(Buffer.from(now['secret-key'] ?? '', 'base64').toString()).toBe(secretKey);

@@ -6,7 +6,7 @@ export interface Forward extends AsyncDisposable {
 }
 
 /** Opens a port of an object of the cluster on this machine; it breaks with the pod behind it. */
-export async function forward(namespace: string, target: string, port: number | string): Promise<Forward> {
+export async function forward(namespace: string, target: string, port: number): Promise<Forward> {
   const child = spawn('kubectl', ['port-forward', '--namespace', namespace, target, `:${port}`]);
   const ended = new Promise<void>(done => child.once('close', () => done()));
   const opened = new Promise<number>((done, fail) => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Tenant } from '../support/deployed.ts';
 import { runDocumented } from '../support/documents.ts';
 import { anAnswer } from '../support/make.ts';
-import { setupLinkIn } from '../support/team.ts';
 import { runTool } from '../support/tools.ts';
 import { CHART, helm, ROOT } from './cluster.ts';
 import { createInstallation, type Installation, WORKLOADS } from './installation.ts';
@@ -34,7 +33,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
 
   /** Runs something against the API behind a port of this machine. */
   const throughForward = async <T>(use: (baseUrl: string) => Promise<T>): Promise<T> => {
-    await using api = await installation.forward('service/parley-api', 'http');
+    await using api = await installation.forward('service/parley-api', 80);
     return use(`http://127.0.0.1:${api.port}`);
   };
 
@@ -63,8 +62,8 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
 
   test('prints the command that makes the link of the first owner, and the link works', async () => {
     const KUBECONFIG = process.env.KUBECONFIG ?? '';
-    const link = setupLinkIn(await runDocumented(commandIn(said, 'setup create'), { KUBECONFIG }));
-    const { origin, hash } = new URL(link ?? '');
+    const { link } = JSON.parse(await runDocumented(commandIn(said, 'setup create'), { KUBECONFIG }));
+    const { origin, hash } = new URL(link);
     const person = { tenant_name: 'Acme', name: 'Ada', email: 'ada@acme.example', password: 'x'.repeat(12) };
     const reply = await throughForward(baseUrl =>
       fetch(`${baseUrl}/v1/setup`, {

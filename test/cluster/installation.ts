@@ -92,7 +92,7 @@ export async function createInstallation() {
       const port = await within(['get', 'service', 'entrance', '-o', 'jsonpath={.spec.ports[0].nodePort}']);
       return reach(`http://${await nodeAddress()}:${port}`, parley);
     },
-    forward: (target: string, port: number | string) => forward(namespace, target, port),
+    forward: (target: string, port: number) => forward(namespace, target, port),
     /** The names of a component's pods. */
     async pods(component: Component): Promise<string[]> {
       const selector = `app.kubernetes.io/instance=parley,app.kubernetes.io/component=${component}`;
