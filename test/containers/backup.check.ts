@@ -5,10 +5,10 @@ import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitFor } from '../support/api.ts';
 import { runDocumented, shellBlocks } from '../support/documents.ts';
-import { sendAnswers } from '../support/load.ts';
+import { expectRestored, sendAnswers } from '../support/load.ts';
 import { createInstallation } from './compose.ts';
 
-const { baseUrl, environment, compose, up, down, parley, request, makeTenant, storedAnswers } =
+const { baseUrl, environment, compose, up, down, parley, request, makeTenant, storedAnswers, atRest } =
   await createInstallation();
 const folder = mkdtempSync(join(tmpdir(), 'parley-backup-'));
 
@@ -29,20 +29,14 @@ test('the commands of the document bring a Compose installation back, with what 
   const backingUp = runDocumented(back, documented);
   await compose(['start', 'worker']); // what was queued goes to the database while the backup is made
   await backingUp;
-  const { acknowledged, ambiguous } = await sender.stop();
+  const ledger = await sender.stop();
 
   await down();
   await runDocumented(forth, documented);
   expect(await parley(['doctor'])).toMatchObject({ ok: true });
-  const ingestion = await waitFor(async () => {
-    const { status, body } = await request('GET', '/v1/ingestion', tenant.key.api_key);
-    return status === 200 && body.queued === 0 && body;
-  }, 60_000);
+  const ingestion = await atRest(tenant.key.api_key);
   const stored = await storedAnswers(tenant.key.api_key);
-  const once = new Set(stored);
-  expect(once.size).toBe(stored.length);
-  expect(before.difference(once)).toEqual(new Set());
-  expect(once.difference(acknowledged.union(ambiguous))).toEqual(new Set());
+  expectRestored(before, ledger, stored);
   expect(ingestion).toMatchObject({ stored: stored.length, accepted: stored.length, repeated: 0, quarantined: 0 });
 
   const token = await new SignJWT({ grants: { identity: 'user|42' } })

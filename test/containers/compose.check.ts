@@ -3,15 +3,17 @@ import { promisify } from 'node:util';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitFor } from '../support/api.ts';
+import type { Tenant } from '../support/deployed.ts';
 import { type Sender, sendAnswers } from '../support/load.ts';
 import { answerTo } from '../support/make.ts';
-import { createInstallation, SERVICES, type Service, type Tenant } from './compose.ts';
+import { createInstallation, SERVICES, type Service } from './compose.ts';
 import { docker, IMAGE, ROOT } from './docker.ts';
 
 const BACK_WITHIN_MS = 90_000;
 
+const installation = await createInstallation();
 const { project, port, baseUrl, compose, up, down, parley, inspect, isHealthy, request, makeTenant, storedAnswers } =
-  await createInstallation();
+  installation;
 
 /** SIGKILL from the engine's side: unlike `docker kill` it is a crash, after which the restart policy applies. */
 async function crash(service: Service): Promise<void> {
@@ -150,10 +152,7 @@ test('crashes of each container, a restart, and down and up lose no acknowledged
   const { acknowledged, ambiguous } = sender.ledger;
   expect(acknowledged.size).toBeGreaterThan(140); // seven waits for more than twenty
 
-  const ingestion = await waitFor(async () => {
-    const { status, body } = await request('GET', '/v1/ingestion', own.key.api_key);
-    return status === 200 && body.queued === 0 && body;
-  }, BACK_WITHIN_MS);
+  const ingestion = await installation.atRest(own.key.api_key, BACK_WITHIN_MS);
   const stored = await storedAnswers(own.key.api_key);
   const once = new Set(stored);
   expect(once.size, 'no answer is stored twice').toBe(stored.length);

@@ -7,7 +7,7 @@ import { withClient } from '../../src/platform/postgres-client.ts';
 import { backends, createApi, createWorker, waitFor } from '../support/api.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { runDocumented, shellBlocks } from '../support/documents.ts';
-import { type Ledger, sendAnswers } from '../support/load.ts';
+import { expectRestored, sendAnswers } from '../support/load.ts';
 import { makeTenant, publishQuestion } from '../support/make.ts';
 import { runCommand, startProcess } from '../support/process.ts';
 
@@ -65,14 +65,6 @@ async function get(baseUrl: string, path: string, as: string) {
   const response = await fetch(`${baseUrl}${path}`, { headers: { Authorization: `Bearer ${as}` } });
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
   return { status: response.status, body: (await response.json()) as any };
-}
-
-/** All of `before` is stored, each once, and nothing that nobody sent. */
-function expectRestored(before: ReadonlySet<string>, ledger: Ledger, stored: string[]): void {
-  const once = new Set(stored);
-  expect(once.size).toBe(stored.length);
-  expect(before.difference(once)).toEqual(new Set());
-  expect(once.difference(ledger.acknowledged.union(ledger.ambiguous))).toEqual(new Set());
 }
 
 describe.runIf(inject('valkeyUrl')).each(backends())('with stores of one own and the queue in %s', backend => {

@@ -27,6 +27,8 @@ export interface LoadOptions {
   connectFirst?: boolean;
   /** Whether a request that was not acknowledged is sent again with the same ids; true unless said otherwise. */
   retries?: boolean;
+  /** How long it waits before the retry of that number, the first is 1; 100 ms unless said otherwise. */
+  pauseMs?(retry: number): number;
   /** Further fields of the answer at that place of that request. */
   fields?(request: number, place: number): Record<string, unknown>;
 }
@@ -36,6 +38,8 @@ export interface Reply {
   at: number;
   ms: number;
   status: ReplyStatus;
+  /** Which attempt of its request it answers, from 1. */
+  attempt: number;
   /** Whether it said when to come again. */
   retryAfter: boolean;
   address: string;
@@ -66,12 +70,14 @@ interface Sending {
   /** Asked in the moment of sending, as a balancer decides. */
   address(): string;
   answers: NewAnswer[];
+  /** Which attempt of the request this is; the first unless said otherwise. */
+  attempt?: number;
   timeoutMs: number;
 }
 
 /** Sends answers once: into the ledger, over HTTP, into the ledger. No reply is `broken`, whatever broke it. */
 export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; receipts: Receipt[] }> {
-  const { ledger, client, sender, answers, timeoutMs } = sending;
+  const { ledger, client, sender, answers, attempt = 1, timeoutMs } = sending;
   const number = await ledger.before(sender.uuid, answers);
   const sentAt = Date.now();
   const address = sending.address();
@@ -92,6 +98,7 @@ export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; rec
     at,
     ms: at - sentAt,
     status,
+    attempt,
     retryAfter: headers['retry-after'] !== undefined,
     address,
     ...(failure ? { failure } : {}),
@@ -119,7 +126,7 @@ const PAUSE_MS = 100;
 /** Sends answers through the ledger, as an outbox would: again, with the same ids, until they are acknowledged. */
 export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   const { senders, batch, lanes, perSecond, requests = Number.POSITIVE_INFINITY, retries = true, fields } = options;
-  const { timeoutMs = 5000 } = options;
+  const { timeoutMs = 5000, pauseMs = () => PAUSE_MS } = options;
   const client = createClient();
   const replies: Reply[] = [];
   let startedAt = Date.now();
@@ -129,12 +136,12 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   let acknowledged = 0;
   let rejected = 0;
 
-  const attempt = async (sender: Sender, answers: NewAnswer[]): Promise<boolean> => {
+  const send = async (sender: Sender, answers: NewAnswer[], attempt: number): Promise<boolean> => {
     const address = () => {
       const addresses = options.addresses();
       return addresses[turn++ % addresses.length] ?? '';
     };
-    const { reply, receipts } = await sendAnswers({ ledger, client, sender, address, answers, timeoutMs });
+    const { reply, receipts } = await sendAnswers({ ledger, client, sender, address, answers, attempt, timeoutMs });
     replies.push(reply);
     if (reply.status !== 202) return false;
     const refused = receipts.filter(({ status }) => status === 'rejected').length;
@@ -148,7 +155,8 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
     const answers = Array.from({ length: batch }, (_, place) =>
       answerOf(sender, `user|${number}-${place}`, fields?.(number, place)),
     );
-    while (!(await attempt(sender, answers)) && retries && !stopped) await sleep(PAUSE_MS);
+    for (let attempt = 1; !(await send(sender, answers, attempt)) && retries && !stopped; attempt++)
+      await sleep(pauseMs(attempt));
   };
 
   const lane = async () => {

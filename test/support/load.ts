@@ -75,3 +75,11 @@ export function expectKept(ledger: Ledger, stored: string[]): void {
   expect([...ledger.acknowledged].filter(id => !rows.has(id))).toEqual([]);
   expect(stored.filter(id => !ledger.acknowledged.has(id) && !ledger.ambiguous.has(id))).toEqual([]);
 }
+
+/** After a restore all of `before` is stored, each once, and nothing that nobody sent. */
+export function expectRestored(before: ReadonlySet<string>, ledger: Ledger, stored: string[]): void {
+  const once = new Set(stored);
+  expect(once.size).toBe(stored.length);
+  expect(before.difference(once)).toEqual(new Set());
+  expect(once.difference(ledger.acknowledged.union(ledger.ambiguous))).toEqual(new Set());
+}

@@ -12,15 +12,23 @@ export interface ToolOptions {
   cwd?: string;
   /** Sent on standard input. */
   input?: string;
+  limitMs?: number;
+}
+
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** What a program prints, on standard error too; rejects with what it complained of. */
+export async function outputOf(command: string, args: string[], options: ToolOptions = {}) {
+  const { environment = {}, cwd, input, limitMs = TOOL_LIMIT_MS } = options;
+  const env = { ...process.env, ...environment };
+  const running = exec(command, args, { cwd, env, timeout: limitMs, maxBuffer: MAX_OUTPUT_BYTES });
+  running.child.stdin?.end(input);
+  return running;
 }
 
 /** What a program prints; rejects with what it complained of. */
-export async function runTool(command: string, args: string[], options: ToolOptions = {}): Promise<string> {
-  const { environment = {}, cwd, input } = options;
-  const running = exec(command, args, { cwd, env: { ...process.env, ...environment }, timeout: TOOL_LIMIT_MS });
-  running.child.stdin?.end(input);
-  return (await running).stdout.trim();
-}
+export const runTool = async (command: string, args: string[], options?: ToolOptions): Promise<string> =>
+  (await outputOf(command, args, options)).stdout.trim();
 
 /**
  * Whether a tool is on this machine; says loudly what is left out where it is not, and fails where it must be

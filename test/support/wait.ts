@@ -1,11 +1,15 @@
 type Falsy = false | null | undefined | '' | 0;
 
-/** Resolves when a fact holds; fails when it does not within the limit. */
-export async function waitFor<T>(fact: () => T | Promise<T>, limitMs = 15_000): Promise<Exclude<T, Falsy>> {
+/** Resolves when a fact holds; fails when it does not within the limit. A look that costs something may be a rarer one. */
+export async function waitFor<T>(
+  fact: () => T | Promise<T>,
+  limitMs = 15_000,
+  everyMs = 20,
+): Promise<Exclude<T, Falsy>> {
   for (const deadline = Date.now() + limitMs; ; ) {
     const value = await fact();
     if (value) return value as Exclude<T, Falsy>;
     if (Date.now() > deadline) throw new Error(`still not so after ${limitMs} ms: ${fact}`);
-    await new Promise(resolve => setTimeout(resolve, 20));
+    await new Promise(resolve => setTimeout(resolve, everyMs));
   }
 }

@@ -1,0 +1,126 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseTypeId } from '../../src/domain/ids.ts';
+import { openLedger, readLedger } from '../faults/ledger.ts';
+import { type Load, startLoad, tally } from '../faults/load.ts';
+import { judge, type Verdict } from '../faults/oracle.ts';
+import { readFound } from '../faults/world.ts';
+import type { Deployed } from '../support/deployed.ts';
+import { waitFor } from '../support/wait.ts';
+import { ROOT } from './cluster.ts';
+import { type Installation, POSTGRES } from './installation.ts';
+import { record } from './results.ts';
+
+/** What a step did to the load that ran beside it. */
+export interface Outcome {
+  seconds: number;
+  /** Answers that got their 202, sooner or later. */
+  acknowledged: number;
+  /** Attempts that got none, whatever came of the next. */
+  failedAttempts: number;
+  /** Requests that a client of ours would have given up: every attempt of its policy failed. */
+  givenUp: number;
+  /** The longest time without any 202. */
+  longestGapMs: number;
+  /** Acknowledged answers that are nowhere, and those with two rows or counted twice; of this and all steps before. */
+  lost: number;
+  doubled: number;
+  /** All that the oracle complains of. */
+  violations: Verdict['violations'];
+}
+
+const PER_SECOND = 100;
+const LANES = 40;
+const BACK_WITHIN_MS = 300_000;
+
+/** How often and how long after each other the clients try a request again; see clients/contract/README.md. */
+const POLICY: { retries: number; base_ms: number; cap_ms: number } = JSON.parse(
+  readFileSync(join(ROOT, 'clients/contract/retries.json'), 'utf8'),
+).policies.request;
+
+/** The clients' pauses with full jitter; the same before attempts beyond theirs, as an outbox makes them. */
+const pauseMs = (retry: number): number =>
+  Math.random() * Math.min(POLICY.cap_ms, POLICY.base_ms * 2 ** (Math.min(retry, POLICY.retries) - 1));
+
+const longestGap = ({ replies }: Load): number => {
+  const times = replies.flatMap(({ status, at }) => (status === 202 ? [at] : []));
+  return times.reduce((longest, at, place) => Math.max(longest, at - (times[place - 1] ?? at)), 0);
+};
+
+const summarise = ({ replies }: Load) => {
+  const failed = replies.filter(({ status }) => status !== 202);
+  return {
+    failedAttempts: failed.length,
+    givenUp: failed.filter(({ attempt }) => attempt === POLICY.retries + 1).length,
+    replies: tally(replies),
+  };
+};
+
+export type Bench = Awaited<ReturnType<typeof createBench>>;
+
+/** A tenant to whom 100 answers a second are sent while things are done to the installation, and the ledger of them. */
+export async function createBench(installation: Installation, deployed: Deployed) {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
+  const ledger = await openLedger(join(folder, 'ledger'));
+  const { id, key, questionId } = await deployed.makeTenant();
+  let clean = true;
+  const sender = { uuid: parseTypeId('tenant', id) as string, apiKey: key.api_key, questionId };
+
+  /** Resolves when so many more answers were acknowledged. */
+  const more = (load: Load, answers: number) => {
+    const enough = load.acknowledged() + answers;
+    return waitFor(() => load.acknowledged() >= enough, BACK_WITHIN_MS);
+  };
+
+  /** What is stored, against what was acknowledged. */
+  const verdict = async () => {
+    await deployed.atRest(sender.apiKey, BACK_WITHIN_MS);
+    await using postgres = await installation.forward(POSTGRES.service, POSTGRES.port);
+    const found = await readFound(await installation.databaseUrl(postgres.port));
+    return judge({ sent: await readLedger(ledger.path), ...found });
+  };
+
+  return {
+    /** Does something while answers are sent, three seconds before and after it too; records what came of both. */
+    async underLoad(step: string, act: () => Promise<unknown>): Promise<Outcome> {
+      const addresses = () => [deployed.baseUrl];
+      const load = startLoad(ledger, {
+        addresses,
+        senders: [sender],
+        batch: 1,
+        lanes: LANES,
+        perSecond: PER_SECOND,
+        pauseMs,
+      });
+      let seconds = 0;
+      try {
+        await more(load, 3 * PER_SECOND);
+        const startedAt = Date.now();
+        await act();
+        seconds = (Date.now() - startedAt) / 1000;
+        await more(load, 3 * PER_SECOND);
+      } finally {
+        await load.stop();
+      }
+      const { violations } = await verdict();
+      const count = (...kinds: string[]) => violations.filter(({ kind }) => kinds.includes(kind)).length;
+      const figures = {
+        seconds,
+        acknowledged: load.acknowledged(),
+        ...summarise(load),
+        longestGapMs: longestGap(load),
+        lost: count('lost'),
+        doubled: count('doubled'),
+      };
+      record(step, figures);
+      clean &&= violations.length === 0;
+      return { ...figures, violations };
+    },
+    async [Symbol.asyncDispose]() {
+      await ledger.close();
+      if (clean) rmSync(folder, { recursive: true });
+      else process.stderr.write(`the ledger is kept in ${folder}\n`);
+    },
+  };
+}

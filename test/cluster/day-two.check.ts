@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Deployed, Tenant } from '../support/deployed.ts';
+import { runDocumented, shellBlocks } from '../support/documents.ts';
+import { anAnswer } from '../support/make.ts';
+import { signToken } from '../support/team.ts';
+import { waitFor } from '../support/wait.ts';
+import { createInstallation, type Installation, UNLIMITED, WORKLOADS } from './installation.ts';
+
+describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
+  let installation: Installation;
+  let api: Deployed;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    installation = await createInstallation();
+    await installation.install(UNLIMITED);
+    api = await installation.open();
+    tenant = await api.makeTenant();
+  });
+  afterAll(() => installation?.[Symbol.asyncDispose]());
+
+  const asTeam = (method: string, path: string, body?: unknown) => api.request(method, path, tenant.key.api_key, body);
+  const query = (sql: string) => {
+    const psql = ['psql', '--username', 'parley', '--dbname', 'parley', '--command', sql];
+    return installation.kubectl(['exec', 'parley-postgresql-0', '--container', 'postgresql', '--', ...psql]);
+  };
+
+  test('the commands of the guide run in a pod', async () => {
+    const [commands = ''] = shellBlocks('docs/kubernetes.md', 'Commands');
+    const folder = mkdtempSync(join(tmpdir(), 'parley-guide-'));
+    const environment = { KUBECONFIG: process.env.KUBECONFIG ?? '', NAMESPACE: installation.namespace };
+    await runDocumented(`set -e\ncd ${folder}\n${commands}`, environment);
+    expect(JSON.parse(readFileSync(join(folder, 'bundle.json'), 'utf8'))).not.toEqual({});
+    rmSync(folder, { recursive: true });
+  });
+
+  test('the doctor looks at stores, roles and queue, and finds all well', async () => {
+    const { ok, checks } = await installation.parley(['doctor']);
+    expect({ ok, ill: checks.filter((check: { ok: boolean }) => !check.ok) }).toEqual({ ok: true, ill: [] });
+    expect(checks.length).toBeGreaterThan(4);
+  });
+
+  test('an answer at odds with a stored one is listed in the quarantine, and stored by a replay', async () => {
+    const answer = anAnswer({ question_id: tenant.questionId, identity: 'user|42' });
+    expect((await asTeam('POST', '/v1/answers', { answers: [answer] })).status).toBe(202);
+    await api.atRest(tenant.key.api_key);
+    await installation.kubectl(['rollout', 'restart', WORKLOADS.api]); // the process that took it would refuse the other
+    await installation.settled(['api']);
+    const atOdds = { ...answer, values: { main: 1 } };
+    expect((await asTeam('POST', '/v1/answers', { answers: [atOdds] })).status).toBe(202);
+    const [entry] = await waitFor(async () => {
+      const { data } = (await asTeam('GET', '/v1/quarantine')).body;
+      return data.length > 0 && data;
+    });
+    expect(entry).toMatchObject({ answer_id: answer.id, reason: 'revision-conflict' });
+    await query(`delete from answers where id = '${answer.id}'`);
+    expect((await asTeam('POST', `/v1/quarantine/${entry.id}/replay`)).status).toBe(200);
+    await waitFor(async () => (await asTeam('GET', '/v1/quarantine')).body.data.length === 0);
+    expect((await asTeam('GET', `/v1/answers/${answer.id}`)).body.values).toEqual({ main: 1 });
+  });
+
+  test('the secret key is changed by two upgrades and a command, and tokens go on', async () => {
+    const token = await signToken(tenant.key, tenant.id, 'user|42');
+    const expectWell = async () => {
+      expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
+      expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
+    };
+    const { 'parley-secrets': former = {} } = await installation.secrets();
+    const formerKeys = [Buffer.from(former['secret-key'] ?? '', 'base64').toString()];
+    const secretKey = randomBytes(32).toString('base64');
+    await installation.upgrade({ ...UNLIMITED, secrets: { secretKey, formerKeys } });
+    expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
+    await installation.parley(['secrets', 'rotate']);
+    await expectWell();
+    await installation.upgrade(UNLIMITED);
+    await expectWell();
+    const { 'parley-secrets': now = {} } = await installation.secrets();
+    expect(Buffer.from(now['secret-key'] ?? '', 'base64').toString()).toBe(secretKey);
+  });
+
+  test('a support bundle has versions and figures, and nothing of a tenant or a secret', async () => {
+    const bundle = JSON.stringify(await installation.parley(['support-bundle']));
+    expect(bundle.length).toBeGreaterThan(2000);
+    const secrets = Object.values(await installation.secrets()).flatMap(data => Object.values(data));
+    const passwords = secrets.map(value => Buffer.from(value, 'base64').toString());
+    for (const word of ['Acme', tenant.key.secret, tenant.key.api_key, ...passwords])
+      expect(bundle).not.toContain(word);
+  });
+
+  test('a tenant is deleted, and its keys with it', async () => {
+    const deleted = await installation.parley(['tenant', 'delete', '--tenant', tenant.id, '--confirm', 'Acme']);
+    expect(deleted).toMatchObject({ id: tenant.id });
+    await waitFor(async () => (await asTeam('GET', '/v1/ingestion')).status === 401);
+  });
+});

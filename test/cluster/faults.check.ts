@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { runTool } from '../support/tools.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Bench, createBench, type Outcome } from './bench.ts';
+import { type Component, createInstallation, type Installation, UNLIMITED, WORKLOADS } from './installation.ts';
+import { settingFor } from './left-out.ts';
+
+const RESTART_NODE = 'CLUSTER_RESTART_NODE';
+const BACK_WITHIN_MS = 300_000;
+
+const replicas = (api: number, worker: number) => ({
+  api: { replicas: api },
+  worker: { replicas: worker },
+  ...UNLIMITED,
+});
+
+/** Nothing that was acknowledged is gone or there twice; whatever else happened. */
+function expectKept({ violations, acknowledged }: Outcome): void {
+  expect(violations).toEqual([]);
+  expect(acknowledged).toBeGreaterThan(500);
+}
+
+/** As kept, and no request of a client ever failed: not even one attempt of it. */
+function expectUnnoticed(outcome: Outcome): void {
+  expectKept(outcome);
+  expect(outcome.failedAttempts).toBe(0);
+}
+
+/** As kept, and no client that tries again had to give a request up. */
+function expectBridged(outcome: Outcome): void {
+  expectKept(outcome);
+  expect(outcome.givenUp).toBe(0);
+}
+
+describe.runIf(inject('cluster'))('two replicas of API and worker at 100 answers a second', () => {
+  let installation: Installation;
+  let bench: Bench;
+  beforeAll(async () => {
+    installation = await createInstallation();
+    await installation.install(replicas(2, 2));
+    bench = await createBench(installation, await installation.open());
+  });
+  afterAll(async () => {
+    await bench?.[Symbol.asyncDispose]();
+    await installation?.[Symbol.asyncDispose]();
+  });
+
+  const restart = async (component: Component) => {
+    await installation.kubectl(['rollout', 'restart', WORKLOADS[component]]);
+    await installation.settled([component]);
+  };
+  const scale = async (count: number) => {
+    for (const component of ['api', 'worker'] as const)
+      await installation.kubectl(['scale', WORKLOADS[component], '--replicas', String(count)]);
+    await installation.settled(['api', 'worker']);
+  };
+  /** Resolves when as many containers of these run as before, and none of those that are gone. */
+  const replaced = async (count: number, gone: string[], components?: readonly Component[]) => {
+    const isReplaced = async () => {
+      const now = [...(await installation.containers(components)).values()];
+      return now.length >= count && !now.some(id => gone.includes(id));
+    };
+    await waitFor(() => isReplaced().catch(() => false), BACK_WITHIN_MS, 500); // there may be no cluster either
+    await installation.settled(components);
+  };
+  /** Takes each pod of a component away without waiting for it to end, and waits for the next. */
+  const kill = async (component: Component) => {
+    const before = await installation.containers([component]);
+    for (const [pod, id] of before) {
+      await installation.kubectl(['delete', 'pod', pod, '--grace-period', '0', '--force']);
+      await replaced(before.size, [id], [component]);
+    }
+  };
+
+  test.each(['api', 'worker'] as const)('a rolling restart of the %s is noticed by nobody', async component => {
+    expectUnnoticed(await bench.underLoad(`rolling restart: ${component}`, () => restart(component)));
+  });
+
+  test.each(['postgresql', 'valkey'] as const)('a restart of %s loses nothing and doubles nothing', async component => {
+    expectKept(await bench.underLoad(`restart: ${component}`, () => restart(component)));
+  });
+
+  test('going to 1, to 3, to 1 and back to 2 replicas is noticed by nobody', async () => {
+    const outcome = await bench.underLoad('scale: API and worker 1 → 3 → 1', async () => {
+      for (const count of [1, 3, 1, 2]) await scale(count);
+    });
+    expectUnnoticed(outcome);
+  });
+
+  test.each(['api', 'worker'] as const)('pods of the %s that are deleted by force cost no request', async component => {
+    expectBridged(await bench.underLoad(`kill: every pod of ${component}`, () => kill(component)));
+  });
+
+  test.each(['postgresql', 'valkey'] as const)(
+    '%s deleted by force loses nothing and doubles nothing',
+    async component => {
+      const thrice = async () => {
+        for (let time = 0; time < 3; time++) await kill(component);
+      };
+      expectKept(await bench.underLoad(`kill: ${component}, three times`, thrice));
+    },
+  );
+
+  test('a node that restarts with everything on it loses nothing and doubles nothing', async context => {
+    const command = settingFor('the restart of a node', RESTART_NODE);
+    if (!command) return context.skip();
+    const before = [...(await installation.containers()).values()];
+    const outcome = await bench.underLoad('restart of the node', async () => {
+      await runTool('sh', ['-c', command], { limitMs: BACK_WITHIN_MS });
+      await replaced(before.length, before);
+    });
+    expectKept(outcome);
+  });
+});

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { type CommandLine, type Deployed, reach } from '../support/deployed.ts';
+import type { ToolOptions } from '../support/tools.ts';
+import { apply, CHART, helmAloud, IMAGE, imageValues, kubectl, nodeAddress } from './cluster.ts';
+import { forward } from './forward.ts';
+
+export const COMPONENTS = ['api', 'worker', 'postgresql', 'valkey'] as const;
+export type Component = (typeof COMPONENTS)[number];
+
+/** What runs each component, by the names of the chart for the release `parley`. */
+export const WORKLOADS: Record<Component, string> = {
+  api: 'deployment/parley-api',
+  worker: 'deployment/parley-worker',
+  postgresql: 'statefulset/parley-postgresql',
+  valkey: 'statefulset/parley-valkey',
+};
+
+/** PostgreSQL as the chart brings it. */
+export const POSTGRES = { service: 'service/parley-postgresql', port: 5432 } as const;
+
+export type Values = Record<string, unknown>;
+
+/** For a load from one address and with one key. */
+export const UNLIMITED: Values = { config: { settings: { RATE_LIMITS: 'off' } } };
+
+/** An empty namespace in which every pod must meet the standard `restricted`; its name. */
+export async function createNamespace(): Promise<string> {
+  const name = `parley-check-${randomBytes(4).toString('hex')}`;
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/warn': 'restricted', // so that helm prints what a Deployment's pods would be refused for
+  };
+  await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }]);
+  return name;
+}
+
+/** A port on the nodes for the API: unlike `kubectl port-forward` it outlives every pod. */
+const ENTRANCE = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'entrance' },
+  spec: {
+    type: 'NodePort',
+    selector: { 'app.kubernetes.io/instance': 'parley', 'app.kubernetes.io/component': 'api' },
+    ports: [{ port: 80, targetPort: 'http' }],
+  },
+};
+
+export type Installation = Awaited<ReturnType<typeof createInstallation>>;
+
+/** The release `parley` in a namespace of its own, which is deleted at the end with all that is in it. */
+export async function createInstallation() {
+  const namespace = await createNamespace();
+  const within = (args: string[], options?: ToolOptions) => kubectl(['--namespace', namespace, ...args], options);
+
+  const parley: CommandLine = async (args, input) =>
+    JSON.parse(
+      await within(['exec', '--stdin', WORKLOADS.api, '--container', 'api', '--', 'parley', ...args], { input }),
+    );
+
+  /** Installs or upgrades, waits until everything is ready, and gives what helm said, warnings too. */
+  const release = async (verb: 'install' | 'upgrade', values: Values, image: string): Promise<string> => {
+    const args = [verb, 'parley', CHART, '--namespace', namespace, '--values', '-', '--wait', '--timeout', '8m'];
+    try {
+      return await helmAloud(args, { input: JSON.stringify({ ...imageValues(image), ...values }) });
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n${await state()}`, { cause: error });
+    }
+  };
+
+  /** What is there and what became of it, for whoever reads a failure. */
+  const state = async (): Promise<string> =>
+    (await within(['get', 'pods,jobs,pvc', '-o', 'wide'])) +
+    (await within(['get', 'events', '--sort-by', '.lastTimestamp', '--field-selector', 'type!=Normal']));
+
+  /** Resolves when every replica of these is ready and of the newest revision. */
+  const settled = async (components: readonly Component[] = COMPONENTS): Promise<void> => {
+    for (const each of components) await within(['rollout', 'status', WORKLOADS[each], '--timeout', '8m']);
+  };
+
+  return {
+    namespace,
+    kubectl: within,
+    parley,
+    settled,
+    install: (values: Values = {}, image = IMAGE) => release('install', values, image),
+    upgrade: (values: Values = {}, image = IMAGE) => release('upgrade', values, image),
+    helm: (args: string[]) => helmAloud([...args, '--namespace', namespace]),
+    /** Its API as the machine that runs the checks reaches it. */
+    async open(): Promise<Deployed> {
+      await apply([ENTRANCE], namespace);
+      const port = await within(['get', 'service', 'entrance', '-o', 'jsonpath={.spec.ports[0].nodePort}']);
+      return reach(`http://${await nodeAddress()}:${port}`, parley);
+    },
+    forward: (target: string, port: number) => forward(namespace, target, port),
+    /** The names of a component's pods. */
+    async pods(component: Component): Promise<string[]> {
+      const selector = `app.kubernetes.io/instance=parley,app.kubernetes.io/component=${component}`;
+      const names = await within(['get', 'pods', '--selector', selector, '-o', 'jsonpath={.items[*].metadata.name}']);
+      return names.split(' ').filter(name => name !== '');
+    },
+    /** The containers of these that run now: their ids by their pods' names. */
+    async containers(components: readonly Component[] = COMPONENTS): Promise<Map<string, string>> {
+      const selector = `app.kubernetes.io/instance=parley,app.kubernetes.io/component in (${components})`;
+      const running = '{.status.containerStatuses[?(@.state.running)].containerID}';
+      const path = `{range .items[*]}{.metadata.name} ${running}{"\\n"}{end}`;
+      const lines = (await within(['get', 'pods', '--selector', selector, '-o', `jsonpath=${path}`])).split('\n');
+      return new Map(lines.map(line => line.split(' ') as [string, string]).filter(([, id]) => id));
+    },
+    /** The bytes of every secret, by its name; helm's records of releases are none. */
+    async secrets(): Promise<Record<string, Record<string, string>>> {
+      const { items } = JSON.parse(
+        await within(['get', 'secrets', '--field-selector', 'type!=helm.sh/release.v1', '-o', 'json']),
+      );
+      return Object.fromEntries(
+        items.map((item: { metadata: { name: string }; data: Record<string, string> }) => [
+          item.metadata.name,
+          item.data,
+        ]),
+      );
+    },
+    /** Where its database is reached behind that port of this machine. */
+    async databaseUrl(port: number): Promise<string> {
+      const template = '{{index .data "postgresql-password" | base64decode}}';
+      const password = await within(['get', 'secret', 'parley-secrets', '-o', `go-template=${template}`]);
+      return `postgresql://parley:${password}@127.0.0.1:${port}/parley`;
+    },
+    [Symbol.asyncDispose]: async () => void (await kubectl(['delete', 'namespace', namespace, '--wait'])),
+  };
+}
