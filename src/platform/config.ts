@@ -209,15 +209,16 @@ export const describeSettings = (): { name: string; fallback: string; meaning: s
   });
 
 /** Settings whose text says nothing of anybody; of any other text it is told only whether it is there. */
-const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY'];
+const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER'];
 
 /** The settings as they may be shown to strangers: numbers and choices as they are, texts as `set` or `absent`. */
-export const maskSettings = (config: Config): Record<string, string | number | boolean> =>
+export const maskSettings = (config: Config): Record<string, string | number> =>
   Object.fromEntries(
     Object.keys(Settings.shape).map(name => {
       const value = config[name as keyof Config];
-      const isHarmless = typeof value !== 'string' || HARMLESS_TEXTS.includes(name);
-      return [name, value === undefined ? 'absent' : isHarmless ? value : 'set'];
+      if (value === undefined) return [name, 'absent'];
+      const isText = typeof value === 'string' && HARMLESS_TEXTS.includes(name);
+      return [name, isText || typeof value === 'number' ? value : 'set'];
     }),
   );
 

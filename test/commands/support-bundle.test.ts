@@ -14,6 +14,7 @@ import { freePort, runCommand, startProcess } from '../support/process.ts';
 import { insertSample, readColumns } from '../support/rows.ts';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
+const FORMER_KEY = randomBytes(32).toString('base64');
 
 /** What the command prints, as text and as an object. */
 async function makeBundle(environment: Record<string, string>) {
@@ -74,6 +75,7 @@ describe.each(backends())('the support bundle, with the queue in %s', backend =>
       OIDC_CLIENT_ID: MARKER,
       OIDC_CLIENT_SECRET: MARKER,
       BASE_URL: `https://${MARKER}.example`,
+      SECRET_KEY_OTHERS: FORMER_KEY,
       ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     };
     await using server = await startProcess('serve', { ...environment, SECRET_KEY });
@@ -87,7 +89,7 @@ describe.each(backends())('the support bundle, with the queue in %s', backend =>
     expect(await tablesWithMarker(database, tables)).toEqual(tables);
     expect(text).not.toMatch(MARKED);
     const { host } = new URL(database.url);
-    for (const one of [tenantId, toTypeId('tenant', tenantId), SECRET_KEY, database.url, host])
+    for (const one of [tenantId, toTypeId('tenant', tenantId), SECRET_KEY, FORMER_KEY, database.url, host])
       expect(text).not.toContain(one);
 
     expect(bundle.doctor.checks).toContainEqual(expect.objectContaining({ name: 'database', ok: true }));

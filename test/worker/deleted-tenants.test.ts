@@ -3,7 +3,7 @@ import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import { createKeychain } from '../../src/platform/secrets.ts';
+import { createSeals } from '../../src/platform/secrets.ts';
 import { isolate } from '../../src/queue/isolation.ts';
 import { quarantineSealed, recordAnswers, type SealedAnswer } from '../../src/storage/answers.ts';
 import { countLosses } from '../../src/storage/conservation.ts';
@@ -16,7 +16,7 @@ import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, storageOf } fr
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 const worker = database.storage('parley_worker');
-const home = { database, keychain: createKeychain(randomBytes(32).toString('base64')) };
+const home = { database, seals: createSeals({ current: randomBytes(32).toString('base64'), others: [] }) };
 
 const makeDeleted = async (): Promise<string> => {
   const { uuid } = await makeTenant(home);
