@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTypeId } from '../../src/domain/ids.ts';
 import { openLedger, readLedger } from '../faults/ledger.ts';
-import { type Load, startLoad, tally } from '../faults/load.ts';
+import { type Load, percentile, startLoad, tally } from '../faults/load.ts';
 import { judge, type Verdict } from '../faults/oracle.ts';
 import { readFound } from '../faults/world.ts';
 import type { Deployed } from '../support/deployed.ts';
@@ -54,6 +54,10 @@ const summarise = ({ replies }: Load) => {
     failedAttempts: failed.length,
     givenUp: failed.filter(({ attempt }) => attempt === POLICY.retries + 1).length,
     replies: tally(replies),
+    p99Ms: percentile(
+      replies.map(({ ms }) => ms),
+      0.99,
+    ),
   };
 };
 
