@@ -34,7 +34,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
   /** Runs something against the API behind a port of this machine. */
   const throughForward = async <T>(use: (baseUrl: string) => Promise<T>): Promise<T> => {
     await using api = await installation.forward('service/parley-api', 80);
-    return use(`http://127.0.0.1:${api.port}`);
+    return await use(`http://127.0.0.1:${api.port}`); // the port lasts until it is done
   };
 
   test('is ready within two minutes where every pod must meet the standard "restricted"', async () => {

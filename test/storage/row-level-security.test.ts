@@ -17,6 +17,7 @@ const WORKER_TABLES = [
 const SHARED_TABLES = [
   'deleted_tenants',
   'flush_producers',
+  'lasting_keys',
   'lost_flushes',
   'rate_counters',
   'recorded_flushes',
