@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { Server as TcpServer } from 'node:net';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import type { Config } from '../platform/config.ts';
@@ -40,6 +41,8 @@ const MAX_CONNECTIONS = 10_000;
 /** New connections that the kernel keeps while the process is busy; with Node's own 511 a burst would be turned away. */
 const BACKLOG = 4096;
 const DRAIN_WITHIN_MS = 8000;
+/** For how long an idle connection outlives a SIGTERM: longer than a request may already be on its way. */
+const LINGER_MS = 1000;
 const HOUSEKEEPING_EVERY_MS = 10 * 60_000;
 
 export interface ApiProcess {
@@ -187,11 +190,15 @@ const listen = (server: Server, port: number, host: string): Promise<number> =>
     });
   });
 
-/** Takes no new connections and ends each as its reply is out; those that never finish are cut at the limit. */
+/**
+ * Takes no new connections and ends each as its reply is out; those that never finish are cut at the limit.
+ *
+ * One that is idle stays for a second: whoever is about to send on it is answered, and told to open another one.
+ */
 async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>(resolve => server.close(() => resolve()));
-  // A keep-alive connection that was busy when the server closed is idle only afterwards.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const closed = new Promise<void>(resolve => TcpServer.prototype.close.call(server, () => resolve())); // HTTP's own ends the idle ones
+  const lingeredAt = Date.now() + LINGER_MS;
+  const sweep = setInterval(() => Date.now() >= lingeredAt && server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN_MS);
   await closed;
   clearInterval(sweep);

@@ -1,3 +1,4 @@
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
@@ -14,6 +15,9 @@ const environmentOf = (api: TestApi): Record<string, string> => ({
 
 const storedIds = async (api: TestApi): Promise<string[]> =>
   (await api.database.query<{ id: string }>('select id from answers')).map(row => row.id);
+
+const reply = (url: string, agent: Agent): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => get(url, { agent }, got => resolve(got.resume())).once('error', reject));
 
 describe.each(backends())('with the queue in %s', backend => {
   test('two APIs and two workers take turns in stopping under load, and no request fails', async () => {
@@ -68,6 +72,20 @@ describe.each(backends())('with the queue in %s', backend => {
       return body.queued === 0 && body.accepted === body.stored + body.repeated + body.quarantined;
     }, 40_000);
     expectKept(ledger, await storedIds(setup));
+  });
+
+  test('a request on a connection that was open at the SIGTERM is answered, and ends the connection', async () => {
+    await using setup = await createApi({ backend });
+    await using server = await startProcess('serve', environmentOf(setup));
+    await server.awaitProbe('/readyz');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const connections = () => agent.freeSockets[Object.keys(agent.freeSockets)[0] ?? '']?.length;
+    expect((await reply(`${server.baseUrl}/v1/me`, agent)).headers.connection).toBe('keep-alive');
+    await waitFor(() => connections() === 1);
+    server.kill('SIGTERM');
+    // Until the process has heard of it, replies are as before; then comes one more, and none is missing in between.
+    await waitFor(async () => (await reply(`${server.baseUrl}/v1/me`, agent)).headers.connection === 'close');
+    expect(await server.exited).toBe(0);
   });
 
   test('each role stops within 20 s of SIGTERM although its stores have fallen silent', async () => {
