@@ -51,27 +51,28 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     await installation.settled(['api']);
     const atOdds = { ...answer, values: { main: 1 } };
     expect((await asTeam('POST', '/v1/answers', { answers: [atOdds] })).status).toBe(202);
-    const [entry] = await waitFor(async () => {
-      const { data } = (await asTeam('GET', '/v1/quarantine')).body;
-      return data.length > 0 && data;
-    });
-    expect(entry).toMatchObject({ answer_id: answer.id, reason: 'revision-conflict' });
+    const list = async () => (await installation.parley(['quarantine', 'list', '--tenant', tenant.id])).data;
+    await api.atRest(tenant.key.api_key);
+    const entries = await list();
+    expect(entries).toMatchObject([{ answer_id: answer.id, reason: 'revision-conflict' }]);
     await query(`delete from answers where id = '${answer.id}'`);
-    expect((await asTeam('POST', `/v1/quarantine/${entry.id}/replay`)).status).toBe(200);
-    await waitFor(async () => (await asTeam('GET', '/v1/quarantine')).body.data.length === 0);
+    await installation.parley(['quarantine', 'replay', '--tenant', tenant.id]);
+    await waitFor(async () => (await list()).length === 0, 30_000, 500);
     expect((await asTeam('GET', `/v1/answers/${answer.id}`)).body.values).toEqual({ main: 1 });
   });
 
-  test('the secret key is changed by two upgrades and a command, and tokens go on', async () => {
+  test('the secret key is changed by three upgrades and a command, and tokens go on', async () => {
     const token = await signToken(tenant.key, tenant.id, 'user|42');
     const expectWell = async () => {
       expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
       expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
     };
     const { 'parley-secrets': former = {} } = await installation.secrets();
-    const formerKeys = [Buffer.from(former['secret-key'] ?? '', 'base64').toString()];
+    const formerKey = Buffer.from(former['secret-key'] ?? '', 'base64').toString();
     const secretKey = randomBytes(32).toString('base64');
-    await installation.upgrade({ ...UNLIMITED, secrets: { secretKey, formerKeys } });
+    await installation.upgrade({ ...UNLIMITED, secrets: { formerKeys: [secretKey] } });
+    await expectWell();
+    await installation.upgrade({ ...UNLIMITED, secrets: { secretKey, formerKeys: [formerKey] } });
     expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
     await installation.parley(['secrets', 'rotate']);
     await expectWell();
