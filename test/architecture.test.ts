@@ -58,7 +58,7 @@ const PURE = 'domain';
 const READS_ENVIRONMENT = ['main.ts'];
 
 /** Where a tool demands a default export. */
-const DEFAULT_EXPORTS = ['test/support/global-setup.ts', 'test/containers/build-image.ts'];
+const DEFAULT_EXPORTS = ['test/support/global-setup.ts', 'test/containers/build-image.ts', 'test/cluster/find-cluster.ts'];
 const isConfiguration = (path: string): boolean => /(^|\/)vitest\.config\.ts$/.test(path);
 
 interface Source {

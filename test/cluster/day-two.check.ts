@@ -47,8 +47,9 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     const answer = anAnswer({ question_id: tenant.questionId, identity: 'user|42' });
     expect((await asTeam('POST', '/v1/answers', { answers: [answer] })).status).toBe(202);
     await api.atRest(tenant.key.api_key);
-    await installation.kubectl(['rollout', 'restart', WORKLOADS.api]); // the process that took it would refuse the other
-    await installation.settled(['api']);
+    const [pod = ''] = await installation.pods('api'); // would refuse the other, and the connection to it is still open
+    await installation.kubectl(['rollout', 'restart', WORKLOADS.api]);
+    await waitFor(async () => !(await installation.pods('api')).includes(pod), 60_000, 500);
     const atOdds = { ...answer, values: { main: 1 } };
     expect((await asTeam('POST', '/v1/answers', { answers: [atOdds] })).status).toBe(202);
     const list = async () => (await installation.parley(['quarantine', 'list', '--tenant', tenant.id])).data;

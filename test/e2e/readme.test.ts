@@ -151,6 +151,7 @@ test('every link in the documents leads to a file that is there', () => {
     'docs/decisions',
     'docs/guides',
     'docs/runbooks',
+    'helm',
     'clients/contract',
     'clients/javascript',
   ];
