@@ -28,7 +28,7 @@ const OWNERS: Record<string, string[]> = {
   'lru-cache': ['api'],
   'zod-openapi': ['api', 'domain'],
   bullmq: ['queue'],
-  ioredis: ['queue', 'coordination'],
+  ioredis: ['queue', 'platform'],
   pg: ['queue', 'coordination', 'storage', 'platform', 'commands'],
   '@mikro-orm/core': ['storage'],
   '@mikro-orm/migrations': ['storage'],
