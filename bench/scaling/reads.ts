@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.ts';
+import { FILL_CONVERSATIONS } from '../list-steps.ts';
 import { type LoadRequest, measureLoad, openLoadSets } from '../load.ts';
 import { makeAnswers, storeAnswers } from '../store-steps.ts';
 import type { Tenant } from '../world.ts';
@@ -19,21 +20,14 @@ const READS: Record<string, (questionId: string) => string> = {
   'list of conversations, 20': () => '/v1/conversations?limit=20',
 };
 
-const FILL = `
-  insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
-    last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread,
-    created_at, updated_at, team_updated_at, last_activity_at)
-  select tenant, gen_random_uuid(), 'user|' || n % 500, true, 'Order ' || n, 'open', 'none', '{}', 'user',
-    1, 0, 'Where is my parcel?', 'user', 1, 0, 0, 1, at, at, at, at
-  from unnest($1::uuid[]) as tenant, generate_series(1, 1000) as n,
-    lateral (select now() - n * interval '1 minute' as at) as times`;
+const CONVERSATIONS = 1000;
 
 /** Reads on tables that hold the answers of a run, each against a fresh API. */
 export async function measureReads(bench: Bench): Promise<ReadCost[]> {
   using sets = openLoadSets();
   await bench.empty();
   await storeAnswers(bench.databaseUrl, makeAnswers(bench.users, bench.settings.storeRows));
-  await bench.query(FILL, [bench.tenants.map(({ uuid }) => uuid)]);
+  await bench.query(FILL_CONVERSATIONS, [bench.tenants.map(({ uuid }) => uuid), CONVERSATIONS]);
   await bench.query('vacuum analyze');
   const questionOf = ({ uuid }: Tenant) =>
     bench.users.find(({ tenant }) => tenant.uuid === uuid)?.cards[0]?.question_id;

@@ -38,6 +38,21 @@ interface Tell {
 const quietest = (tries: FormationCost[]): FormationCost =>
   tries.reduce((quiet, each) => (each.other < quiet.other ? each : quiet));
 
+/**
+ * Every formation once a round, the quietest try of each. A try in which a request was refused, as happens where other
+ * programs take the cores away, is none; a formation without any fails the run.
+ */
+async function measureFormations(bench: Bench, rounds: number, say: Tell['say']): Promise<FormationCost[]> {
+  const tries = FORMATIONS.map((): FormationCost[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, formation] of FORMATIONS.entries()) {
+      const cost = await measureFormation(bench, formation).catch((error: Error) => error);
+      say(`${JSON.stringify(formation)}: ${cost instanceof Error ? cost.message : JSON.stringify(cost.micros)}`);
+      if (!(cost instanceof Error)) tries[index]?.push(cost);
+    }
+  return tries.map(quietest);
+}
+
 /** CPU µs of a request to bare Koa: how fast this machine is at this moment. */
 async function measureFloor(bench: Bench): Promise<number> {
   const { costs } = await measureKoa(bench);
@@ -56,15 +71,7 @@ export async function measureScaling(
   const about = { started_at: startedAt, machine: describeMachine(), stores: stores.description, load: LOAD_GENERATOR };
 
   const floor = [await measureFloor(bench)];
-  const tried: FormationCost[] = [];
-  for (let round = 0; round < Math.min(ROUNDS, settings.rounds); round++)
-    for (const formation of FORMATIONS) {
-      tried.push(await measureFormation(bench, formation));
-      say(`${JSON.stringify(formation)}: ${JSON.stringify(tried.at(-1)?.micros)}, other ${tried.at(-1)?.other}`);
-    }
-  const formations = FORMATIONS.map((_, index) =>
-    quietest(tried.filter((_, place) => place % FORMATIONS.length === index)),
-  );
+  const formations = await measureFormations(bench, Math.min(ROUNDS, settings.rounds), say);
   const listening: ListeningCost[] = [];
   for (const apis of LISTENERS) listening.push(await measureListening(bench, apis));
   say(`listening: ${JSON.stringify(listening)}`);
