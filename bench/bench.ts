@@ -68,6 +68,8 @@ export interface Bench extends AsyncDisposable {
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** Empties a queue and every table that answers fill, and lets PostgreSQL write its checkpoint now. */
   empty(queue?: QueuePlace): Promise<void>;
+  /** Connections that Valkey has, without the one that asks. */
+  countQueueClients(): Promise<number>;
 }
 
 /** Requests of 20 answers are twenty times as large and so many times as few. */
@@ -173,6 +175,8 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
       await client.query(`truncate ${FILLED.join(', ')}`);
       await client.query('checkpoint');
     },
+    countQueueClients: async () =>
+      Number((await redis?.info('clients'))?.match(/connected_clients:(\d+)/)?.[1] ?? 1) - 1,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

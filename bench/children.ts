@@ -113,8 +113,9 @@ export async function runProgram(command: string[], environment: Record<string, 
   if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${output}`);
 }
 
-/** The value of a counter without labels, as a process exports it. */
-export async function readCounter(program: Program, name: string): Promise<number> {
+/** The value of a series as a process exports it, its labels in the name. */
+export async function readSeries(program: Program, name: string): Promise<number> {
   const text = await (await fetch(`${program.metricsUrl}/metrics`)).text();
-  return Number(text.match(new RegExp(`^${name} (\\S+)$`, 'm'))?.[1] ?? Number.NaN);
+  const line = text.split('\n').find(each => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length) ?? Number.NaN);
 }

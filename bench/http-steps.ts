@@ -1,5 +1,5 @@
 import type { Bench, CostRow, Figures, Measured, QueuePlace } from './bench.ts';
-import { type Program, readCounter } from './children.ts';
+import { type Program, readSeries } from './children.ts';
 import { peakMb, residentMb } from './cpu.ts';
 import { type LoadResult, type LoadSet, measureLoad } from './load.ts';
 
@@ -28,7 +28,7 @@ export const measureCards =
 
 /** Every answer that the load generator saw acknowledged must have been accepted, none rejected inside a 202. */
 async function checkAccepted(api: Program, atLeast: number): Promise<void> {
-  const accepted = await readCounter(api, 'parley_answers_accepted_total');
+  const accepted = await readSeries(api, 'parley_answers_accepted_total');
   if (!(accepted >= atLeast)) throw new Error(`only ${accepted} of ${atLeast} acknowledged answers were accepted`);
 }
 

@@ -18,7 +18,8 @@ interface Place {
   cursor: [string, string];
 }
 
-const FILL = `
+/** Conversations of these tenants, so many each. */
+export const FILL_CONVERSATIONS = `
   insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
     last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread,
     created_at, updated_at, team_updated_at, last_activity_at)
@@ -32,7 +33,7 @@ async function fillConversations(bench: Bench): Promise<Place[]> {
   const { conversationTenants, conversationsATenant } = bench.settings;
   const tenantIds = Array.from({ length: conversationTenants }, () => randomUUID());
   await bench.query('truncate conversations');
-  await bench.query(FILL, [tenantIds, conversationsATenant]);
+  await bench.query(FILL_CONVERSATIONS, [tenantIds, conversationsATenant]);
   await bench.query('vacuum analyze conversations');
   await bench.query('checkpoint');
   const places: Place[] = [];

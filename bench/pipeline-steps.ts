@@ -19,13 +19,16 @@ interface Design {
   rowsSql: string;
 }
 
+/** How many answers Parley has stored, cheaply. */
+export const STORED = 'select coalesce(sum(stored), 0)::int as count from ingestion_totals';
+
 const PARLEY: Design = {
   name: 'acknowledged and stored',
   figure: 'stored',
   set: 'answers',
   startApi: bench => bench.parley('serve', 'valkey'),
   startWorker: bench => bench.parley('work', 'valkey'),
-  countSql: 'select coalesce(sum(stored), 0)::int as count from ingestion_totals',
+  countSql: STORED,
   rowsSql: 'select count(*)::int as count from answers',
 };
 
@@ -39,17 +42,17 @@ const NAIVE: Design = {
   rowsSql: 'select count(*)::int as count from floor.answers',
 };
 
-const count = async (bench: Bench, sql: string): Promise<number> =>
+export const count = async (bench: Bench, sql: string): Promise<number> =>
   (await bench.query<{ count: number }>(sql))[0]?.count ?? 0;
 
 /** Waits until so many answers are stored; rejects when they never come. */
-async function awaitStored(bench: Bench, sql: string, wanted: number): Promise<void> {
+export async function awaitStored(bench: Bench, sql: string, wanted: number): Promise<void> {
   for (const deadline = Date.now() + DRAINED_WITHIN_MS; (await count(bench, sql)) < wanted; await sleep(POLL_MS))
     if (Date.now() > deadline) throw new Error(`${wanted} answers were acknowledged and are still not all stored`);
 }
 
 /** Waits until nothing more is being stored. */
-async function awaitStill(bench: Bench, sql: string): Promise<number> {
+export async function awaitStill(bench: Bench, sql: string): Promise<number> {
   for (let before = -1; ; await sleep(250)) {
     const now = await count(bench, sql);
     if (now === before) return now;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Bench, openBench } from './bench.ts';
 import { drawCurves } from './chart.ts';
 import { describeMachine, NOISE_LIMIT } from './cpu.ts';
@@ -17,6 +18,8 @@ import {
   toTable,
   writeResult,
 } from './report.ts';
+import { measureScaling } from './scaling/run.ts';
+import { toTables } from './scaling/tables.ts';
 import { readSettings, USAGE } from './settings.ts';
 import { BLOCKS, KOA, obstacle, type Step } from './steps.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -100,7 +103,10 @@ type RunSettings = NonNullable<ReturnType<typeof readSettings>>;
 
 async function runOnStores(settings: RunSettings): Promise<void> {
   await using stores = await openStores();
-  await Promise.race([run(settings, stores), interrupted]);
+  const measured = settings.scaling
+    ? measureScaling(settings, stores, startedAt, { say, print })
+    : run(settings, stores);
+  await Promise.race([measured, interrupted]);
 }
 
 async function run(settings: RunSettings, stores: Stores): Promise<void> {
@@ -133,6 +139,7 @@ const interrupted = new Promise<never>((_, reject) => {
 });
 
 const settings = readSettings(process.argv.slice(2));
-if (settings) await runOnStores(settings);
+if (settings?.from) print(toTables(JSON.parse(readFileSync(settings.from, 'utf8'))));
+else if (settings) await runOnStores(settings);
 else print(USAGE);
 process.exit();

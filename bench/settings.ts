@@ -8,6 +8,8 @@ export interface Settings {
   /** Measures goals 1, 3 and 9 once under the CPU profiler, and nothing else. */
   profile: boolean;
   growth: boolean;
+  /** Measures what a unit of everything costs and what follows for more machines, and nothing else. */
+  scaling: boolean;
   rounds: number;
   warmUpSeconds: number;
   seconds: number;
@@ -36,6 +38,7 @@ const WHOLE: Settings = {
   goals: [],
   profile: false,
   growth: true,
+  scaling: false,
   rounds: 3,
   warmUpSeconds: 2,
   seconds: 4,
@@ -75,21 +78,27 @@ const QUICK: Partial<Settings> = {
   growthSeconds: 1,
 };
 
-export const USAGE = `npm run bench -- [quick] [options]
+export const USAGE = `npm run bench -- [quick] [scaling] [options]
 
   quick                one round of short runs: about two minutes
+  scaling              what a unit of everything costs, and what follows for more machines: about nine minutes
   --goal N             one goal alone (repeat it for several); leaves the growth curves out
   --growth             the growth curves alone
   --growth-answers N   the most stored answers of the curve (10000000 takes some ten minutes more)
   --rounds N           rounds; 3 unless quick
+  --from FILE          with scaling: what follows from an earlier run, measuring nothing
   --profile            goals 1, 3 and 9 once under the CPU profiler, with the ten largest self-times of each
 `;
+
+const WORDS = ['quick', 'scaling'];
 
 /** Goals that are also measured at 0 % cache hits. */
 const WITH_COLD = ['1', '2', '3', '4'];
 
 /** The settings that a command line asks for; `undefined` when it asks for help. Throws on what it does not know. */
-export function readSettings(args: string[]): (Settings & { measuresGoals: boolean }) | undefined {
+export function readSettings(
+  args: string[],
+): (Settings & { measuresGoals: boolean; from: string | undefined }) | undefined {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     args,
@@ -99,15 +108,17 @@ export function readSettings(args: string[]): (Settings & { measuresGoals: boole
       growth: { type: 'boolean' },
       'growth-answers': text,
       rounds: text,
+      from: text,
       profile: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
-  const unknown = positionals.find(word => word !== 'quick');
+  const unknown = positionals.find(word => !WORDS.includes(word));
   if (unknown) throw new Error(`there is no "${unknown}"\n\n${USAGE}`);
   if (values.help) return undefined;
   const base = { ...WHOLE, ...(positionals.includes('quick') ? QUICK : {}) };
   const goals = values.goal ?? [];
+  const scaling = positionals.includes('scaling');
   const profile = values.profile ?? false;
   const needsCold = !profile && (goals.length === 0 || goals.some(goal => WITH_COLD.includes(goal)));
   const mostAnswers = Number(values['growth-answers'] ?? base.growthAnswers.at(-1));
@@ -115,6 +126,8 @@ export function readSettings(args: string[]): (Settings & { measuresGoals: boole
     ...base,
     goals: profile ? ['1', '3', '9'] : goals,
     profile,
+    scaling,
+    from: values.from,
     coldUsers: needsCold ? base.coldUsers : base.users,
     rounds: profile ? 1 : Number(values.rounds ?? base.rounds),
     growth: !profile && (values.growth === true || goals.length === 0),

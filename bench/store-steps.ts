@@ -4,7 +4,7 @@ import { v7 } from 'uuid';
 import type { AcceptedAnswer } from '../src/domain/answers.ts';
 import { parseTypeId } from '../src/domain/ids.ts';
 import { createLog } from '../src/platform/log.ts';
-import { connectQueue } from '../src/queue/connection.ts';
+import { connectQueue, type QueueConnection } from '../src/queue/connection.ts';
 import type { RecordAnswers } from '../src/queue/jobs.ts';
 import { type Flush, recordAnswers } from '../src/storage/answers.ts';
 import { openStorage } from '../src/storage/orm.ts';
@@ -112,6 +112,19 @@ export const measureCopy = measureStore('copy', 'one COPY', 'floor.answers', cop
 
 const JOB = { removeOnComplete: true, attempts: 5 };
 
+/** Adds answers as flushes, past the API. */
+export async function addToQueue(
+  queue: ReturnType<QueueConnection['queue']>,
+  answers: AcceptedAnswer[],
+): Promise<void> {
+  const jobs = toFlushes(answers).map(flush => ({
+    name: 'answers.record',
+    data: { v: 1, ...flush } satisfies RecordAnswers,
+    opts: JOB,
+  }));
+  for (const part of slices(jobs, 100)) await queue.addBulk(part);
+}
+
 /** A worker process that empties a full queue. */
 export async function measureDrain(bench: Bench): Promise<Measured> {
   await bench.empty();
@@ -120,14 +133,7 @@ export async function measureDrain(bench: Bench): Promise<Measured> {
   try {
     await new Promise<void>(done => connection.redis?.once('ready', () => done()));
     const queue = connection.queue();
-    const add = async (count: number) => {
-      const jobs = toFlushes(makeAnswers(bench.users, count)).map(flush => ({
-        name: 'answers.record',
-        data: { v: 1, ...flush } satisfies RecordAnswers,
-        opts: JOB,
-      }));
-      for (const part of slices(jobs, 100)) await queue.addBulk(part);
-    };
+    const add = (count: number) => addToQueue(queue, makeAnswers(bench.users, count));
     const stored = async (): Promise<number> => {
       const sql = 'select coalesce(sum(stored), 0)::int as count from ingestion_totals';
       return (await bench.query<{ count: number }>(sql))[0]?.count ?? 0;

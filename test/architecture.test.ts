@@ -33,7 +33,7 @@ const OWNERS: Record<string, string[]> = {
   'lru-cache': ['api'],
   'zod-openapi': ['api', 'domain'],
   bullmq: ['queue'],
-  ioredis: ['queue', 'coordination'],
+  ioredis: ['queue', 'platform'],
   pg: ['queue', 'coordination', 'storage', 'platform', 'commands'],
   '@mikro-orm/core': ['storage'],
   '@mikro-orm/migrations': ['storage'],
@@ -58,7 +58,11 @@ const PURE = 'domain';
 const READS_ENVIRONMENT = ['main.ts'];
 
 /** Where a tool demands a default export. */
-const DEFAULT_EXPORTS = ['test/support/global-setup.ts', 'test/containers/build-image.ts', 'test/cluster/find-cluster.ts'];
+const DEFAULT_EXPORTS = [
+  'test/support/global-setup.ts',
+  'test/containers/build-image.ts',
+  'test/cluster/find-cluster.ts',
+];
 const isConfiguration = (path: string): boolean => /(^|\/)vitest\.config\.ts$/.test(path);
 
 interface Source {

@@ -3,9 +3,10 @@ import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
-import { inspectQueue, MAX_MEMORY_RATIO } from '../queue/durability.ts';
+import { CLUSTERED, inspectQueue, MAX_MEMORY_RATIO } from '../queue/durability.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
+import { isPooledByTransaction } from '../storage/pooling.ts';
 import { tallySealed } from '../storage/sealed.ts';
 
 /** One thing that was looked at: whether it is well, and how to mend it if not. */
@@ -74,6 +75,14 @@ async function examineDatabase(url: string, secretKeys: SecretKeys): Promise<Che
   } catch (error) {
     return [ill('database', `can not be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs.')];
   }
+  if (await isPooledByTransaction(url))
+    return [
+      ill(
+        'pooler',
+        "hands out connections for a transaction at a time: what Parley sets on one, its role above all, is lost or a stranger's",
+        'Put the pooler into session mode, or let DATABASE_URL name PostgreSQL itself. No role becomes ready until then.',
+      ),
+    ];
   const schema = await examineSchema(url);
   const inside = schema[0]?.ok ? [...(await examineSecrets(url, secretKeys)), await examineLosses(url)] : [];
   return [well('database', 'is reached'), ...schema, ...inside, ...(await examineRoles(url))];
@@ -143,8 +152,19 @@ async function examineRoles(url: string): Promise<Check[]> {
 async function examineQueue(config: Config, databaseUrl: string): Promise<Check[]> {
   const where = config.REDIS_URL ? 'Valkey or Redis' : 'PostgreSQL';
   try {
-    const { reasons, memoryRatio, writesSucceed } = await inspectQueue(databaseUrl, config.REDIS_URL);
+    const durability = await inspectQueue(databaseUrl, config.REDIS_URL);
+    const { reasons, memoryRatio, writesSucceed, replicas } = durability;
     const checks = [well('queue', `is reached (${where})`)];
+    if (durability.isCluster)
+      checks.push(ill('queue', CLUSTERED, 'Sentinel moves a queue to a replica: docs/scaling.md.'));
+    if (config.REDIS_URL && replicas < config.QUEUE_REPLICAS)
+      checks.push(
+        ill(
+          'queue replicas',
+          `${replicas} follow it, and QUEUE_REPLICAS asks for ${config.QUEUE_REPLICAS}`,
+          'Answers are refused with 503 until they are back.',
+        ),
+      );
     for (const reason of reasons)
       checks.push(
         ill(

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { createThrottle, type Log } from '../platform/log.ts';
+import { openRedis } from '../platform/redis.ts';
 import { within } from '../platform/shutdown.ts';
 
 /** One row that changed: its table, its tenant, its id. Announced by the database's own triggers. */
@@ -167,8 +167,8 @@ function openRelay(url: string, hear: (text: string) => void, gap: () => void, l
   const options = { connectTimeout: 2000, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2000) };
   const report = (error: Error) =>
     throttle(error.message, () => log.warn({ reason: error.message }, 'change notices over Redis are lost'));
-  const subscriber = new Redis(url, { ...options, maxRetriesPerRequest: null }).on('error', report);
-  const publisher = new Redis(url, {
+  const subscriber = openRedis(url, { ...options, maxRetriesPerRequest: null }).on('error', report);
+  const publisher = openRedis(url, {
     ...options,
     enableOfflineQueue: false,
     commandTimeout: 1000,

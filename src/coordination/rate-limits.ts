@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { createThrottle, type Log } from '../platform/log.ts';
 import { outlive } from '../platform/postgres-client.ts';
+import { openRedis } from '../platform/redis.ts';
 
 /** A limit of requests in a window that starts at a whole multiple of its length. */
 export interface RateLimit {
@@ -161,7 +161,7 @@ const hash = (name: string): string => createHash('sha256').update(name).digest(
 
 function redisStore(url: string, log: Log): CounterStore {
   const throttle = createThrottle(10_000);
-  const redis = new Redis(url, {
+  const redis = openRedis(url, {
     connectTimeout: 2000,
     commandTimeout: 1000,
     maxRetriesPerRequest: 0,
@@ -191,7 +191,7 @@ function databaseStore(url: string, log: Log): CounterStore {
     max: 2,
     connectionTimeoutMillis: 1000,
     query_timeout: 2000,
-    statement_timeout: 2000,
+    onConnect: client => client.query('set statement_timeout = 2000'), // as an option a pooler would refuse it
     application_name: 'parley_rate_limits',
   })
     .on('connect', outlive)

@@ -56,7 +56,9 @@ const Settings = z.object({
   DATABASE_POOL: integer(2, 200).default(10).describe('Connections to PostgreSQL of each process'),
   REDIS_URL: url('redis', 'rediss')
     .optional()
-    .describe('Valkey or Redis 6.2 or newer for the queue; absent: the queue lives in PostgreSQL'),
+    .describe(
+      'Valkey or Redis 6.2 or newer for the queue; redis://name?sentinels=host:port,host:port by Sentinels; absent: the queue lives in PostgreSQL',
+    ),
   REDIS_PASSWORD: z.string().optional().describe('Password for REDIS_URL, as it is'),
   DATA_DIR: z.string().default('./data').describe('Folder of the embedded PostgreSQL and its generated secrets'),
   SECRET_KEY: secretKey
@@ -87,6 +89,9 @@ const Settings = z.object({
     .enum(['strict', 'relaxed'])
     .default('strict')
     .describe('strict refuses answers unless the queue is proven to write them to disk before it replies'),
+  QUEUE_REPLICAS: integer(0, 5)
+    .default(0)
+    .describe('Replicas of Valkey or Redis that must have an answer before its 202; 1 outlives a failover'),
   QUEUE_MAX_JOBS: integer(100, 100_000_000)
     .default(100_000)
     .describe('Waiting jobs from which on answers are refused with 503'),

@@ -9,11 +9,12 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
 import { outlive, withClient } from '../platform/postgres-client.ts';
+import { openRedis } from '../platform/redis.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
 /** Where the queue lives. */
@@ -40,7 +41,7 @@ const shared: RedisOptions = {
 
 /** For commands whose caller waits: they fail fast, and never queue up while the store is away. */
 export const commandRedis = (url: string): Redis =>
-  new Redis(url, {
+  openRedis(url, {
     ...shared,
     enableOfflineQueue: false,
     commandTimeout: PRODUCER_TIMEOUT_MS,
@@ -48,26 +49,24 @@ export const commandRedis = (url: string): Redis =>
   });
 
 /** For BullMQ's blocking reads: they wait for the store as long as it takes. */
-export const blockingRedis = (url: string): Redis => new Redis(url, { ...shared, maxRetriesPerRequest: null });
+export const blockingRedis = (url: string): Redis => openRedis(url, { ...shared, maxRetriesPerRequest: null });
 
-const pool = (url: string, max: number, timeouts: pg.PoolConfig): pg.Pool =>
+/** Settings are statements, and not the connection's own options, which a pooler in session mode refuses. */
+const pool = (url: string, max: number, statementTimeoutMs: number, timeouts: pg.PoolConfig): pg.Pool =>
   new pg.Pool({
     connectionString: url,
     max,
-    options: `-c search_path=${SCHEMA}`,
+    onConnect: client => client.query(`set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}`),
     keepAlive: true,
     application_name: 'parley_queue',
     ...timeouts,
   }).on('connect', outlive);
 
-const PRODUCER_TIMEOUTS: pg.PoolConfig = {
-  connectionTimeoutMillis: 2000,
-  query_timeout: PRODUCER_TIMEOUT_MS,
-  statement_timeout: PRODUCER_TIMEOUT_MS,
-};
+const PRODUCER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 2000, query_timeout: PRODUCER_TIMEOUT_MS };
 
 /** Nobody waits for a worker; but its locks must be renewed in time, behind whatever else waits for a connection. */
 const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
+const NO_TIMEOUT = 0;
 
 /** What a job carries. Nobody knows that it is so before it was checked. */
 type Carried = RecordAnswers | IsolatedAnswer;
@@ -126,7 +125,7 @@ function onRedis(url: string, report: (error: Error) => void): QueueConnection {
 }
 
 function onPostgres(url: string, report: (error: Error) => void): QueueConnection {
-  const connections = pool(url, 4, PRODUCER_TIMEOUTS).on('error', report);
+  const connections = pool(url, 4, PRODUCER_TIMEOUT_MS, PRODUCER_TIMEOUTS).on('error', report);
   const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
   const opened = new Map<QueueName, AnyQueue>();
   const open = (name: QueueName): AnyQueue => {
@@ -175,7 +174,8 @@ export function connectWorker(
     worker.on('error', report);
     return { worker, disconnect: async () => redis.disconnect() };
   }
-  const connections = pool(target.databaseUrl, name === QUEUES.isolation ? 3 : 8, WORKER_TIMEOUTS).on('error', report);
+  const size = name === QUEUES.isolation ? 3 : 8;
+  const connections = pool(target.databaseUrl, size, NO_TIMEOUT, WORKER_TIMEOUTS).on('error', report);
   const Connected = Worker as unknown as new (
     name: string,
     process: unknown,

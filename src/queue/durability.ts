@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Client, Pool } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
+import { openRedis } from '../platform/redis.ts';
 
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 export const MAX_MEMORY_RATIO = 0.7;
@@ -15,7 +16,14 @@ export interface Durability {
   memoryBytes: number;
   /** Whether the last write to disk succeeded. */
   writesSucceed: boolean;
+  /** Replicas that are connected; none in PostgreSQL, which waits for its own by `synchronous_standby_names`. */
+  replicas: number;
+  /** Whether it is one of a Cluster, on which the keys of a job lie apart. */
+  isCluster: boolean;
 }
+
+/** Why a Valkey or Redis carries no queue, whatever its settings. */
+export const CLUSTERED = 'it is a Cluster, on which the keys of a job lie apart: use one primary, with replicas';
 
 const field = (info: string, name: string): string | undefined =>
   info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
@@ -25,7 +33,7 @@ const EXPECTED = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy':
 /** What a Valkey or Redis says of itself. One that hides its configuration proves nothing. */
 export async function checkRedis(redis: Redis): Promise<Durability> {
   const [info, settings] = await Promise.all([
-    redis.info('memory', 'persistence'),
+    redis.info('memory', 'persistence', 'replication', 'cluster'),
     readRedisSettings(redis).catch((error: Error) => error),
   ]);
   const limit = Number(field(info, 'maxmemory') ?? 0);
@@ -39,6 +47,8 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
     memoryRatio: limit > 0 ? Number(field(info, 'used_memory')) / limit : 0,
     memoryBytes: limit > 0 ? limit : Number.POSITIVE_INFINITY,
     writesSucceed: (field(info, 'aof_last_write_status') ?? 'ok') === 'ok',
+    replicas: Number(field(info, 'connected_slaves') ?? 0),
+    isCluster: field(info, 'cluster_enabled') === '1',
   };
 }
 
@@ -58,13 +68,15 @@ export async function checkPostgres(client: Client | Pool): Promise<Durability> 
     memoryRatio: 0,
     memoryBytes: Number.POSITIVE_INFINITY,
     writesSucceed: true,
+    replicas: 0,
+    isCluster: false,
   };
 }
 
 /** A single look at the queue's store, on a connection of its own. Rejects when it can't be reached. */
 export async function inspectQueue(databaseUrl: string, redisUrl: string | undefined): Promise<Durability> {
   if (redisUrl) {
-    const redis = new Redis(redisUrl, {
+    const redis = openRedis(redisUrl, {
       lazyConnect: true,
       connectTimeout: 3000,
       commandTimeout: 3000,

@@ -9,7 +9,7 @@ import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { type Census, findHeld, findOldest, PENDING, takeCensus } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
-import { checkPostgres, checkRedis, type Durability, MAX_MEMORY_RATIO } from './durability.ts';
+import { CLUSTERED, checkPostgres, checkRedis, type Durability, MAX_MEMORY_RATIO } from './durability.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 import { sending } from './traces.ts';
@@ -23,6 +23,8 @@ const MAX_BESIDE_PARTIAL = 1;
 const OVERHEAD_BYTES = 600;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
 const MAX_WAIT_MS = 750;
+/** Below the time-out of any command, so that it is told which of the two it was. */
+const REPLICAS_WITHIN_MS = 1000;
 const HEALTH_EVERY_MS = 1000;
 const CENSUS_KEPT_MS = 1000;
 
@@ -120,6 +122,9 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     const relaxed = strict ? [] : durability.reasons.map(reason => `${reason}: up to 1 s may be lost on power failure`);
     if (memoryRatio >= MAX_MEMORY_RATIO) reasons.push(`its memory is ${Math.round(memoryRatio * 100)} % full`);
     if (!writesSucceed) reasons.push('its last write to disk failed');
+    if (durability.isCluster) reasons.push(CLUSTERED);
+    if (redis && durability.replicas < config.QUEUE_REPLICAS)
+      reasons.push(`${durability.replicas} replicas follow it, and QUEUE_REPLICAS asks for ${config.QUEUE_REPLICAS}`);
     if (waitingJobs >= config.QUEUE_MAX_JOBS) reasons.push(`${waitingJobs} jobs are waiting`);
     metrics.queueDurable.set(durability.reasons.length === 0 && writesSucceed ? 1 : 0);
     if (redis) metrics.redisMemory.set(memoryRatio);
@@ -168,6 +173,15 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
 
   const numbers = createNumbers();
 
+  /** Resolves when as many replicas as `QUEUE_REPLICAS` asks for have all that was written on this connection. */
+  const confirmReplicas = async (): Promise<void> => {
+    const wanted = config.QUEUE_REPLICAS;
+    if (!redis || wanted === 0) return;
+    const confirmed = await redis.wait(wanted, REPLICAS_WITHIN_MS);
+    if (confirmed < wanted)
+      throw new Error(`${confirmed} of ${wanted} replicas have it, and it took longer than ${REPLICAS_WITHIN_MS} ms`);
+  };
+
   const flush = async (batches: Batch[]): Promise<undefined[]> => {
     refuseWhileUnfit(); // it may have come to light while these waited: then they do not wait for a time-out of their own
     const number = numbers.take();
@@ -184,6 +198,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
         PRODUCER_TIMEOUT_MS + 500,
         'adding to the queue',
       );
+      await confirmReplicas();
     } catch (error) {
       numbers.end(number, false);
       metrics.queueFlushes.inc({ outcome: 'failed' });

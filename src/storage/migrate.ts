@@ -5,6 +5,7 @@ import { withClient } from '../platform/postgres-client.ts';
 import { sqlState } from './errors.ts';
 import { NEEDED_SCHEMA } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
+import { isPooledByTransaction, POOLED_BY_TRANSACTION } from './pooling.ts';
 
 /** One migrator at a time, on whatever machine: a PostgreSQL advisory lock that dies with its session. */
 const MIGRATION_LOCK = 7_310_274_001;
@@ -26,8 +27,13 @@ export async function awaitDatabase(url: string, log: Log, limitMs: number): Pro
   }
 }
 
-/** Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do. */
+/**
+ * Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do.
+ *
+ * Rejects behind a pooler on which the lock would be anybody's.
+ */
 export async function migrate(url: string, log: Log): Promise<string[]> {
+  if (await isPooledByTransaction(url)) throw new Error(`The database can not be migrated: ${POOLED_BY_TRANSACTION}`);
   return withClient(url, async lock => {
     lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
     const orm = await openOrm(url, log);
@@ -59,15 +65,29 @@ export const readSchemaState = (url: string): Promise<SchemaState | undefined> =
 export const isCompatible = (state: SchemaState | undefined): boolean =>
   state !== undefined && state.version >= NEEDED_SCHEMA && state.oldest_compatible <= NEEDED_SCHEMA;
 
-/** Resolves when the schema fits this build; waits for a migrator that is still at work, or a database still away. */
+/** What keeps this build from working on the database, for the log; `undefined` when nothing does. */
+async function findObstacle(url: string): Promise<[object, string] | undefined> {
+  try {
+    const state = await readSchemaState(url);
+    if (!isCompatible(state))
+      return [{ state, needed: NEEDED_SCHEMA }, 'waiting for the migrations: run `parley migrate`'];
+    return (await isPooledByTransaction(url)) ? [{}, `waiting: ${POOLED_BY_TRANSACTION}`] : undefined;
+  } catch (error) {
+    return [{ reason: (error as Error).message }, 'waiting for the database'];
+  }
+}
+
+/**
+ * Resolves when the schema fits this build, and the wall between tenants stands; waits for a migrator that is still at
+ * work, or a database still away.
+ */
 export async function awaitSchema(url: string, log: Log, signal: AbortSignal): Promise<void> {
   for (let told = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
-    const state = await readSchemaState(url).catch((error: Error) => error);
-    if (!(state instanceof Error) && isCompatible(state)) return;
+    const obstacle = await findObstacle(url);
+    if (!obstacle) return;
     if (Date.now() - told < 10_000) continue;
     told = Date.now();
-    if (state instanceof Error) log.warn({ reason: state.message }, 'waiting for the database');
-    else log.warn({ state, needed: NEEDED_SCHEMA }, 'waiting for the migrations: run `parley migrate`');
+    log.warn(...obstacle);
   }
 }
 

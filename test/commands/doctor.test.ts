@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GenericContainer } from 'testcontainers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type { Diagnosis } from '../../src/commands/doctor.ts';
 import { backends } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
@@ -95,4 +95,13 @@ describe('the doctor', () => {
       }
     },
   );
+
+  test.runIf(backends().includes('valkey'))('says when too few replicas follow the queue', async () => {
+    await using database = await createDatabase();
+    const REDIS_URL = inject('valkeyUrl') ?? '';
+    const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, REDIS_URL, QUEUE_REPLICAS: '1' });
+    expect(illOf(diagnosis)).toEqual([
+      expect.objectContaining({ name: 'queue replicas', detail: '0 follow it, and QUEUE_REPLICAS asks for 1' }),
+    ]);
+  });
 });

@@ -39,6 +39,8 @@ export interface StoreOptions {
   diskMegabytes?: number;
   /** Begins with a copy of the files in that folder. */
   copyOf?: string;
+  /** Puts it into the host's network, where others find it under the address that it has for itself. */
+  onHost?: boolean;
   /** Makes it now, or only reserves its address until `start`. */
   running?: boolean;
 }
@@ -55,7 +57,7 @@ interface StoreKind {
 }
 
 /** Marks the containers of a run by the process that it is. */
-const LABEL = 'parley.faults';
+export const LABEL = 'parley.faults';
 const PASSWORD = 'test';
 const READY_WITHIN_MS = 60_000;
 const FREEZE_ATTEMPTS = 10;
@@ -112,11 +114,13 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
     );
 
   const create = async (): Promise<void> => {
+    const own: Record<string, string> = options.onHost ? { port: String(port), bind: '127.0.0.1' } : {};
     const container = new GenericContainer(kind.image)
       .withEnvironment(kind.environment)
-      .withCommand(kind.command({ ...settings, ...options.settings }))
-      .withExposedPorts({ container: kind.port, host: port })
+      .withCommand(kind.command({ ...settings, ...options.settings, ...own }))
       .withLabels({ [LABEL]: String(process.pid) });
+    if (options.onHost) container.withNetworkMode('host');
+    else container.withExposedPorts({ container: kind.port, host: port });
     if (disk) container.withBindMounts([{ source: disk.folder, target: kind.folder }]);
     if (options.copyOf) container.withCopyDirectoriesToContainer([{ source: options.copyOf, target: kind.folder }]);
     made = await container.start();

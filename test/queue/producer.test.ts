@@ -38,3 +38,16 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(Math.max(...refusals.map(({ ms }) => ms))).toBeLessThan(2200);
   });
 });
+
+test.runIf(backends().includes('valkey'))(
+  'answers are refused while fewer replicas follow Valkey than QUEUE_REPLICAS asks for',
+  async () => {
+    await using api = await createApi({ backend: 'valkey', settings: { QUEUE_REPLICAS: '1' } });
+    const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
+    const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
+    await waitFor(() => producer.health().reachable);
+    expect(producer.health().reasons).toEqual(['0 replicas follow it, and QUEUE_REPLICAS asks for 1']);
+    await expect(producer.enqueue([anAcceptedAnswer()], 100)).rejects.toMatchObject({ code: 'queue-unavailable' });
+    await producer.close();
+  },
+);

@@ -11,6 +11,7 @@ import { pagesUnderWrites, soak, wrongClocks } from './reading.ts';
 import { backupAndRestore } from './restore.ts';
 import { contestedIds, duplicates, partlyBad } from './same-ids.ts';
 import { seededFaults } from './seeded-storage.ts';
+import { lostPrimary, lostPrimaryUnconfirmed } from './sentinel.ts';
 import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
 import { postgresRestarts, valkeyRestarts } from './store-restarts.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
@@ -50,4 +51,6 @@ export const SCENARIOS: readonly Scenario[] = [
   flushedQueue,
   powerCuts,
   powerCutsUnsynced,
+  lostPrimary,
+  lostPrimaryUnconfirmed,
 ];

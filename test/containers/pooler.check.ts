@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { openStorage } from '../../src/storage/orm.ts';
+import { openPostgres, openValkey } from '../faults/stores.ts';
+import { runCommand, startProcess } from '../support/process.ts';
+import { waitFor } from '../support/wait.ts';
+import { ROOT } from './docker.ts';
+import { buildPooler, openPooler } from './pooler.ts';
+
+const SECRET_KEY = randomBytes(32).toString('base64');
+
+beforeAll(buildPooler, 600_000); // the first time it fetches Debian's package
+
+const diagnose = async (environment: Record<string, string>) =>
+  JSON.parse((await runCommand(['doctor'], environment)).stdout) as {
+    ok: boolean;
+    checks: { name: string; ok: boolean; mend?: string }[];
+  };
+
+/** As whom the statements of a storage run that belongs to `parley_app`, when several are asked at a time. */
+async function rolesBehind(url: string): Promise<string[]> {
+  const storage = openStorage({ url, role: 'parley_app', connections: 5, log: createLog('silent', 'test') });
+  try {
+    const asked = Array.from({ length: 50 }, () =>
+      storage.query<{ role: string }>('select current_user::text as role'),
+    );
+    return [...new Set((await Promise.all(asked)).map(([row]) => row?.role ?? ''))];
+  } finally {
+    await storage.close();
+  }
+}
+
+describe.each(['PostgreSQL', 'Valkey'])('behind PgBouncer, with the queue in %s', queue => {
+  test('in session mode the migration, both roles and the whole journey of the demo work', async () => {
+    await using postgres = await openPostgres();
+    await using valkey = queue === 'Valkey' ? await openValkey() : undefined;
+    await using pooler = await openPooler('session', postgres.url);
+    const environment = {
+      DATABASE_URL: pooler.url,
+      SECRET_KEY,
+      RATE_LIMITS: 'on',
+      INGESTION_CHECK_S: '1',
+      ...(valkey ? { REDIS_URL: valkey.url } : {}),
+    };
+    expect(await runCommand(['migrate'], environment)).toMatchObject({ code: 0 });
+    await using api = await startProcess('serve', environment);
+    await using worker = await startProcess('work', environment);
+    await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
+    await promisify(execFile)(process.execPath, ['docs/demo.ts'], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        ...environment,
+        BASE_URL: api.baseUrl,
+        PARLEY_CLI: `${process.execPath} src/main.ts`,
+      },
+    });
+    expect(await diagnose(environment)).toMatchObject({ ok: true });
+    const ready = (await (await fetch(`${api.baseUrl}/readyz`)).json()) as object;
+    expect(ready).toMatchObject({ degraded: [] });
+    expect(api.output() + worker.output()).not.toMatch(/"level":"error"|startup parameter/);
+  });
+});
+
+test('behind PgBouncer in transaction mode no role becomes ready, each says why, and so does the doctor', async () => {
+  await using postgres = await openPostgres();
+  await using valkey = await openValkey();
+  await using pooler = await openPooler('transaction', postgres.url);
+  const direct = { DATABASE_URL: postgres.url, SECRET_KEY, REDIS_URL: valkey.url };
+  const environment = { ...direct, DATABASE_URL: pooler.url };
+  expect(await runCommand(['migrate'], direct)).toMatchObject({ code: 0 });
+  expect(await rolesBehind(pooler.url)).not.toEqual(['parley_app']); // the reason: nothing fails, and the wall is down
+
+  const refused = await runCommand(['migrate'], environment);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stdout + refused.stderr).toContain('session mode');
+  await using api = await startProcess('serve', environment);
+  await using worker = await startProcess('work', environment);
+  await waitFor(() => [api, worker].every(role => role.output().includes('into session mode')), 30_000);
+  expect((await fetch(`${api.baseUrl}/readyz`)).status).toBe(503);
+  expect((await fetch(`${worker.metricsUrl}/readyz`)).status).toBe(503);
+  const { ok, checks } = await diagnose(environment);
+  expect(ok).toBe(false);
+  expect(checks.filter(check => !check.ok)).toEqual([
+    expect.objectContaining({ name: 'pooler', mend: expect.stringContaining('session mode') }),
+  ]);
+});
+
+test('a Valkey Cluster is refused as a queue, with the reason', async () => {
+  await using postgres = await openPostgres();
+  await using valkey = await openValkey({ settings: { 'cluster-enabled': 'yes' } });
+  await valkey.exec('valkey-cli', 'cluster', 'addslotsrange', '0', '16383');
+  const environment = { DATABASE_URL: postgres.url, SECRET_KEY, REDIS_URL: valkey.url };
+  expect(await runCommand(['migrate'], environment)).toMatchObject({ code: 0 });
+  await using api = await startProcess('serve', environment);
+  await api.awaitProbe('/readyz');
+  expect(await (await fetch(`${api.baseUrl}/readyz`)).json()).toMatchObject({
+    degraded: [expect.stringContaining('it is a Cluster')],
+  });
+  const { checks } = await diagnose(environment);
+  expect(checks.filter(check => !check.ok)).toEqual([
+    expect.objectContaining({ name: 'queue', detail: expect.stringContaining('it is a Cluster') }),
+  ]);
+});
