@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AcceptedAnswer } from '../domain/answers.ts';
 import { parseTypeId, toTypeId } from '../domain/ids.ts';
 import { presentQuarantined } from '../domain/ingestion.ts';
@@ -9,6 +10,8 @@ import { type CommandContext, doWithLine, type Options, UsageError } from './com
 import { tenantOf } from './tenant-option.ts';
 
 const PAGE = 100;
+/** The producer's first look may come before its connection is there; it looks again by itself. */
+const REACHED_WITHIN_MS = 10_000;
 
 /** `quarantine list --tenant T`: the tenant's accepted answers that could not be stored, newest first, with the reason. */
 export async function listTenantQuarantine(context: CommandContext, options: Options) {
@@ -30,12 +33,19 @@ export async function replayQuarantine(context: CommandContext, options: Options
   const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, createMetrics('cli'));
   const replayed: string[] = [];
   try {
-    await queue.checked();
+    await reached(queue);
     for await (const row of entries) replayed.push(await replay(context, tenant.tenantId, row, queue));
   } finally {
     await queue.close();
   }
   return { replayed };
+}
+
+/** Resolves when the queue was reached, or not in time: then the first answer is refused with the reason. */
+async function reached(queue: Producer): Promise<void> {
+  await queue.checked();
+  const deadline = Date.now() + REACHED_WITHIN_MS;
+  while (!queue.health().reachable && Date.now() < deadline) await sleep(100);
 }
 
 async function* entriesOf(tenant: TenantStorage): AsyncGenerator<QuarantinedRow> {
