@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { createLog } from '../platform/log.ts';
 import { findOldest, PENDING } from './census.ts';
 import { connectQueue, type QueueTarget } from './connection.ts';
-import { inspectQueue } from './durability.ts';
+import { inspectQueue, readRedisSettings } from './durability.ts';
 import { QUEUES } from './jobs.ts';
 
 /** What a Valkey or Redis says of itself that names nobody and nothing. */
@@ -34,12 +34,9 @@ const SETTINGS = ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite', 'sav
 
 async function describeStore(redis: Redis): Promise<Record<string, unknown>> {
   const lines = (await redis.info()).split(/\r?\n/).map(line => line.split(':') as [string, string]);
-  const settings = (await redis.config('GET', ...SETTINGS).catch(() => [])) as string[]; // some services hide them
   return {
     info: Object.fromEntries(lines.filter(([name]) => INFO.includes(name))),
-    settings: Object.fromEntries(
-      settings.flatMap((name, index) => (index % 2 === 0 ? [[name, settings[index + 1]]] : [])),
-    ),
+    settings: await readRedisSettings(redis, SETTINGS).catch(() => ({})), // some services hide them
   };
 }
 

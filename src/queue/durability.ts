@@ -34,7 +34,7 @@ const EXPECTED = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy':
 export async function checkRedis(redis: Redis): Promise<Durability> {
   const [info, settings] = await Promise.all([
     redis.info('memory', 'persistence', 'replication', 'cluster'),
-    readRedisSettings(redis).catch((error: Error) => error),
+    readRedisSettings(redis, Object.keys(EXPECTED)).catch((error: Error) => error),
   ]);
   const limit = Number(field(info, 'maxmemory') ?? 0);
   return {
@@ -52,8 +52,9 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
   };
 }
 
-async function readRedisSettings(redis: Redis): Promise<Record<string, string>> {
-  const flat = (await redis.config('GET', ...Object.keys(EXPECTED))) as string[];
+/** Settings of a Valkey or Redis by their names. Rejects where it hides them. */
+export async function readRedisSettings(redis: Redis, names: string[]): Promise<Record<string, string>> {
+  const flat = (await redis.config('GET', ...names)) as string[];
   return Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])));
 }
 

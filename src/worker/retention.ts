@@ -20,7 +20,10 @@ interface RetentionDeps {
   signal: AbortSignal;
 }
 
-/** Keeps the promise of every tenant's retention, and to those that were deleted, until the signal. Several workers may: they take different rows. */
+/**
+ * Keeps the promise of every tenant's retention, and to those that were deleted, until the signal. Several workers may:
+ * they take different rows.
+ */
 export async function keepRetention(deps: RetentionDeps): Promise<void> {
   const { log, signal } = deps;
   while (!signal.aborted) {
