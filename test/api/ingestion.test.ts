@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Metrics } from '../../src/platform/metrics.ts';
 import { backends, createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
 
@@ -17,6 +18,12 @@ async function make(api: TestApi) {
     ingestion: async () => (await api.request('GET', '/v1/ingestion', { as: key })).body,
     quarantine: async () => (await api.request('GET', '/v1/quarantine', { as: key })).body.data,
   };
+}
+
+/** How many jobs a worker has handled. */
+async function countHandled({ jobDuration }: Metrics): Promise<number> {
+  const { values } = await jobDuration.get();
+  return values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0);
 }
 
 const NOTHING = {
@@ -70,7 +77,7 @@ describe.each(backends())('with the queue in %s', backend => {
   test('a conflict that two processes accepted waits in the quarantine until it is replayed or discarded', async () => {
     await using api = await createApi({ backend });
     await using second = await createApi({ backend, beside: api });
-    await using _worker = await createWorker(api);
+    await using worker = await createWorker(api);
     const { tenant, question, key, answer, send, ingestion, quarantine } = await make(api);
     const act = (method: string, path: string) => api.request(method, `/v1/quarantine/${path}`, { as: key });
     const atRest = (figures: Record<string, number>) =>
@@ -99,8 +106,10 @@ describe.each(backends())('with the queue in %s', backend => {
     });
     expect(entry.payload).not.toHaveProperty('tenant_id');
 
+    const handled = await countHandled(worker.metrics);
     const failed = await act('POST', `${entry.id}/replay`);
     expect([failed.status, failed.body]).toEqual([200, entry]);
+    await waitFor(async () => (await countHandled(worker.metrics)) > handled); // meanwhile it lies in the quarantine too
     await atRest({ quarantined: 2 });
     expect(await quarantine()).toHaveLength(2);
 
