@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import {
   type AcceptedAnswer,
   CLOSED_GRACE_DAYS,
@@ -13,9 +12,9 @@ import {
 } from '../domain/answers.ts';
 import { describeIssues } from '../domain/validation.ts';
 import type { KeyCaller, UserCaller } from './authentication/caller.ts';
-
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
+import { createSyncMemory } from './sync-memory.ts';
 
 /** Who sends answers: a user, or a server for many. */
 type Sender = KeyCaller | UserCaller;
@@ -41,8 +40,6 @@ export interface AnswerJudge {
   judge(caller: Sender, sync: Sync): Promise<Judgement>;
 }
 
-/** How many syncs a process remembers in order to tell repeats at once; the worker settles what it does not know. */
-const MAX_REMEMBERED = 50_000;
 const DAY_MS = 86_400_000;
 
 class Rejected extends Error {
@@ -58,26 +55,26 @@ class Rejected extends Error {
 
 /** The judge of incoming answers: shape, card, question version, values, and what it saw of the same id before. */
 export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJudge {
-  const remembered = new LRUCache<string, SyncMark>({ max: MAX_REMEMBERED });
+  const memory = createSyncMemory();
 
   return {
     async judge(caller, sync) {
       const items = sync.answers.map(parseItem);
       const tenant = await catalogFor(items, caller.tenantId, sync.receivedAt, catalog);
+      const stamp = stampOf(sync);
       const accepted: AcceptedAnswer[] = [];
       const marks = new Map<string, SyncMark>();
       const receipts = sync.answers.map((item, index) => {
         try {
-          const answer = acceptItem(items[index] as ParsedItem, caller, sync, tenant, cardIds);
+          const answer = acceptItem(items[index] as ParsedItem, caller, stamp, tenant, cardIds);
           const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
-          const key = `${answer.tenant_id}${answer.id}`;
-          const known = marks.get(key) ?? remembered.get(key);
+          const known = marks.get(answer.id) ?? memory.find(answer.tenant_id, answer.id);
           const mark = markOf(answer);
           const comparison = known ? compareSyncs(known, mark) : 'newer';
           if (comparison === 'revision-conflict')
             throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
           if (comparison !== 'newer') return { id, revision: answer.revision, status: comparison };
-          marks.set(key, mark);
+          marks.set(answer.id, mark);
           accepted.push(answer);
           return { id, revision: answer.revision, status: 'accepted' as const };
         } catch (error) {
@@ -89,9 +86,9 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
         receipts,
         accepted,
         remember: () => {
-          for (const [key, mark] of marks) {
-            const known = remembered.get(key); // another request may have become durable meanwhile
-            if (!known || compareSyncs(known, mark) === 'newer') remembered.set(key, mark);
+          for (const [answerId, mark] of marks) {
+            const known = memory.find(caller.tenantId, answerId); // another request may have become durable meanwhile
+            if (!known || compareSyncs(known, mark) === 'newer') memory.keep(caller.tenantId, answerId, mark);
           }
         },
       };
@@ -138,10 +135,21 @@ async function catalogFor(
   return items.every(isKnown) ? tenant : catalog.readAfter(tenantId, receivedAt);
 }
 
+/** What the service notes of a sync in each of its answers. */
+interface Stamp extends Pick<AcceptedAnswer, 'received_at' | 'clock_skew_ms'> {
+  receivedAt: Date;
+}
+
+const stampOf = ({ receivedAt, clientTime }: Sync): Stamp => ({
+  receivedAt,
+  received_at: receivedAt.toISOString(),
+  clock_skew_ms: clientTime ? clientTime.getTime() - receivedAt.getTime() : null,
+});
+
 function acceptItem(
   item: ParsedItem,
   caller: Sender,
-  sync: Sync,
+  stamp: Stamp,
   tenant: TenantCatalog,
   cardIds: CardIds,
 ): AcceptedAnswer {
@@ -151,8 +159,7 @@ function acceptItem(
     throw new Rejected('answer-deleted', 'The answer was deleted; its id stays taken.', '/id');
   const owner = ownerOf(answer, caller);
   const cardId = checkCard(answer, caller, owner, cardIds);
-  checkQuestion(answer, tenant, sync.receivedAt);
-  const receivedAt = sync.receivedAt.toISOString();
+  checkQuestion(answer, tenant, stamp.receivedAt);
   return {
     tenant_id: caller.tenantId,
     id: answer.id,
@@ -170,8 +177,8 @@ function acceptItem(
     duration_ms: answer.duration_ms ?? null,
     metadata: answer.metadata,
     content_hash: contentHash(answer),
-    clock_skew_ms: sync.clientTime ? sync.clientTime.getTime() - sync.receivedAt.getTime() : null,
-    received_at: receivedAt,
+    clock_skew_ms: stamp.clock_skew_ms,
+    received_at: stamp.received_at,
   };
 }
 

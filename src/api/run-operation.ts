@@ -32,8 +32,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     ctx.state.handled = true;
     ctx.state.basic = operation.id === 'issuePublicToken';
     if (crossOrigin) allowAnyOrigin(ctx);
-    const turn = operation.tag === 'Operating' ? undefined : deps.overload.admit();
-    if (turn) await turn;
+    if (operation.tag !== 'Operating') await deps.overload.admit();
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);

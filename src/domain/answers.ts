@@ -150,22 +150,31 @@ export const AnswerStatus = z
 
 export const AnswerPatch = z.strictObject({ tags: Tags }).meta({ id: 'AnswerPatch' });
 
-/** What decides whether two syncs of one id are the same, newer or at odds. Hashes are of the client's content. */
-export interface SyncMark {
-  revision: number;
-  state: AnswerState;
-  content_hash: string;
-  /** Everything an id is bound to: identity, verified, card, question. */
-  owner: string;
-}
+/**
+ * What decides whether two syncs of one id are the same, newer or at odds: its content, of which the hash is a digest,
+ * and what an id is bound to for ever.
+ */
+export type SyncMark = Pick<
+  AcceptedAnswer,
+  'revision' | 'state' | 'content_hash' | 'card_id' | 'question_id' | 'identity' | 'identity_verified'
+>;
 
-/** The mark of an accepted answer. */
-export const markOf = (answer: Omit<AcceptedAnswer, 'values'>): SyncMark => ({
+/** The mark of an accepted answer, without the rest of it. */
+export const markOf = (answer: SyncMark): SyncMark => ({
   revision: answer.revision,
   state: answer.state,
   content_hash: answer.content_hash,
-  owner: `${answer.card_id} ${answer.question_id} ${answer.identity_verified} ${answer.identity}`,
+  card_id: answer.card_id,
+  question_id: answer.question_id,
+  identity: answer.identity,
+  identity_verified: answer.identity_verified,
 });
+
+const haveOneOwner = (one: SyncMark, other: SyncMark): boolean =>
+  one.card_id === other.card_id &&
+  one.question_id === other.question_id &&
+  one.identity === other.identity &&
+  one.identity_verified === other.identity_verified;
 
 export type Comparison = 'newer' | 'duplicate' | 'superseded' | 'revision-conflict';
 
@@ -175,7 +184,7 @@ export type Comparison = 'newer' | 'duplicate' | 'superseded' | 'revision-confli
  * The highest revision wins and `completed` is final; an id belongs to one identity, card and question for ever.
  */
 export function compareSyncs(known: SyncMark, incoming: SyncMark): Comparison {
-  if (known.owner !== incoming.owner) return 'revision-conflict';
+  if (!haveOneOwner(known, incoming)) return 'revision-conflict';
   if (incoming.revision === known.revision)
     return incoming.content_hash === known.content_hash ? 'duplicate' : 'revision-conflict';
   return incoming.revision < known.revision || known.state === 'completed' ? 'superseded' : 'newer';

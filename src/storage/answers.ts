@@ -1,4 +1,4 @@
-import { type AcceptedAnswer, type AnswerState, compareSyncs, markOf, type Rejection } from '../domain/answers.ts';
+import { type AcceptedAnswer, type AnswerState, compareSyncs, type Rejection } from '../domain/answers.ts';
 import type { Counted } from '../domain/counts.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
@@ -319,7 +319,7 @@ async function settleOthers(session: Session, others: AcceptedAnswer[], settled:
   const known = new Map(rows.map(row => [keyOf(row), row]));
   for (const answer of others) {
     const row = known.get(keyOf(answer));
-    const comparison = row ? compareSyncs(markOf(row), markOf(answer)) : 'superseded';
+    const comparison = row ? compareSyncs(row, answer) : 'superseded';
     if (comparison === 'newer')
       throw new Problem('database-unavailable', 'An answer was changed in the same moment; the batch is tried again.', {
         retryAfterSeconds: 1,

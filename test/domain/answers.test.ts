@@ -185,15 +185,18 @@ describe('two syncs of one id', () => {
     revision: 2,
     state: 'partial',
     content_hash: 'h',
-    owner: 'o',
+    card_id: 'card',
+    question_id: 'question',
+    identity: 'user|42',
+    identity_verified: true,
     ...fields,
   });
 
   test.each([
     [{}, {}, 'duplicate'],
     [{}, { content_hash: 'other' }, 'revision-conflict'],
-    [{}, { owner: 'other' }, 'revision-conflict'],
-    [{}, { owner: 'other', revision: 3 }, 'revision-conflict'],
+    [{}, { identity: 'user|43' }, 'revision-conflict'],
+    [{}, { card_id: 'other', revision: 3 }, 'revision-conflict'],
     [{}, { revision: 3 }, 'newer'],
     [{}, { revision: 1 }, 'superseded'],
     [{ state: 'completed' }, { revision: 3 }, 'superseded'],

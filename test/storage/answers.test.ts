@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type AcceptedAnswer, type AnswerState, compareSyncs, markOf } from '../../src/domain/answers.ts';
+import { type AcceptedAnswer, type AnswerState, compareSyncs } from '../../src/domain/answers.ts';
 import { isolate } from '../../src/queue/isolation.ts';
 import { deleteAnswer, type Flush, quarantineSealed, recordAnswers, rehearse } from '../../src/storage/answers.ts';
 import { findIngestionTotals, listQuarantined } from '../../src/storage/ingestion.ts';
@@ -137,7 +137,7 @@ describe('syncs of one id', () => {
     const counts = { stored: 0, repeated: 0, quarantined: 0 };
     for (const sync of syncs) {
       const before = known.get(sync.id);
-      const comparison = before ? compareSyncs(markOf(before), markOf(sync)) : 'newer';
+      const comparison = before ? compareSyncs(before, sync) : 'newer';
       if (comparison === 'newer') known.set(sync.id, sync);
       counts[comparison === 'newer' ? 'stored' : comparison === 'revision-conflict' ? 'quarantined' : 'repeated']++;
     }

@@ -29,11 +29,21 @@ export async function readBody(ctx: Context, limit: number): Promise<ReadBody | 
   const { 'content-length': length, 'content-encoding': encoding } = ctx.req.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new Problem('unsupported-media-type', 'The body must not be compressed.');
-  const bytes = await readBytes(ctx, limit, length);
+  const bytes = takeArrived(ctx.req, limit) ?? (await readBytes(ctx, limit, length));
   if (bytes.length === 0) return undefined;
   if (!JSON_TYPE.test(ctx.req.headers['content-type'] ?? ''))
     throw new Problem('unsupported-media-type', 'Send Content-Type: application/json (in UTF-8).');
   return { bytes, json: parse(bytes) };
+}
+
+const tooLarge = (limit: number) => new Problem('body-too-large', `The body has more than ${limit} bytes.`);
+
+/** A body that has arrived as a whole, as nearly every one has when its request is taken up: no event need tell of it. */
+function takeArrived(request: IncomingMessage, limit: number): Buffer | undefined {
+  if (!request.complete) return undefined;
+  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  if (bytes.length > limit) throw tooLarge(limit);
+  return bytes;
 }
 
 async function readBytes(ctx: Context, limit: number, length: string | undefined): Promise<Buffer> {
@@ -41,7 +51,7 @@ async function readBytes(ctx: Context, limit: number, length: string | undefined
     return await rawBody(ctx.req, { limit, ...(length === undefined ? {} : { length }) });
   } catch (cause) {
     const { type } = cause as { type?: string };
-    if (type === 'entity.too.large') throw new Problem('body-too-large', `The body has more than ${limit} bytes.`);
+    if (type === 'entity.too.large') throw tooLarge(limit);
     throw new Problem('malformed-request', 'The body broke off or has another length than announced.', { cause });
   }
 }

@@ -1,18 +1,21 @@
 import { Problem, retrySoon } from '../../domain/problem.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 
-/** For how long one turn of the event loop takes up requests. */
+/** A turn should be over by then: until its end nothing that arrives is looked at, and no probe is answered. */
 const TURN_MS = 25;
+/** The most requests that one turn takes up. More would leave their step's code as warm, and let the first wait longer. */
+const MAX_AT_ONCE = 64;
+/** How much one turn teaches of what a request takes: one that was long for another reason is soon forgotten. */
+const LEARNT = 0.2;
 /** Who has waited for so long is refused, unless few do: a reply in time tells more than a late one. */
 const MAX_WAIT_MS = 500;
 /** So many are never too many: their turn comes soon, and a turn may be long for other reasons. */
 const FEW = 64;
-const MAX_AT_ONCE = 64;
 
-/** Keeps a process that gets more requests than it can answer from answering all of them late. */
+/** Decides when requests are taken up, and which are too many. */
 export interface Overload {
-  /** Resolves when this request may be taken up; `undefined` where that is now. Rejects with `service-overloaded`. */
-  admit(): Promise<void> | undefined;
+  /** Resolves when the turn of this request has come. Rejects with `service-overloaded`. */
+  admit(): Promise<void>;
 }
 
 interface Waiting {
@@ -22,18 +25,30 @@ interface Waiting {
 }
 
 /**
- * Lets one turn of the event loop take up requests for 25 ms; the others wait for the next turns, first come first
- * served, and are refused after 0.5 s when more than 64 are before them.
+ * Takes up requests in turns of the event loop: those that arrived together go through every step side by side, at most
+ * 64 of them; the others wait for the next turns, first come first served, and are refused after 0.5 s when more than 64
+ * are before them.
  *
- * A turn takes up whatever has arrived, and until its end no reply is sent, no probe is answered and no flush leaves. So
- * its length is what everybody waits for. Requests that wait for a store lengthen no turn: many slow reads refuse no
- * answer. Refusing at once would be worse: the refused come back at once, and to refuse them is work too.
+ * Side by side is what makes them cheap. One by one, each would run the code of all steps through a processor's cache
+ * that holds that of one; together, a step finds its code where the request before has left it, and the replies leave in
+ * one go (docs/performance.md: a sync costs two thirds, a card fetch half). A lone request waits for nobody: its turn is
+ * the next.
+ *
+ * The length of a turn is what everybody waits for, so each learns from those before how many it may take up. Requests that wait for a
+ * store lengthen no turn: many slow reads refuse no answer. Refusing at once would be worse: the refused come back at
+ * once, and to refuse them is work too.
  */
 export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>): Overload {
   let waiting: Waiting[] = [];
-  let turnBegan = 0;
-  /** How many of the waiting the next turn takes up, as the length of the last turn taught. */
-  let atOnce = 1;
+  let isScheduled = false;
+  let lastTurn = { beganAt: 0, taken: 0 };
+  /** How much of a turn one request takes, as the last turns taught. */
+  let requestMs = TURN_MS / MAX_AT_ONCE;
+
+  const learn = (now: number) => {
+    const { beganAt, taken } = lastTurn;
+    if (taken > 0) requestMs += LEARNT * ((now - beganAt) / taken - requestMs);
+  };
 
   const refuseLate = (now: number) => {
     const inTime = waiting.findIndex(({ since }, place) => place >= FEW && now - since < MAX_WAIT_MS);
@@ -46,31 +61,27 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
     }
   };
 
-  const beginTurn = (now: number) => {
-    turnBegan = now;
-    setImmediate(endTurn);
-  };
-
-  const endTurn = () => {
+  /** Takes up the first who wait. Runs once more after the last of them, to see how long that took. */
+  const turn = () => {
     const now = performance.now();
-    const tookMs = now - turnBegan;
-    turnBegan = 0;
-    if (waiting.length === 0) return;
+    learn(now);
     refuseLate(now);
-    if (tookMs > TURN_MS) atOnce = Math.max(1, atOnce >> 1);
-    else if (tookMs < TURN_MS / 2) atOnce = Math.min(MAX_AT_ONCE, atOnce * 2);
-    beginTurn(now);
+    const atOnce = Math.min(MAX_AT_ONCE, Math.ceil(TURN_MS / requestMs));
     const taken = waiting.slice(0, atOnce);
     waiting = waiting.slice(atOnce);
+    lastTurn = { beganAt: now, taken: taken.length };
+    isScheduled = taken.length > 0;
+    if (isScheduled) setImmediate(turn);
     for (const { take } of taken) take();
   };
 
   return {
-    admit() {
-      const now = performance.now();
-      if (turnBegan === 0) beginTurn(now);
-      if (waiting.length === 0 && now - turnBegan < TURN_MS) return undefined;
-      return new Promise((take, refuse) => waiting.push({ since: now, take, refuse }));
-    },
+    admit: () =>
+      new Promise((take, refuse) => {
+        waiting.push({ since: performance.now(), take, refuse });
+        if (isScheduled) return;
+        isScheduled = true;
+        setImmediate(turn);
+      }),
   };
 }
