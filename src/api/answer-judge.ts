@@ -31,13 +31,15 @@ export interface Judgement {
   receipts: Receipt[];
   /** What is to be made durable before the receipts are true. */
   accepted: AcceptedAnswer[];
-  /** To be called once it is: later syncs are compared with it. */
-  remember(): void;
+  /** How later syncs are compared with those, by the id of the answer. */
+  marks: ReadonlyMap<string, SyncMark>;
 }
 
 export interface AnswerJudge {
   /** Judges every item by itself, from memory alone (contract section 4). */
   judge(caller: Sender, sync: Sync): Promise<Judgement>;
+  /** To be called when what was accepted is durable: later syncs of these ids are compared with it. */
+  remember(tenantId: string, marks: Judgement['marks']): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -82,16 +84,14 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
           throw error;
         }
       });
-      return {
-        receipts,
-        accepted,
-        remember: () => {
-          for (const [answerId, mark] of marks) {
-            const known = memory.find(caller.tenantId, answerId); // another request may have become durable meanwhile
-            if (!known || compareSyncs(known, mark) === 'newer') memory.keep(caller.tenantId, answerId, mark);
-          }
-        },
-      };
+      return { receipts, accepted, marks };
+    },
+
+    remember(tenantId, marks) {
+      for (const [answerId, mark] of marks) {
+        const known = memory.find(tenantId, answerId); // another request may have become durable meanwhile
+        if (!known || compareSyncs(known, mark) === 'newer') memory.keep(tenantId, answerId, mark);
+      }
     },
   };
 }
@@ -226,8 +226,11 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
   if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
 }
 
+/** The fields of a record in the order of their names, by code units. */
 const inOrder = (record: Record<string, unknown>): [string, unknown][] =>
-  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+  Object.keys(record)
+    .sort()
+    .map(name => [name, record[name]]);
 
 /** A digest of everything that the client said, by which two syncs of one revision are the same or not. */
 function contentHash(answer: NewAnswer): string {

@@ -3,7 +3,7 @@ import type {} from 'zod-openapi'; // the types of `.meta()`
 import { MAIN_STEP } from './cards.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionContent, type QuestionType, SCORED_TYPES } from './questions.ts';
-import { Identity, Tags, Timestamp, TimestampOut, text } from './text.ts';
+import { fields, Identity, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 /** How many days after its question closed an answer is still taken, for clients that were offline. */
@@ -15,8 +15,7 @@ export type AnswerState = z.infer<typeof AnswerState>;
 const MetadataText = text(256);
 const KNOWN_METADATA = ['platform', 'os_version', 'app_version', 'sdk', 'device_model', 'locale', 'screen'];
 
-const Metadata = z
-  .record(z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/), z.union([MetadataText, z.number(), z.boolean()]))
+const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, z.union([MetadataText, z.number(), z.boolean()]))
   .refine(metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20, {
     message: 'may carry at most 20 fields of your own',
   })
@@ -41,8 +40,7 @@ export const NewAnswer = z
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),
     state: AnswerState,
-    values: z
-      .record(z.string().max(64), Value)
+    values: fields(/^[\s\S]{0,64}$/, Value)
       .default({})
       .meta({ description: 'By step; the question itself is `main`' }),
     comment: text(5000).nullish(),
@@ -129,12 +127,12 @@ export const AcceptedAnswer = z.object({
   question_version: z.int(),
   revision: z.int(),
   state: AnswerState,
-  values: z.record(z.string(), z.unknown()),
+  values: z.looseObject({}),
   comment: z.string().nullable(),
   displayed_at: z.string().nullable(),
   answered_at: z.string().nullable(),
   duration_ms: z.int().nullable(),
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: z.looseObject({}),
   content_hash: z.string(),
   clock_skew_ms: z.int().nullable(),
   received_at: z.string(),

@@ -55,13 +55,13 @@ const recordAnswers = operation({
 
   async handle({ caller, body, bodyBytes, receivedAt }, { judge, queue, rejections, metrics }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
-    const judgement = await judge.judge(caller, sync);
-    if (judgement.accepted.length > 0) await queue.enqueue(judgement.accepted, bodyBytes);
-    judgement.remember();
-    const rejected = judgement.receipts.filter(receipt => receipt.status === 'rejected');
+    const { receipts, accepted, marks } = await judge.judge(caller, sync);
+    if (accepted.length > 0) await queue.enqueue(accepted, bodyBytes);
+    judge.remember(caller.tenantId, marks);
+    const rejected = receipts.filter(receipt => receipt.status === 'rejected');
     for (const { code } of rejected) metrics.answersRejected.inc({ reason: code ?? 'validation-failed' });
     if (rejected.length > 0) rejections.add(caller.tenantId, rejected.length);
-    return { results: judgement.receipts };
+    return { results: receipts };
   },
 });
 
