@@ -47,6 +47,13 @@ type SetName =
   | 'naive'
   | `cold ${'cards' | 'unchanged' | 'answers' | 'batches'}`;
 
+export interface ParleyOptions {
+  /** The name of the CPU profile that it leaves, when profiles are wanted. */
+  profile?: string | undefined;
+  /** Where another version of Parley lies. */
+  folder?: string;
+}
+
 /** Everything that is there while goals are measured. */
 export interface Bench extends AsyncDisposable {
   settings: Settings;
@@ -57,8 +64,8 @@ export interface Bench extends AsyncDisposable {
   users: User[];
   /** How the load of the goals is sent: 64 connections unless said otherwise. */
   plan: LoadPlan;
-  /** A role of Parley as a process of its own. `profile` names the CPU profile that it leaves, when profiles are wanted. */
-  parley(role: 'serve' | 'work' | 'start', queue: QueuePlace, profile?: string): Promise<Program>;
+  /** A role of Parley as a process of its own. */
+  parley(role: 'serve' | 'work' | 'start', queue: QueuePlace, options?: ParleyOptions): Promise<Program>;
   /** A floor program. */
   floor(name: 'koa-hello' | 'naive-api' | 'naive-worker'): Promise<Program>;
   /** The root processes of the stores and of the programs given. */
@@ -125,9 +132,9 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
 
   const tenants = await makeTenants(databaseUrl, secretKey, settings.tenants);
   const secrets = Object.fromEntries(tenants.map(({ keyId, secret }) => [keyId, secret]));
-  const parley: Bench['parley'] = (role, place, profile) =>
+  const parley: Bench['parley'] = (role, place, { profile, folder = '.' } = {}) =>
     startProgram({
-      command: ['src/main.ts', role],
+      command: [`${folder}/src/main.ts`, role],
       environment: environment(place),
       probesOnMetricsPort: role === 'work',
       profile: settings.profile ? profile : undefined,

@@ -21,7 +21,7 @@ export async function measureKoa(bench: Bench): Promise<Measured> {
 export const measureCards =
   (figure: string, set: Parameters<Bench['loadSet']>[0], program: string, profile?: string) =>
   async (bench: Bench): Promise<Measured> => {
-    await using api = await bench.parley('serve', bench.stores.valkeyUrl ? 'valkey' : 'postgres', profile);
+    await using api = await bench.parley('serve', bench.stores.valkeyUrl ? 'valkey' : 'postgres', { profile });
     const result = await measureLoad(api.url, bench.loadSet(set), bench.plan, bench.roles({ api: api.pid }));
     return { figures: { [figure]: result.rate }, costs: [costRow(program, result)] };
   };
@@ -47,7 +47,7 @@ export const measureAnswers =
   ({ figure, set, program, queue, role = 'serve', answers = 1, profile }: AnswersRun) =>
   async (bench: Bench): Promise<Measured> => {
     await bench.empty(queue);
-    await using api = await bench.parley(role, queue, profile);
+    await using api = await bench.parley(role, queue, { profile });
     const result = await measureLoad(api.url, bench.loadSet(set), bench.plan, bench.roles({ api: api.pid }));
     const figures = { [figure]: result.rate * answers, [`${figure} peak MB`]: peakMb(api.pid) };
     await checkAccepted(api, result.requests * answers);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { measureAgainst } from './against.ts';
 import { type Bench, openBench } from './bench.ts';
 import { drawCurves } from './chart.ts';
 import { describeMachine, NOISE_LIMIT } from './cpu.ts';
@@ -116,6 +117,7 @@ async function run(settings: RunSettings, stores: Stores): Promise<void> {
   );
   await using bench = await openBench(settings, stores);
   say('tenants, questions and users are there');
+  if (settings.against) return print(`\n${await measureAgainst(bench, settings.against, say)}`);
   const rounds = settings.measuresGoals ? await measureRounds(bench) : [];
   if (settings.profile) return printProfiles();
   const curves: Curve[] = settings.growth ? await measureGrowth(bench, say) : [];

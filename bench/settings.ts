@@ -87,6 +87,7 @@ export const USAGE = `npm run bench -- [quick] [scaling] [options]
   --growth-answers N   the most stored answers of the curve (10000000 takes some ten minutes more)
   --rounds N           rounds; 3 unless quick
   --from FILE          with scaling: what follows from an earlier run, measuring nothing
+  --against FOLDER     two versions of the API in turn, this one and that in the folder: what a change gained; two minutes
   --profile            goals 1, 3 and 9 once under the CPU profiler, with the ten largest self-times of each
 `;
 
@@ -98,7 +99,7 @@ const WITH_COLD = ['1', '2', '3', '4'];
 /** The settings that a command line asks for; `undefined` when it asks for help. Throws on what it does not know. */
 export function readSettings(
   args: string[],
-): (Settings & { measuresGoals: boolean; from: string | undefined }) | undefined {
+): (Settings & { measuresGoals: boolean; from: string | undefined; against: string | undefined }) | undefined {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     args,
@@ -109,6 +110,7 @@ export function readSettings(
       'growth-answers': text,
       rounds: text,
       from: text,
+      against: text,
       profile: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -120,7 +122,7 @@ export function readSettings(
   const goals = values.goal ?? [];
   const scaling = positionals.includes('scaling');
   const profile = values.profile ?? false;
-  const needsCold = !profile && (goals.length === 0 || goals.some(goal => WITH_COLD.includes(goal)));
+  const needsCold = !profile && !values.against && (goals.length === 0 || goals.some(goal => WITH_COLD.includes(goal)));
   const mostAnswers = Number(values['growth-answers'] ?? base.growthAnswers.at(-1));
   return {
     ...base,
@@ -128,6 +130,7 @@ export function readSettings(
     profile,
     scaling,
     from: values.from,
+    against: values.against,
     coldUsers: needsCold ? base.coldUsers : base.users,
     rounds: profile ? 1 : Number(values.rounds ?? base.rounds),
     growth: !profile && (values.growth === true || goals.length === 0),

@@ -146,7 +146,7 @@ export async function measureDrain(bench: Bench): Promise<Measured> {
 
     const rows = bench.settings.queuedAnswers;
     const warmUp = rows * WARM_UP_SHARE;
-    await using worker = await bench.parley('work', 'valkey', 'goal-9-work');
+    await using worker = await bench.parley('work', 'valkey', { profile: 'goal-9-work' });
     await add(warmUp);
     await awaitStored(warmUp);
     await queue.pause();

@@ -36,11 +36,15 @@ export async function readBody(ctx: Context, limit: number): Promise<ReadBody | 
   return { bytes, json: parse(bytes) };
 }
 
+const brokenOff = (cause?: unknown) =>
+  new Problem('malformed-request', 'The body broke off or has another length than announced.', { cause });
+
 const tooLarge = (limit: number) => new Problem('body-too-large', `The body has more than ${limit} bytes.`);
 
 /** A body that has arrived as a whole, as nearly every one has when its request is taken up: no event need tell of it. */
 function takeArrived(request: IncomingMessage, limit: number): Buffer | undefined {
   if (!request.complete) return undefined;
+  if (request.destroyed) throw brokenOff(); // its sender has gone, and what came may have gone too
   const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
@@ -52,7 +56,7 @@ async function readBytes(ctx: Context, limit: number, length: string | undefined
   } catch (cause) {
     const { type } = cause as { type?: string };
     if (type === 'entity.too.large') throw tooLarge(limit);
-    throw new Problem('malformed-request', 'The body broke off or has another length than announced.', { cause });
+    throw brokenOff(cause);
   }
 }
 
