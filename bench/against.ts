@@ -33,7 +33,9 @@ async function measure(bench: Bench, api: Program, set: (typeof SETS)[number], s
  * `folder` holds the other version, with its `node_modules`.
  */
 export async function measureAgainst(bench: Bench, folder: string, say: (text: string) => void): Promise<string> {
-  const table = [['requests', 'pairs', 'API µs there', 'here', 'here ÷ there', 'a second there', 'here', 'here ÷ there']];
+  const table = [
+    ['requests', 'pairs', 'API µs there', 'here', 'here ÷ there', 'a second there', 'here', 'here ÷ there'],
+  ];
   for (const set of SETS) {
     await using there = await bench.parley('serve', 'valkey', { folder: resolve(folder) });
     await using here = await bench.parley('serve', 'valkey');
