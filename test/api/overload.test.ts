@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOverload } from '../../src/api/middleware/overload.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
 import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
@@ -29,12 +31,12 @@ const sendMany = (count: number): Promise<TestReply[]> => {
   return Promise.all(bodies.map(body => api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body })));
 };
 
-/** As many as keep this machine busy for six times as long as any of them may wait: a fast one answers more in time. */
+/** As many as keep this machine busy for six times as long as any of them may wait, and a thousand at least. */
 async function countTooMany(): Promise<number> {
   await sendMany(64);
   const startedAt = performance.now();
   await sendMany(64);
-  return Math.ceil((64 * 3000) / (performance.now() - startedAt));
+  return Math.max(1000, Math.ceil((64 * 3000) / (performance.now() - startedAt)));
 }
 
 describe('more requests at once than can be answered', () => {
@@ -68,5 +70,39 @@ describe('more requests at once than can be answered', () => {
   test('are all taken when they are as many as 64 connections send', async () => {
     const replies = await sendMany(64);
     expect(replies.map(({ status }) => status)).toEqual(Array(64).fill(202));
+  });
+});
+
+/** How many of so many requests that arrive together each turn takes up; each keeps the process busy for that long. */
+async function takeTurns(requests: number, busyMs: number): Promise<number[]> {
+  const overload = createOverload(createMetrics('serve'));
+  const turns: number[] = [];
+  let takenAtOnce = 0;
+  const take = async () => {
+    await overload.admit();
+    if (takenAtOnce++ === 0)
+      process.nextTick(() => {
+        turns.push(takenAtOnce); // after everything that the turn set in motion
+
+        takenAtOnce = 0;
+      });
+    for (const until = performance.now() + busyMs; performance.now() < until; );
+  };
+  await all(requests, take);
+  await new Promise(setImmediate);
+  return turns;
+}
+
+describe('a turn of the event loop', () => {
+  test('takes up together what arrived together, at most 64 requests', async () => {
+    expect(await takeTurns(1, 0)).toEqual([1]);
+    expect(await takeTurns(100, 0)).toEqual([64, 36]);
+  });
+
+  test('takes up fewer the longer they take, until it lasts some 25 ms', async () => {
+    const turns = await takeTurns(150, 3);
+    expect(turns.reduce((sum, taken) => sum + taken)).toBe(150);
+    expect(Math.min(...turns.slice(0, -1))).toBeLessThanOrEqual(16);
+    expect(Math.min(...turns.slice(0, -1))).toBeGreaterThanOrEqual(4);
   });
 });

@@ -34,9 +34,9 @@ interface Waiting {
  * one go (docs/performance.md: a sync costs two thirds, a card fetch half). A lone request waits for nobody: its turn is
  * the next.
  *
- * The length of a turn is what everybody waits for, so each learns from those before how many it may take up. Requests that wait for a
- * store lengthen no turn: many slow reads refuse no answer. Refusing at once would be worse: the refused come back at
- * once, and to refuse them is work too.
+ * The length of a turn is what everybody waits for, so each learns from those before how many it may take up. Requests
+ * that wait for a store lengthen no turn: many slow reads refuse no answer. Refusing at once would be worse: the refused
+ * come back at once, and to refuse them is work too.
  */
 export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>): Overload {
   let waiting: Waiting[] = [];
