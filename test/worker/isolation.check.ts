@@ -122,6 +122,7 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
       await using second = await supervise('work', environment);
       const figures = await waitFor(async () => {
         const now = await read();
+        if (now.code === 'queue-unavailable') return false; // the workers that hang leave its store no core in time
         expect(now.accepted).toBe(all.length); // wherever the answers are on their way
         return now.queued === 0 && now;
       }, 90_000);
