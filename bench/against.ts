@@ -33,6 +33,7 @@ async function measure(bench: Bench, api: Program, set: (typeof SETS)[number], s
  * `folder` holds the other version, with its `node_modules`.
  */
 export async function measureAgainst(bench: Bench, folder: string, say: (text: string) => void): Promise<string> {
+  if (!bench.stores.valkeyUrl) throw new Error('--against needs Valkey, and no Docker Engine was found');
   const table = [
     ['requests', 'pairs', 'API µs there', 'here', 'here ÷ there', 'a second there', 'here', 'here ÷ there'],
   ];

@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 1000;
 /** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
 export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }: ReadinessDeps): Readiness {
   const closing = new AbortController();
-  let schemaFits = false;
+  let isPrepared = false;
   let queueReached = false;
   let databaseFault: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, inges
     .then(() => lastingKeys.load(closing.signal))
     .then(
       () => {
-        schemaFits = true;
+        isPrepared = true;
       },
       error => {
         if (!closing.signal.aborted) log.error({ err: error }, 'waiting for the schema failed');
@@ -46,7 +46,7 @@ export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, inges
 
   const look = async () => {
     queueReached ||= queue.health().reachable;
-    if (schemaFits) {
+    if (isPrepared) {
       try {
         await storage.query('select 1');
         databaseFault = undefined;
@@ -54,12 +54,12 @@ export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, inges
         databaseFault = `database: ${(error as Error).message}`;
       }
     }
-    if (!closing.signal.aborted) timer = setTimeout(look, schemaFits && queueReached ? LOOK_EVERY_MS : 50);
+    if (!closing.signal.aborted) timer = setTimeout(look, isPrepared && queueReached ? LOOK_EVERY_MS : 50);
   };
   void look();
 
   return {
-    isStarted: () => schemaFits && queueReached,
+    isStarted: () => isPrepared && queueReached,
     degraded: () => [
       ...(databaseFault ? [databaseFault] : []),
       ...queue.health().reasons.map(reason => `queue: ${reason}`),

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AcceptedAnswer } from '../domain/answers.ts';
 import { parseTypeId, toTypeId } from '../domain/ids.ts';
-import { presentQuarantined } from '../domain/ingestion.ts';
+import { presentQuarantined, replayOf } from '../domain/ingestion.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { openProducer, type Producer } from '../queue/producer.ts';
 import { findQuarantined, listQuarantined, type QuarantinedRow } from '../storage/ingestion.ts';
@@ -72,7 +71,6 @@ async function replay(
 ): Promise<string> {
   const shown = { id: toTypeId('quarantine', row.id) };
   await doWithLine(context, 'quarantine.replayed', async () => ({ tenantId, shown }));
-  const answer = AcceptedAnswer.parse(JSON.parse(row.payload));
-  await queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length);
+  await queue.enqueue([replayOf(row)], row.payload.length);
   return shown.id;
 }

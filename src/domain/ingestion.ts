@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AcceptedAnswer } from './answers.ts';
+import { AcceptedAnswer } from './answers.ts';
 import { toTypeId } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
@@ -50,3 +50,9 @@ export function presentQuarantined<Row extends { id: string; payload: string }>(
     payload: { ...sync, question_id: toTypeId('question', question_id), card_id: toTypeId('card', card_id) },
   };
 }
+
+/** The sync of an entry as it is sent through the queue again. Our own words: what can't be read is a bug. */
+export const replayOf = ({ id, payload }: { id: string; payload: string }): AcceptedAnswer => ({
+  ...AcceptedAnswer.parse(JSON.parse(payload)),
+  replay_of: id,
+});

@@ -1,20 +1,43 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
+import { backends, createApi, environmentOf, type TestApi, waitFor } from '../support/api.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
 import { makeTenant, publishQuestion } from '../support/make.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { createProxy } from '../support/proxy.ts';
 
-/** The environment of processes that share the stores of an API. */
-const environmentOf = (api: TestApi): Record<string, string> => ({
-  DATABASE_URL: api.database.url,
-  SECRET_KEY: api.secretKey,
-  ...(api.config.REDIS_URL ? { REDIS_URL: api.config.REDIS_URL } : {}),
-});
-
 const storedIds = async (api: TestApi): Promise<string[]> =>
   (await api.database.query<{ id: string }>('select id from answers')).map(row => row.id);
+
+/** Two APIs and so many workers on the stores of `setup`, and a sender of answers to both APIs. */
+async function startRoles(setup: TestApi, workerCount: number) {
+  const tenant = await makeTenant(setup);
+  const question = await publishQuestion(setup, tenant);
+  const start = (role: string) => startProcess(role, environmentOf(setup));
+  await using stack = new AsyncDisposableStack();
+  const startAll = async (role: string, count: number) => {
+    const started: TestProcess[] = [];
+    while (started.length < count) started.push(stack.use(await start(role)));
+    return started;
+  };
+  const apis = await startAll('serve', 2);
+  const workers = await startAll('work', workerCount);
+  await Promise.all([...apis, ...workers].map(each => each.awaitProbe('/readyz')));
+  const kept = stack.move();
+  return {
+    apis: apis as [TestProcess, TestProcess],
+    worker: workers[0] as TestProcess,
+    key: tenant.key.apiKey,
+    start,
+    send: () =>
+      sendAnswers(
+        apis.map(api => api.baseUrl),
+        tenant.key.apiKey,
+        question.id,
+      ),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
 
 const reply = (url: string, agent: Agent): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => get(url, { agent }, got => resolve(got.resume())).once('error', reject));
@@ -22,16 +45,12 @@ const reply = (url: string, agent: Agent): Promise<IncomingMessage> =>
 describe.each(backends())('with the queue in %s', backend => {
   test('two APIs and two workers take turns in stopping under load, and no request fails', async () => {
     await using setup = await createApi({ backend });
-    const tenant = await makeTenant(setup);
-    const question = await publishQuestion(setup, tenant);
-    const environment = environmentOf(setup);
-    await using firstApi = await startProcess('serve', environment);
-    await using secondApi = await startProcess('serve', environment);
-    await using firstWorker = await startProcess('work', environment);
-    await using secondWorker = await startProcess('work', environment);
-    await Promise.all([firstApi, secondApi, firstWorker, secondWorker].map(each => each.awaitProbe('/readyz')));
-
-    const sender = sendAnswers([firstApi.baseUrl, secondApi.baseUrl], tenant.key.apiKey, question.id);
+    await using roles = await startRoles(setup, 2);
+    const {
+      apis: [, secondApi],
+      worker: firstWorker,
+    } = roles;
+    const sender = roles.send();
     await waitFor(() => sender.ledger.acknowledged.size > 100);
     firstWorker.kill('SIGTERM');
     expect(await firstWorker.exited).toBe(0);
@@ -48,15 +67,12 @@ describe.each(backends())('with the queue in %s', backend => {
 
   test('kill -9 of an API and a worker in the middle of it loses and doubles nothing', async () => {
     await using setup = await createApi({ backend });
-    const tenant = await makeTenant(setup);
-    const question = await publishQuestion(setup, tenant);
-    const environment = environmentOf(setup);
-    await using firstApi = await startProcess('serve', environment);
-    await using secondApi = await startProcess('serve', environment);
-    await using firstWorker = await startProcess('work', environment);
-    await Promise.all([firstApi, secondApi, firstWorker].map(each => each.awaitProbe('/readyz')));
-
-    const sender = sendAnswers([firstApi.baseUrl, secondApi.baseUrl], tenant.key.apiKey, question.id);
+    await using roles = await startRoles(setup, 1);
+    const {
+      apis: [firstApi],
+      worker: firstWorker,
+    } = roles;
+    const sender = roles.send();
     await waitFor(() => sender.ledger.acknowledged.size > 100);
     firstWorker.kill('SIGKILL');
     await waitFor(() => sender.ledger.acknowledged.size > 200);
@@ -64,11 +80,11 @@ describe.each(backends())('with the queue in %s', backend => {
     const before = sender.ledger.acknowledged.size;
     await waitFor(() => sender.ledger.acknowledged.size > before + 100);
     const ledger = await sender.stop();
-    await using secondWorker = await startProcess('work', environment);
+    await using secondWorker = await roles.start('work');
     await secondWorker.awaitProbe('/readyz');
 
     await waitFor(async () => {
-      const { body } = await setup.request('GET', '/v1/ingestion', { as: tenant.key.apiKey });
+      const { body } = await setup.request('GET', '/v1/ingestion', { as: roles.key });
       return body.queued === 0 && body.accepted === body.stored + body.repeated + body.quarantined;
     }, 40_000);
     expectKept(ledger, await storedIds(setup));

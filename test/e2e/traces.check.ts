@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
+import { backends, createApi, environmentOf, type TestApi, waitFor } from '../support/api.ts';
 import { type CollectedSpan, type Collector, createCollector } from '../support/collector.ts';
 import { anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { freePort, startProcess } from '../support/process.ts';
@@ -29,9 +29,7 @@ const importsIn = (output: string) =>
 /** An API and a worker in processes of their own on the stores of `setup`. */
 async function startRoles(setup: TestApi, settings: Record<string, string>, nodeArgs: string[] = []) {
   const environment = {
-    DATABASE_URL: setup.database.url,
-    SECRET_KEY: setup.secretKey,
-    ...(setup.config.REDIS_URL ? { REDIS_URL: setup.config.REDIS_URL } : {}),
+    ...environmentOf(setup),
     OTEL_BSP_SCHEDULE_DELAY: '50',
     ...settings,
   };

@@ -88,6 +88,13 @@ export const requestTo =
     return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
   };
 
+/** The environment of processes that share the stores of an API. */
+export const environmentOf = ({ database, secretKey, config }: TestApi): Record<string, string> => ({
+  DATABASE_URL: database.url,
+  SECRET_KEY: secretKey,
+  ...(config.REDIS_URL ? { REDIS_URL: config.REDIS_URL } : {}),
+});
+
 /** A running API on real stores, asked over real HTTP. */
 export async function createApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { backend = 'postgres', settings = {}, beside } = options;

@@ -6,7 +6,7 @@ import { connectQueue } from '../../src/queue/connection.ts';
 import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { type IsolatedAnswer, QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { recordAnswers } from '../../src/storage/answers.ts';
-import { backends, createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
+import { backends, createApi, createWorker, environmentOf, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
 import { supervise } from '../support/process.ts';
 
@@ -110,9 +110,7 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
     }
 
     const environment = {
-      DATABASE_URL: api.database.url,
-      SECRET_KEY: api.secretKey,
-      ...(api.config.REDIS_URL ? { REDIS_URL: api.config.REDIS_URL } : {}),
+      ...environmentOf(api),
       NODE_OPTIONS: `--import=${POISON}`,
       POISON_LOOP_MS: String(LOOP_MS),
     };

@@ -39,7 +39,7 @@ interface Waiting {
  * come back at once, and to refuse them is work too.
  */
 export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>): Overload {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let isScheduled = false;
   let lastTurn = { beganAt: 0, taken: 0 };
   /** How much of a turn one request takes, as the last turns taught. */
@@ -67,8 +67,7 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
     learn(now);
     refuseLate(now);
     const atOnce = Math.min(MAX_AT_ONCE, Math.ceil(TURN_MS / requestMs));
-    const taken = waiting.slice(0, atOnce);
-    waiting = waiting.slice(atOnce);
+    const taken = waiting.splice(0, atOnce);
     lastTurn = { beganAt: now, taken: taken.length };
     isScheduled = taken.length > 0;
     if (isScheduled) setImmediate(turn);

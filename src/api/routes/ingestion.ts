@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { AcceptedAnswer } from '../../domain/answers.ts';
 import { typeId } from '../../domain/ids.ts';
-import { Ingestion, presentQuarantined, QuarantinedAnswer } from '../../domain/ingestion.ts';
+import { Ingestion, presentQuarantined, QuarantinedAnswer, replayOf } from '../../domain/ingestion.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { deleteQuarantined, findIngestionTotals, findQuarantined, listQuarantined } from '../../storage/ingestion.ts';
 import { operation, reply } from '../operation.ts';
@@ -73,10 +72,10 @@ const replayQuarantined = operation({
   problems: ['queue-unavailable'],
   async handle({ caller, params }, { storage, queue }) {
     const row = await findQuarantined(storage.forTenant(caller.tenantId), params.id);
-    const answer = AcceptedAnswer.parse(JSON.parse(row.payload)); // our own words; what a later version could not read is a bug
+    const answer = replayOf(row);
     return reply({
       body: presentQuarantined(row),
-      afterwards: () => queue.enqueue([{ ...answer, replay_of: row.id }], row.payload.length),
+      afterwards: () => queue.enqueue([answer], row.payload.length),
     });
   },
 });
