@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { z } from 'zod';
 import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
-import { describeIssues } from '../domain/validation.ts';
+import { compiledLater, describeIssues } from '../domain/validation.ts';
 import { leaveLine } from './audit-trail.ts';
 import { authenticate, authorizationOf, authorize } from './authentication/authenticate.ts';
 import { type Caller, isTeam, viewOf } from './authentication/caller.ts';
@@ -26,7 +26,9 @@ type AnyRequest = OperationRequest<never, never, never, never>;
 /** Serves one request by an operation: who asks, what was sent, the handler, the reply. */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
   const crossOrigin = isCrossOrigin(operation);
+  const parseParams = createParamsParser(operation);
   const parseQuery = createQueryParser(operation);
+  const parseBody = createBodyParser(operation);
   return async (ctx: Context): Promise<void> => {
     ctx.state.route = operation.path;
     ctx.state.handled = true;
@@ -38,7 +40,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const authorization = authorizationOf(ctx.req);
     const caller = operation.credentials.length > 0 ? await identify(ctx, operation, authorization, deps) : undefined;
     const admission = {
-      params: parseParams(operation, ctx.params) as never,
+      params: parseParams(ctx.params) as never,
       header: (name: string) => ctx.req.headers[name] as string | undefined,
       clientIp: () => clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
       cookie: (name: string) => readCookie(ctx.req, name, deps.config),
@@ -57,7 +59,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       ...admission,
       caller: caller as never,
       query: query as never,
-      body: parseBody(operation, read) as never,
+      body: parseBody(read) as never,
       bodyBytes: read?.bytes.length ?? 0,
       receivedAt,
       after: cursor === undefined ? null : cursors.open(context(), cursor),
@@ -112,21 +114,25 @@ async function identify(
 }
 
 /** A path that can't name anything is a path at which there is nothing. */
-function parseParams({ params }: Operation, sent: unknown): unknown {
-  if (!params) return undefined;
-  const parsed = params.safeParse(sent);
-  if (!parsed.success) throw notFound('object');
-  return parsed.data;
+function createParamsParser({ params }: Operation): (sent: unknown) => unknown {
+  if (!params) return () => undefined;
+  const schema = compiledLater(params);
+  return sent => {
+    const parsed = schema().safeParse(sent);
+    if (!parsed.success) throw notFound('object');
+    return parsed.data;
+  };
 }
 
 /** The parameters that a query may have, as the operation's schema reads them; what an empty one means is found once. */
 function createQueryParser({ query }: Operation): (querystring: string) => unknown {
   const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
   const empty = query?.safeParse({});
+  const schema = query && compiledLater(query);
   return querystring => {
     if (querystring === '' && (!empty || empty.success)) return empty?.data;
     const sent = readParameters(querystring, known);
-    return query && parseOr422(query, sent, 'The query does not match the schema.');
+    return schema && parseOr422(schema(), sent, 'The query does not match the schema.');
   };
 }
 
@@ -153,12 +159,16 @@ function readParameters(querystring: string, known: Set<string>): Record<string,
   return Object.fromEntries(sent);
 }
 
-function parseBody({ body }: Operation, read: ReadBody | undefined): unknown {
-  if (body) return parseOr422(body, read ? read.json : undefined, 'The body does not match the schema.');
+function createBodyParser({ body }: Operation): (read: ReadBody | undefined) => unknown {
+  if (!body) return refuseBody;
+  const schema = compiledLater(body);
+  return read => parseOr422(schema(), read?.json, 'The body does not match the schema.');
+}
+
+function refuseBody(read: ReadBody | undefined): void {
   const sent = read?.json;
   const isEmpty = sent === undefined || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
   if (!isEmpty) throw new Problem('validation-failed', 'This operation takes no body.');
-  return undefined;
 }
 
 function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {

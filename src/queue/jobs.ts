@@ -35,7 +35,10 @@ export const IsolatedAnswer = z.object({
 export type IsolatedAnswer = z.infer<typeof IsolatedAnswer>;
 
 /** The whole contract between the processes: every job by its name. Payloads only ever gain optional fields. */
-export const JOBS = { 'answers.record': RecordAnswers, 'answers.isolated': IsolatedAnswer } as const;
+export const JOBS = {
+  'answers.record': z.compile(RecordAnswers),
+  'answers.isolated': z.compile(IsolatedAnswer),
+} as const;
 export type JobName = keyof typeof JOBS;
 export type JobPayload<N extends JobName> = z.infer<(typeof JOBS)[N]>;
 
