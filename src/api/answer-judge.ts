@@ -13,7 +13,7 @@ import {
 } from '../domain/answers.ts';
 import { describeIssues } from '../domain/validation.ts';
 import type { KeyCaller, UserCaller } from './authentication/caller.ts';
-import type { CardIds } from './card-ids.ts';
+import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';
 
@@ -68,11 +68,12 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
       const items = sync.answers.map(parseItem);
       const tenant = await catalogFor(items, caller.tenantId, sync.receivedAt, catalog);
       const stamp = stampOf(sync);
+      const idsOf = cardIdsFor(caller, cardIds);
       const accepted: AcceptedAnswer[] = [];
       const marks = new Map<string, SyncMark>();
       const receipts = sync.answers.map((item, index) => {
         try {
-          const answer = acceptItem(items[index] as ParsedItem, caller, stamp, tenant, cardIds);
+          const answer = acceptItem(items[index] as ParsedItem, caller, stamp, tenant, idsOf);
           const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
           const known = marks.get(answer.id) ?? memory.find(answer.tenant_id, answer.id);
           const mark = markOf(answer);
@@ -92,10 +93,7 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
     },
 
     remember(tenantId, marks) {
-      for (const [answerId, mark] of marks) {
-        const known = memory.find(tenantId, answerId); // another request may have become durable meanwhile
-        if (!known || compareSyncs(known, mark) === 'newer') memory.keep(tenantId, answerId, mark);
-      }
+      for (const [answerId, mark] of marks) memory.keep(tenantId, answerId, mark);
     },
   };
 }
@@ -186,7 +184,7 @@ function acceptItem(
   };
 }
 
-function ownerOf(answer: NewAnswer, caller: Sender): { identity: string; verified: boolean } {
+function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
   if (caller.kind !== 'api-key') {
     if (answer.identity !== undefined)
       throw new Rejected('validation-failed', 'is not sent with an access token, which names the user', '/identity');
@@ -194,17 +192,18 @@ function ownerOf(answer: NewAnswer, caller: Sender): { identity: string; verifie
   }
   if (answer.identity === undefined)
     throw new Rejected('validation-failed', 'must name the user when an API key sends the answer', '/identity');
-  return { identity: answer.identity, verified: true };
+  return { tenantId: caller.tenantId, identity: answer.identity, verified: true };
 }
 
-function checkCard(
-  answer: NewAnswer,
-  caller: Sender,
-  owner: { identity: string; verified: boolean },
-  cardIds: CardIds,
-): string {
-  const { identity, verified } = owner;
-  const expected = cardIds({ tenantId: caller.tenantId, identity, verified }, answer.question_id);
+/** The ids of whoever a sender may name; of a user, who is one and the same for all items, they are looked up once. */
+function cardIdsFor(caller: Sender, cardIds: CardIds): CardIds {
+  if (caller.kind === 'api-key') return cardIds;
+  const own = cardIds(caller);
+  return () => own;
+}
+
+function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds: CardIds): string {
+  const expected = cardIds(owner)(answer.question_id);
   if (answer.card_id === undefined && caller.kind !== 'api-key')
     throw new Rejected('validation-failed', 'must name the card that was shown', '/card_id');
   if (answer.card_id !== undefined && answer.card_id !== expected)
@@ -232,9 +231,7 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
 
 /** The fields of a record in the order of their names, by code units. */
 const inOrder = (record: Record<string, unknown>): [string, unknown][] =>
-  Object.keys(record)
-    .sort()
-    .map(name => [name, record[name]]);
+  Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
 
 /** A digest of everything that the client said, by which two syncs of one revision are the same or not. */
 function contentHash(answer: NewAnswer): string {

@@ -89,7 +89,8 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
     const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
     const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, limit);
     if (due.length > 0) await noteFirst(caller.tenantId, tenant, now);
-    const cards = due.map(({ id, cardTail }) => `{"id":"${toTypeId('card', cardIds(caller, id))}",${cardTail}`);
+    const cardId = cardIds(caller);
+    const cards = due.map(({ id, cardTail }) => `{"id":"${toTypeId('card', cardId(id))}",${cardTail}`);
     const body = `{"data":[${cards.join(',')}],"poll_after_s":${POLL_AFTER_SECONDS}}`;
     const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;
     return { body, etag: etagOf(body), validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS) };

@@ -9,27 +9,49 @@ export interface CardOwner {
   verified: boolean;
 }
 
-/** Makes the deterministic id of a card: the same on every device and fetch, and checked without reading a row. */
-export type CardIds = (owner: CardOwner, questionId: string) => string;
+/**
+ * Makes the deterministic ids of an owner's cards, by question: the same on every device and fetch, and checked without
+ * reading a row.
+ */
+export type CardIds = (owner: CardOwner) => (questionId: string) => string;
 
 /** Every frequency that is served has one cycle; the number keeps its place for those that have many. */
 const CYCLE = '0';
 
-/** How many ids a process remembers: those of the users who are active, for whom each is asked for again and again. */
-const MAX_REMEMBERED = 50_000;
+/** How many owners a process remembers: users who are active, for whom the same ids are asked for again and again. */
+const MAX_OWNERS = 20_000;
+/** How many ids of an owner: any question may be asked for, made-up ones too. */
+const MAX_IDS = 50;
 
 /** Card ids as UUIDv8 (RFC 9562 section 5.8) from an HMAC under a key of ours, so that only Parley can make one. */
 export function createCardIds(keychain: Keychain): CardIds {
-  const remembered = new LRUCache<string, string>({ max: MAX_REMEMBERED });
-  return ({ tenantId, identity, verified }, questionId) => {
-    const name = `${tenantId}${questionId}${verified}${identity}`;
+  const remembered = new LRUCache<string, Map<string, string>>({ max: MAX_OWNERS });
+
+  const idsOf = ({ tenantId, identity, verified }: CardOwner): Map<string, string> => {
+    const name = `${tenantId}${verified}${identity}`;
     const known = remembered.get(name);
     if (known) return known;
+    const ids = new Map<string, string>();
+    remembered.set(name, ids);
+    return ids;
+  };
+
+  const make = ({ tenantId, identity, verified }: CardOwner, questionId: string): string => {
     const bytes = keychain.mac('cards', tenantId, identity, String(verified), questionId, CYCLE).subarray(0, 16);
     bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
     bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-    const id = stringify(bytes);
-    remembered.set(name, id);
-    return id;
+    return stringify(bytes);
+  };
+
+  return owner => {
+    const ids = idsOf(owner);
+    return questionId => {
+      const known = ids.get(questionId);
+      if (known) return known;
+      const id = make(owner, questionId);
+      if (ids.size >= MAX_IDS) ids.clear();
+      ids.set(questionId, id);
+      return id;
+    };
   };
 }

@@ -3,8 +3,11 @@ import type { Context, Next } from 'koa';
 
 type HeaderValue = string | string[];
 
-/** The headers of one response by their names in lower case, each with its name as it is sent. */
-type HeaderList = Map<string, [name: string, value: HeaderValue]>;
+/** The headers of one response: their names in lower case, and in the same order each name and value as they are sent. */
+interface HeaderList {
+  keys: string[];
+  flat: HeaderValue[];
+}
 
 /** What holds them: Koa's response, which lives as long as the request. */
 interface Holder {
@@ -23,9 +26,18 @@ function lower(name: string): string {
 }
 
 const listOf = (holder: Holder): HeaderList => {
-  holder.list ??= new Map();
+  holder.list ??= { keys: [], flat: [] };
   return holder.list;
 };
+
+function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void {
+  const key = lower(name);
+  const place = keys.indexOf(key);
+  if (place < 0) {
+    keys.push(key);
+    flat.push(name, value);
+  } else flat.splice(2 * place, 2, name, value);
+}
 
 /**
  * Makes an application keep response headers in a list and hand them to Node all at once.
@@ -38,17 +50,23 @@ export function holdHeaders(app: Koa): void {
   Object.assign(app.response, {
     set(this: Holder, field: string | Record<string, HeaderValue>, value?: HeaderValue) {
       if (this.headerSent || !field) return;
-      if (typeof field === 'string') listOf(this).set(lower(field), [field, value as HeaderValue]);
-      else for (const name of Object.keys(field)) listOf(this).set(lower(name), [name, field[name] as HeaderValue]);
+      if (typeof field === 'string') put(listOf(this), field, value as HeaderValue);
+      else for (const name of Object.keys(field)) put(listOf(this), name, field[name] as HeaderValue);
     },
     get(this: Holder, field: string) {
-      return this.list?.get(lower(field))?.[1] ?? '';
+      const { keys, flat } = listOf(this);
+      const place = keys.indexOf(lower(field));
+      return place < 0 ? '' : flat[2 * place + 1];
     },
     has(this: Holder, field: string) {
-      return this.list?.has(lower(field)) ?? false;
+      return listOf(this).keys.includes(lower(field));
     },
     remove(this: Holder, field: string) {
-      this.list?.delete(lower(field));
+      const { keys, flat } = listOf(this);
+      const place = keys.indexOf(lower(field));
+      if (place < 0) return;
+      keys.splice(place, 1);
+      flat.splice(2 * place, 2);
     },
   });
   app.use(writeHead);
@@ -58,7 +76,6 @@ export function holdHeaders(app: Koa): void {
 async function writeHead(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // takes the headers of a body off
-  const flat: HeaderValue[] = [];
-  for (const [name, value] of listOf(ctx.response as unknown as Holder).values()) flat.push(name, value);
+  const { flat } = listOf(ctx.response as unknown as Holder);
   ctx.res.writeHead(ctx.status, flat as string[]);
 }

@@ -1,4 +1,4 @@
-import type { SyncMark } from '../domain/answers.ts';
+import { compareSyncs, type SyncMark } from '../domain/answers.ts';
 
 /** How many syncs each of the two generations holds. */
 const GENERATION = 25_000;
@@ -7,6 +7,7 @@ const GENERATION = 25_000;
 export interface SyncMemory {
   /** The newest sync of a tenant's answer, as far as it is remembered. */
   find(tenantId: string, answerId: string): SyncMark | undefined;
+  /** Keeps a sync, unless one that is not older became known since it was looked for. */
   keep(tenantId: string, answerId: string, mark: SyncMark): void;
 }
 
@@ -31,6 +32,8 @@ export function createSyncMemory(): SyncMemory {
       return kept?.tenantId === tenantId ? kept.mark : undefined;
     },
     keep(tenantId, answerId, mark) {
+      const known = young.get(answerId); // what became known since is here
+      if (known?.tenantId === tenantId && compareSyncs(known.mark, mark) !== 'newer') return;
       if (young.size >= GENERATION) {
         old = young;
         young = new Map();

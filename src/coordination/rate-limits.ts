@@ -28,13 +28,22 @@ export interface RateLimits {
   close(): Promise<void>;
 }
 
+interface Delta {
+  key: string;
+  count: number;
+  expiresAt: Date;
+}
+
 /** Adds to counters and gives their totals over all processes, in order. */
 interface CounterStore {
-  add(deltas: { key: string; count: number; expiresAt: Date }[]): Promise<number[]>;
+  add(deltas: Delta[]): Promise<number[]>;
   close(): Promise<void>;
 }
 
+/** What was counted under one key of a limit, in one window. */
 interface Counter {
+  scope: string;
+  key: string;
   endsAt: number;
   /** From how many requests on the others' are to be known soon: half the limit. */
   isCloseFrom: number;
@@ -62,13 +71,13 @@ export function openRateLimits(
   now = Date.now,
 ): RateLimits {
   const store = redisUrl ? redisStore(redisUrl, log) : databaseStore(databaseUrl, log);
-  const counters = new Map<string, Counter>();
-  const dirty = new Set<string>();
+  /** The counters of the present windows by scope and key. Two levels spare every request the name of both in one. */
+  const counters = new Map<string, Map<string, Counter>>();
+  const dirty = new Set<Counter>();
   const throttle = createThrottle(10_000);
 
-  const endOf = ({ windowSeconds }: RateLimit, at: number) =>
+  const endOf = (windowSeconds: number, at: number) =>
     (Math.floor(at / (windowSeconds * 1000)) + 1) * windowSeconds * 1000;
-  const nameOf = (limit: RateLimit, endsAt: number, key: string) => `${limit.scope}\n${endsAt}\n${key}`;
 
   const verdict = <Limit extends RateLimit>(
     limit: Limit,
@@ -82,19 +91,35 @@ export function openRateLimits(
     resetSeconds: Math.max(1, Math.ceil((endsAt - at) / 1000)),
   });
 
+  const counterOf = ({ scope, limit, windowSeconds }: RateLimit, key: string, at: number): Counter => {
+    const ofScope = counters.get(scope) ?? new Map<string, Counter>();
+    const known = ofScope.get(key);
+    if (known && at < known.endsAt) return known;
+    const endsAt = endOf(windowSeconds, at);
+    const counter = { scope, key, endsAt, isCloseFrom: limit / 2, shared: 0, unsent: 0 };
+    ofScope.set(key, counter);
+    counters.set(scope, ofScope);
+    return counter;
+  };
+
   const forgetEnded = () => {
-    for (const [name, counter] of counters)
-      if (counter.endsAt <= now() || counters.size > MAX_COUNTERS) counters.delete(name);
+    let count = 0;
+    for (const ofScope of counters.values()) count += ofScope.size;
+    for (const ofScope of counters.values())
+      for (const [key, counter] of ofScope)
+        if (counter.endsAt <= now() || count > MAX_COUNTERS) {
+          ofScope.delete(key);
+          count--;
+        }
   };
 
   /** Takes from what was counted and not sent yet: everything, or what is close to its limit. */
   const takeUnsent = (everything: boolean) => {
     const taken = [];
-    for (const name of dirty) {
-      const counter = counters.get(name);
-      if (counter && !everything && counter.shared + counter.unsent < counter.isCloseFrom) continue;
-      dirty.delete(name);
-      if (counter) taken.push({ name, counter, count: counter.unsent });
+    for (const counter of dirty) {
+      if (!everything && counter.shared + counter.unsent < counter.isCloseFrom) continue;
+      dirty.delete(counter);
+      if (counter.endsAt > now()) taken.push({ counter, count: counter.unsent });
     }
     return taken;
   };
@@ -103,16 +128,14 @@ export function openRateLimits(
     const sent = takeUnsent(everything);
     if (sent.length === 0) return;
     try {
-      const totals = await store.add(
-        sent.map(({ name, counter, count }) => ({ key: hash(name), count, expiresAt: new Date(counter.endsAt) })),
-      );
-      sent.forEach(({ name, counter, count }, index) => {
+      const totals = await store.add(sent.map(({ counter, count }) => deltaOf(counter, count)));
+      sent.forEach(({ counter, count }, index) => {
         counter.shared = totals[index] ?? counter.shared;
         counter.unsent -= count;
-        if (counter.unsent > 0) dirty.add(name); // counted while the batch was on its way
+        if (counter.unsent > 0) dirty.add(counter); // counted while the batch was on its way
       });
     } catch (error) {
-      for (const { name } of sent) dirty.add(name);
+      for (const { counter } of sent) dirty.add(counter);
       throttle('reconcile', () =>
         log.warn({ reason: (error as Error).message }, 'rate limits are counted by this process alone'),
       );
@@ -133,19 +156,14 @@ export function openRateLimits(
   return {
     take(limit, key) {
       const at = now();
-      const endsAt = endOf(limit, at);
-      const name = nameOf(limit, endsAt, key);
-      const counter = counters.get(name) ?? { endsAt, isCloseFrom: limit.limit / 2, shared: 0, unsent: 0 };
-      if (counter.shared + counter.unsent === 0) counters.set(name, counter);
-      if (counter.unsent++ === 0) dirty.add(name);
-      return verdict(limit, counter.shared + counter.unsent, at, endsAt);
+      const counter = counterOf(limit, key, at);
+      if (counter.unsent++ === 0) dirty.add(counter);
+      return verdict(limit, counter.shared + counter.unsent, at, counter.endsAt);
     },
     async takeStrictly(limit, key) {
       const at = now();
-      const endsAt = endOf(limit, at);
-      const [total] = await store.add([
-        { key: hash(nameOf(limit, endsAt, key)), count: 1, expiresAt: new Date(endsAt) },
-      ]);
+      const endsAt = endOf(limit.windowSeconds, at);
+      const [total] = await store.add([deltaOf({ scope: limit.scope, key, endsAt }, 1)]);
       return verdict(limit, total ?? 1, at, endsAt);
     },
     async close() {
@@ -156,8 +174,11 @@ export function openRateLimits(
   };
 }
 
-/** The store sees no identity, only a digest of what is counted. */
-const hash = (name: string): string => createHash('sha256').update(name).digest('base64url').slice(0, 27);
+/** What a counter is given in the store, which sees no identity, only a digest of what is counted. */
+function deltaOf({ scope, key, endsAt }: Pick<Counter, 'scope' | 'key' | 'endsAt'>, count: number): Delta {
+  const digest = createHash('sha256').update(`${scope}\n${endsAt}\n${key}`).digest('base64url').slice(0, 27);
+  return { key: digest, count, expiresAt: new Date(endsAt) };
+}
 
 function redisStore(url: string, log: Log): CounterStore {
   const throttle = createThrottle(10_000);

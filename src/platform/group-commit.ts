@@ -31,6 +31,7 @@ export interface GroupCommitOptions<Item, Result> {
 
 interface Entry<Item, Result> {
   item: Item;
+  weights: number[];
   addedAt: number;
   origin: ReturnType<GroupSpans['here']>;
   resolve(result: Result): void;
@@ -53,8 +54,9 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   /** What everything that waits weighs. */
   const waiting = options.maxWeights.map(() => 0);
 
-  const weigh = (item: Item, totals: number[], sign: 1 | -1) => {
-    for (const [index, weight] of options.weigh(item).entries()) totals[index] = (totals[index] ?? 0) + sign * weight;
+  const addTo = (totals: number[], weights: number[], sign: 1 | -1) => {
+    for (let index = 0; index < totals.length; index++)
+      totals[index] = (totals[index] ?? 0) + sign * (weights[index] ?? 0);
   };
 
   const exceeds = (totals: number[]): boolean =>
@@ -62,12 +64,13 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
 
   /** How many of the waiting items fit into one group. */
   const countFitting = (): number => {
+    if (!exceeds(waiting)) return entries.length;
     const totals = options.maxWeights.map(() => 0);
-    for (const [count, { item }] of entries.entries()) {
-      weigh(item, totals, 1);
-      if (count > 0 && exceeds(totals)) return count;
-    }
-    return entries.length;
+    const first = entries.findIndex(({ weights }, place) => {
+      addTo(totals, weights, 1);
+      return place > 0 && exceeds(totals);
+    });
+    return first < 0 ? entries.length : first;
   };
 
   /** Whether a group that is not full is to wait for company. */
@@ -83,7 +86,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
     const count = countFitting();
     const group = entries.slice(0, count);
     entries = entries.slice(count);
-    for (const { item } of group) weigh(item, waiting, -1);
+    for (const { weights } of group) addTo(waiting, weights, -1);
     return group;
   };
 
@@ -121,8 +124,9 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   return {
     add: item =>
       new Promise((resolve, reject) => {
-        entries.push({ item, addedAt: performance.now(), origin: options.spans?.here(), resolve, reject });
-        weigh(item, waiting, 1);
+        const weights = options.weigh(item);
+        entries.push({ item, weights, addedAt: performance.now(), origin: options.spans?.here(), resolve, reject });
+        addTo(waiting, weights, 1);
         if (scheduled || inFlight >= options.maxInFlight) return;
         scheduled = true;
         setImmediate(start); // the next turn of the loop: requests that were read together leave together
