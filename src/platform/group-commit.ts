@@ -15,8 +15,6 @@ export interface GroupCommitOptions<Item, Result> {
   flush(items: Item[]): Promise<Result[]>;
   /** How many groups may be under way at once. */
   maxInFlight: number;
-  /** How many may be under way for one that is not full to leave beside them; as many as may be under way by default. */
-  maxBesidePartial?: number;
   /** The weights of an item (answers, bytes), and how much of each one group may hold. A heavier item goes alone. */
   weigh(item: Item): number[];
   maxWeights: number[];
@@ -75,7 +73,6 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
 
   /** Whether a group that is not full is to wait for company. */
   const isEarly = (): boolean => {
-    if (inFlight >= (options.maxBesidePartial ?? options.maxInFlight)) return true;
     const earlyMs = startedAt + (options.spacingMs ?? 0) - performance.now();
     if (earlyMs > 0) spacing ??= setTimeout(start, earlyMs);
     return earlyMs > 0;

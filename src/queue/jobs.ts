@@ -34,10 +34,14 @@ export const IsolatedAnswer = z.object({
 });
 export type IsolatedAnswer = z.infer<typeof IsolatedAnswer>;
 
-/** The whole contract between the processes: every job by its name. Payloads only ever gain optional fields. */
+/**
+ * The whole contract between the processes: every job by its name, compiled, since a worker checks every answer.
+ *
+ * Payloads only ever gain optional fields.
+ */
 export const JOBS = {
-  'answers.record': z.compile(RecordAnswers),
-  'answers.isolated': z.compile(IsolatedAnswer),
+  'answers.record': z.compile(RecordAnswers, { strict: true }),
+  'answers.isolated': z.compile(IsolatedAnswer, { strict: true }),
 } as const;
 export type JobName = keyof typeof JOBS;
 export type JobPayload<N extends JobName> = z.infer<(typeof JOBS)[N]>;

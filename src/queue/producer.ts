@@ -17,8 +17,6 @@ import { sending } from './traces.ts';
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
 const MAX_FLUSHES_IN_FLIGHT = 2;
-/** Only a full flush leaves beside another: two small ones cost everything behind them twice (docs/performance.md). */
-const MAX_BESIDE_PARTIAL = 1;
 /** What an answer takes in the store's memory beside what the request said of it: ids, times, the job's own fields. */
 const OVERHEAD_BYTES = 600;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
@@ -215,7 +213,6 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   const group = createGroupCommit<Batch, undefined>({
     flush,
     maxInFlight: MAX_FLUSHES_IN_FLIGHT,
-    maxBesidePartial: MAX_BESIDE_PARTIAL,
     weigh: batch => [batch.answers.length, batch.bytes],
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
     spans: spans?.groups(sending(QUEUES.answers)),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { compareSyncs, judgeContent, judgeValue, NewAnswer, type SyncMark } from '../../src/domain/answers.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/questions.ts';
@@ -177,6 +178,33 @@ describe('the shape of an answer', () => {
     { received_at: '2026-11-21T07:00:00Z' },
   ])('refuses %j', fields => {
     expect(takes(fields)).toBe(false);
+  });
+
+  test('is read the same by the compiled schema, which the judge asks, with the same faults', () => {
+    const compiled = z.compile(NewAnswer, { strict: true });
+    const fields = fc.record(
+      {
+        identity: fc.oneof(fc.string(), fc.jsonValue()),
+        values: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue()),
+        comment: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+        displayed_at: fc.oneof(
+          fc.date({ noInvalidDate: true }).map(date => date.toJSON()),
+          fc.jsonValue(),
+        ),
+        duration_ms: fc.oneof(fc.integer(), fc.jsonValue()),
+        metadata: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 0 })), fc.jsonValue()),
+        unknown: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    const item = fc.oneof(fields.map(sync), fc.jsonValue());
+    fc.assert(
+      fc.property(item, sent => {
+        const [own, other] = [compiled, NewAnswer].map(schema => schema.safeParse(sent));
+        expect(own?.data).toEqual(other?.data);
+        expect(own?.error?.issues).toEqual(other?.error?.issues);
+      }),
+    );
   });
 });
 

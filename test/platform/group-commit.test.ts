@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { createGroupCommit } from '../../src/platform/group-commit.ts';
 
 /** A group commit whose flushes end when the test says so. */
-function controlled(maxInFlight = 2, maxItems = 3, spacingMs = 0, maxBesidePartial = maxInFlight) {
+function controlled(maxInFlight = 2, maxItems = 3, spacingMs = 0) {
   const flushes: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
   const group = createGroupCommit<number, string>({
     maxInFlight,
-    maxBesidePartial,
     spacingMs,
     weigh: item => [1, item],
     maxWeights: [maxItems, 100],
@@ -85,26 +84,6 @@ describe('a group commit', () => {
     await turn();
     expect(flushes).toHaveLength(3);
     for (const flush of flushes.slice(1)) flush.succeed();
-    await group.drained();
-  });
-
-  test('may let only a full group leave beside another', async () => {
-    const { group, flushes } = controlled(2, 2, 0, 1);
-    void group.add(1);
-    await turn();
-    for (const item of [2, 3]) void group.add(item);
-    await turn();
-    expect(flushes.map(flush => flush.items)).toEqual([[1]]);
-    void group.add(4);
-    await turn();
-    expect(flushes.map(flush => flush.items)).toEqual([[1], [2, 3]]);
-    flushes[1]?.succeed();
-    await turn();
-    expect(flushes).toHaveLength(2);
-    flushes[0]?.succeed();
-    await turn();
-    expect(flushes[2]?.items).toEqual([4]);
-    flushes[2]?.succeed();
     await group.drained();
   });
 
