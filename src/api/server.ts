@@ -24,6 +24,7 @@ import type { ApiDeps } from './deps.ts';
 import { watchIngestion } from './ingestion-watch.ts';
 import { createLastingKeys } from './lasting-keys.ts';
 import { createOverload } from './middleware/overload.ts';
+import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
 import { watchReadiness } from './readiness.ts';
 import { createRejectionTally } from './rejection-tally.ts';
@@ -171,14 +172,6 @@ function createHttpServer(answer: RequestListener, baseUrl: string): Server {
   server.on('checkExpectation', answer); // an expectation that is not known may be ignored (RFC 9110 section 10.1.1)
   server.on('clientError', refuseUnreadable(baseUrl));
   return server;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 const listen = (server: Server, port: number, host: string): Promise<number> =>

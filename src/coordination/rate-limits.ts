@@ -109,6 +109,7 @@ export function openRateLimits(
       for (const [key, counter] of ofScope)
         if (counter.endsAt <= now() || count > MAX_COUNTERS) {
           ofScope.delete(key);
+          dirty.delete(counter); // while the store is away nothing else would bound these
           count--;
         }
   };

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ProblemError } from './problem.ts';
 
 /** A JSON pointer (RFC 6901) of a path into a document. */
@@ -20,19 +20,6 @@ export function describeIssues(error: z.ZodError): ProblemError[] {
       : [{ pointer: jsonPointer(issue.path), code: issue.code.replaceAll('_', '-'), detail: issue.message }],
   );
   return faults.slice(0, MAX_FAULTS);
-}
-
-/**
- * A schema that is compiled when it is first used: results and errors are the same, at a third of the time.
- *
- * All of them at the start would take it 65 ms.
- */
-export function compiledLater<Schema extends z.ZodType>(schema: Schema): () => Schema {
-  let compiled: Schema | undefined;
-  return () => {
-    compiled ??= z.compile(schema);
-    return compiled;
-  };
 }
 
 /** Whether objects and arrays of a parsed JSON document nest deeper than `limit` levels; it goes no deeper itself. */
