@@ -35,7 +35,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     ctx.state.handled = true;
     ctx.state.basic = operation.id === 'issuePublicToken';
     if (crossOrigin) allowAnyOrigin(ctx);
-    if (operation.tag !== 'Operating') await deps.overload.admit();
+    if (operation.tag !== 'Operating') await deps.overload.admit(hasBody(ctx.req));
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);

@@ -74,12 +74,12 @@ describe('more requests at once than can be answered', () => {
 });
 
 /** How many of so many requests that arrive together each turn takes up; each keeps the process busy for that long. */
-async function takeTurns(requests: number, busyMs: number): Promise<number[]> {
+async function takeTurns(requests: number, busyMs: number, hasBody = false): Promise<number[]> {
   const overload = createOverload(createMetrics('serve'));
   const turns: number[] = [];
   let takenAtOnce = 0;
   const take = async () => {
-    await overload.admit();
+    await overload.admit(hasBody);
     if (takenAtOnce++ === 0)
       process.nextTick(() => {
         turns.push(takenAtOnce); // after everything that the turn set in motion
@@ -97,6 +97,11 @@ describe('a turn of the event loop', () => {
   test('takes up together what arrived together, at most 64 requests', async () => {
     expect(await takeTurns(1, 0)).toEqual([1]);
     expect(await takeTurns(100, 0)).toEqual([64, 36]);
+  });
+
+  test('takes up half as many when they have a body', async () => {
+    expect(await takeTurns(1, 0, true)).toEqual([1]);
+    expect(await takeTurns(70, 0, true)).toEqual([32, 32, 6]);
   });
 
   test('takes up fewer the longer they take, until it lasts some 25 ms', async () => {
