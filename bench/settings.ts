@@ -84,7 +84,7 @@ export const USAGE = `npm run bench -- [quick] [scaling] [options]
   scaling              what a unit of everything costs, and what follows for more machines: about nine minutes
   --goal N             one goal alone (repeat it for several); leaves the growth curves out
   --growth             the growth curves alone
-  --growth-answers N   the most stored answers of the curve (10000000 takes some ten minutes more)
+  --growth-answers N   the most stored answers of the curve (10000000 takes some five minutes more)
   --rounds N           rounds; 3 unless quick
   --from FILE          with scaling: what follows from an earlier run, measuring nothing
   --against FOLDER     two versions of the API in turn, this one and that in the folder: what a change gained; two minutes
