@@ -32,8 +32,8 @@ interface Waiting {
 
 /**
  * Takes up requests in turns of the event loop: those that arrived together go through every step side by side, at most
- * 64 of them, or 32 with a body; the others wait for the next turns, first come first served, and are refused after 0.5 s when more than 64
- * are before them.
+ * 64 of them, or 32 with a body; the others wait for the next turns, first come first served, and are refused after
+ * 0.5 s when more than 64 are before them.
  *
  * Side by side is what makes them cheap. One by one, each would run the code of all steps through a processor's cache
  * that holds that of one; together, a step finds its code where the request before has left it, and the replies leave in
