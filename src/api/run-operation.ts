@@ -35,7 +35,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     ctx.state.handled = true;
     ctx.state.basic = operation.id === 'issuePublicToken';
     if (crossOrigin) allowAnyOrigin(ctx);
-    if (operation.tag !== 'Operating') await deps.overload.admit(hasBody(ctx.req));
+    const announcesBody = hasBody(ctx.req);
+    if (operation.tag !== 'Operating') await deps.overload.admit(announcesBody);
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);
@@ -51,7 +52,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (operation.admit) await operation.admit(admission, deps);
     const query = parseQuery(ctx.querystring);
     const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
-    const read = hasBody(ctx.req) ? await readBody(ctx, maxBytes) : undefined;
+    const read = announcesBody ? await readBody(ctx, maxBytes) : undefined;
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
 
     const context = () => cursorContext(operation, caller, ctx);

@@ -6,8 +6,8 @@ const TURN_MS = 25;
 /** The most requests that one turn takes up. More would leave their step's code as warm, and let the first wait longer. */
 const MAX_AT_ONCE = 64;
 /**
- * What a request with a body counts for. So much is made for each that 64 of them no longer fit into a processor's cache;
- * and while 32 wait until they are durable, the next 32 are worked on (docs/performance.md: 8 % more syncs).
+ * What a request with a body counts for. What is made for 64 of them is three times what a core's cache holds; and while
+ * 32 wait until they are durable, the next 32 are worked on (docs/performance.md: some 8 % more syncs).
  */
 const WITH_BODY = 2;
 /** How much one turn teaches of how long its requests take: one that was long for another reason is soon forgotten. */
