@@ -45,8 +45,7 @@ interface Counter {
   scope: string;
   key: string;
   endsAt: number;
-  /** From how many requests on the others' are to be known soon: half the limit. */
-  isCloseFrom: number;
+  limit: number;
   /** The total over all processes when it was last heard, without what is not sent yet. */
   shared: number;
   unsent: number;
@@ -57,6 +56,9 @@ const RECONCILE_EVERY_MS = 250;
 /** How many times rarer that is for who is far from the limit: nearly everybody, and each costs both sides something. */
 const FAR_EVERY = 4;
 const MAX_COUNTERS = 200_000;
+
+/** Whether the others' requests are to be known soon: from half the limit on. */
+const isClose = ({ shared, unsent, limit }: Counter): boolean => shared + unsent >= limit / 2;
 
 /**
  * Rate limits that all API processes share, counted in memory and reconciled in batches.
@@ -96,7 +98,7 @@ export function openRateLimits(
     const known = ofScope.get(key);
     if (known && at < known.endsAt) return known;
     const endsAt = endOf(windowSeconds, at);
-    const counter = { scope, key, endsAt, isCloseFrom: limit / 2, shared: 0, unsent: 0 };
+    const counter = { scope, key, endsAt, limit, shared: 0, unsent: 0 };
     ofScope.set(key, counter);
     counters.set(scope, ofScope);
     return counter;
@@ -114,11 +116,16 @@ export function openRateLimits(
         }
   };
 
+  /** Once the store has heard of as many as are allowed, more change nothing, for no process: whoever floods costs it nothing. */
+  const noteUnsent = (counter: Counter) => {
+    if (counter.shared < counter.limit) dirty.add(counter);
+  };
+
   /** Takes from what was counted and not sent yet: everything, or what is close to its limit. */
   const takeUnsent = (everything: boolean) => {
     const taken = [];
     for (const counter of dirty) {
-      if (!everything && counter.shared + counter.unsent < counter.isCloseFrom) continue;
+      if (!everything && !isClose(counter)) continue;
       dirty.delete(counter);
       if (counter.endsAt > now()) taken.push({ counter, count: counter.unsent });
     }
@@ -133,7 +140,7 @@ export function openRateLimits(
       sent.forEach(({ counter, count }, index) => {
         counter.shared = totals[index] ?? counter.shared;
         counter.unsent -= count;
-        if (counter.unsent > 0) dirty.add(counter); // counted while the batch was on its way
+        if (counter.unsent > 0) noteUnsent(counter); // counted while the batch was on its way
       });
     } catch (error) {
       for (const { counter } of sent) dirty.add(counter);
@@ -158,7 +165,7 @@ export function openRateLimits(
     take(limit, key) {
       const at = now();
       const counter = counterOf(limit, key, at);
-      if (counter.unsent++ === 0) dirty.add(counter);
+      if (counter.unsent++ === 0) noteUnsent(counter);
       return verdict(limit, counter.shared + counter.unsent, at, counter.endsAt);
     },
     async takeStrictly(limit, key) {

@@ -6,6 +6,7 @@ import { connectWorker, type HeldJob, type QueueTarget, type WorkerConnection } 
 import { createGrip } from './grip.ts';
 import { createHold } from './hold.ts';
 import type { QueueName } from './jobs.ts';
+import { createPace } from './pace.ts';
 
 /** A worker that falls silent loses its jobs after this long; inserts are short, so it is short. */
 const LOCK_MS = 10_000;
@@ -80,11 +81,15 @@ export async function openLine(
   const connect = async (): Promise<WorkerConnection | undefined> => {
     while (!signal.aborted) {
       const begin = (job: HeldJob) => {
-        connection.worker.concurrency = sustainable(Date.now() - (job.processedOn ?? Date.now()), concurrency);
+        pace.allow(sustainable(Date.now() - (job.processedOn ?? Date.now()), concurrency));
         const { isLost, end } = grip.take(job.id ?? '');
-        return hold.run(() => process(job), isLost).finally(end);
+        return hold
+          .run(() => process(job), isLost)
+          .then(pace.rested)
+          .finally(end);
       };
       const connection = connectWorker(target, queue, begin, options, log);
+      const pace = createPace(connection.worker);
       const aborted = new Promise<never>((_, reject) =>
         signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
           once: true,

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { connectQueue } from '../../src/queue/connection.ts';
+import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { QUEUES } from '../../src/queue/jobs.ts';
+import { openLine } from '../../src/queue/line.ts';
+import { backends, createApi, waitFor } from '../support/api.ts';
+
+const PACE_MS = 100;
+
+afterEach(() => vi.restoreAllMocks());
+
+describe.each(backends())('a worker of the queue in %s', backend => {
+  async function openQueue(process: (flush: string) => Promise<void>) {
+    const api = await createApi({ backend });
+    const log = createLog('silent', 'test');
+    const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
+    const connection = connectQueue(target, log);
+    if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');
+    const line = await openLine(
+      { target, queue: QUEUES.answers, concurrency: 50, process: job => process(job.id ?? '') },
+      { log, metrics: createMetrics('work'), signal: new AbortController().signal },
+    );
+    const queue = connection.queue();
+    let closed: Promise<void> | undefined;
+    const close = () => {
+      closed ??= line?.close();
+      return closed;
+    };
+    return {
+      add: (id: string) =>
+        queue.add('answers.record', { v: 1, flush: id, answers: [] }, { ...KEPT_UNTIL_DONE, jobId: id }),
+      count: () => queue.count(),
+      close,
+      async [Symbol.asyncDispose]() {
+        await close();
+        await connection.close();
+        await api[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('takes what arrives one by one together: it looks ten times a second at most', async () => {
+    const looks = vi.spyOn((backend === 'valkey' ? RedisQueueBackend : PostgresQueueBackend).prototype, 'waitForJob');
+    const done: string[] = [];
+    await using queue = await openQueue(async id => void done.push(id));
+    const startedAt = performance.now();
+    const ids = Array.from({ length: 200 }, (_, index) => `job-${index}`);
+    for (const id of ids) {
+      await queue.add(id);
+      await sleep(3);
+    }
+    await waitFor(() => done.length === ids.length);
+    expect(looks.mock.calls.length).toBeLessThanOrEqual((performance.now() - startedAt) / PACE_MS + 3);
+    expect(done.toSorted()).toEqual(ids.toSorted());
+    await waitFor(async () => (await queue.count()) === 0);
+  });
+
+  test('takes nothing more once it is being closed between two looks', async () => {
+    const done: string[] = [];
+    const closing = Promise.withResolvers<void>();
+    await using queue = await openQueue(async id => {
+      await sleep(20); // until the pause between two looks has begun
+      void queue.close();
+      await queue.add('second');
+      closing.resolve();
+      done.push(id);
+    });
+    await queue.add('first');
+    await closing.promise;
+    await queue.close();
+    expect(done).toEqual(['first']);
+    expect(await queue.count()).toBe(1);
+  });
+});
