@@ -7,9 +7,8 @@ import { connectQueue } from '../../src/queue/connection.ts';
 import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
 import { openLine } from '../../src/queue/line.ts';
+import { PACE_MS } from '../../src/queue/pace.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
-
-const PACE_MS = 100;
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -43,7 +42,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     };
   }
 
-  test('takes what arrives one by one together: it looks ten times a second at most', async () => {
+  test('takes what arrives one by one together: it looks no more often than its pace', async () => {
     const looks = vi.spyOn((backend === 'valkey' ? RedisQueueBackend : PostgresQueueBackend).prototype, 'waitForJob');
     const done: string[] = [];
     await using queue = await openQueue(async id => void done.push(id));

@@ -14,7 +14,7 @@ const MAX_BATCH_ANSWERS = 1000;
 const MAX_BATCH_FLUSHES = 25;
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Nobody waits for the worker, and a transaction of few answers costs PostgreSQL almost as much as one of many. */
-const BATCH_SPACING_MS = 100;
+const BATCH_SPACING_MS = 70;
 
 export interface RecordAnswersDeps {
   storage: Storage;
