@@ -58,6 +58,12 @@ async function timed(query: () => Promise<{ length: number }>): Promise<number> 
 
 let filled: Promise<Place[]> | undefined;
 
+/** Each turn has another order, so that each follows each as often: after the other connection one finds its own colder. */
+function inTurn<Item>(items: Item[], turn: number): Item[] {
+  const rotated = items.map((_, place) => items.at((place + turn) % items.length) as Item);
+  return turn % 2 === 0 ? rotated : rotated.reverse();
+}
+
 /** The raw query and ours, one after the other on one connection each, tenants in turn; medians in ms. */
 export async function measureLists(bench: Bench): Promise<Measured> {
   filled ??= fillConversations(bench);
@@ -79,7 +85,7 @@ export async function measureLists(bench: Bench): Promise<Measured> {
     await awaitQuiet(bench.roles({}));
     for (let turn = -WARM_UP_QUERIES; turn < bench.settings.listQueries; turn++) {
       const place = places.at(turn % places.length) as Place;
-      for (const [name, way] of Object.entries(ways)) {
+      for (const [name, way] of inTurn(Object.entries(ways), turn)) {
         const ms = await timed(() => way(place));
         if (turn >= 0) times[name]?.push(ms);
       }
