@@ -64,9 +64,9 @@ describe('a login', () => {
       known.push(one.ms);
       unknown.push(other.ms);
     }
-    const median = (times: number[]) => times.toSorted((a, b) => a - b)[3] as number;
-    expect(median(unknown)).toBeGreaterThan(median(known) * 0.4);
-    expect(median(unknown)).toBeLessThan(median(known) * 2.5);
+    const [leastKnown, leastUnknown] = [Math.min(...known), Math.min(...unknown)]; // a busy machine only adds to a time
+    expect(leastUnknown).toBeGreaterThan(leastKnown * 0.4);
+    expect(leastUnknown).toBeLessThan(leastKnown * 2.5);
   });
 
   test('makes a session of its own, whatever cookie came along', async () => {
