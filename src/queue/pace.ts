@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerConnection } from './connection.ts';
 
-/** The least time between two looks into a queue that was found empty. What arrives meanwhile is taken together. */
+/** The least time between two looks into a queue that was found empty: what arrives meanwhile is taken together, and stored together. */
 export const PACE_MS = 70;
 /** What BullMQ is told to wait for when there is nothing to be taken any more. */
 const NEVER = { member: '', score: Number.POSITIVE_INFINITY };

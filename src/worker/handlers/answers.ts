@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Spans } from '../../platform/spans.ts';
 import type { RecordAnswers } from '../../queue/jobs.ts';
+import { PACE_MS } from '../../queue/pace.ts';
 import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/answers.ts';
 import { isDataFault, sqlState } from '../../storage/errors.ts';
 import type { Storage } from '../../storage/orm.ts';
@@ -13,8 +14,6 @@ const MAX_BATCH_ANSWERS = 1000;
 /** Half of the jobs that a worker holds: with all of them waiting for company nobody would be left to come. */
 const MAX_BATCH_FLUSHES = 25;
 const MAX_BATCHES_IN_FLIGHT = 2;
-/** Nobody waits for the worker, and a transaction of few answers costs PostgreSQL almost as much as one of many. */
-const BATCH_SPACING_MS = 70;
 
 export interface RecordAnswersDeps {
   storage: Storage;
@@ -92,7 +91,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   const group = createGroupCommit<Flush, PromiseSettledResult<void>>({
     flush: flushAll,
     maxInFlight: MAX_BATCHES_IN_FLIGHT,
-    spacingMs: BATCH_SPACING_MS,
+    spacingMs: PACE_MS, // nobody waits, and a transaction of few answers costs almost as much as one of many
     weigh: flush => [flush.answers.length, 1],
     maxWeights: [MAX_BATCH_ANSWERS, MAX_BATCH_FLUSHES],
     spans: spans?.groups({ name: 'store answers' }),
