@@ -10,25 +10,20 @@ import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
 import { measure } from './middleware/measure.ts';
 import { problem } from './middleware/problem.ts';
 import { requestId } from './middleware/request-id.ts';
-import { securityHeaders } from './middleware/security-headers.ts';
 import { trace } from './middleware/trace.ts';
 import { wellFormed } from './middleware/well-formed.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { runOperation } from './run-operation.ts';
+import { securityHeadersOf } from './security-headers.ts';
 
 /** The application: what every request passes, in order. Authentication to reply is one operation's business. */
 export function createApp(deps: ApiDeps): Koa {
   const app = new Koa();
   app.silent = true; // whatever escapes is logged by `problem`, once
-  holdHeaders(app);
+  holdHeaders(app, securityHeadersOf(deps.config.BASE_URL));
   app.use(requestId());
   if (deps.spans) app.use(trace(deps.spans));
-  app
-    .use(securityHeaders(deps.config.BASE_URL))
-    .use(measure(deps))
-    .use(problem(deps))
-    .use(wellFormed())
-    .use(createRoutes(deps));
+  app.use(measure(deps)).use(problem(deps)).use(wellFormed()).use(createRoutes(deps));
   return app;
 }
 

@@ -101,7 +101,7 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
       const tenant = await catalog.of(caller.tenantId);
       if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(caller, tenant, limit, now);
       const { digest, name: owner } = ownerOf(caller);
-      const held = hands.get(digest);
+      const held = hands.peek(digest);
       if (held && held.owner === owner && held.catalog === tenant && now.getTime() < held.validUntil) return held;
       const turn = Symbol(digest);
       dealing.set(digest, turn);

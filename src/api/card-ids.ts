@@ -29,7 +29,7 @@ export function createCardIds(keychain: Keychain): CardIds {
 
   const idsOf = ({ tenantId, identity, verified }: CardOwner): Map<string, string> => {
     const name = `${tenantId}${verified}${identity}`;
-    const known = remembered.get(name);
+    const known = remembered.peek(name);
     if (known) return known;
     const ids = new Map<string, string>();
     remembered.set(name, ids);

@@ -98,7 +98,7 @@ export function createCatalog(storage: Storage, notices: Notices, now: () => num
 
   return {
     async of(tenantId) {
-      const entry = entries.get(tenantId);
+      const entry = entries.peek(tenantId);
       if (!entry) return load(tenantId, entry);
       const age = now() - entry.loadedAt;
       if (entry.away && entry.known) {

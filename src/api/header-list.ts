@@ -25,10 +25,7 @@ function lower(name: string): string {
   return name.toLowerCase();
 }
 
-const listOf = (holder: Holder): HeaderList => {
-  holder.list ??= { keys: [], flat: [] };
-  return holder.list;
-};
+const copyOf = ({ keys, flat }: HeaderList): HeaderList => ({ keys: keys.slice(), flat: flat.slice() });
 
 function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void {
   const key = lower(name);
@@ -45,8 +42,25 @@ function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void
  * Koa hands each to Node as it is set, which checks and files it, and files all again when the head is written. With the
  * 17 headers of a reply that cost as much as the rest of Koa (docs/performance.md). Node checks the list when it is
  * written. Everything else of Koa works as before, because it sets headers through these methods alone.
+ *
+ * `ofEvery` are the headers that every response begins with, whatever becomes of it.
  */
-export function holdHeaders(app: Koa): void {
+export function holdHeaders(app: Koa, ofEvery: Record<string, string>): void {
+  const first: HeaderList = { keys: [], flat: [] };
+  for (const [name, value] of Object.entries(ofEvery)) put(first, name, value);
+  const listOf = (holder: Holder): HeaderList => {
+    holder.list ??= copyOf(first);
+    return holder.list;
+  };
+
+  /** Writes the head when everything below has spoken; Koa then sends the body. */
+  const writeHead = async (ctx: Context, next: Next): Promise<void> => {
+    await next();
+    if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // takes the headers of a body off
+    const { flat } = listOf(ctx.response as unknown as Holder);
+    ctx.res.writeHead(ctx.status, flat as string[]);
+  };
+
   Object.assign(app.response, {
     set(this: Holder, field: string | Record<string, HeaderValue>, value?: HeaderValue) {
       if (this.headerSent || !field) return;
@@ -70,12 +84,4 @@ export function holdHeaders(app: Koa): void {
     },
   });
   app.use(writeHead);
-}
-
-/** Writes the head when everything below has spoken; Koa then sends the body. */
-async function writeHead(ctx: Context, next: Next): Promise<void> {
-  await next();
-  if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // takes the headers of a body off
-  const { flat } = listOf(ctx.response as unknown as Holder);
-  ctx.res.writeHead(ctx.status, flat as string[]);
 }

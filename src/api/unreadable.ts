@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { newUuid } from '../domain/ids.ts';
 import { Problem } from '../domain/problem.ts';
 import { problemDocument, STATUS_OF } from './middleware/problem.ts';
-import { securityHeadersOf } from './middleware/security-headers.ts';
+import { securityHeadersOf } from './security-headers.ts';
 
 /** For how long the sender may take to read its last word; closing at once would make the kernel drop it. */
 const LINGER_MS = 1000;

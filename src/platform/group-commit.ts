@@ -45,6 +45,8 @@ interface Entry<Item, Result> {
 export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
   let entries: Entry<Item, Result>[] = [];
   let inFlight = 0;
+  /** How many items the group took along that left last. */
+  let lastCount = 0;
   let scheduled = false;
   let startedAt = Number.NEGATIVE_INFINITY;
   let spacing: NodeJS.Timeout | undefined;
@@ -78,9 +80,16 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
     return earlyMs > 0;
   };
 
+  /**
+   * Whether a group that is not full is to wait for a larger one to end, which is under way: beside it, it would cost as
+   * much and carry little, and whatever arrives meanwhile joins it.
+   */
+  const isSmall = (): boolean => inFlight > 0 && entries.length < lastCount;
+
   const takeGroup = (): Entry<Item, Result>[] => {
     startedAt = performance.now();
     const count = countFitting();
+    lastCount = count;
     const group = entries.slice(0, count);
     entries = entries.slice(count);
     for (const { weights } of group) addTo(waiting, weights, -1);
@@ -105,7 +114,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
     clearTimeout(spacing);
     spacing = undefined;
     while (inFlight < options.maxInFlight && entries.length > 0) {
-      if (!exceeds(waiting) && isEarly()) return;
+      if (!exceeds(waiting) && (isSmall() || isEarly())) return;
       inFlight++;
       void run(takeGroup()).then(() => {
         inFlight--;
@@ -126,7 +135,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
         addTo(waiting, weights, 1);
         if (scheduled || inFlight >= options.maxInFlight) return;
         scheduled = true;
-        setImmediate(start); // the next turn of the loop: requests that were read together leave together
+        process.nextTick(start); // when all that run side by side have come so far: they leave together, before others begin
       }),
     drained: () =>
       inFlight === 0 && entries.length === 0 ? Promise.resolve() : new Promise(resolve => idle.push(() => resolve())),

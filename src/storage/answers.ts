@@ -338,10 +338,10 @@ async function settleOthers(session: Session, others: AcceptedAnswer[], settled:
 async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<CountChange[]> {
   if (stored.length === 0) return [];
   const wanted = unnest<AcceptedAnswer>(stored, { tenant_id: 'uuid', id: 'uuid' });
+  // by itself the planner would look for all of them in `answers` first: a sixth of what storing them costs
   const removed = await session.query<RemovedRow>(
-    `delete from answers using deleted_answers gone, ${wanted.sql}
-     where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id
-       and answers.tenant_id = incoming.tenant_id and answers.id = incoming.id
+    `with gone as materialized (select tenant_id, id from deleted_answers join ${wanted.sql} using (tenant_id, id))
+     delete from answers using gone where answers.tenant_id = gone.tenant_id and answers.id = gone.id
      returning ${REMOVED}`,
     wanted.params,
   );

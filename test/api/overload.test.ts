@@ -99,6 +99,21 @@ describe('a turn of the event loop', () => {
     expect(await takeTurns(100, 0)).toEqual([64, 36]);
   });
 
+  test('waits for those who arrive one after the other, until there are 32', async () => {
+    const overload = createOverload(createMetrics('serve'));
+    let arrived = 0;
+    const arrivedBefore: number[] = [];
+    const arrivals = Array.from({ length: 40 }, async (_, number) => {
+      for (let look = 0; look < number; look++) await new Promise(setImmediate);
+      arrived++;
+      await overload.admit(true);
+      arrivedBefore.push(arrived);
+    });
+    await Promise.all(arrivals);
+    expect(Math.min(...arrivedBefore)).toBeGreaterThanOrEqual(32);
+    expect(arrivedBefore.filter(before => before < 40).length).toBeGreaterThanOrEqual(30);
+  });
+
   test('takes up half as many when they have a body', async () => {
     expect(await takeTurns(1, 0, true)).toEqual([1]);
     expect(await takeTurns(70, 0, true)).toEqual([32, 32, 6]);

@@ -48,6 +48,43 @@ describe('a group commit', () => {
     expect(await Promise.all(later)).toEqual(['done 2', 'done 3', 'done 4', 'done 5']);
   });
 
+  test('leaves before the loop turns to anything else, with all that came side by side', async () => {
+    const { group, flushes } = controlled(2, 10);
+    const seen = new Promise(resolve => setImmediate(() => resolve(flushes.map(flush => flush.items))));
+    const come = async (item: number) => {
+      for (let step = 0; step < 10; step++) await undefined;
+      return group.add(item);
+    };
+    const results = Promise.all([1, 2, 3].map(come));
+    expect(await seen).toEqual([[1, 2, 3]]);
+    flushes[0]?.succeed();
+    await results;
+  });
+
+  test('sends no group beside a larger one that is under way, unless it is full', async () => {
+    const { group, flushes } = controlled(2, 3);
+    const results = [group.add(1), group.add(2)];
+    await turn();
+    results.push(group.add(3));
+    await turn();
+    expect(flushes.map(flush => flush.items)).toEqual([[1, 2]]);
+    results.push(group.add(4));
+    await turn();
+    expect(flushes.map(flush => flush.items)).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    flushes[0]?.succeed();
+    results.push(group.add(5));
+    await turn();
+    expect(flushes).toHaveLength(2);
+    flushes[1]?.succeed();
+    await turn();
+    expect(flushes[2]?.items).toEqual([5]);
+    flushes[2]?.succeed();
+    expect(await Promise.all(results)).toHaveLength(5);
+  });
+
   test('tells how long the next item has waited', async () => {
     const { group, flushes } = controlled(1, 3);
     void group.add(1);

@@ -100,7 +100,7 @@ export function createKeyRing(storage: Storage, notices: Notices, keychain: Keyc
       if (known || unknown.has(id)) return known;
       return loading.get(id) ?? load(id);
     },
-    held: id => (isDeaf() ? undefined : keys.get(id)),
+    held: id => (isDeaf() ? undefined : keys.peek(id)),
     touch: id => void used.add(id),
     async close() {
       clearInterval(timer);

@@ -3,7 +3,7 @@ import { type VerifiedToken, verifyAccessToken } from './access-tokens.ts';
 import type { UserCaller } from './caller.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** How many verified tokens a process remembers: some 20 MB at the usual length. */
+/** How many verified tokens a process remembers: some 20 MB at the usual length. Those it met first are forgotten first. */
 export const MAX_TOKENS = 20_000;
 /** Longer tokens are verified each time, so that what is remembered stays bounded in bytes too. */
 const MAX_TOKEN_LENGTH = 1024;
@@ -25,7 +25,7 @@ export function createTokenVerifier(keyRing: KeyRing): TokenVerifier {
   const verified = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
   return {
     async verify(token, now) {
-      const known = verified.get(token);
+      const known = verified.peek(token);
       if (known && now.getTime() < known.validUntil && keyRing.held(known.caller.keyId) === known.key)
         return known.caller;
       const found = await verifyAccessToken(token, keyRing, now);

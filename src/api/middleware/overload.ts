@@ -10,6 +10,8 @@ const MAX_AT_ONCE = 64;
  * 32 wait until they are durable, the next 32 are worked on (docs/performance.md: some 8 % more syncs).
  */
 const WITH_BODY = 2;
+/** So many are not kept waiting for those who are still arriving. */
+const ENOUGH = 32;
 /** How much one turn teaches of how long its requests take: one that was long for another reason is soon forgotten. */
 const LEARNT = 0.2;
 /** Who has waited for so long is refused, unless few do: a reply in time tells more than a late one. */
@@ -37,8 +39,8 @@ interface Waiting {
  *
  * Side by side is what makes them cheap. One by one, each would run the code of all steps through a processor's cache
  * that holds that of one; together, a step finds its code where the request before has left it, and the replies leave in
- * one go (docs/performance.md: a sync costs two thirds, a card fetch half). A lone request waits for nobody: its turn is
- * the next.
+ * one go (docs/performance.md: a sync costs two thirds, a card fetch half). So while fewer than 32 wait and each look at the
+ * network brings another, there is one more look; a lone request waits for no more than that one.
  *
  * The length of a turn is what everybody waits for, so each learns from those before how many it may take up. Requests
  * that wait for a store lengthen no turn: many slow reads refuse no answer. Refusing at once would be worse: the refused
@@ -48,12 +50,21 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
   const waiting: Waiting[] = [];
   let isScheduled = false;
   let lastTurn = { beganAt: 0, weight: 0 };
+  /** How many waited at the last look. */
+  let seen = 0;
   /** How much of a turn one without a body takes, as the last turns taught. */
   let requestMs = TURN_MS / MAX_AT_ONCE;
 
   const learn = (now: number) => {
     const { beganAt, weight } = lastTurn;
     if (weight > 0) requestMs += LEARNT * ((now - beganAt) / weight - requestMs);
+    lastTurn = { beganAt: now, weight: 0 };
+  };
+
+  const areArriving = (): boolean => {
+    const more = waiting.length > seen;
+    seen = waiting.length;
+    return more && seen < ENOUGH;
   };
 
   const refuseLate = (now: number) => {
@@ -80,8 +91,13 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
   const turn = () => {
     const now = performance.now();
     learn(now);
+    if (areArriving()) {
+      setImmediate(turn);
+      return;
+    }
     refuseLate(now);
     const { taken, weight } = takeFirst();
+    seen = waiting.length;
     lastTurn = { beganAt: now, weight };
     isScheduled = taken.length > 0;
     if (isScheduled) setImmediate(turn);

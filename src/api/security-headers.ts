@@ -1,5 +1,3 @@
-import type { Context, Next } from 'koa';
-
 /** What every response says to browsers: JSON is not a page, is not framed, and is not guessed at. */
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -14,12 +12,3 @@ export const securityHeadersOf = (baseUrl: string): Record<string, string> =>
   baseUrl.startsWith('https:')
     ? { ...HEADERS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }
     : HEADERS;
-
-/** Sets them before anything else runs, so that they stand on every status. */
-export const securityHeaders = (baseUrl: string) => {
-  const headers = securityHeadersOf(baseUrl);
-  return (ctx: Context, next: Next) => {
-    ctx.set(headers);
-    return next();
-  };
-};
