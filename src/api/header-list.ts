@@ -25,8 +25,6 @@ function lower(name: string): string {
   return name.toLowerCase();
 }
 
-const copyOf = ({ keys, flat }: HeaderList): HeaderList => ({ keys: keys.slice(), flat: flat.slice() });
-
 function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void {
   const key = lower(name);
   const place = keys.indexOf(key);
@@ -49,7 +47,7 @@ export function holdHeaders(app: Koa, ofEvery: Record<string, string>): void {
   const first: HeaderList = { keys: [], flat: [] };
   for (const [name, value] of Object.entries(ofEvery)) put(first, name, value);
   const listOf = (holder: Holder): HeaderList => {
-    holder.list ??= copyOf(first);
+    holder.list ??= { keys: first.keys.slice(), flat: first.flat.slice() };
     return holder.list;
   };
 

@@ -39,7 +39,7 @@ interface Entry<Item, Result> {
 /**
  * A group commit in which a lone item leaves at once, and a busy process fills its groups by itself.
  *
- * It holds back no item that comes alone: a timer would cost a lone caller its whole length and gain a busy one nothing
+ * It holds back no item while nothing is under way: a timer would cost a lone caller its whole length and gain a busy one nothing
  * (measured: 0.64 ms against 2.86 ms).
  */
 export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
@@ -81,8 +81,8 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   };
 
   /**
-   * Whether a group that is not full is to wait for a larger one to end, which is under way: beside it, it would cost as
-   * much and carry little, and whatever arrives meanwhile joins it.
+   * Whether a group that is not full, and smaller than the one that left last, is to wait for one under way to end:
+   * beside it, it would cost as much and carry little, and whatever arrives meanwhile joins it.
    */
   const isSmall = (): boolean => inFlight > 0 && entries.length < lastCount;
 

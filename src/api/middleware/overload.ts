@@ -10,8 +10,8 @@ const MAX_AT_ONCE = 64;
  * 32 wait until they are durable, the next 32 are worked on (docs/performance.md: some 8 % more syncs).
  */
 const WITH_BODY = 2;
-/** So many are not kept waiting for those who are still arriving. */
-const ENOUGH = 32;
+/** So many are not kept waiting for those who are still arriving: as many as go side by side with a body. */
+const ENOUGH = MAX_AT_ONCE / WITH_BODY;
 /** How much one turn teaches of how long its requests take: one that was long for another reason is soon forgotten. */
 const LEARNT = 0.2;
 /** Who has waited for so long is refused, unless few do: a reply in time tells more than a late one. */
