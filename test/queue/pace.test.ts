@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
@@ -13,6 +13,8 @@ import { backends, createApi, waitFor } from '../support/api.ts';
 afterEach(() => vi.restoreAllMocks());
 
 describe.each(backends())('a worker of the queue in %s', backend => {
+  const { prototype } = backend === 'valkey' ? RedisQueueBackend : PostgresQueueBackend;
+
   async function openQueue(process: (flush: string) => Promise<void>) {
     const api = await createApi({ backend });
     const log = createLog('silent', 'test');
@@ -43,7 +45,6 @@ describe.each(backends())('a worker of the queue in %s', backend => {
   }
 
   test('takes what arrives one by one together: it looks no more often than its pace', async () => {
-    const { prototype } = backend === 'valkey' ? RedisQueueBackend : PostgresQueueBackend;
     const looks = vi.spyOn(prototype, 'waitForJob');
     const takes = vi.spyOn(prototype, 'moveToActive');
     const done: string[] = [];
@@ -62,18 +63,27 @@ describe.each(backends())('a worker of the queue in %s', backend => {
   });
 
   test('takes nothing more once it is being closed between two looks', async () => {
+    const looks = vi.spyOn(prototype, 'waitForJob');
+    const takes = vi.spyOn(prototype, 'moveToActive');
+    /** Whether the worker's last attempt to take a job has ended without one. */
+    const hasFoundNone = () => {
+      const last = takes.mock.settledResults.at(-1);
+      return last?.type === 'fulfilled' && !last.value[0];
+    };
     const done: string[] = [];
-    const closing = Promise.withResolvers<void>();
-    await using queue = await openQueue(async id => {
-      await sleep(20); // until the pause between two looks has begun
-      void queue.close();
-      await queue.add('second');
-      closing.resolve();
+    const released = Promise.withResolvers<void>();
+    await using queue = await openQueue(id => {
       done.push(id);
+      return released.promise;
     });
+    await waitFor(() => looks.mock.calls.length === 1);
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now()); // however slow the machine, the next look is early
     await queue.add('first');
-    await closing.promise;
-    await queue.close();
+    while (done.length === 0 || !hasFoundNone()) await turn(); // with the last one the pause between two looks begins
+    const closed = queue.close();
+    await queue.add('second');
+    released.resolve();
+    await closed;
     expect(done).toEqual(['first']);
     expect(await queue.count()).toBe(1);
   });
