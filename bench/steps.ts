@@ -34,99 +34,87 @@ const cards = (
   run: measureCards(figure, figure, program, profile),
 });
 
-/** The floor of a block, measured right before it. */
+/** The floor of most steps, measured right before and right after each. */
 export const KOA: Step = { figures: ['koa'], run: measureKoa };
 
-/** Blocks of a round. Where a step of a block is compared with bare Koa, Koa runs first. */
-export const BLOCKS: Step[][] = [
-  [
-    cards('cards', 'GET /v1/cards 200', 'goal-1-serve'),
-    cards('unchanged', 'GET /v1/cards 304'),
-    cards('cold cards', 'GET /v1/cards 200, cold'),
-    cards('cold unchanged', 'GET /v1/cards 304, cold'),
-  ],
-  [
-    {
-      figures: ['answers', 'answers peak MB'],
-      profiled: true,
-      ...valkey,
-      run: measureAnswers({
-        figure: 'answers',
-        set: 'answers',
-        program: 'POST, 1 answer',
-        queue: 'valkey',
-        profile: 'goal-3-serve',
-      }),
-    },
-    {
-      figures: ['cold answers'],
-      ...valkey,
-      run: measureAnswers({
-        figure: 'cold answers',
-        set: 'cold answers',
-        program: 'POST, 1 answer, cold',
-        queue: 'valkey',
-      }),
-    },
-    {
-      figures: ['batches'],
-      ...valkey,
-      run: measureAnswers({
-        figure: 'batches',
-        set: 'batches',
-        program: 'POST, 20 answers',
-        queue: 'valkey',
-        answers: BATCH,
-      }),
-    },
-    {
-      figures: ['cold batches'],
-      ...valkey,
-      run: measureAnswers({
-        figure: 'cold batches',
-        set: 'cold batches',
-        program: 'POST, 20 answers, cold',
-        queue: 'valkey',
-        answers: BATCH,
-      }),
-    },
-    {
-      figures: ['embedded'],
-      run: measureAnswers({
-        figure: 'embedded',
-        set: 'answers',
-        program: 'POST, queue in PostgreSQL',
-        queue: 'postgres',
-      }),
-    },
-    {
-      figures: ['embedded whole'],
-      run: measureAnswers({
-        figure: 'embedded whole',
-        set: 'answers',
-        program: 'POST, npm start',
-        queue: 'postgres',
-        role: 'start',
-      }),
-    },
-  ],
-  [
-    { figures: ['stored', 'stored backlog'], ...valkey, run: measureStored },
-    { figures: ['naive'], ...valkey, run: measureNaive },
-  ],
-  [
-    { figures: ['lone naive p50 ms'], ...valkey, needsFineLatency: true, run: measureLoneNaive },
-    { figures: ['lone p50 ms'], ...valkey, needsFineLatency: true, run: measureLoneAnswers },
-  ],
-  [
-    { figures: ['copy'], run: measureCopy },
-    { figures: ['record'], run: measureRecord },
-    { figures: ['drain', 'drain peak MB'], profiled: true, ...valkey, run: measureDrain },
-  ],
-  [
-    { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
-    { figures: ['start ms', 'rest MB'], run: measureStarts },
-  ],
+/** The steps of a round. Those that are compared with each other stand side by side. */
+export const STEPS: Step[] = [
+  cards('cards', 'GET /v1/cards 200', 'goal-1-serve'),
+  cards('unchanged', 'GET /v1/cards 304'),
+  cards('cold cards', 'GET /v1/cards 200, cold'),
+  cards('cold unchanged', 'GET /v1/cards 304, cold'),
+  {
+    figures: ['answers', 'answers peak MB'],
+    profiled: true,
+    ...valkey,
+    run: measureAnswers({
+      figure: 'answers',
+      set: 'answers',
+      program: 'POST, 1 answer',
+      queue: 'valkey',
+      profile: 'goal-3-serve',
+    }),
+  },
+  {
+    figures: ['cold answers'],
+    ...valkey,
+    run: measureAnswers({
+      figure: 'cold answers',
+      set: 'cold answers',
+      program: 'POST, 1 answer, cold',
+      queue: 'valkey',
+    }),
+  },
+  {
+    figures: ['batches'],
+    ...valkey,
+    run: measureAnswers({
+      figure: 'batches',
+      set: 'batches',
+      program: 'POST, 20 answers',
+      queue: 'valkey',
+      answers: BATCH,
+    }),
+  },
+  {
+    figures: ['cold batches'],
+    ...valkey,
+    run: measureAnswers({
+      figure: 'cold batches',
+      set: 'cold batches',
+      program: 'POST, 20 answers, cold',
+      queue: 'valkey',
+      answers: BATCH,
+    }),
+  },
+  {
+    figures: ['embedded'],
+    run: measureAnswers({
+      figure: 'embedded',
+      set: 'answers',
+      program: 'POST, queue in PostgreSQL',
+      queue: 'postgres',
+    }),
+  },
+  {
+    figures: ['embedded whole'],
+    run: measureAnswers({
+      figure: 'embedded whole',
+      set: 'answers',
+      program: 'POST, npm start',
+      queue: 'postgres',
+      role: 'start',
+    }),
+  },
+  { figures: ['stored', 'stored backlog'], ...valkey, run: measureStored },
+  { figures: ['naive'], ...valkey, run: measureNaive },
+  { figures: ['lone naive p50 ms'], ...valkey, needsFineLatency: true, run: measureLoneNaive },
+  { figures: ['lone p50 ms'], ...valkey, needsFineLatency: true, run: measureLoneAnswers },
+  { figures: ['copy'], run: measureCopy },
+  { figures: ['record'], run: measureRecord },
+  { figures: ['drain', 'drain peak MB'], profiled: true, ...valkey, run: measureDrain },
+  { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
+  { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];
 
 /** Why a step can not be measured here; `undefined` when it can. */
