@@ -53,8 +53,8 @@ interface Counter {
 
 /** How often what was counted here is added to the store, and what the others counted is learnt. */
 const RECONCILE_EVERY_MS = 250;
-/** How many times rarer that is for who is far from the limit: nearly everybody, and each costs both sides something. */
-const FAR_EVERY = 4;
+/** How many times rarer everybody is looked at: nearly all are far from their limit, and each costs both sides something. */
+const ALL_EVERY = 4;
 const MAX_COUNTERS = 200_000;
 
 /** Whether the others' requests are to be known soon: from half the limit on. */
@@ -105,11 +105,12 @@ export function openRateLimits(
   };
 
   const forgetEnded = () => {
+    const at = now();
     let count = 0;
     for (const ofScope of counters.values()) count += ofScope.size;
     for (const ofScope of counters.values())
       for (const [key, counter] of ofScope)
-        if (counter.endsAt <= now() || count > MAX_COUNTERS) {
+        if (counter.endsAt <= at || count > MAX_COUNTERS) {
           ofScope.delete(key);
           dirty.delete(counter); // while the store is away nothing else would bound these
           count--;
@@ -121,19 +122,19 @@ export function openRateLimits(
     if (counter.shared < counter.limit) dirty.add(counter);
   };
 
-  /** Takes from what was counted and not sent yet: everything, or what is close to its limit. */
-  const takeUnsent = (everything: boolean) => {
+  /** Takes from what was counted and not sent yet: of everybody, or of those who are close to their limit. */
+  const takeUnsent = (everybody: boolean) => {
     const taken = [];
     for (const counter of dirty) {
-      if (!everything && !isClose(counter)) continue;
+      if (!everybody && !isClose(counter)) continue;
       dirty.delete(counter);
       if (counter.endsAt > now()) taken.push({ counter, count: counter.unsent });
     }
     return taken;
   };
 
-  const reconcile = async (everything: boolean) => {
-    const sent = takeUnsent(everything);
+  const reconcile = async (everybody: boolean) => {
+    const sent = takeUnsent(everybody);
     if (sent.length === 0) return;
     try {
       const totals = await store.add(sent.map(({ counter, count }) => deltaOf(counter, count)));
@@ -154,8 +155,9 @@ export function openRateLimits(
   let timer: NodeJS.Timeout;
   let rounds = 0;
   const loop = async () => {
-    await reconcile(rounds++ % FAR_EVERY === 0);
-    forgetEnded();
+    const everybody = rounds++ % ALL_EVERY === 0;
+    await reconcile(everybody);
+    if (everybody) forgetEnded();
     if (!closed) timer = setTimeout(loop, RECONCILE_EVERY_MS);
     if (!closed) timer.unref();
   };
