@@ -73,6 +73,7 @@ export async function openLine(
     concurrency: Math.min(concurrency, FIRST_CONCURRENCY),
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
+    runRetryDelay: RECONNECT_MS, // by itself 15 s: so long nothing would be taken when the store is back
     maxStalledCount: MAX_STALLED,
     settings: { backoffStrategy: (attemptsMade: number) => (closing ? 0 : retryDelay(attemptsMade)) },
   };

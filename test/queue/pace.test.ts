@@ -87,4 +87,14 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     expect(done).toEqual(['first']);
     expect(await queue.count()).toBe(1);
   });
+
+  test('looks again soon after the store has refused it', async () => {
+    const refusal = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const takes = vi.spyOn(prototype, 'moveToActive').mockRejectedValueOnce(refusal);
+    const done: string[] = [];
+    await using queue = await openQueue(async id => void done.push(id));
+    await waitFor(() => takes.mock.calls.length === 1);
+    await queue.add('first');
+    await waitFor(() => done.length === 1, 10_000); // by itself BullMQ would look again after 15 s
+  });
 });
