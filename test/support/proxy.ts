@@ -7,7 +7,7 @@ export interface TestProxy extends AsyncDisposable {
   freeze(): void;
   /** Passes everything on again, what was held back first. */
   thaw(): void;
-  /** Breaks every connection with a reset and refuses new ones, as if the store had ended. */
+  /** Breaks every connection and refuses new ones, each with a reset. */
   cut(): void;
   /** Takes connections again. */
   mend(): void;
@@ -26,6 +26,7 @@ export interface TestProxy extends AsyncDisposable {
 /** How a network behaves at the moment. */
 interface Weather {
   frozen: boolean;
+  refusing: boolean;
   delayMs: number;
   repliesDropped: boolean;
 }
@@ -48,10 +49,11 @@ function createPipe(to: Socket, weather: Weather): (piece: Buffer) => void {
 export async function createProxy(target: string): Promise<TestProxy> {
   let goal = new URL(target);
   const pairs = new Set<{ client: Socket; store: Socket }>();
-  const weather: Weather = { frozen: false, delayMs: 0, repliesDropped: false };
+  const weather: Weather = { frozen: false, refusing: false, delayMs: 0, repliesDropped: false };
   const sockets = () => [...pairs].flatMap(({ client, store }) => [client, store]);
 
   const server = createServer({ allowHalfOpen: true }, client => {
+    if (weather.refusing) return void client.resetAndDestroy();
     const store = connect({ port: Number(goal.port), host: goal.hostname, allowHalfOpen: true });
     const pair = { client, store };
     pairs.add(pair);
@@ -80,7 +82,7 @@ export async function createProxy(target: string): Promise<TestProxy> {
     for (const socket of sockets()) socket.resetAndDestroy();
   };
   const cut = () => {
-    server.close();
+    weather.refusing = true;
     reset();
   };
   return {
@@ -100,7 +102,7 @@ export async function createProxy(target: string): Promise<TestProxy> {
     },
     cut,
     mend() {
-      server.listen(listening, '127.0.0.1');
+      weather.refusing = false;
     },
     delay(ms) {
       weather.delayMs = ms;
