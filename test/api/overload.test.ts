@@ -120,8 +120,8 @@ describe('a turn of the event loop', () => {
   });
 
   test('takes up fewer the longer they take, until it lasts some 25 ms', async () => {
-    const turns = await takeTurns(150, 3);
-    expect(turns.reduce((sum, taken) => sum + taken)).toBe(150);
+    const turns = await takeTurns(128, 3); // those whom the first turn leaves are few: however long it takes, none is refused
+    expect(turns.reduce((sum, taken) => sum + taken)).toBe(128);
     expect(Math.min(...turns.slice(0, -1))).toBeLessThanOrEqual(16);
     expect(Math.min(...turns.slice(0, -1))).toBeGreaterThanOrEqual(4);
   });
