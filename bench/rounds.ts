@@ -42,31 +42,33 @@ async function measureRound(bench: Bench, steps: Step[], wanted: Set<string>, sa
   const measure = async (step: Step) => {
     const { figures, costs } = await step.run(bench);
     round.costs.push(...costs);
-    say(
-      Object.entries(figures)
-        .map(([name, value]) => `${name} ${short(value)}`)
-        .join(', '),
-    );
+    const values = Object.entries(figures).map(([name, value]) => `${name} ${short(value)}`);
+    say(values.join(', '));
     return { figures, isNoisy: costs.some(({ cost }) => cost.other > NOISE_LIMIT) };
   };
   const measureFloor = async (): Promise<Floor> => {
     const { figures, isNoisy } = await measure(KOA);
     return { rate: figures.koa as number, isNoisy };
   };
+  const take = async (step: Step) => {
+    const { figures, isNoisy } = await measure(step);
+    Object.assign(round.figures, figures);
+    if (isNoisy) for (const name of step.figures) round.noisy.add(name);
+  };
 
-  let last: Floor | undefined;
+  let last: Floor | undefined; // the run of Koa that the next step follows, where it follows one
   for (const step of steps) {
-    const compared = bench.settings.profile ? [] : step.figures.filter(name => wanted.has(koaBeside(name)));
-    const before = compared.length > 0 ? (last ?? (await measureFloor())) : undefined;
-    const own = await measure(step);
-    Object.assign(round.figures, own.figures);
-    if (own.isNoisy) for (const name of step.figures) round.noisy.add(name);
-    last = before && (await measureFloor());
-    if (!before || !last) continue;
-    for (const name of compared.map(koaBeside)) {
-      round.figures[name] = mean([before.rate, last.rate]);
-      if (before.isNoisy || last.isNoisy) round.noisy.add(name);
+    const floors = bench.settings.profile ? [] : step.figures.map(koaBeside).filter(name => wanted.has(name));
+    const before = floors.length > 0 ? (last ?? (await measureFloor())) : undefined;
+    await take(step);
+    last = undefined;
+    if (!before) continue;
+    const after = await measureFloor();
+    for (const name of floors) {
+      round.figures[name] = mean([before.rate, after.rate]);
+      if (before.isNoisy || after.isNoisy) round.noisy.add(name);
     }
+    last = after;
   }
   return round;
 }

@@ -60,7 +60,7 @@ describe.each(backends())('with the queue in %s', backend => {
     await sleep(8000); // long enough that jobs which were put back at each failure would sleep for seconds
     expect(await countDelayed(api)).toBe(0);
     database.mend();
-    await waitFor(async () => (await countStored(api)) === 200);
+    await waitFor(async () => (await countStored(api)) === 200, 10_000);
     if (backend === 'valkey') expect(await worker.failures()).toBeGreaterThan(5);
   }, 30_000);
 });
