@@ -80,7 +80,7 @@ const QUICK: Partial<Settings> = {
 
 export const USAGE = `npm run bench -- [quick] [scaling] [options]
 
-  quick                one round of short runs: about two minutes
+  quick                one round of short runs, without the growth curves: about two minutes
   scaling              what a unit of everything costs, and what follows for more machines: about nine minutes
   --goal N             one goal alone (repeat it for several); leaves the growth curves out
   --growth             the growth curves alone
@@ -118,7 +118,8 @@ export function readSettings(
   const unknown = positionals.find(word => !WORDS.includes(word));
   if (unknown) throw new Error(`there is no "${unknown}"\n\n${USAGE}`);
   if (values.help) return undefined;
-  const base = { ...WHOLE, ...(positionals.includes('quick') ? QUICK : {}) };
+  const quick = positionals.includes('quick');
+  const base = { ...WHOLE, ...(quick ? QUICK : {}) };
   const goals = values.goal ?? [];
   const scaling = positionals.includes('scaling');
   const profile = values.profile ?? false;
@@ -133,7 +134,7 @@ export function readSettings(
     against: values.against,
     coldUsers: needsCold ? base.coldUsers : base.users,
     rounds: profile ? 1 : Number(values.rounds ?? base.rounds),
-    growth: !profile && (values.growth === true || goals.length === 0),
+    growth: !profile && (values.growth === true || (goals.length === 0 && !quick)),
     growthAnswers: decadesUpTo(base.growthAnswers[0] as number, mostAnswers),
     measuresGoals: !values.growth,
   };
