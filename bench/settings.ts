@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** How long and how much is measured. Everything is bounded: the whole takes 20 minutes, `quick` two. */
+/** How long and how much is measured. Everything is bounded: the whole takes 25 minutes, `quick` two. */
 export interface Settings {
   quick: boolean;
   /** Goals to measure; all where empty. */
