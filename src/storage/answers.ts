@@ -265,33 +265,57 @@ async function upsertAnswers(session: Session, answers: AcceptedAnswer[]): Promi
 const keyOf = (row: { tenant_id: string; id: string }): string => `${row.tenant_id}${row.id}`;
 
 async function upsertTurn(session: Session, answers: AcceptedAnswer[], settled: Settled): Promise<void> {
-  const rows = answers.map(answer => ({
-    ...answer,
-    values: JSON.stringify(answer.values),
-    metadata: JSON.stringify(answer.metadata),
-  }));
-  const incoming = unnest<(typeof rows)[number]>(rows, STATEMENT_COLUMNS);
-  const stored = await session.query<{ tenant_id: string; id: string; revised_from: Counted | null }>(
-    `insert into answers (${INSERTED}, tags, stored_at, updated_at)
-     select incoming.*, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
-     where not exists (select from deleted_answers gone where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id)
-     order by tenant_id, id
-     on conflict (tenant_id, id) do update set ${OVERWRITTEN.join(', ')}, ${SUPERSEDED}
-     where answers.revision < excluded.revision and answers.state <> 'completed'
-       and (answers.identity, answers.identity_verified, answers.card_id, answers.question_id)
-         = (excluded.identity, excluded.identity_verified, excluded.card_id, excluded.question_id)
-     returning tenant_id, id, revised_from`,
-    incoming.params,
-  );
-  const isStored = new Map(stored.map(row => [keyOf(row), row.revised_from]));
-  const others = answers.filter(answer => !isStored.has(keyOf(answer)));
+  const revisedFrom = await writeTurn(session, answers);
+  const others: AcceptedAnswer[] = [];
   for (const answer of answers) {
-    const revisedFrom = isStored.get(keyOf(answer));
-    if (revisedFrom === undefined) continue;
-    settled.stored.push(answer);
-    settled.counted.push(...changesBy(answer, revisedFrom));
+    const revised = revisedFrom(answer);
+    if (revised === undefined) others.push(answer);
+    else {
+      settled.stored.push(answer);
+      settled.counted.push(...changesBy(answer, revised));
+    }
   }
   if (others.length > 0) await settleOthers(session, others, settled);
+}
+
+/** How many rows were written, and one of these rows; none of them where there is nothing to say of any. */
+type Written = { count: number } & (
+  | { tenant_id: string; id: string; revised_from: Counted | null }
+  | { tenant_id: null }
+);
+
+/**
+ * Writes answers as rows, and tells of each what it counted as before: nothing (null) when it is new, undefined when it
+ * changed no row.
+ *
+ * Nearly always all of them are new. Then their number says so, which spares PostgreSQL and the worker a reply for each.
+ */
+async function writeTurn(session: Session, answers: AcceptedAnswer[]) {
+  const incoming = unnest<AcceptedAnswer>(answers, STATEMENT_COLUMNS);
+  const rows = await session.query<Written>(
+    `with written as (
+       insert into answers (${INSERTED}, tags, stored_at, updated_at)
+       select incoming.*, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
+       where not exists (select from deleted_answers gone where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id)
+       order by tenant_id, id
+       on conflict (tenant_id, id) do update set ${OVERWRITTEN.join(', ')}, ${SUPERSEDED}
+       where answers.revision < excluded.revision and answers.state <> 'completed'
+         and (answers.identity, answers.identity_verified, answers.card_id, answers.question_id)
+           = (excluded.identity, excluded.identity_verified, excluded.card_id, excluded.question_id)
+       returning tenant_id, id, revised_from
+     )
+     select total.count, tenant_id, id, revised_from
+     from (select count(*)::int as count from written) as total
+     left join written on revised_from is not null or total.count < $${incoming.params.length + 1}`,
+    [...incoming.params, answers.length],
+  );
+  const told = new Map<string, Counted | null>();
+  for (const row of rows) if (row.tenant_id !== null) told.set(keyOf(row), row.revised_from);
+  const untold = rows[0]?.count === answers.length ? null : undefined;
+  return (answer: AcceptedAnswer): Counted | null | undefined => {
+    const revisedFrom = told.get(keyOf(answer));
+    return revisedFrom === undefined ? untold : revisedFrom;
+  };
 }
 
 /** What a stored sync changes of the results; it counts on the day of the first receipt, whichever revision it is. */

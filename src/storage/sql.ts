@@ -28,15 +28,21 @@ export function createWhere(): Where {
 /** Types of which no value's text needs an escape within an array. */
 const PLAIN = new Set(['uuid', 'int', 'bigint', 'boolean', 'timestamptz']);
 
-/** An array as PostgreSQL reads it: made here where it is plain, else by the driver, which looks at each character. */
-const toArray = (values: unknown[], type: string | undefined): unknown =>
-  PLAIN.has(type ?? '') ? `{${values.map(value => value ?? 'null').join(',')}}` : values;
+/**
+ * An array as PostgreSQL reads it. The driver looks at each character for what needs an escape; here are made those that
+ * need none, and those of JSON: a text that is JSON holds no control character, and its quotes and backslashes are escaped
+ * by `JSON.stringify` as PostgreSQL escapes them within an array.
+ */
+function toArray(values: unknown[], type: string | undefined): unknown {
+  if (type === 'jsonb') return `{${JSON.stringify(values.map(value => JSON.stringify(value))).slice(1, -1)}}`;
+  return PLAIN.has(type ?? '') ? `{${values.map(value => value ?? 'null').join(',')}}` : values;
+}
 
 /**
  * Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`.
  *
  * Of the plain types (uuid, int, bigint, boolean, timestamptz) values are numbers, booleans, null, or text that was
- * checked to be one.
+ * checked to be one; of `jsonb` they are any JSON.
  */
 export function unnest<Row>(rows: readonly Row[], columns: { [K in keyof Row & string]?: string }, firstParam = 1) {
   const names = Object.keys(columns) as (keyof Row & string)[];

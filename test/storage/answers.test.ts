@@ -58,6 +58,23 @@ describe('a flush', () => {
     expect(await rowsOf(tenant_id)).toHaveLength(51);
   });
 
+  test('keeps every character of values, metadata and comments', async () => {
+    const text = fc.string({ unit: 'binary' }).map(drawn => `"${drawn.replaceAll('\u0000', '')}\\\n{,}`);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(text, text, text), { minLength: 1 }), async texts => {
+        const tenant_id = v7();
+        const said = texts.map(([main, device_model, comment]) => ({
+          values: { main },
+          metadata: { device_model },
+          comment,
+        }));
+        await record(...said.map(what => anAcceptedAnswer({ ...what, tenant_id })));
+        expect(await rowsOf(tenant_id)).toMatchObject(said);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   test('of answers that others store at the same time in another order ends without a deadlock', async () => {
     const tenant_id = v7();
     const answers = Array.from({ length: 100 }, (_, index) =>
