@@ -106,6 +106,11 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
   // What lives through the small collections of the first second would be allocated among the old from then on: parts of
   // every request that waits for its flush, with all they refer to. That befell one start in three and cost it a fifth.
   setFlagsFromString('--no-allocation-site-pretenuring');
+  // The API's code is compiled to V8's best after 1000 calls and not 3000: under load a process gets there a second after its
+  // start, and its first ten seconds cost 5 % less. Sooner gains no more, and the worker would pay a tenth more for it.
+  if (role === 'serve')
+    for (const sooner of ['--invocation-count-for-turbofan=1000', '--minimum-invocations-after-ic-update=100'])
+      setFlagsFromString(sooner);
   const { runRole } = await import('./commands/roles.ts');
   let signals = 0;
   let stop: (() => Promise<boolean>) | undefined;
