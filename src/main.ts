@@ -106,11 +106,6 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
   // What lives through the small collections of the first second would be allocated among the old from then on: parts of
   // every request that waits for its flush, with all they refer to. That befell one start in three and cost it a fifth.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // The API's code is compiled to V8's best after 1000 calls and not 3000: under load a process gets there a second after its
-  // start, and its first ten seconds cost 5 % less. Sooner gains no more, and the worker would pay a tenth more for it.
-  if (role === 'serve')
-    for (const sooner of ['--invocation-count-for-turbofan=1000', '--minimum-invocations-after-ic-update=100'])
-      setFlagsFromString(sooner);
   const { runRole } = await import('./commands/roles.ts');
   let signals = 0;
   let stop: (() => Promise<boolean>) | undefined;
@@ -131,6 +126,12 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
   const running = await runRole(role, config, log, print, tracing?.openTracing(role, config, log));
   stop = running.stop;
   if (signals > 0) await finish();
+  // The API's code is compiled to V8's best after 1000 calls and not 3000: under load a process gets there a second sooner,
+  // and its first ten seconds cost 5 % less. Not before it has started, which would take longer; still sooner gains no more,
+  // and the worker would pay a tenth more for it.
+  if (role === 'serve')
+    for (const sooner of ['--invocation-count-for-turbofan=1000', '--minimum-invocations-after-ic-update=100'])
+      setFlagsFromString(sooner);
 }
 
 /** Refuses, before anything is written, to do without DATABASE_URL where the embedded PostgreSQL was left out. */
