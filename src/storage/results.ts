@@ -40,7 +40,7 @@ const COLUMNS = {
   completed: 'int',
   written: 'int',
   scores: 'text',
-  choices: 'text',
+  choices: 'jsonb',
 } as const;
 
 const KEY = 'tenant_id, question_id, day, question_version, identity_verified';
@@ -64,7 +64,7 @@ export async function countAnswers(session: Session, changes: readonly CountChan
   await session.query(
     `insert into question_results (${KEY}, ${COUNTERS.join(', ')}, scores, choices)
      select tenant_id, question_id, day::date, question_version, identity_verified, ${COUNTERS.join(', ')},
-       scores::int[], choices::jsonb
+       scores::int[], choices
      from ${incoming.sql} order by 1, 2, 3, 4, 5
      on conflict (${KEY}) do update set ${ADDED.join(', ')}`,
     incoming.params,
@@ -97,7 +97,7 @@ const isChange = (sum: Counts): boolean =>
 const toRow = ({ scores, choices, ...sum }: Sum) => ({
   ...sum,
   scores: `{${scores.join(',')}}`,
-  choices: JSON.stringify(Object.fromEntries(choices)),
+  choices: Object.fromEntries(choices),
 });
 
 /** Which of a question's counts are meant. Days are of UTC, both inclusive. */
