@@ -379,28 +379,28 @@ const REMOVED = `answers.tenant_id, answers.question_id, answers.identity_verifi
 const uncounted = ({ counted, ...whose }: RemovedRow): CountChange => ({ answer: { ...whose, ...counted }, by: -1 });
 
 /**
- * When the card was shown by Parley's clock: the device's time less its skew, never later than the receipt.
+ * When the card was shown by Parley's clock, in milliseconds since 1970: the device's time less its skew, never later than
+ * the receipt.
  *
  * Never before 1970 either: two absurd clocks together may name a year that PostgreSQL does not have.
  */
-function shownAt(answer: AcceptedAnswer): string {
-  const received = Date.parse(answer.received_at);
-  if (!answer.displayed_at || answer.clock_skew_ms === null) return answer.received_at;
-  const shown = Date.parse(answer.displayed_at) - answer.clock_skew_ms;
-  return new Date(Math.max(0, Math.min(received, shown))).toISOString();
+function shownAt({ displayed_at, clock_skew_ms }: AcceptedAnswer, receivedAt: number): number {
+  if (!displayed_at || clock_skew_ms === null) return receivedAt;
+  return Math.max(0, Math.min(receivedAt, Date.parse(displayed_at) - clock_skew_ms));
 }
 
 async function upsertCardRecords(session: Session, stored: AcceptedAnswer[]): Promise<void> {
   if (stored.length === 0) return;
-  const rows = stored.map(answer => ({
-    tenant_id: answer.tenant_id,
-    identity: answer.identity,
-    identity_verified: answer.identity_verified,
-    question_id: answer.question_id,
-    shown_at: shownAt(answer),
-    dismissed_at: answer.state === 'dismissed' ? answer.received_at : null,
-    answered_at: answer.state === 'partial' || answer.state === 'completed' ? answer.received_at : null,
-  }));
+  const rows = stored.map(answer => {
+    const { tenant_id, identity, identity_verified, question_id, state } = answer;
+    const receivedAt = Date.parse(answer.received_at);
+    return {
+      ...{ tenant_id, identity, identity_verified, question_id },
+      shown_at: shownAt(answer, receivedAt),
+      dismissed_at: state === 'dismissed' ? receivedAt : null,
+      answered_at: state === 'partial' || state === 'completed' ? receivedAt : null,
+    };
+  });
   const incoming = unnest<(typeof rows)[number]>(rows, {
     tenant_id: 'uuid',
     identity: 'text',

@@ -1,3 +1,4 @@
+import { type ElementType, toArray } from './arrays.ts';
 /** Conditions of a `where`, each with its parameters numbered as they come. */
 export interface Where {
   /** Adds `condition`, in which `$` stands for each of `values` in turn. */
@@ -25,26 +26,16 @@ export function createWhere(): Where {
   };
 }
 
-/** Types of which no value's text needs an escape within an array. */
-const PLAIN = new Set(['uuid', 'int', 'bigint', 'boolean', 'timestamptz']);
-
-/**
- * An array as PostgreSQL reads it. The driver looks at each character for what needs an escape; here are made those that
- * need none, and those of JSON: a text that is JSON holds no control character, and its quotes and backslashes are escaped
- * by `JSON.stringify` as PostgreSQL escapes them within an array.
- */
-function toArray(values: unknown[], type: string | undefined): unknown {
-  if (type === 'jsonb') return `{${JSON.stringify(values.map(value => JSON.stringify(value))).slice(1, -1)}}`;
-  return PLAIN.has(type ?? '') ? `{${values.map(value => value ?? 'null').join(',')}}` : values;
-}
-
 /**
  * Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`.
  *
- * Of the plain types (uuid, int, bigint, boolean, timestamptz) values are numbers, booleans, null, or text that was
- * checked to be one; of `jsonb` they are any JSON.
+ * Each column's values are such as its type takes them (`toArray`); which can not be of it are thrown as PostgreSQL would.
  */
-export function unnest<Row>(rows: readonly Row[], columns: { [K in keyof Row & string]?: string }, firstParam = 1) {
+export function unnest<Row>(
+  rows: readonly Row[],
+  columns: { [K in keyof Row & string]?: ElementType },
+  firstParam = 1,
+) {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const arrays = names.map((name, index) => `$${firstParam + index}::${columns[name]}[]`);
   return {
@@ -52,7 +43,7 @@ export function unnest<Row>(rows: readonly Row[], columns: { [K in keyof Row & s
     params: names.map(name =>
       toArray(
         rows.map(row => row[name]),
-        columns[name],
+        columns[name] as ElementType,
       ),
     ),
   };

@@ -26,13 +26,17 @@ interface ClientClass {
 }
 
 /** What a call of `query` sends beside the statement. */
-const parametersOf = ([statement, values]: unknown[]): unknown =>
-  (statement as { values?: unknown }).values ?? (Array.isArray(values) ? values : []);
+const parametersOf = ([statement, values]: unknown[]): unknown[] =>
+  (statement as { values?: unknown[] }).values ?? (Array.isArray(values) ? values : []);
+
+/** A parameter in text, also where it is sent as bytes. */
+const toText = (parameter: unknown): string =>
+  Buffer.isBuffer(parameter) ? parameter.toString() : JSON.stringify(parameter);
 
 function poison({ prototype }: ClientClass): void {
   const { query } = prototype;
   prototype.query = function (...args) {
-    const parameters = JSON.stringify(parametersOf(args));
+    const parameters = parametersOf(args).map(toText).join();
     for (const [marker, effect] of Object.entries(EFFECTS)) if (parameters.includes(marker)) effect();
     return query.apply(this, args);
   };
