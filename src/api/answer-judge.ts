@@ -5,11 +5,9 @@ import {
   CLOSED_GRACE_DAYS,
   compareSyncs,
   judgeContent,
-  markOf,
   NewAnswer,
   type Receipt,
   type Rejection,
-  type SyncMark,
 } from '../domain/answers.ts';
 import { describeIssues } from '../domain/validation.ts';
 import type { KeyCaller, UserCaller } from './authentication/caller.ts';
@@ -32,15 +30,13 @@ export interface Judgement {
   receipts: Receipt[];
   /** What is to be made durable before the receipts are true. */
   accepted: AcceptedAnswer[];
-  /** How later syncs are compared with those, by the id of the answer. */
-  marks: ReadonlyMap<string, SyncMark>;
 }
 
 export interface AnswerJudge {
   /** Judges every item by itself, from memory alone (contract section 4). */
   judge(caller: Sender, sync: Sync): Promise<Judgement>;
   /** To be called when what was accepted is durable: later syncs of these ids are compared with it. */
-  remember(tenantId: string, marks: Judgement['marks']): void;
+  remember(accepted: readonly AcceptedAnswer[]): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -70,18 +66,15 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
       const stamp = stampOf(sync);
       const idsOf = cardIdsFor(caller, cardIds);
       const accepted: AcceptedAnswer[] = [];
-      const marks = new Map<string, SyncMark>();
       const receipts = sync.answers.map((item, index) => {
         try {
           const answer = acceptItem(items[index] as ParsedItem, caller, stamp, tenant, idsOf);
           const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
-          const known = marks.get(answer.id) ?? memory.find(answer.tenant_id, answer.id);
-          const mark = markOf(answer);
-          const comparison = known ? compareSyncs(known, mark) : 'newer';
+          const before = accepted.findLast(other => other.id === answer.id);
+          const comparison = before ? compareSyncs(before, answer) : memory.compare(answer);
           if (comparison === 'revision-conflict')
             throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
           if (comparison !== 'newer') return { id, revision: answer.revision, status: comparison };
-          marks.set(answer.id, mark);
           accepted.push(answer);
           return { id, revision: answer.revision, status: 'accepted' as const };
         } catch (error) {
@@ -89,11 +82,11 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
           throw error;
         }
       });
-      return { receipts, accepted, marks };
+      return { receipts, accepted };
     },
 
-    remember(tenantId, marks) {
-      for (const [answerId, mark] of marks) memory.keep(tenantId, answerId, mark);
+    remember(accepted) {
+      for (const answer of accepted) memory.keep(answer);
     },
   };
 }

@@ -1,20 +1,32 @@
-import { compareSyncs, type SyncMark } from '../domain/answers.ts';
+import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../domain/answers.ts';
 
 /** How many syncs each of the two generations holds. */
 const GENERATION = 25_000;
 
 /** The syncs that this process made durable of late: a repeat is told at once. The worker settles what it doesn't know. */
 export interface SyncMemory {
-  /** The newest sync of a tenant's answer, as far as it is remembered. */
-  find(tenantId: string, answerId: string): SyncMark | undefined;
-  /** Keeps a sync, unless one that is not older became known since it was looked for. */
-  keep(tenantId: string, answerId: string, mark: SyncMark): void;
+  /** How a sync relates to the newest one of its answer that is remembered; `newer` where none is. */
+  compare(sync: AcceptedAnswer): Comparison;
+  /** Keeps a sync, unless one that is not older became known since it was compared. */
+  keep(sync: AcceptedAnswer): void;
 }
 
-interface Kept {
-  tenantId: string;
-  mark: SyncMark;
-}
+type Kept = SyncMark & Pick<AcceptedAnswer, 'tenant_id'>;
+
+/** What later syncs are compared with, without the rest of an answer. */
+const markOf = (answer: AcceptedAnswer): Kept => ({
+  tenant_id: answer.tenant_id,
+  revision: answer.revision,
+  state: answer.state,
+  content_hash: answer.content_hash,
+  card_id: answer.card_id,
+  question_id: answer.question_id,
+  identity: answer.identity,
+  identity_verified: answer.identity_verified,
+});
+
+const compareWith = (known: Kept | undefined, sync: AcceptedAnswer): Comparison =>
+  known?.tenant_id === sync.tenant_id ? compareSyncs(known, sync) : 'newer';
 
 /**
  * Remembers the last 25,000 to 50,000 syncs, in two generations of which the older is forgotten whole.
@@ -27,18 +39,14 @@ export function createSyncMemory(): SyncMemory {
   let young = new Map<string, Kept>();
   let old = new Map<string, Kept>();
   return {
-    find(tenantId, answerId) {
-      const kept = young.get(answerId) ?? old.get(answerId);
-      return kept?.tenantId === tenantId ? kept.mark : undefined;
-    },
-    keep(tenantId, answerId, mark) {
-      const known = young.get(answerId); // what became known since is here
-      if (known?.tenantId === tenantId && compareSyncs(known.mark, mark) !== 'newer') return;
+    compare: sync => compareWith(young.get(sync.id) ?? old.get(sync.id), sync),
+    keep(sync) {
+      if (compareWith(young.get(sync.id), sync) !== 'newer') return; // what became known since is here
       if (young.size >= GENERATION) {
         old = young;
         young = new Map();
       }
-      young.set(answerId, { tenantId, mark });
+      young.set(sync.id, markOf(sync));
     },
   };
 }

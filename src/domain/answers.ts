@@ -157,17 +157,6 @@ export type SyncMark = Pick<
   'revision' | 'state' | 'content_hash' | 'card_id' | 'question_id' | 'identity' | 'identity_verified'
 >;
 
-/** The mark of an accepted answer, without the rest of it. */
-export const markOf = (answer: SyncMark): SyncMark => ({
-  revision: answer.revision,
-  state: answer.state,
-  content_hash: answer.content_hash,
-  card_id: answer.card_id,
-  question_id: answer.question_id,
-  identity: answer.identity,
-  identity_verified: answer.identity_verified,
-});
-
 const haveOneOwner = (one: SyncMark, other: SyncMark): boolean =>
   one.card_id === other.card_id &&
   one.question_id === other.question_id &&

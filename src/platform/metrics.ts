@@ -54,7 +54,11 @@ export function createMetrics(role: string) {
     answersStored: counter('parley_answers_stored_total', 'Syncs that made or changed an answer'),
     answersRepeated: counter('parley_answers_repeated_total', 'Accepted syncs that were known already'),
     answersQuarantined: counter('parley_answers_quarantined_total', 'Accepted syncs that could not be stored'),
-    answerStoreDelay: histogram('parley_answer_store_delay_seconds', 'From receipt to commit', STORE_DELAY_SECONDS),
+    answerStoreDelay: histogram(
+      'parley_answer_store_delay_seconds',
+      'From receipt to commit, of the first answer of each group that was queued together',
+      STORE_DELAY_SECONDS,
+    ),
     queueJobs: gauge('parley_queue_jobs', 'Jobs in the queue', ['queue', 'state']),
     queueOldest: gauge('parley_queue_oldest_waiting_seconds', 'Age of the oldest job that is not done', ['queue']),
     ready: gauge('parley_ready', '1 when the process takes requests or jobs, as /readyz says'),

@@ -159,12 +159,15 @@ async function closeAll(lines: (Line | undefined)[], connection: { close(): Prom
   for (const end of ended) if (end.status === 'rejected') throw end.reason;
 }
 
-/** A job's payload, checked. An unknown name or version is left to a worker that knows it. */
+/**
+ * A job's payload, checked, as it came: a copy would be as much to hold until it is stored. An unknown name or version is
+ * left to a worker that knows it.
+ */
 function read<N extends JobName>(job: Pick<HeldJob, 'name' | 'data'>, name: N): JobPayload<N> {
   const parsed = JOBS[name].safeParse(job.data);
   if (job.name !== name) throw new UnknownJob(`this worker does not know the job ${job.name}`);
   if (!parsed.success) throw new UnknownJob(`this worker does not know this ${name}: ${parsed.error.message}`);
-  return parsed.data as JobPayload<N>;
+  return job.data as JobPayload<N>;
 }
 
 async function dispatch(handlers: Handlers, job: HeldJob): Promise<void> {

@@ -246,9 +246,8 @@ function inTurns(answers: AcceptedAnswer[]): AcceptedAnswer[][] {
   const turns: AcceptedAnswer[][] = [];
   const taken = new Map<string, number>();
   for (const answer of answers) {
-    const key = `${answer.tenant_id}${answer.id}`;
-    const turn = taken.get(key) ?? 0;
-    taken.set(key, turn + 1);
+    const turn = taken.get(answer.id) ?? 0;
+    taken.set(answer.id, turn + 1);
     const inThatTurn = turns[turn];
     if (inThatTurn) inThatTurn.push(answer);
     else turns.push([answer]);
@@ -312,6 +311,7 @@ async function writeTurn(session: Session, answers: AcceptedAnswer[]) {
   const told = new Map<string, Counted | null>();
   for (const row of rows) if (row.tenant_id !== null) told.set(keyOf(row), row.revised_from);
   const untold = rows[0]?.count === answers.length ? null : undefined;
+  if (told.size === 0) return () => untold;
   return (answer: AcceptedAnswer): Counted | null | undefined => {
     const revisedFrom = told.get(keyOf(answer));
     return revisedFrom === undefined ? untold : revisedFrom;

@@ -47,7 +47,8 @@ export function openWorker(
   const suspects: Suspects = {
     async recordAlone(flush) {
       const { answers } = flush;
-      countRecorded({ metrics, log }, await cell.store({ flush: flush.flush, sealed: answers.map(seal) }), answers);
+      const counts = await cell.store({ flush: flush.flush, sealed: answers.map(seal) });
+      countRecorded({ metrics, log }, counts, answers.slice(0, 1));
     },
     async giveUp(answer, reason) {
       countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);

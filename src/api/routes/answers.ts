@@ -55,9 +55,9 @@ const recordAnswers = operation({
 
   async handle({ caller, body, bodyBytes, receivedAt }, { judge, queue, rejections, metrics }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
-    const { receipts, accepted, marks } = await judge.judge(caller, sync);
+    const { receipts, accepted } = await judge.judge(caller, sync);
     if (accepted.length > 0) await queue.enqueue(accepted, bodyBytes);
-    judge.remember(caller.tenantId, marks);
+    judge.remember(accepted);
     const rejected = receipts.filter(receipt => receipt.status === 'rejected');
     for (const { code } of rejected) metrics.answersRejected.inc({ reason: code ?? 'validation-failed' });
     if (rejected.length > 0) rejections.add(caller.tenantId, rejected.length);

@@ -41,19 +41,26 @@ export async function recordFlush(storage: Storage, flush: Flush): Promise<Recor
   }
 }
 
-/** Adds what became of answers to the metrics, and tells of those that could not be stored. */
+/**
+ * Adds what became of answers to the metrics, and tells of those that could not be stored.
+ *
+ * `firsts` are the first answers of what was recorded together: those beside them came in the same moment.
+ */
 export function countRecorded(
   { metrics, log }: Pick<RecordAnswersDeps, 'metrics' | 'log'>,
   counts: RecordedCounts,
-  answers: readonly { received_at: string }[],
+  firsts: readonly { received_at: string }[],
 ): void {
   metrics.answersStored.inc(counts.stored);
   metrics.answersRepeated.inc(counts.repeated);
   metrics.answersQuarantined.inc(counts.quarantined);
   if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers went to the quarantine');
   const now = Date.now();
-  for (const answer of answers) metrics.answerStoreDelay.observe((now - Date.parse(answer.received_at)) / 1000);
+  for (const { received_at } of firsts) metrics.answerStoreDelay.observe((now - Date.parse(received_at)) / 1000);
 }
+
+const countAnswers = (flushes: readonly Flush[]): number =>
+  flushes.reduce((sum, flush) => sum + flush.answers.length, 0);
 
 /**
  * Stores the answers of a job together with those of the jobs beside it, in one transaction.
@@ -64,9 +71,12 @@ export function countRecorded(
  */
 export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnswersDeps) {
   const count = (flushes: Flush[], counts: RecordedCounts) => {
-    const answers = flushes.flatMap(flush => flush.answers);
-    metrics.workerBatchRows.observe(answers.length);
-    countRecorded({ metrics, log }, counts, answers);
+    metrics.workerBatchRows.observe(countAnswers(flushes));
+    countRecorded(
+      { metrics, log },
+      counts,
+      flushes.flatMap(flush => flush.answers.slice(0, 1)),
+    );
   };
 
   const recordApart = async (flush: Flush) => count([flush], await recordFlush(storage, flush));
@@ -75,7 +85,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
     spans?.note({
       'parley.flushes': flushes.length,
-      'parley.answers': flushes.reduce((sum, flush) => sum + flush.answers.length, 0),
+      'parley.answers': countAnswers(flushes),
     });
     try {
       count(flushes, await recordAnswers(storage, flushes));

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { v4 } from 'uuid';
+import { describe, expect, test } from 'vitest';
+import { createSyncMemory } from '../../src/api/sync-memory.ts';
+import { type AcceptedAnswer, AnswerState, compareSyncs } from '../../src/domain/answers.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
+
+const digest = (content: number): string => `${content}${'x'.repeat(21)}`;
+const aSync = (fields: Partial<AcceptedAnswer> = {}): AcceptedAnswer =>
+  anAcceptedAnswer({ content_hash: digest(0), ...fields });
+
+describe('the memory of syncs', () => {
+  test('compares with the newest sync of an answer as the rules between two syncs say', () => {
+    const { tenant_id, id, question_id, identity } = aSync();
+    const cards = [v4(), v4()];
+    const sync = fc
+      .record({
+        revision: fc.constantFrom(1, 2, 2_147_483_647),
+        state: fc.constantFrom(...AnswerState.options),
+        card: fc.nat(1),
+        content: fc.nat(1),
+      })
+      .map(({ card, content, ...fields }) =>
+        aSync({
+          ...{ tenant_id, id, question_id, identity, ...fields },
+          card_id: cards[card] as string,
+          content_hash: digest(content),
+        }),
+      );
+    fc.assert(
+      fc.property(fc.array(sync, { maxLength: 8 }), syncs => {
+        const memory = createSyncMemory();
+        let newest: AcceptedAnswer | undefined;
+        for (const incoming of syncs) {
+          const comparison = newest ? compareSyncs(newest, incoming) : 'newer';
+          expect(memory.compare(incoming)).toBe(comparison);
+          memory.keep(incoming);
+          if (comparison === 'newer') newest = incoming;
+        }
+      }),
+    );
+  });
+
+  test('keeps what became known since, where that is newer', () => {
+    const memory = createSyncMemory();
+    const first = aSync({ state: 'partial' });
+    const second = { ...first, revision: 2, content_hash: digest(1) };
+    memory.keep(second);
+    memory.keep(first);
+    expect(memory.compare(second)).toBe('duplicate');
+    expect(memory.compare(first)).toBe('superseded');
+  });
+
+  test('knows nothing of one tenant when another one uses the same id', () => {
+    const memory = createSyncMemory();
+    const one = aSync();
+    const other = aSync({ id: one.id, tenant_id: v4(), card_id: v4() });
+    memory.keep(one);
+    expect(memory.compare(other)).toBe('newer');
+    memory.keep(other);
+    expect(memory.compare(other)).toBe('duplicate');
+    expect(memory.compare(one)).toBe('newer');
+  });
+
+  test('remembers the last 25,000 syncs, and forgets what is older than 50,000', () => {
+    const memory = createSyncMemory();
+    const syncs = Array.from({ length: 80_000 }, () => aSync());
+    for (const sync of syncs) memory.keep(sync);
+    expect(syncs.slice(-25_000).every(sync => memory.compare(sync) === 'duplicate')).toBe(true);
+    expect(syncs.slice(0, 30_000).every(sync => memory.compare(sync) === 'newer')).toBe(true);
+  });
+});
