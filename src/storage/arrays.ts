@@ -1,4 +1,4 @@
-/** A value that its type can not hold, with the code by which PostgreSQL itself refuses such a one. */
+/** A value that its type can't hold, with the code by which PostgreSQL itself refuses such a one. */
 class UnfitValue extends Error {
   readonly code: string;
 
@@ -75,7 +75,7 @@ interface Element {
 
 const NONE = -1;
 
-/** Elements of one length, in bytes; `put` throws what can not be one. */
+/** Elements of one length, in bytes; `put` throws what can't be one. */
 const fixed = (oid: number, length: number, put: (out: Bytes, value: never) => void): Element => ({
   oid,
   put(out, values) {
@@ -188,7 +188,7 @@ const out = new Bytes();
  *
  * As text it would be taken apart character by character, and each element read anew: an eighth of what PostgreSQL
  * spends on storing an answer. Elements are null, numbers, booleans, text, or any JSON, as the type says; times are
- * text (ISO 8601) or milliseconds since 1970. Throws what can not be of the type as PostgreSQL would, with its code.
+ * text (ISO 8601) or milliseconds since 1970. What can't be of the type is refused as PostgreSQL would, with its code.
  */
 export function toArray(values: readonly unknown[], type: ElementType): Buffer {
   const { oid, put } = ELEMENTS[type];

@@ -1,4 +1,5 @@
 import { type ElementType, toArray } from './arrays.ts';
+
 /** Conditions of a `where`, each with its parameters numbered as they come. */
 export interface Where {
   /** Adds `condition`, in which `$` stands for each of `values` in turn. */
@@ -29,7 +30,7 @@ export function createWhere(): Where {
 /**
  * Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`.
  *
- * Each column's values are such as its type takes them (`toArray`); which can not be of it are thrown as PostgreSQL would.
+ * Each column's values are such as its type takes them (`toArray`); what can't be of it is refused as PostgreSQL would.
  */
 export function unnest<Row>(
   rows: readonly Row[],

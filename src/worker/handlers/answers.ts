@@ -59,8 +59,7 @@ export function countRecorded(
   for (const { received_at } of firsts) metrics.answerStoreDelay.observe((now - Date.parse(received_at)) / 1000);
 }
 
-const countAnswers = (flushes: readonly Flush[]): number =>
-  flushes.reduce((sum, flush) => sum + flush.answers.length, 0);
+const sizeOf = (flushes: readonly Flush[]): number => flushes.reduce((sum, flush) => sum + flush.answers.length, 0);
 
 /**
  * Stores the answers of a job together with those of the jobs beside it, in one transaction.
@@ -71,7 +70,7 @@ const countAnswers = (flushes: readonly Flush[]): number =>
  */
 export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnswersDeps) {
   const count = (flushes: Flush[], counts: RecordedCounts) => {
-    metrics.workerBatchRows.observe(countAnswers(flushes));
+    metrics.workerBatchRows.observe(sizeOf(flushes));
     countRecorded(
       { metrics, log },
       counts,
@@ -85,7 +84,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
     spans?.note({
       'parley.flushes': flushes.length,
-      'parley.answers': countAnswers(flushes),
+      'parley.answers': sizeOf(flushes),
     });
     try {
       count(flushes, await recordAnswers(storage, flushes));
