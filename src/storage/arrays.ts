@@ -42,7 +42,7 @@ class Bytes {
     this.byte(value);
   }
 
-  /** The product of two safe integers, exact where it is none itself; the second is at most 2²⁰. */
+  /** The product of two safe integers, exact even where it is too large for one; `times` is at most 2²⁰. */
   int64(value: number, times = 1): void {
     const low = (value >>> 0) * times;
     const high = Math.floor(value / 2 ** 32) * times + Math.floor(low / 2 ** 32);
@@ -75,30 +75,31 @@ interface Element {
 
 const NONE = -1;
 
+/** Puts values one by one, and that there is none where there is none. */
+function putEach<T>(out: Bytes, values: readonly unknown[], put: (value: T) => void): void {
+  for (const value of values)
+    if (value === null || value === undefined) {
+      out.reserve(4);
+      out.int32(NONE);
+    } else put(value as T);
+}
+
 /** Elements of one length, in bytes; `put` throws what can't be one. */
-const fixed = (oid: number, length: number, put: (out: Bytes, value: never) => void): Element => ({
+const fixed = <T>(oid: number, length: number, put: (out: Bytes, value: T) => void): Element => ({
   oid,
   put(out, values) {
     out.reserve((4 + length) * values.length);
-    for (const value of values)
-      if (value === null || value === undefined) out.int32(NONE);
-      else {
-        out.int32(length);
-        put(out, value as never);
-      }
+    putEach<T>(out, values, value => {
+      out.int32(length);
+      put(out, value);
+    });
   },
 });
 
 /** Elements of any length. */
-const varying = (oid: number, put: (out: Bytes, value: never) => void): Element => ({
+const varying = <T>(oid: number, put: (out: Bytes, value: T) => void): Element => ({
   oid,
-  put(out, values) {
-    for (const value of values)
-      if (value === null || value === undefined) {
-        out.reserve(4);
-        out.int32(NONE);
-      } else put(out, value as never);
-  },
+  put: (out, values) => putEach<T>(out, values, value => put(out, value)),
 });
 
 /** Where the digits of a UUID stand in its text, two for each byte, and where its dashes do (RFC 9562, section 4). */
@@ -130,16 +131,11 @@ const UUID: Element = {
     out.reserve((4 + 16) * values.length);
     const text = Buffer.from(values.join('')); // of all at once: one by one they are slow to be read
     let start = 0;
-    for (const value of values) {
-      if (value === null || value === undefined) {
-        out.int32(NONE);
-        continue;
-      }
+    putEach<string>(out, values, value => {
       out.int32(16);
-      if ((value as string).length !== UUID_LENGTH || !putUuid(out, text, start))
-        throw new UnfitValue(value, 'uuid', INVALID_TEXT);
+      if (value.length !== UUID_LENGTH || !putUuid(out, text, start)) throw new UnfitValue(value, 'uuid', INVALID_TEXT);
       start += UUID_LENGTH;
-    }
+    });
   },
 };
 

@@ -59,7 +59,8 @@ export function countRecorded(
   for (const { received_at } of firsts) metrics.answerStoreDelay.observe((now - Date.parse(received_at)) / 1000);
 }
 
-const sizeOf = (flushes: readonly Flush[]): number => flushes.reduce((sum, flush) => sum + flush.answers.length, 0);
+const numberOfAnswers = (flushes: readonly Flush[]): number =>
+  flushes.reduce((sum, flush) => sum + flush.answers.length, 0);
 
 /**
  * Stores the answers of a job together with those of the jobs beside it, in one transaction.
@@ -70,7 +71,7 @@ const sizeOf = (flushes: readonly Flush[]): number => flushes.reduce((sum, flush
  */
 export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnswersDeps) {
   const count = (flushes: Flush[], counts: RecordedCounts) => {
-    metrics.workerBatchRows.observe(sizeOf(flushes));
+    metrics.workerBatchRows.observe(numberOfAnswers(flushes));
     countRecorded(
       { metrics, log },
       counts,
@@ -84,7 +85,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
     spans?.note({
       'parley.flushes': flushes.length,
-      'parley.answers': sizeOf(flushes),
+      'parley.answers': numberOfAnswers(flushes),
     });
     try {
       count(flushes, await recordAnswers(storage, flushes));
