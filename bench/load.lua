@@ -38,12 +38,21 @@ function init(args)
   index = tonumber(args[2]) % count
 end
 
+-- The numbers below 4096 as three hexadecimal digits: an id is made for every answer, beside the programs that are measured.
+local digits = {}
+for number = 0, 4095 do digits[number] = string.format('%03x', number) end
+
 -- A UUID of version 7 (RFC 9562): its time grows with every id, as on clients that send as they go.
+local stem, high = '', ''
 local function id()
   minted = minted + 1
-  local time = string.format('%012x', started + math.floor(minted / 16))
-  return time:sub(1, 8) .. '-' .. time:sub(9, 12) .. string.format('-7%03x-', minted % 4096) .. tag
-    .. string.format('%07x', minted)
+  if minted % 16 == 0 or stem == '' then
+    local time = string.format('%012x', started + math.floor(minted / 16))
+    stem = time:sub(1, 8) .. '-' .. time:sub(9, 12) .. '-7'
+  end
+  if minted % 4096 == 0 or high == '' then high = string.format('%04x', math.floor(minted / 4096)) end
+  local low = digits[minted % 4096]
+  return stem .. low .. '-' .. tag .. high .. low
 end
 
 function request()

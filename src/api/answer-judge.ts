@@ -10,7 +10,7 @@ import {
   type Rejection,
 } from '../domain/answers.ts';
 import { describeIssues } from '../domain/validation.ts';
-import type { KeyCaller, UserCaller } from './authentication/caller.ts';
+import { type KeyCaller, type UserCaller, userName } from './authentication/caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';
@@ -33,8 +33,8 @@ export interface Judgement {
 }
 
 export interface AnswerJudge {
-  /** Judges every item by itself, from memory alone (contract section 4). */
-  judge(caller: Sender, sync: Sync): Promise<Judgement>;
+  /** Judges every item by itself, from memory alone (contract section 4); at once where the catalog is at hand. */
+  judge(caller: Sender, sync: Sync): Judgement | Promise<Judgement>;
   /** To be called when what was accepted is durable: later syncs of these ids are compared with it. */
   remember(accepted: readonly AcceptedAnswer[]): void;
 }
@@ -59,30 +59,45 @@ class Rejected extends Error {
 export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJudge {
   const memory = createSyncMemory();
 
+  const judgeItem = (
+    item: unknown,
+    parsed: ParsedItem,
+    accept: (item: ParsedItem) => AcceptedAnswer,
+    accepted: AcceptedAnswer[],
+  ): Receipt => {
+    try {
+      const answer = accept(parsed);
+      const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
+      const before = accepted.findLast(other => other.id === answer.id);
+      const comparison = before ? compareSyncs(before, answer) : memory.compare(answer);
+      if (comparison === 'revision-conflict')
+        throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
+      if (comparison !== 'newer') return { id, revision: answer.revision, status: comparison };
+      accepted.push(answer);
+      return { id, revision: answer.revision, status: 'accepted' };
+    } catch (error) {
+      if (error instanceof Rejected) return rejection(item, error);
+      throw error;
+    }
+  };
+
+  const judgeAll = (caller: Sender, sync: Sync, items: ParsedItem[], tenant: TenantCatalog): Judgement => {
+    const stamp = stampOf(sync);
+    const idsOf = cardIdsFor(caller, cardIds);
+    const accept = (item: ParsedItem) => acceptItem(item, caller, stamp, tenant, idsOf);
+    const accepted: AcceptedAnswer[] = [];
+    const receipts = sync.answers.map((item, index) => judgeItem(item, items[index] as ParsedItem, accept, accepted));
+    return { receipts, accepted };
+  };
+
   return {
-    async judge(caller, sync) {
+    judge(caller, sync) {
       const items = sync.answers.map(parseItem);
-      const tenant = await catalogFor(items, caller.tenantId, sync.receivedAt, catalog);
-      const stamp = stampOf(sync);
-      const idsOf = cardIdsFor(caller, cardIds);
-      const accepted: AcceptedAnswer[] = [];
-      const receipts = sync.answers.map((item, index) => {
-        try {
-          const answer = acceptItem(items[index] as ParsedItem, caller, stamp, tenant, idsOf);
-          const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
-          const before = accepted.findLast(other => other.id === answer.id);
-          const comparison = before ? compareSyncs(before, answer) : memory.compare(answer);
-          if (comparison === 'revision-conflict')
-            throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
-          if (comparison !== 'newer') return { id, revision: answer.revision, status: comparison };
-          accepted.push(answer);
-          return { id, revision: answer.revision, status: 'accepted' as const };
-        } catch (error) {
-          if (error instanceof Rejected) return rejection(item, error);
-          throw error;
-        }
-      });
-      return { receipts, accepted };
+      const held = catalog.held(caller.tenantId);
+      if (held && knowsAll(held, items)) return judgeAll(caller, sync, items, held);
+      return catalogFor(items, caller.tenantId, sync.receivedAt, catalog).then(tenant =>
+        judgeAll(caller, sync, items, tenant),
+      );
     },
 
     remember(accepted) {
@@ -125,10 +140,14 @@ async function catalogFor(
   catalog: Catalog,
 ): Promise<TenantCatalog> {
   const tenant = await catalog.of(tenantId);
-  const isKnown = (item: ParsedItem) =>
-    item instanceof Rejected || tenant.version(item.question_id, item.question_version) !== undefined;
-  return items.every(isKnown) ? tenant : catalog.readAfter(tenantId, receivedAt);
+  return knowsAll(tenant, items) ? tenant : catalog.readAfter(tenantId, receivedAt);
 }
+
+/** Whether a catalog has every version that items name. */
+const knowsAll = (tenant: TenantCatalog, items: ParsedItem[]): boolean =>
+  items.every(
+    item => item instanceof Rejected || tenant.version(item.question_id, item.question_version) !== undefined,
+  );
 
 /** What the service notes of a sync in each of its answers. */
 interface Stamp extends Pick<AcceptedAnswer, 'received_at' | 'clock_skew_ms'> {
@@ -155,7 +174,7 @@ function acceptItem(
   const owner = ownerOf(answer, caller);
   const cardId = checkCard(answer, caller, owner, cardIds);
   checkQuestion(answer, tenant, stamp.receivedAt);
-  return {
+  const accepted: AcceptedAnswer = {
     tenant_id: caller.tenantId,
     id: answer.id,
     identity: owner.identity,
@@ -171,10 +190,12 @@ function acceptItem(
     answered_at: answer.answered_at?.toISOString() ?? null,
     duration_ms: answer.duration_ms ?? null,
     metadata: answer.metadata,
-    content_hash: contentHash(answer),
+    content_hash: '',
     clock_skew_ms: stamp.clock_skew_ms,
     received_at: stamp.received_at,
   };
+  accepted.content_hash = contentHash(accepted);
+  return accepted;
 }
 
 function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
@@ -185,7 +206,8 @@ function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
   }
   if (answer.identity === undefined)
     throw new Rejected('validation-failed', 'must name the user when an API key sends the answer', '/identity');
-  return { tenantId: caller.tenantId, identity: answer.identity, verified: true };
+  const owner = { tenantId: caller.tenantId, identity: answer.identity, verified: true };
+  return { ...owner, user: userName(owner) };
 }
 
 /** The ids of whoever a sender may name; of a user, who is one and the same for all items, they are looked up once. */
@@ -227,7 +249,7 @@ const inOrder = (record: Record<string, unknown>): [string, unknown][] =>
   Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
 
 /** A digest of everything that the client said, by which two syncs of one revision are the same or not. */
-function contentHash(answer: NewAnswer): string {
+function contentHash(answer: AcceptedAnswer): string {
   const { state, question_version, values, comment, displayed_at, answered_at, duration_ms, metadata } = answer;
   const said = [
     state,
@@ -236,10 +258,10 @@ function contentHash(answer: NewAnswer): string {
       step,
       value !== null && typeof value === 'object' ? inOrder(value as never) : value,
     ]),
-    comment ?? null,
-    displayed_at ?? null,
-    answered_at ?? null,
-    duration_ms ?? null,
+    comment,
+    displayed_at,
+    answered_at,
+    duration_ms,
     inOrder(metadata),
   ];
   return hash('sha256', JSON.stringify(said), 'base64url').slice(0, 22);

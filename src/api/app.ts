@@ -8,24 +8,50 @@ import { addDocuments } from './documents.ts';
 import { holdHeaders } from './header-list.ts';
 import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
 import { measure } from './middleware/measure.ts';
-import { problem } from './middleware/problem.ts';
-import { requestId } from './middleware/request-id.ts';
+import { replyWithProblem } from './middleware/problem.ts';
+import { nameRequest } from './middleware/request-id.ts';
 import { trace } from './middleware/trace.ts';
-import { wellFormed } from './middleware/well-formed.ts';
+import { requireWellFormed } from './middleware/well-formed.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { runOperation } from './run-operation.ts';
 import { securityHeadersOf } from './security-headers.ts';
 
-/** The application: what every request passes, in order. Authentication to reply is one operation's business. */
+/**
+ * The application: what every request passes, in order. Authentication to reply is one operation's business.
+ *
+ * It is one function because as middleware each of these is one more promise for every request (docs/performance.md).
+ */
 export function createApp(deps: ApiDeps): Koa {
   const app = new Koa();
-  app.silent = true; // whatever escapes is logged by `problem`, once
-  holdHeaders(app, securityHeadersOf(deps.config.BASE_URL));
-  app.use(requestId());
-  if (deps.spans) app.use(trace(deps.spans));
-  app.use(measure(deps)).use(problem(deps)).use(wellFormed()).use(createRoutes(deps));
-  return app;
+  app.silent = true; // whatever escapes is logged by `replyWithProblem`, once
+  const writeHead = holdHeaders(app, securityHeadersOf(deps.config.BASE_URL));
+  const route = createRoutes(deps);
+
+  const serve = async (ctx: Context): Promise<void> => {
+    const measured = measure(ctx, deps);
+    try {
+      requireWellFormed(ctx);
+      await route(ctx, nothing);
+      if (ctx.status === 404 && ctx.body == null && !ctx.state.handled)
+        throw new Problem('resource-not-found', 'There is nothing at this path.');
+    } catch (error) {
+      replyWithProblem(ctx, error, deps);
+    } finally {
+      if (deps.isStopping()) ctx.set('Connection', 'close'); // asked last: it may have begun while the request was under way
+      measured();
+    }
+    writeHead(ctx);
+  };
+
+  const { spans } = deps;
+  return app.use(ctx => {
+    nameRequest(ctx);
+    return spans ? trace(spans, ctx, () => serve(ctx)) : serve(ctx);
+  });
 }
+
+/** What comes after the routes. */
+const nothing = async (): Promise<void> => undefined;
 
 const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 

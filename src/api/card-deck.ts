@@ -26,16 +26,10 @@ export interface Hand {
 }
 
 interface HeldHand extends Hand {
-  /** The name of its owner. */
-  owner: string;
+  /** The name of its user in full: two may share a digest. */
+  user: string;
   catalog: TenantCatalog;
   validUntil: number;
-}
-
-interface Owner {
-  digest: string;
-  /** In full: two identities may share a digest. */
-  name: string;
 }
 
 export interface CardDeck {
@@ -53,8 +47,8 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
   const hands = new LRUCache<string, HeldHand>({ max: MAX_HANDS });
   /** Hands being dealt. A notice takes them out, so that what was read before it is not kept. */
   const dealing = new Map<string, symbol>();
-  /** Who callers are, who stay the same objects while their tokens are remembered. */
-  const owners = new WeakMap<UserCaller, Owner>();
+  /** The digests of callers, who stay the same objects while their tokens are remembered. */
+  const digestsOf = new WeakMap<UserCaller, string>();
 
   notices.onRecords(digests => {
     for (const digest of digests) {
@@ -67,14 +61,13 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
     dealing.clear();
   });
 
-  const ownerOf = (caller: UserCaller): Owner => {
-    const known = owners.get(caller);
+  const digestOf = (caller: UserCaller): string => {
+    const known = digestsOf.get(caller);
     if (known) return known;
     const { tenantId, identity, verified } = caller;
     const digest = recordDigest({ tenant_id: tenantId, identity, identity_verified: verified });
-    const owner = { digest, name: `${tenantId} ${verified} ${identity}` };
-    owners.set(caller, owner);
-    return owner;
+    digestsOf.set(caller, digest);
+    return digest;
   };
 
   /** Once for each catalog that does not know of one yet: no fetch after the first pays for it. */
@@ -98,15 +91,16 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
 
   return {
     async deal(caller, limit, now) {
-      const tenant = await catalog.of(caller.tenantId);
+      const tenant = catalog.held(caller.tenantId) ?? (await catalog.of(caller.tenantId));
       if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(caller, tenant, limit, now);
-      const { digest, name: owner } = ownerOf(caller);
+      const { user } = caller;
+      const digest = digestOf(caller);
       const held = hands.peek(digest);
-      if (held && held.owner === owner && held.catalog === tenant && now.getTime() < held.validUntil) return held;
+      if (held && held.user === user && held.catalog === tenant && now.getTime() < held.validUntil) return held;
       const turn = Symbol(digest);
       dealing.set(digest, turn);
       try {
-        const hand = { ...(await dealAnew(caller, tenant, limit, now)), owner, catalog: tenant };
+        const hand = { ...(await dealAnew(caller, tenant, limit, now)), user, catalog: tenant };
         if (dealing.get(digest) === turn) hands.set(digest, hand);
         return hand;
       } finally {

@@ -1,13 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { stringify } from 'uuid';
 import type { Keychain } from '../platform/secrets.ts';
+import type { UserCaller } from './authentication/caller.ts';
 
 /** Whose card of which question. */
-export interface CardOwner {
-  tenantId: string;
-  identity: string;
-  verified: boolean;
-}
+export type CardOwner = Pick<UserCaller, 'tenantId' | 'identity' | 'verified' | 'user'>;
 
 /**
  * Makes the deterministic ids of an owner's cards, by question: the same on every device and fetch, and checked without
@@ -27,12 +24,11 @@ const MAX_IDS = 50;
 export function createCardIds(keychain: Keychain): CardIds {
   const remembered = new LRUCache<string, Map<string, string>>({ max: MAX_OWNERS });
 
-  const idsOf = ({ tenantId, identity, verified }: CardOwner): Map<string, string> => {
-    const name = `${tenantId}${verified}${identity}`;
-    const known = remembered.peek(name);
+  const idsOf = ({ user }: CardOwner): Map<string, string> => {
+    const known = remembered.peek(user);
     if (known) return known;
     const ids = new Map<string, string>();
-    remembered.set(name, ids);
+    remembered.set(user, ids);
     return ids;
   };
 

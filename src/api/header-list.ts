@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 
 type HeaderValue = string | string[];
 
@@ -41,22 +41,15 @@ function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void
  * 17 headers of a reply that cost as much as the rest of Koa (docs/performance.md). Node checks the list when it is
  * written. Everything else of Koa works as before, because it sets headers through these methods alone.
  *
- * `ofEvery` are the headers that every response begins with, whatever becomes of it.
+ * `ofEvery` are the headers that every response begins with, whatever becomes of it. Gives what writes the head of a
+ * response, to be called when all have spoken; Koa then sends the body.
  */
-export function holdHeaders(app: Koa, ofEvery: Record<string, string>): void {
+export function holdHeaders(app: Koa, ofEvery: Record<string, string>): (ctx: Context) => void {
   const first: HeaderList = { keys: [], flat: [] };
   for (const [name, value] of Object.entries(ofEvery)) put(first, name, value);
   const listOf = (holder: Holder): HeaderList => {
     holder.list ??= { keys: first.keys.slice(), flat: first.flat.slice() };
     return holder.list;
-  };
-
-  /** Writes the head when everything below has spoken; Koa then sends the body. */
-  const writeHead = async (ctx: Context, next: Next): Promise<void> => {
-    await next();
-    if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // takes the headers of a body off
-    const { flat } = listOf(ctx.response as unknown as Holder);
-    ctx.res.writeHead(ctx.status, flat as string[]);
   };
 
   Object.assign(app.response, {
@@ -81,5 +74,9 @@ export function holdHeaders(app: Koa, ofEvery: Record<string, string>): void {
       flat.splice(2 * place, 2);
     },
   });
-  app.use(writeHead);
+  return ctx => {
+    if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // takes the headers of a body off
+    const { flat } = listOf(ctx.response as unknown as Holder);
+    ctx.res.writeHead(ctx.status, flat as string[]);
+  };
 }

@@ -93,7 +93,7 @@ export interface OperationDefinition<
   /** Problems of its own, beside those that its credentials, query and body bring along. */
   problems?: ProblemCode[];
   /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them. */
-  admit?(request: Admission<z.output<Params>>, deps: ApiDeps): Promise<void>;
+  admit?(request: Admission<z.output<Params>>, deps: ApiDeps): unknown;
   handle(
     request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
     deps: ApiDeps,
@@ -105,7 +105,7 @@ export type Operation = Omit<
   OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>,
   'admit' | 'handle'
 > & {
-  admit?(request: Admission<never>, deps: ApiDeps): Promise<void>;
+  admit?(request: Admission<never>, deps: ApiDeps): unknown;
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
 

@@ -24,7 +24,11 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 type AnyRequest = OperationRequest<never, never, never, never>;
 
-/** Serves one request by an operation: who asks, what was sent, the handler, the reply. */
+/**
+ * Serves one request by an operation: who asks, what was sent, the handler, the reply.
+ *
+ * Nothing is awaited that is there already: a promise for each step is work for every request (docs/performance.md).
+ */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
   const crossOrigin = isCrossOrigin(operation);
   const parseParams = createParamsParser(operation);
@@ -40,7 +44,10 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const receivedAt = deps.now();
     const authorization = authorizationOf(ctx.req);
-    const caller = operation.credentials.length > 0 ? await identify(ctx, operation, authorization, deps) : undefined;
+    const { credentials } = operation;
+    const identified = credentials.length > 0 ? authenticate(ctx.req, authorization, credentials, deps) : undefined;
+    const caller = identified instanceof Promise ? await identified : identified;
+    if (caller) admitCaller(ctx, caller, operation, deps);
     const admission = {
       params: parseParams(ctx.params) as never,
       header: (name: string) => ctx.req.headers[name] as string | undefined,
@@ -49,10 +56,12 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
       requestId: ctx.state.requestId as string,
       limitIssue: (scope: IssueLimit, key: string) => limitIssue(ctx, deps, scope, key),
     };
-    if (operation.admit) await operation.admit(admission, deps);
+    const admitted = operation.admit?.(admission, deps);
+    if (admitted instanceof Promise) await admitted;
     const query = parseQuery(ctx.querystring);
     const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
-    const read = announcesBody ? await readBody(ctx, maxBytes) : undefined;
+    const reading = announcesBody ? readBody(ctx, maxBytes) : undefined;
+    const read = reading instanceof Promise ? await reading : reading;
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
 
     const context = () => cursorContext(operation, caller, ctx);
@@ -103,16 +112,10 @@ function act(
   });
 }
 
-async function identify(
-  ctx: Context,
-  { credentials, right }: Operation,
-  authorization: string | undefined,
-  deps: ApiDeps,
-): Promise<Caller> {
-  const caller = await authenticate(ctx.req, authorization, credentials, deps);
+/** Throws for a caller who is beyond a limit or lacks the right. */
+function admitCaller(ctx: Context, caller: Caller, { credentials, right }: Operation, deps: ApiDeps): void {
   limitCaller(ctx, caller, deps);
   authorize(caller, credentials, right);
-  return caller;
 }
 
 /** A schema that is compiled when it is first used, to a third of its time: all of them would take the start 65 ms. */

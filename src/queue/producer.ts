@@ -105,11 +105,12 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     health = { reachable: false, reasons: [reason], relaxed: [], waitingJobs: health.waitingJobs };
   };
 
-  const refuseWhileUnfit = () => {
+  /** Why no answers are taken, as a refusal; nothing while they are. */
+  const findUnfit = (): Problem | undefined => {
     const full = unseenBytes > roomBytes;
-    if (!full && health.reasons.length === 0) return;
+    if (!full && health.reasons.length === 0) return undefined;
     const reasons = full ? [...health.reasons, 'its memory is as full as it may be'] : health.reasons;
-    throw refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
+    return refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
   };
 
   const judge = (durability: Durability, waitingJobs: number): QueueHealth => {
@@ -181,7 +182,8 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   };
 
   const flush = async (batches: Batch[]): Promise<undefined[]> => {
-    refuseWhileUnfit(); // it may have come to light while these waited: then they do not wait for a time-out of their own
+    const unfit = findUnfit();
+    if (unfit) throw unfit; // it came to light while these waited: then they do not wait for a time-out of their own
     const number = numbers.take();
     const id = numberUuid(numbers.producer, number);
     const trace = spans?.carrier();
@@ -207,6 +209,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     }
     numbers.end(number, true);
     metrics.queueFlushes.inc({ outcome: 'written' });
+    metrics.answersAccepted.inc(answers.length);
     return batches.map(() => undefined);
   };
 
@@ -239,12 +242,13 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
   });
 
   return {
-    async enqueue(answers, bytes) {
-      if (stopped) throw new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 });
-      refuseWhileUnfit();
+    enqueue(answers, bytes) {
+      const refusal = stopped
+        ? new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 })
+        : findUnfit();
+      if (refusal) return Promise.reject(refusal);
       unseenBytes += bytes + answers.length * OVERHEAD_BYTES;
-      await group.add({ answers, bytes });
-      metrics.answersAccepted.inc(answers.length);
+      return group.add({ answers, bytes });
     },
     refuseWhileBusy() {
       if (group.waitedMs < MAX_WAIT_MS) return;

@@ -3,7 +3,7 @@ import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem, type ProblemCode } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
 import { CLOCK_LEEWAY_SECONDS, TOKEN_HEADER, TOKEN_LIFETIME_SECONDS, TOKEN_MAX_BYTES } from '../../domain/tokens.ts';
-import type { UserCaller } from './caller.ts';
+import { type UserCaller, userName } from './caller.ts';
 import type { KeyRing, RingKey } from './key-ring.ts';
 
 type JsonObject = Record<string, unknown>;
@@ -136,12 +136,12 @@ export async function verifyAccessToken(
   const expiresAt = checkTimes(claims, now);
   const identity = readIdentity(claims);
   const verified = key.row.kind === 'server';
+  const whose = { tenantId: key.row.tenant_id, identity, verified };
   const caller: UserCaller = {
     kind: verified ? 'access-token' : 'public-access-token',
-    tenantId: key.row.tenant_id,
+    ...whose,
     keyId: key.row.id,
-    identity,
-    verified,
+    user: userName(whose),
     expiresAt,
   };
   const ends = [

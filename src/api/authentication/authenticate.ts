@@ -5,7 +5,7 @@ import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
 import type { ApiDeps } from '../deps.ts';
 import { countHeader } from '../middleware/well-formed.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
-import type { Caller, CredentialKind } from './caller.ts';
+import type { Caller, CredentialKind, KeyCaller, UserCaller } from './caller.ts';
 import { authenticateSession } from './sessions.ts';
 
 /** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
@@ -26,15 +26,21 @@ const METHODS = {
   person: 'session',
 } as const;
 
-/** Who a request speaks for: by its `Authorization` header, beside which a cookie is ignored, or by its session. */
+/**
+ * Who a request speaks for: by its `Authorization` header, beside which a cookie is ignored, or by its session.
+ *
+ * A token that was verified before needs no wait.
+ */
 export function authenticate(
   request: IncomingMessage,
   authorization: string | undefined,
   credentials: readonly CredentialKind[],
   deps: AuthDeps,
-): Promise<Caller> {
-  if (authorization !== undefined) return authenticateBearer(authorization, deps);
-  return authenticateCookie(request, credentials, deps);
+): Caller | Promise<Caller> {
+  if (authorization === undefined) return authenticateCookie(request, credentials, deps);
+  const credential = readBearer(authorization);
+  const known = deps.tokens.remembered(credential, deps.now());
+  return known ? noteGood(known, deps) : verifyBearer(credential, deps);
 }
 
 async function authenticateCookie(
@@ -47,26 +53,35 @@ async function authenticateCookie(
   return caller;
 }
 
-/** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
-async function authenticateBearer(authorization: string, deps: AuthDeps): Promise<Caller> {
+function readBearer(authorization: string): string {
   const space = authorization.indexOf(' ');
   const credential = authorization.slice(space + 1);
   if (authorization.slice(0, space).toLowerCase() !== 'bearer' || credential === '' || credential.includes(' '))
     throw new Problem('credentials-invalid', 'The Authorization header must be "Bearer <token or API key>".');
+  return credential;
+}
+
+/** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
+async function verifyBearer(credential: string, deps: AuthDeps): Promise<Caller> {
   const isKey = credential.startsWith(BEARER_PREFIX);
   const now = deps.now();
   try {
     const caller = isKey
       ? await verifyBearerKey(credential, deps.keyRing, now)
       : await deps.tokens.verify(credential, now);
-    deps.metrics.authAttempts.inc({ method: METHODS[caller.kind], result: 'ok' });
-    deps.keyRing.touch(caller.keyId);
-    return caller;
+    return noteGood(caller, deps);
   } catch (error) {
     const result = error instanceof Problem ? error.code : 'internal-error';
     deps.metrics.authAttempts.inc({ method: METHODS[isKey ? 'api-key' : 'access-token'], result });
     throw error;
   }
+}
+
+/** Notes that a credential was good, and its key in use. */
+function noteGood<C extends KeyCaller | UserCaller>(caller: C, { metrics, keyRing }: AuthDeps): C {
+  metrics.authAttempts.inc({ method: METHODS[caller.kind], result: 'ok' });
+  keyRing.touch(caller.keyId);
+  return caller;
 }
 
 /** Throws 403 when the endpoint does not take this kind of credential, or the caller does not hold the right. */

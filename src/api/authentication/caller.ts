@@ -26,8 +26,18 @@ export interface UserCaller<Kind = 'access-token' | 'public-access-token'> {
   keyId: string;
   identity: string;
   verified: boolean;
+  /** One name for the user, of all tenants' (`userName`). */
+  user: string;
   expiresAt: Date;
 }
+
+/**
+ * One name for a tenant's user, proven or only claimed, under which a process remembers what is theirs.
+ *
+ * Made once for each token: every request looks several things up by it, and a new text would be hashed each time.
+ */
+export const userName = ({ tenantId, verified, identity }: Pick<UserCaller, 'tenantId' | 'verified' | 'identity'>) =>
+  `${tenantId} ${verified} ${identity}`;
 
 /** Somebody who is logged in. */
 export interface PersonCaller<Kind = 'person'> {

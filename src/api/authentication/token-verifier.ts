@@ -10,8 +10,10 @@ const MAX_TOKEN_LENGTH = 1024;
 
 /** Verifies access tokens; one that was verified before costs a look-up. */
 export interface TokenVerifier {
-  /** The user whom the token speaks for. Throws what `verifyAccessToken` throws. */
+  /** The user whom the token speaks for. Rejects with what `verifyAccessToken` throws. */
   verify(token: string, now: Date): Promise<UserCaller>;
+  /** The same at once for a token that is remembered as valid; `undefined` for any other. */
+  remembered(token: string, now: Date): UserCaller | undefined;
 }
 
 /**
@@ -23,11 +25,16 @@ export interface TokenVerifier {
  */
 export function createTokenVerifier(keyRing: KeyRing): TokenVerifier {
   const verified = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
+  const remembered = (token: string, now: Date): UserCaller | undefined => {
+    const known = verified.peek(token);
+    if (!known || now.getTime() >= known.validUntil) return undefined;
+    return keyRing.held(known.caller.keyId) === known.key ? known.caller : undefined;
+  };
   return {
+    remembered,
     async verify(token, now) {
-      const known = verified.peek(token);
-      if (known && now.getTime() < known.validUntil && keyRing.held(known.caller.keyId) === known.key)
-        return known.caller;
+      const known = remembered(token, now);
+      if (known) return known;
       const found = await verifyAccessToken(token, keyRing, now);
       if (token.length <= MAX_TOKEN_LENGTH) verified.set(token, found);
       return found.caller;

@@ -24,12 +24,16 @@ export interface ReadBody {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** Reads an announced body, which may still be empty, as JSON in UTF-8 of at most `limit` bytes. */
-export async function readBody(ctx: Context, limit: number): Promise<ReadBody | undefined> {
+/** Reads an announced body, which may still be empty, as JSON in UTF-8 of at most `limit` bytes; at once if it is there. */
+export function readBody(ctx: Context, limit: number): ReadBody | undefined | Promise<ReadBody | undefined> {
   const { 'content-length': length, 'content-encoding': encoding } = ctx.req.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new Problem('unsupported-media-type', 'The body must not be compressed.');
-  const bytes = takeArrived(ctx.req, limit) ?? (await readBytes(ctx, limit, length));
+  const arrived = takeArrived(ctx.req, limit);
+  return arrived ? toBody(ctx, arrived) : readBytes(ctx, limit, length).then(bytes => toBody(ctx, bytes));
+}
+
+function toBody(ctx: Context, bytes: Buffer): ReadBody | undefined {
   if (bytes.length === 0) return undefined;
   if (!JSON_TYPE.test(ctx.req.headers['content-type'] ?? ''))
     throw new Problem('unsupported-media-type', 'Send Content-Type: application/json (in UTF-8).');

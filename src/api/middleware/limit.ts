@@ -75,9 +75,8 @@ function countCaller(caller: Caller, { limits, config }: ApiDeps): [Verdict, ...
   const { apiKey, identity, publicIdentity, publicKey, session } = limitsOf(config);
   if (caller.kind === 'api-key') return [limits.take(apiKey, caller.keyId)];
   if ('sessionId' in caller) return [limits.take(session, caller.sessionId)];
-  const who = `${caller.tenantId}\n${caller.identity}`;
-  if (caller.verified) return [limits.take(identity, who)];
-  return [limits.take(publicIdentity, who), limits.take(publicKey, caller.keyId)];
+  if (caller.verified) return [limits.take(identity, caller.user)];
+  return [limits.take(publicIdentity, caller.user), limits.take(publicKey, caller.keyId)];
 }
 
 /** What gives out credentials is counted by these: tokens by address and by user, logins and reset links by account. */

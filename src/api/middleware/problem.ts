@@ -1,4 +1,4 @@
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import { Problem, type ProblemKind } from '../../domain/problem.ts';
 import type { ApiDeps } from '../deps.ts';
 import { replyToUnread } from './body.ts';
@@ -54,21 +54,15 @@ function challenge(ctx: Context, problem: Problem): void {
   ctx.set('WWW-Authenticate', value);
 }
 
-/** Turns whatever was thrown below into a problem document. It keeps the headers set so far, which Koa's own would drop. */
-export const problem = (deps: Pick<ApiDeps, 'config' | 'log'>) => async (ctx: Context, next: Next) => {
-  try {
-    await next();
-    if (ctx.status === 404 && ctx.body == null && !ctx.state.handled)
-      throw new Problem('resource-not-found', 'There is nothing at this path.');
-  } catch (error) {
-    const found = asProblem(error, ctx, deps);
-    ctx.status = STATUS_OF[found.kind];
-    challenge(ctx, found);
-    if (found.options.retryAfterSeconds) ctx.set('Retry-After', String(found.options.retryAfterSeconds));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.remove('ETag');
-    ctx.type = 'application/problem+json';
-    const document = problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId);
-    replyToUnread(ctx, JSON.stringify(document));
-  }
-};
+/** Replies with the problem that was met. It keeps the headers set so far, which Koa's own way would drop. */
+export function replyWithProblem(ctx: Context, error: unknown, deps: Pick<ApiDeps, 'config' | 'log'>): void {
+  const found = asProblem(error, ctx, deps);
+  ctx.status = STATUS_OF[found.kind];
+  challenge(ctx, found);
+  if (found.options.retryAfterSeconds) ctx.set('Retry-After', String(found.options.retryAfterSeconds));
+  ctx.set('Cache-Control', 'no-store');
+  ctx.remove('ETag');
+  ctx.type = 'application/problem+json';
+  const document = problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId);
+  replyToUnread(ctx, JSON.stringify(document));
+}

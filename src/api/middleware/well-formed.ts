@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import { Problem } from '../../domain/problem.ts';
 
 /** How often a request carries a header, given in lower case. Of some that came twice Node keeps one in silence. */
@@ -13,14 +13,13 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
 }
 
 /** Refuses what Node lets through: other than one `Host` (RFC 9112 section 3.2), percent-encoding that is not UTF-8. */
-export const wellFormed = () => (ctx: Context, next: Next) => {
+export function requireWellFormed(ctx: Context): void {
   const hosts = countHeader(ctx.req, 'host');
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
     throw new Problem('malformed-request', 'The request must carry one Host header.');
   if (!isDecodable(ctx.req.url ?? ''))
     throw new Problem('malformed-request', 'The address has percent-encoding that is not UTF-8.');
-  return next();
-};
+}
 
 function isDecodable(address: string): boolean {
   if (!address.includes('%')) return true;

@@ -49,13 +49,14 @@ const recordAnswers = operation({
   response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),
   problems: ['queue-unavailable', 'database-unavailable', 'service-stopping'],
 
-  async admit(_, { queue }) {
+  admit(_, { queue }) {
     queue.refuseWhileBusy();
   },
 
   async handle({ caller, body, bodyBytes, receivedAt }, { judge, queue, rejections, metrics }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
-    const { receipts, accepted } = await judge.judge(caller, sync);
+    const judged = judge.judge(caller, sync);
+    const { receipts, accepted } = judged instanceof Promise ? await judged : judged;
     if (accepted.length > 0) await queue.enqueue(accepted, bodyBytes);
     judge.remember(accepted);
     const rejected = receipts.filter(receipt => receipt.status === 'rejected');
