@@ -3,7 +3,7 @@
 -- separated by tabs. Prints one line of JSON at the end.
 
 local heads, parts, count, index = {}, {}, 0, 0
-local tag, minted, started = '', 0, os.time() * 1000
+local tag, minted, started = '', -1, os.time() * 1000
 
 local function split(line)
   local fields = {}
@@ -43,14 +43,14 @@ local digits = {}
 for number = 0, 4095 do digits[number] = string.format('%03x', number) end
 
 -- A UUID of version 7 (RFC 9562): its time grows with every id, as on clients that send as they go.
-local stem, high = '', ''
+local stem, high
 local function id()
   minted = minted + 1
-  if minted % 16 == 0 or stem == '' then
+  if minted % 16 == 0 then
     local time = string.format('%012x', started + math.floor(minted / 16))
     stem = time:sub(1, 8) .. '-' .. time:sub(9, 12) .. '-7'
   end
-  if minted % 4096 == 0 or high == '' then high = string.format('%04x', math.floor(minted / 4096)) end
+  if minted % 4096 == 0 then high = string.format('%04x', math.floor(minted / 4096)) end
   local low = digits[minted % 4096]
   return stem .. low .. '-' .. tag .. high .. low
 end

@@ -92,7 +92,7 @@ export interface OperationDefinition<
   etag?: boolean;
   /** Problems of its own, beside those that its credentials, query and body bring along. */
   problems?: ProblemCode[];
-  /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them. */
+  /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them; a promise is waited for. */
   admit?(request: Admission<z.output<Params>>, deps: ApiDeps): unknown;
   handle(
     request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
