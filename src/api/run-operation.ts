@@ -4,25 +4,23 @@ import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
 import { describeIssues } from '../domain/validation.ts';
 import { leaveLine } from './audit-trail.ts';
 import { authenticate, authorizationOf, authorize } from './authentication/authenticate.ts';
-import { type Caller, isTeam, viewOf } from './authentication/caller.ts';
-import { readCookie } from './authentication/cookies.ts';
+import { type Caller, isTeam } from './authentication/caller.ts';
 import { requireSameOrigin } from './authentication/sessions.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
-import { etagOf, matchesNone, requireMatch } from './etag.ts';
+import { etagOf, matchesNone } from './etag.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
 import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
 import { runOnce } from './middleware/idempotency.ts';
-import { type IssueLimit, limitCaller, limitIssue } from './middleware/limit.ts';
+import { limitCaller } from './middleware/limit.ts';
 import { once } from './once.ts';
-import { isReply, type Operation, type OperationReply, type OperationRequest, reply } from './operation.ts';
+import { isReply, type Operation } from './operation.ts';
+import { ServedRequest } from './served-request.ts';
 
 /** For what has an `ETag`: kept by its reader alone, and asked for again each time. */
 const REVALIDATE = 'private, max-age=0, must-revalidate';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-
-type AnyRequest = OperationRequest<never, never, never, never>;
 
 /**
  * Serves one request by an operation: who asks, what was sent, the handler, the reply.
@@ -42,72 +40,48 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const announcesBody = hasBody(ctx.req);
     if (operation.tag !== 'Operating') await deps.overload.admit(announcesBody);
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
-    const receivedAt = deps.now();
+    const request = new ServedRequest(ctx, operation, cursors, deps);
     const authorization = authorizationOf(ctx.req);
     const { credentials } = operation;
     const identified = credentials.length > 0 ? authenticate(ctx.req, authorization, credentials, deps) : undefined;
     const caller = identified instanceof Promise ? await identified : identified;
     if (caller) admitCaller(ctx, caller, operation, deps);
-    const admission = {
-      params: parseParams(ctx.params) as never,
-      header: (name: string) => ctx.req.headers[name] as string | undefined,
-      clientIp: () => clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS),
-      cookie: (name: string) => readCookie(ctx.req, name, deps.config),
-      requestId: ctx.state.requestId as string,
-      limitIssue: (scope: IssueLimit, key: string) => limitIssue(ctx, deps, scope, key),
-    };
-    const admitted = operation.admit?.(admission, deps);
+    request.caller = caller as never;
+    request.params = parseParams(ctx.params) as never;
+    const admitted = operation.admit?.(request, deps);
     if (admitted instanceof Promise) await admitted;
-    const query = parseQuery(ctx.querystring);
+    request.query = parseQuery(ctx.querystring) as never;
     const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
     const reading = announcesBody ? readBody(ctx, maxBytes) : undefined;
     const read = reading instanceof Promise ? await reading : reading;
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
-
-    const context = () => cursorContext(operation, caller, ctx);
-    const cursor = (query as { cursor?: string } | undefined)?.cursor;
-    const request = {
-      ...admission,
-      caller: caller as never,
-      query: query as never,
-      body: parseBody(read) as never,
-      bodyBytes: read?.bytes.length ?? 0,
-      receivedAt,
-      after: cursor === undefined ? null : cursors.open(context(), cursor),
-      page: (page, present) =>
-        pageReply(ctx, page.rows.map(present), page.next && cursors.seal(context(), page.next), deps),
-      requireMatch: representation => requireMatch(ctx.req.headers['if-match'], representation),
-    } satisfies AnyRequest;
-
-    const told = () => ({
-      ...admission,
-      sent: read?.json,
-      pathId: (ctx.params?.message_id ?? ctx.params?.identity ?? ctx.params?.id) as string | undefined,
-    });
-    const handle = async () => {
-      const result = await act(operation, request, caller, told, deps);
-      if (isReply(result)) await result.afterwards?.();
-      send(ctx, operation, result);
-    };
+    request.sent = read?.json;
+    request.body = parseBody(read) as never;
+    request.bodyBytes = read?.bytes.length ?? 0;
+    request.openCursor();
     if (caller && isTeam(caller) && operation.method === 'post')
-      await runOnce(ctx, caller, operation.showsSecret === true, read?.bytes, deps, handle);
-    else await handle();
+      await runOnce(ctx, caller, operation.showsSecret === true, read?.bytes, deps, () =>
+        perform(ctx, operation, request, deps),
+      );
+    else await perform(ctx, operation, request, deps);
   };
 };
 
+/** Runs the handler, and makes what it gives the reply. */
+async function perform(ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> {
+  const result = await act(operation, request, deps);
+  if (isReply(result)) await result.afterwards?.();
+  send(ctx, operation, result);
+}
+
 /** Runs the handler; one whose act the audit log names, in one transaction with the line of it. */
-function act(
-  { audit, handle }: Operation,
-  request: AnyRequest,
-  caller: Caller | undefined,
-  told: () => Parameters<typeof leaveLine>[2],
-  deps: ApiDeps,
-): unknown {
+function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
+  const caller = request.caller as Caller | undefined;
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
   return deps.storage.inOneTransaction(async storage => {
     const within = { ...deps, storage };
     const result = await handle(request, within);
-    await leaveLine(audit, caller, told(), result, within);
+    await leaveLine(audit, caller, request, result, within);
     return result;
   });
 }
@@ -183,33 +157,6 @@ function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {
   const parsed = schema.safeParse(sent);
   if (!parsed.success) throw new Problem('validation-failed', detail, { errors: describeIssues(parsed.error) });
   return parsed.data;
-}
-
-/** What a cursor is bound to: the list, whose it is, and every filter. */
-function cursorContext(operation: Operation, caller: Caller | undefined, ctx: Context): string[] {
-  const filters = [...new URLSearchParams(ctx.querystring)].filter(([name]) => name !== 'cursor' && name !== 'limit');
-  const who = caller ? viewOf(caller) : [];
-  return [operation.id, ctx.path, ...who, JSON.stringify(filters.sort())];
-}
-
-/** The address of the client: the entry of `X-Forwarded-For` that the outermost trusted proxy wrote. */
-function clientIp(ctx: Context, hops: number): string {
-  const forwarded =
-    hops > 0
-      ? ctx
-          .get('X-Forwarded-For')
-          .split(',')
-          .map(entry => entry.trim())
-      : [];
-  return forwarded[forwarded.length - hops] || (ctx.req.socket.remoteAddress ?? '');
-}
-
-function pageReply(ctx: Context, data: unknown[], next: string | null, { config }: ApiDeps): OperationReply {
-  const body = { data, has_more: next !== null, next_cursor: next };
-  if (next === null) return reply({ body });
-  const parameters = new URLSearchParams(ctx.querystring);
-  parameters.set('cursor', next);
-  return reply({ body, headers: { Link: `<${config.BASE_URL}${ctx.path}?${parameters}>; rel="next"` } });
 }
 
 function send(ctx: Context, operation: Operation, result: unknown): void {

@@ -123,7 +123,7 @@ export async function openApi({
     readiness: watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }),
     openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
   };
-  const server = createHttpServer(createApp(deps).callback(), config.BASE_URL);
+  const server = createHttpServer(createApp(deps), config.BASE_URL);
   const port = await listen(server, config.PORT, config.HOST);
   const housekeeping = setInterval(
     () =>
