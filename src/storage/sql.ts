@@ -28,8 +28,9 @@ export function createWhere(): Where {
 }
 
 /**
- * Rows as one array parameter a column: the source of a batch insert, `unnest(…) as incoming(…)`.
+ * Rows as one array parameter a column: the source of a batch insert, `(select unnest(…) as …, …) as incoming`.
  *
+ * Named in the list of what is selected, the arrays are walked side by side; in a `from` each would first be copied whole.
  * Each column's values are such as its type takes them (`toArray`); what can't be of it is refused as PostgreSQL would.
  */
 export function unnest<Row>(
@@ -38,9 +39,9 @@ export function unnest<Row>(
   firstParam = 1,
 ) {
   const names = Object.keys(columns) as (keyof Row & string)[];
-  const arrays = names.map((name, index) => `$${firstParam + index}::${columns[name]}[]`);
+  const walked = names.map((name, index) => `unnest($${firstParam + index}::${columns[name]}[]) as "${name}"`);
   return {
-    sql: `unnest(${arrays.join(', ')}) as incoming(${names.map(name => `"${name}"`).join(', ')})`,
+    sql: `(select ${walked.join(', ')}) as incoming`,
     params: names.map(name =>
       toArray(
         rows.map(row => row[name]),
