@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { createApp } from '../../src/api/app.ts';
+import type { ApiDeps } from '../../src/api/deps.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+
+test('a bug for which even the problem document finds no reply is logged, and ends the connection', async () => {
+  const bug = new Error('a bug after the reply was made');
+  const log = createLog('silent', 'test');
+  const told = vi.spyOn(log, 'error');
+  const deps = {
+    config: { BASE_URL: 'https://parley.test' },
+    log,
+    metrics: createMetrics('serve'),
+    isStopping() {
+      throw bug;
+    },
+  } as unknown as ApiDeps;
+  const server = createServer(createApp(deps)).listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    await expect(fetch(`http://127.0.0.1:${port}/v1/nothing`)).rejects.toThrow();
+    expect(told).toHaveBeenCalledExactlyOnceWith(
+      { err: bug, request_id: expect.any(String), method: 'GET', path: '/v1/nothing' },
+      'no reply could be made',
+    );
+  } finally {
+    server.close();
+  }
+});
