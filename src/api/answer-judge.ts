@@ -244,7 +244,7 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
   if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
 }
 
-/** The fields of a record in the order of their names, by code units. They are few: a sort would make more garbage than they are. */
+/** The fields of a record in the order of their names, by code units: 27 at most, of which a sort would make more garbage than they are. */
 function inOrder(record: Record<string, unknown>): [string, unknown][] {
   const fields = Object.entries(record);
   for (const [index, field] of fields.entries()) {
