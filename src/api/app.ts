@@ -61,7 +61,7 @@ function sendBody(ctx: Context): void {
   const { res, body } = ctx;
   if (body == null || ctx.method === 'HEAD' || !ctx.writable) res.end();
   else if (body instanceof Readable)
-    pipeline(body, res).catch(() => res.destroy()); // whoever asked has gone
+    pipeline(body, res).catch(() => undefined); // whoever asked has gone, and both ends are closed
   else res.end(body);
 }
 

@@ -42,7 +42,7 @@ function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void
  * written. Everything else of Koa works as before, because it sets headers through these methods alone.
  *
  * `ofEvery` are the headers that every response begins with, whatever becomes of it. Gives what writes the head of a
- * response, to be called when all have spoken; Koa then sends the body.
+ * response, to be called when all have spoken and before the body is sent.
  */
 export function holdHeaders(app: Koa, ofEvery: Record<string, string>): (ctx: Context) => void {
   const first: HeaderList = { keys: [], flat: [] };
