@@ -24,6 +24,8 @@ export interface Scenario {
   onRequest?: boolean;
   /** Proves the method: what it gives up on purpose has to be lost, or the tests beside it would show nothing. */
   isControl?: boolean;
+  /** Finds the stores empty and migrates them itself. */
+  unmigrated?: boolean;
   /** How the stores differ from the usual ones. */
   stores?(backend: Backend): { postgres?: StoreOptions; valkey?: StoreOptions };
   /** Does it. What must hold is told by `world.must`; that nothing is lost or doubled is judged afterwards. */

@@ -44,7 +44,7 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
   };
   try {
     await using stores = await openStores(scenario, backend);
-    await using world = await createWorld({ ...options, stores });
+    await using world = await createWorld({ ...options, stores, unmigrated: scenario.unmigrated });
     await scenario
       .run(world)
       .then(() => settle(scenario, world, result))

@@ -37,10 +37,12 @@ export interface UnitOptions {
   environment: Record<string, string>;
   /** Arguments of node, before the program: `--import` of a fault. */
   nodeArgs?: string[];
+  /** The executable of another version; this version's unless given. */
+  program?: string;
 }
 
 /** Starts a process of ours. */
-export async function startUnit(role: Role, { environment, nodeArgs = [] }: UnitOptions): Promise<Unit> {
+export async function startUnit(role: Role, { environment, nodeArgs = [], program }: UnitOptions): Promise<Unit> {
   const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
   const printed: string[] = [];
   let restarts = 0;
@@ -48,7 +50,7 @@ export async function startUnit(role: Role, { environment, nodeArgs = [] }: Unit
   let current: TestProcess;
 
   const launch = async () => {
-    const launched = await startProcess(role, { ...environment, ...ports }, nodeArgs);
+    const launched = await startProcess(role, { ...environment, ...ports }, nodeArgs, program);
     current = launched;
     void launched.exited.then(async () => {
       printed.push(launched.output());

@@ -44,6 +44,8 @@ export interface WorldOptions {
   stores: Stores;
   /** A folder for the ledger. */
   folder: string;
+  /** Whether the stores are left empty, for a scenario that migrates them itself. */
+  unmigrated?: boolean | undefined;
   progress(text: string): void;
 }
 
@@ -128,8 +130,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const recoveriesMs: number[] = [];
   const ends: (() => Promise<void>)[] = [];
 
-  await migrate(stores.postgres.url, log);
-  if (backend === 'postgres') await migrateQueue({ databaseUrl: stores.postgres.url, redisUrl: undefined });
+  if (!options.unmigrated) await migrate(stores.postgres.url, log);
+  if (!options.unmigrated && backend === 'postgres')
+    await migrateQueue({ databaseUrl: stores.postgres.url, redisUrl: undefined });
 
   const home = {
     seals: createSeals({ current: secretKey, others: [] }),
@@ -168,10 +171,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     progress,
     sized: (full, least = 1) => Math.max(least, Math.round(full * size)),
     environment,
-    async start(role, { environment: extra = {}, nodeArgs, awaitReady = true } = {}) {
+    async start(role, { environment: extra = {}, nodeArgs, program, awaitReady = true } = {}) {
       const unit = await startUnit(role, {
         environment: { ...environment(), ...extra },
         ...(nodeArgs ? { nodeArgs } : {}),
+        ...(program ? { program } : {}),
       });
       units.push(unit);
       if (awaitReady) await unit.awaitReady();

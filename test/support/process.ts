@@ -32,15 +32,17 @@ export const freePort = (): Promise<number> =>
  * A role of Parley as a process of its own, with nothing of this process's environment.
  *
  * Its ports are free ones unless the environment names them; `nodeArgs` come before the program (`--import` …).
+ * `program` is the executable, for running another version than this one.
  */
 export async function startProcess(
   role: string,
   environment: Record<string, string>,
   nodeArgs: string[] = [],
+  program = MAIN,
 ): Promise<TestProcess> {
   const port = environment.PORT ?? (await freePort());
   const metricsPort = environment.METRICS_PORT ?? (await freePort());
-  const child: ChildProcess = spawn(process.execPath, [...nodeArgs, MAIN, ...role.split(' ')], {
+  const child: ChildProcess = spawn(process.execPath, [...nodeArgs, program, ...role.split(' ')], {
     env: {
       PATH: process.env.PATH,
       NODE_OPTIONS: '--max-semi-space-size=16', // as npm's scripts and the image have it
@@ -126,8 +128,9 @@ export async function runCommand(
   environment: Record<string, string>,
   input = '',
   nodeArgs: string[] = [],
+  program = MAIN,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
     env: { PATH: process.env.PATH, ...environment },
   });
   let stdout = '';

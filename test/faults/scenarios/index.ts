@@ -14,6 +14,7 @@ import { seededFaults } from './seeded-storage.ts';
 import { lostPrimary, lostPrimaryUnconfirmed } from './sentinel.ts';
 import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
 import { postgresRestarts, valkeyRestarts } from './store-restarts.ts';
+import { upgrade } from './upgrade.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
 import { migrationUnderLoad, versionSkew } from './versions.ts';
 
@@ -42,6 +43,7 @@ export const SCENARIOS: readonly Scenario[] = [
   stopWithoutStores,
   migrationUnderLoad,
   versionSkew,
+  upgrade,
   backupAndRestore,
   wrongClocks,
   pagesUnderWrites,
