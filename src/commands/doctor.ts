@@ -3,7 +3,8 @@ import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
-import { CLUSTERED, inspectQueue, MAX_MEMORY_RATIO } from '../queue/durability.ts';
+import { CLUSTERED, type Inspection, inspectQueue, MAX_MEMORY_RATIO, memoryLimit } from '../queue/durability.ts';
+import { judgeReplicas } from '../queue/replicas.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 import { isPooledByTransaction } from '../storage/pooling.ts';
@@ -153,18 +154,11 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
   const where = config.REDIS_URL ? 'Valkey or Redis' : 'PostgreSQL';
   try {
     const durability = await inspectQueue(databaseUrl, config.REDIS_URL);
-    const { reasons, memoryRatio, writesSucceed, replicas } = durability;
+    const { reasons, writesSucceed } = durability;
     const checks = [well('queue', `is reached (${where})`)];
     if (durability.isCluster)
       checks.push(ill('queue', CLUSTERED, 'Sentinel moves a queue to a replica: docs/scaling.md.'));
-    if (config.REDIS_URL && replicas < config.QUEUE_REPLICAS)
-      checks.push(
-        ill(
-          'queue replicas',
-          `${replicas} follow it, and QUEUE_REPLICAS asks for ${config.QUEUE_REPLICAS}`,
-          'Answers are refused with 503 until they are back.',
-        ),
-      );
+    checks.push(...(await examineReplicas(config, durability)));
     for (const reason of reasons)
       checks.push(
         ill(
@@ -176,10 +170,7 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
         ),
       );
     if (reasons.length === 0) checks.push(well('queue durability', 'what is acknowledged is on disk'));
-    if (memoryRatio >= MAX_MEMORY_RATIO)
-      checks.push(
-        ill('queue memory', `${Math.round(memoryRatio * 100)} % full`, 'Raise maxmemory, or drain the queue.'),
-      );
+    if (config.REDIS_URL) checks.push(...examineMemory(config, durability));
     if (!writesSucceed)
       checks.push(ill('queue disk', 'the last write to disk failed', 'Free space on the disk of the queue.'));
     return checks;
@@ -188,4 +179,40 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
       ill('queue', `${where} can not be reached: ${reasonOf(error)}`, 'Check REDIS_URL and that its server runs.'),
     ];
   }
+}
+
+/** Whether every replica that can become the primary is waited for. */
+async function examineReplicas(config: Config, { replication, sentinelReplicas }: Inspection): Promise<Check[]> {
+  if (!replication) return [];
+  const wanted = config.QUEUE_REPLICAS;
+  const { reasons, promotable } = await judgeReplicas(replication, sentinelReplicas, wanted);
+  if (wanted === 0 && sentinelReplicas && promotable > 0)
+    return [
+      ill(
+        'queue replicas',
+        `${promotable} replicas can become the primary, and QUEUE_REPLICAS is 0: a failover loses answers that were acknowledged`,
+        `Set QUEUE_REPLICAS=${promotable}.`,
+      ),
+    ];
+  const mend = `Answers are refused with 503 until as many replicas follow, and no more are known. Set QUEUE_REPLICAS to the number of replicas, give a replica that must not count replica-priority 0, or have the Sentinels forget one that is gone (SENTINEL RESET).`;
+  return reasons.map(reason => ill('queue replicas', reason, mend));
+}
+
+/** Whether the memory of a Valkey or Redis is limited, and how full it is. */
+function examineMemory(config: Config, durability: Inspection): Check[] {
+  const ratio = durability.usedBytes / memoryLimit(durability, config.QUEUE_MAX_MB * 1024 * 1024);
+  return [
+    ...(durability.maxBytes > 0
+      ? []
+      : [
+          ill(
+            'queue memory',
+            'maxmemory is 0: the system may end the server before answers are refused',
+            `Set maxmemory below the memory of the machine or the container. Until then answers are refused when it uses QUEUE_MAX_MB (${config.QUEUE_MAX_MB}).`,
+          ),
+        ]),
+    ...(ratio < MAX_MEMORY_RATIO
+      ? []
+      : [ill('queue memory', `${Math.round(ratio * 100)} % full`, 'Raise maxmemory, or drain the queue.')]),
+  ];
 }

@@ -91,10 +91,13 @@ const Settings = z.object({
     .describe('strict refuses answers unless the queue is proven to write them to disk before it replies'),
   QUEUE_REPLICAS: integer(0, 5)
     .default(0)
-    .describe('Replicas of Valkey or Redis that must have an answer before its 202; 1 outlives a failover'),
+    .describe('Replicas of Valkey or Redis that must have an answer before its 202: all that can become the primary'),
   QUEUE_MAX_JOBS: integer(100, 100_000_000)
     .default(100_000)
     .describe('Waiting jobs from which on answers are refused with 503'),
+  QUEUE_MAX_MB: integer(16, 1_000_000)
+    .default(1024)
+    .describe('Size of the queue from which on answers are refused with 503; Valkey or Redis: only without maxmemory'),
   INGESTION_CHECK_S: integer(0, 3600)
     .default(30)
     .describe('Seconds between two checks of the ingestion: a canary, and the balance of the queue; 0 makes none'),

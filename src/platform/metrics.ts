@@ -80,7 +80,7 @@ export function createMetrics(role: string) {
     dbErrors: counter('parley_db_errors_total', 'Failed statements', ['sqlstate_class']),
     redisUp: gauge('parley_redis_up', '1 when Valkey or Redis answers (absent with the queue in PostgreSQL)'),
     redisErrors: counter('parley_redis_command_errors_total', 'Commands that Valkey or Redis failed', ['kind']),
-    redisMemory: gauge('parley_redis_memory_used_ratio', 'used_memory / maxmemory; 0 without a maximum'),
+    redisMemory: gauge('parley_redis_memory_used_ratio', 'used_memory / maxmemory; without one QUEUE_MAX_MB is 0.7'),
 
     /** Runs before each scrape, to read values of the whole service. A failure leaves the last value. */
     onScrape(refresh: () => Promise<void>) {

@@ -35,21 +35,34 @@ const shared: RedisOptions = {
   connectTimeout: 2000,
   keepAlive: 5000,
   retryStrategy,
-  // After a failover the old primary answers READONLY until one connects anew (2: and sends the command again).
-  reconnectOnError: error => (error.message.startsWith('READONLY') ? 2 : false),
 };
 
-/** For commands whose caller waits: they fail fast, and never queue up while the store is away. */
+/** After a failover the old primary replies READONLY until the client reconnects. */
+const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');
+
+/**
+ * For commands whose caller waits: they fail fast, and never queue up while the store is away.
+ *
+ * No command is sent again on another connection: a `WAIT` there would be confirmed by a store that lacks the write.
+ * What was pending when the connection closed is rejected at once (`maxRetriesPerRequest: 0`).
+ */
 export const commandRedis = (url: string): Redis =>
   openRedis(url, {
     ...shared,
+    reconnectOnError: error => (isReadOnly(error) ? 1 : false),
     enableOfflineQueue: false,
     commandTimeout: PRODUCER_TIMEOUT_MS,
-    maxRetriesPerRequest: 1,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
   });
 
 /** For BullMQ's blocking reads: they wait for the store as long as it takes. */
-export const blockingRedis = (url: string): Redis => openRedis(url, { ...shared, maxRetriesPerRequest: null });
+export const blockingRedis = (url: string): Redis =>
+  openRedis(url, {
+    ...shared,
+    reconnectOnError: error => (isReadOnly(error) ? 2 : false), // 2: the command is sent again
+    maxRetriesPerRequest: null,
+  });
 
 /** Settings are statements, and not the connection's own options, which a pooler in session mode refuses. */
 const pool = (url: string, max: number, statementTimeoutMs: number, timeouts: pg.PoolConfig): pg.Pool =>

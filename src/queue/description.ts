@@ -23,6 +23,7 @@ const INFO = [
   'latest_fork_usec',
   'loading',
   'aof_enabled',
+  'aof_rewrite_in_progress',
   'aof_last_write_status',
   'aof_last_bgrewrite_status',
   'aof_delayed_fsync',
@@ -42,7 +43,8 @@ async function describeStore(redis: Redis): Promise<Record<string, unknown>> {
 
 /** The queues in figures: jobs by state, ages, whether the store keeps what it takes. Rejects when it can't be reached. */
 export async function describeQueue(target: QueueTarget): Promise<Record<string, unknown>> {
-  const durability = await inspectQueue(target.databaseUrl, target.redisUrl); // first: its failure is told soon
+  const inspection = await inspectQueue(target.databaseUrl, target.redisUrl); // first: its failure is told soon
+  const { replication, sentinelReplicas, ...durability } = inspection; // without addresses
   const connection = connectQueue(target, createLog('silent', 'support-bundle'));
   const { redis } = connection;
   try {
@@ -58,6 +60,8 @@ export async function describeQueue(target: QueueTarget): Promise<Record<string,
     return {
       store: redis ? 'Valkey or Redis' : 'PostgreSQL',
       durability,
+      ...(replication && { role: replication.role, replicas: replication.connected.length }),
+      ...(sentinelReplicas && { sentinel_replicas: sentinelReplicas.length }),
       queues,
       ...(redis && (await describeStore(redis))),
     };

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Client, Pool } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
-import { openRedis } from '../platform/redis.ts';
+import { infoField, openRedis, readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
+import { type Replication, readReplication } from './replicas.ts';
 
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
 export const MAX_MEMORY_RATIO = 0.7;
@@ -10,14 +12,21 @@ export const MAX_MEMORY_RATIO = 0.7;
 export interface Durability {
   /** Why the promise of a 202 would be untrue; empty when it holds. */
   reasons: string[];
-  /** used_memory / maxmemory; 0 without a maximum, and in PostgreSQL. */
-  memoryRatio: number;
-  /** maxmemory in bytes; Infinity without a maximum, and in PostgreSQL. */
-  memoryBytes: number;
+  /**
+   * Whether a rewrite of the append-only file is under way, due, or has failed. It may then be the first one since
+   * `appendonly` was switched on, and until that one succeeds nothing is durable. No field of INFO tells the two apart.
+   */
+  isRewriting: boolean;
+  /** used_memory in bytes; 0 in PostgreSQL. */
+  usedBytes: number;
+  /** maxmemory in bytes; 0 without a maximum, and in PostgreSQL. */
+  maxBytes: number;
+  /** Memory of the machine in bytes, as the store reports it (a container's limit is not known to it); 0 in PostgreSQL. */
+  machineBytes: number;
   /** Whether the last write to disk succeeded. */
   writesSucceed: boolean;
-  /** Replicas that are connected; none in PostgreSQL, which waits for its own by `synchronous_standby_names`. */
-  replicas: number;
+  /** Absent in PostgreSQL, which waits for its own replicas by `synchronous_standby_names`. */
+  replication?: Replication;
   /** Whether it is one of a Cluster, on which the keys of a job lie apart. */
   isCluster: boolean;
 }
@@ -25,32 +34,51 @@ export interface Durability {
 /** Why a Valkey or Redis carries no queue, whatever its settings. */
 export const CLUSTERED = 'it is a Cluster, on which the keys of a job lie apart: use one primary, with replicas';
 
-const field = (info: string, name: string): string | undefined =>
-  info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
+/** Why a store is not durable yet when `isRewriting` holds and no earlier look proved the append-only file. */
+export const REWRITING =
+  'its append-only file is being rewritten, and before the first rewrite since `appendonly yes` has succeeded nothing is durable';
 
-const EXPECTED = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' } as const;
+const EXPECTED = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'no-appendfsync-on-rewrite': 'no',
+  'maxmemory-policy': 'noeviction',
+} as const;
 
-/** What a Valkey or Redis says of itself. One that hides its configuration proves nothing. */
+/** The state of a Valkey or Redis. One that hides its configuration proves nothing. */
 export async function checkRedis(redis: Redis): Promise<Durability> {
   const [info, settings] = await Promise.all([
     redis.info('memory', 'persistence', 'replication', 'cluster'),
     readRedisSettings(redis, Object.keys(EXPECTED)).catch((error: Error) => error),
   ]);
-  const limit = Number(field(info, 'maxmemory') ?? 0);
+  const replication = readReplication(info);
   return {
-    reasons:
-      settings instanceof Error
-        ? [`its settings can not be read (${settings.message}), so nothing proves that it writes to disk`]
-        : Object.entries(EXPECTED).flatMap(([name, wanted]) =>
-            settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
-          ),
-    memoryRatio: limit > 0 ? Number(field(info, 'used_memory')) / limit : 0,
-    memoryBytes: limit > 0 ? limit : Number.POSITIVE_INFINITY,
-    writesSucceed: (field(info, 'aof_last_write_status') ?? 'ok') === 'ok',
-    replicas: Number(field(info, 'connected_slaves') ?? 0),
-    isCluster: field(info, 'cluster_enabled') === '1',
+    reasons: [
+      ...judgeSettings(settings),
+      ...(replication.role === 'slave' ? ['it is a replica, whose data its primary overwrites'] : []),
+    ],
+    isRewriting: isRewriting(info),
+    usedBytes: Number(infoField(info, 'used_memory')),
+    maxBytes: Number(infoField(info, 'maxmemory') ?? 0),
+    machineBytes: Number(infoField(info, 'total_system_memory') ?? 0),
+    writesSucceed: (infoField(info, 'aof_last_write_status') ?? 'ok') === 'ok',
+    replication,
+    isCluster: infoField(info, 'cluster_enabled') === '1',
   };
 }
+
+const judgeSettings = (settings: Record<string, string> | Error): string[] =>
+  settings instanceof Error
+    ? [`its settings can not be read (${settings.message}), so nothing proves that it writes to disk`]
+    : Object.entries(EXPECTED).flatMap(([name, wanted]) =>
+        settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
+      );
+
+/** The same for Redis 7.0 and Valkey 9: a first rewrite that fails is due again at once, with the status `err`. */
+const isRewriting = (info: string): boolean =>
+  infoField(info, 'aof_rewrite_in_progress') === '1' ||
+  infoField(info, 'aof_rewrite_scheduled') === '1' ||
+  (infoField(info, 'aof_last_bgrewrite_status') ?? 'ok') !== 'ok';
 
 /** Settings of a Valkey or Redis by their names. Rejects where it hides them. */
 export async function readRedisSettings(redis: Redis, names: string[]): Promise<Record<string, string>> {
@@ -58,7 +86,7 @@ export async function readRedisSettings(redis: Redis, names: string[]): Promise<
   return Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])));
 }
 
-/** What a PostgreSQL says of itself. */
+/** The state of a PostgreSQL that carries the queue. */
 export async function checkPostgres(client: Client | Pool): Promise<Durability> {
   const { rows } = await client.query<{ name: string; setting: string }>(
     "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')",
@@ -66,30 +94,57 @@ export async function checkPostgres(client: Client | Pool): Promise<Durability> 
   const off = rows.filter(row => row.setting === 'off');
   return {
     reasons: off.map(row => `${row.name} is off and must be on`),
-    memoryRatio: 0,
-    memoryBytes: Number.POSITIVE_INFINITY,
+    isRewriting: false,
+    usedBytes: 0,
+    maxBytes: 0,
+    machineBytes: 0,
     writesSucceed: true,
-    replicas: 0,
     isCluster: false,
   };
 }
 
-/** A single look at the queue's store, on a connection of its own. Rejects when it can't be reached. */
-export async function inspectQueue(databaseUrl: string, redisUrl: string | undefined): Promise<Durability> {
-  if (redisUrl) {
-    const redis = openRedis(redisUrl, {
-      lazyConnect: true,
-      connectTimeout: 3000,
-      commandTimeout: 3000,
-      retryStrategy: null,
-    });
-    redis.on('error', () => undefined); // the rejection of `connect` below says the same
-    try {
-      await redis.connect();
-      return await checkRedis(redis);
-    } finally {
-      redis.disconnect();
-    }
+/**
+ * The bytes of memory that a Valkey or Redis may use: `maxmemory`. Without one the limit of the queue applies, so that
+ * answers are refused at `maxQueueBytes`, and no more than the machine has.
+ */
+export const memoryLimit = ({ maxBytes, machineBytes }: Durability, maxQueueBytes: number): number => {
+  if (maxBytes > 0) return maxBytes;
+  const limit = maxQueueBytes / MAX_MEMORY_RATIO;
+  return machineBytes > 0 ? Math.min(limit, machineBytes) : limit;
+};
+
+/** How long an inspection waits for a rewrite of the append-only file to end. */
+const REWRITE_WITHIN_MS = 5000;
+const LOOK_EVERY_MS = 250;
+
+/** A single look, but for a routine rewrite of the append-only file, whose end is awaited for 5 s. */
+async function checkRewrittenRedis(redis: Redis): Promise<Durability> {
+  for (const deadline = Date.now() + REWRITE_WITHIN_MS; ; await sleep(LOOK_EVERY_MS)) {
+    const durability = await checkRedis(redis);
+    if (!durability.isRewriting || durability.reasons.length > 0) return durability;
+    if (Date.now() > deadline) return { ...durability, reasons: [REWRITING] };
   }
-  return withClient(databaseUrl, checkPostgres);
+}
+
+/** The state of the queue's store, and the replicas that Sentinels know where `REDIS_URL` names some. */
+export type Inspection = Durability & { sentinelReplicas?: SentinelReplica[] };
+
+/** A single look at the queue's store, on a connection of its own. Rejects when it can't be reached. */
+export async function inspectQueue(databaseUrl: string, redisUrl: string | undefined): Promise<Inspection> {
+  if (!redisUrl) return withClient(databaseUrl, checkPostgres);
+  const redis = openRedis(redisUrl, {
+    lazyConnect: true,
+    connectTimeout: 3000,
+    commandTimeout: 3000,
+    retryStrategy: null,
+  });
+  redis.on('error', () => undefined); // the rejection of `connect` below says the same
+  try {
+    await redis.connect();
+    const durability = await checkRewrittenRedis(redis);
+    const sentinelReplicas = await readSentinelReplicas(redisUrl);
+    return { ...durability, ...(sentinelReplicas && { sentinelReplicas }) };
+  } finally {
+    redis.disconnect();
+  }
 }

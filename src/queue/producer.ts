@@ -7,11 +7,12 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
-import { type Census, findHeld, findOldest, PENDING, takeCensus } from './census.ts';
+import { type Census, findHeld, findOldest, takeCensus } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
-import { CLUSTERED, checkPostgres, checkRedis, type Durability, MAX_MEMORY_RATIO } from './durability.ts';
+import { type Basis, type QueueHealth, watchHealth } from './health.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
-import { QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+import { QUEUES, type RecordAnswers } from './jobs.ts';
+import { confirmReplicas } from './replicas.ts';
 import { sending } from './traces.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
@@ -23,18 +24,7 @@ const OVERHEAD_BYTES = 600;
 const MAX_WAIT_MS = 750;
 /** Below the time-out of any command, so that it is told which of the two it was. */
 const REPLICAS_WITHIN_MS = 1000;
-const HEALTH_EVERY_MS = 1000;
 const CENSUS_KEPT_MS = 1000;
-
-/** What the queue's store was last found to be. */
-export interface QueueHealth {
-  reachable: boolean;
-  /** Why answers are refused; empty when they are taken. */
-  reasons: string[];
-  /** What is not durable though answers are taken, because the operator gave the promise up (`relaxed`). */
-  relaxed: string[];
-  waitingJobs: number;
-}
 
 /** What a producer says it has made durable. */
 export interface FlushClaim {
@@ -76,18 +66,8 @@ interface Batch {
 /** The way into the queue: one job a flush, of everything that concurrent requests brought (group commit). */
 export function openProducer(target: QueueTarget, config: Config, log: Log, metrics: Metrics, spans?: Spans): Producer {
   const connection = connectQueue(target, log);
-  const { redis, pool } = connection;
+  const { redis } = connection;
   const throttle = createThrottle(5000);
-  let health: QueueHealth = {
-    reachable: false,
-    reasons: ['the queue was not reached yet'],
-    relaxed: [],
-    waitingJobs: 0,
-  };
-
-  /** What may be added before the store is as full as it may be, by the last look at it, and what was added since. */
-  let roomBytes = Number.POSITIVE_INFINITY;
-  let unseenBytes = 0;
 
   const refuse = (detail: string, cause?: unknown) =>
     new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
@@ -100,97 +80,35 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     if (redis) metrics.redisErrors.inc({ kind: kindOf(error as Error) });
   };
 
-  const markUnreachable = (error: unknown) => {
-    const reason = `the queue can not be reached: ${(error as Error).message}`;
-    health = { reachable: false, reasons: [reason], relaxed: [], waitingJobs: health.waitingJobs };
-  };
+  const health = watchHealth({ connection, target, config, metrics, log, onFailure: countFailure });
 
   /** Why no answers are taken, as a refusal; nothing while they are. */
   const findUnfit = (): Problem | undefined => {
-    const full = unseenBytes > roomBytes;
-    if (!full && health.reasons.length === 0) return undefined;
-    const reasons = full ? [...health.reasons, 'its memory is as full as it may be'] : health.reasons;
+    const reasons = health.refusals();
+    if (reasons.length === 0) return undefined;
     return refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
   };
 
-  const judge = (durability: Durability, waitingJobs: number): QueueHealth => {
-    const { memoryRatio, memoryBytes, writesSucceed } = durability;
-    roomBytes = (MAX_MEMORY_RATIO - memoryRatio) * memoryBytes;
-    const strict = config.QUEUE_DURABILITY === 'strict';
-    const reasons = strict ? [...durability.reasons] : [];
-    const relaxed = strict ? [] : durability.reasons.map(reason => `${reason}: up to 1 s may be lost on power failure`);
-    if (memoryRatio >= MAX_MEMORY_RATIO) reasons.push(`its memory is ${Math.round(memoryRatio * 100)} % full`);
-    if (!writesSucceed) reasons.push('its last write to disk failed');
-    if (durability.isCluster) reasons.push(CLUSTERED);
-    if (redis && durability.replicas < config.QUEUE_REPLICAS)
-      reasons.push(`${durability.replicas} replicas follow it, and QUEUE_REPLICAS asks for ${config.QUEUE_REPLICAS}`);
-    if (waitingJobs >= config.QUEUE_MAX_JOBS) reasons.push(`${waitingJobs} jobs are waiting`);
-    metrics.queueDurable.set(durability.reasons.length === 0 && writesSucceed ? 1 : 0);
-    if (redis) metrics.redisMemory.set(memoryRatio);
-    return { reachable: true, reasons, relaxed, waitingJobs };
-  };
-
-  const countJobs = async (queue: QueueName): Promise<number> => {
-    const counts = await connection.queue(queue).getJobCounts(...PENDING);
-    for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue, state }, count);
-    return Object.values(counts).reduce((sum, count) => sum + count, 0);
-  };
-
-  const look = async (): Promise<QueueHealth> => {
-    const seenBytes = unseenBytes;
-    const [durability, ...waiting] = await Promise.all([
-      redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>),
-      ...Object.values(QUEUES).map(countJobs),
-    ]);
-    unseenBytes -= seenBytes;
-    return judge(
-      durability,
-      waiting.reduce((sum, count) => sum + count, 0),
-    );
-  };
-
-  const refreshHealth = async () => {
-    try {
-      health = await within(look(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
-    } catch (error) {
-      markUnreachable(error);
-      countFailure(error);
-    }
-    metrics.queueTakesAnswers.set(health.reasons.length === 0 ? 1 : 0);
-    if (redis) metrics.redisUp.set(health.reachable ? 1 : 0);
-    if (health.reasons.length > 0)
-      throttle('health', () => log.warn({ reasons: health.reasons }, 'the queue takes no answers'));
-  };
-
   let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const watch = async () => {
-    await refreshHealth();
-    if (!stopped) timer = setTimeout(watch, health.reachable ? HEALTH_EVERY_MS : 250);
-  };
-  const firstLook = watch();
-
   const numbers = createNumbers();
 
-  /** Resolves when as many replicas as `QUEUE_REPLICAS` asks for have all that was written on this connection. */
-  const confirmReplicas = async (): Promise<void> => {
-    const wanted = config.QUEUE_REPLICAS;
-    if (!redis || wanted === 0) return;
-    const confirmed = await redis.wait(wanted, REPLICAS_WITHIN_MS);
-    if (confirmed < wanted)
-      throw new Error(`${confirmed} of ${wanted} replicas have it, and it took longer than ${REPLICAS_WITHIN_MS} ms`);
+  /** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
+  const confirm = async (basis: Basis): Promise<void> => {
+    if (redis && basis.replicas && health.stillHolds(basis))
+      await confirmReplicas(redis, basis.replicas, REPLICAS_WITHIN_MS);
+    if (!health.stillHolds(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
   };
 
   const flush = async (batches: Batch[]): Promise<undefined[]> => {
     const unfit = findUnfit();
     if (unfit) throw unfit; // it came to light while these waited: then they do not wait for a time-out of their own
+    const basis = health.basis();
     const number = numbers.take();
     const id = numberUuid(numbers.producer, number);
     const trace = spans?.carrier();
     const answers = batches.flatMap(batch => batch.answers);
     const payload: RecordAnswers = { v: 1, flush: id, answers, ...(trace && { trace }) };
     spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
-    // The job's id makes a command that the client library sends again harmless.
     const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
       await within(
@@ -198,12 +116,12 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
         PRODUCER_TIMEOUT_MS + 500,
         'adding to the queue',
       );
-      await confirmReplicas();
+      await confirm(basis);
     } catch (error) {
       numbers.end(number, false);
       metrics.queueFlushes.inc({ outcome: 'failed' });
       countFailure(error);
-      if (kindOf(error as Error) === 'timeout') markUnreachable(error); // until the next look says otherwise
+      if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next look says otherwise
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
       throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
     }
@@ -247,7 +165,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
         ? new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 })
         : findUnfit();
       if (refusal) return Promise.reject(refusal);
-      unseenBytes += bytes + answers.length * OVERHEAD_BYTES;
+      health.expect(bytes + answers.length * OVERHEAD_BYTES);
       return group.add({ answers, bytes });
     },
     refuseWhileBusy() {
@@ -255,8 +173,8 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
       metrics.requestsShed.inc();
       throw refuse('Answers arrive faster than the queue can make them durable.');
     },
-    health: () => health,
-    checked: () => firstLook,
+    health: health.current,
+    checked: health.checked,
     census,
     claim: numbers.claim,
     async findHeld(flushes) {
@@ -269,7 +187,7 @@ export function openProducer(target: QueueTarget, config: Config, log: Log, metr
     async close() {
       await group.drained();
       stopped = true;
-      clearTimeout(timer);
+      health.stop();
       await connection.close();
     },
   };

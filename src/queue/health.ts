@@ -1,0 +1,252 @@
+import type { Config } from '../platform/config.ts';
+import { createThrottle, type Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
+import { within } from '../platform/shutdown.ts';
+import { measureJob, PENDING } from './census.ts';
+import { PRODUCER_TIMEOUT_MS, type QueueConnection, type QueueTarget } from './connection.ts';
+import {
+  CLUSTERED,
+  checkPostgres,
+  checkRedis,
+  type Durability,
+  MAX_MEMORY_RATIO,
+  memoryLimit,
+  REWRITING,
+} from './durability.ts';
+import { QUEUES, type QueueName } from './jobs.ts';
+import { judgeReplicas, type Replication } from './replicas.ts';
+
+const CHECK_EVERY_MS = 1000;
+const CHECK_AGAIN_MS = 250;
+/** A new replica connects to the primary before a Sentinel knows it, so the Sentinels need not be asked each second. */
+const SENTINELS_EVERY_MS = 5000;
+const MEGABYTE = 1024 * 1024;
+
+/** The state of the queue's store at the last check. */
+export interface QueueHealth {
+  reachable: boolean;
+  /** Why answers are refused; empty when they are taken. */
+  reasons: string[];
+  /** What is not durable though answers are taken, because the operator gave the promise up (`relaxed`). */
+  relaxed: string[];
+  waitingJobs: number;
+}
+
+/** What a confirmation rests on: one connection, and what a check on that connection found. */
+export interface Basis {
+  /** The socket of the connection; absent in PostgreSQL. */
+  socket?: unknown;
+  /** Whether the settings kept the promise. */
+  isDurable: boolean;
+  /** The primary and its replicas; only where `QUEUE_REPLICAS` asks for some. */
+  replicas?: { replication: Replication; confirmations: number };
+}
+
+export interface HealthWatch {
+  current(): QueueHealth;
+  /** Why answers are refused; empty when they are taken. Includes memory used since the last check. */
+  refusals(): string[];
+  /** What a flush that begins now rests on. */
+  basis(): Basis;
+  /** Whether a flush that began on that basis may still be confirmed: same connection, still durable. */
+  stillHolds(basis: Basis): boolean;
+  /** Counts bytes that are about to be added to the queue. */
+  expect(bytes: number): void;
+  /** Has answers refused until the next check succeeds. */
+  markUnreachable(error: unknown): void;
+  /** Resolves when the first check is over. */
+  checked(): Promise<void>;
+  stop(): void;
+}
+
+interface WatchDeps {
+  connection: QueueConnection;
+  target: QueueTarget;
+  config: Config;
+  metrics: Metrics;
+  log: Log;
+  /** Called with the error of each check that failed. */
+  onFailure(error: unknown): void;
+}
+
+/** The result of a check, and what confirmations may rest on from then on. */
+interface Finding {
+  health: QueueHealth;
+  basis: Basis;
+}
+
+const NOT_REACHED: Finding = {
+  health: { reachable: false, reasons: ['the queue was not reached yet'], relaxed: [], waitingJobs: 0 },
+  basis: { isDurable: false },
+};
+
+const inMegabytes = (bytes: number): string => `${Math.round(bytes / MEGABYTE)} MB`;
+
+const describeSize = ({ maxBytes }: Durability, queueBytes: number, limit: number): string =>
+  maxBytes > 0
+    ? `its memory is ${Math.round((queueBytes / limit) * 100)} % full`
+    : `it holds ${inMegabytes(queueBytes)}, and may hold ${inMegabytes(limit * MAX_MEMORY_RATIO)} (QUEUE_MAX_MB)`;
+
+/**
+ * Reads the replicas that the Sentinels know, at most every 5 s on one connection. While no Sentinel replies, the last
+ * reading on the same connection remains valid; without one it rejects.
+ */
+function createSentinelReader(redisUrl: string | undefined) {
+  let last: { socket: unknown; at: number; replicas: SentinelReplica[] | undefined } | undefined;
+  return async (socket: unknown): Promise<SentinelReplica[] | undefined> => {
+    if (!redisUrl) return undefined;
+    const known = last?.socket === socket ? last : undefined;
+    if (known && Date.now() - known.at < SENTINELS_EVERY_MS) return known.replicas;
+    try {
+      last = { socket, at: Date.now(), replicas: await readSentinelReplicas(redisUrl) };
+    } catch (error) {
+      if (!known) throw new Error(`no Sentinel reports the replicas: ${(error as Error).message}`, { cause: error });
+      known.at = Date.now();
+      return known.replicas;
+    }
+    return last.replicas;
+  };
+}
+
+/**
+ * Checks each second whether the queue's store keeps what it confirms, and at once on every new connection: nothing is
+ * taken on a connection that has not been checked, since another store may have the address now.
+ */
+export function watchHealth({ connection, target, config, metrics, log, onFailure }: WatchDeps): HealthWatch {
+  const { redis, pool } = connection;
+  const throttle = createThrottle(5000);
+  const readSentinels = createSentinelReader(target.redisUrl);
+  const isStrict = config.QUEUE_DURABILITY === 'strict';
+  const maxQueueBytes = config.QUEUE_MAX_MB * MEGABYTE;
+  let finding = NOT_REACHED;
+  /** What may be added before the queue is as large as it may be, by the last check, and what was added since. */
+  let roomBytes = Number.POSITIVE_INFINITY;
+  let unseenBytes = 0;
+  /** The connection on which the append-only file was seen without a rewrite. */
+  let provenSocket: unknown;
+
+  const isCurrent = (socket: unknown) => !redis || (redis.status === 'ready' && redis.stream === socket);
+
+  const markUnreachable = (error: unknown) => {
+    const reason = `the queue can not be reached: ${(error as Error).message}`;
+    const { waitingJobs } = finding.health;
+    finding = {
+      health: { reachable: false, reasons: [reason], relaxed: [], waitingJobs },
+      basis: { isDurable: false },
+    };
+  };
+
+  const countJobs = async (queue: QueueName): Promise<number> => {
+    const counts = await connection.queue(queue).getJobCounts(...PENDING);
+    for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue, state }, count);
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  };
+
+  /** Why what the store confirms may not be on its disk. */
+  const judgeDurability = (durability: Durability, socket: unknown): string[] => {
+    const { reasons, isRewriting } = durability;
+    if (reasons.length > 0) provenSocket = undefined;
+    else if (!isRewriting) provenSocket = socket;
+    return isRewriting && provenSocket !== socket ? [...reasons, REWRITING] : reasons;
+  };
+
+  /** Why the queue is as large as it may be. */
+  const judgeSize = (durability: Durability, queueBytes: number, waitingJobs: number): string[] => {
+    const limit = redis ? memoryLimit(durability, maxQueueBytes) : maxQueueBytes / MAX_MEMORY_RATIO;
+    roomBytes = MAX_MEMORY_RATIO * limit - queueBytes;
+    if (redis) metrics.redisMemory.set(queueBytes / limit);
+    return [
+      ...(roomBytes > 0 ? [] : [describeSize(durability, queueBytes, limit)]),
+      ...(waitingJobs < config.QUEUE_MAX_JOBS ? [] : [`${waitingJobs} jobs are waiting`]),
+    ];
+  };
+
+  const check = async (): Promise<Finding> => {
+    const seenBytes = unseenBytes;
+    const socket = redis?.stream;
+    const [durability, known, jobBytes, ...waiting] = await Promise.all([
+      redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>),
+      config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
+      pool ? measureJob(pool) : 0,
+      ...Object.values(QUEUES).map(countJobs),
+    ]);
+    if (!isCurrent(socket)) throw new Error('the connection was replaced during its check');
+    unseenBytes -= seenBytes;
+    const waitingJobs = waiting.reduce((sum, count) => sum + count, 0);
+    const { replication, writesSucceed, isCluster } = durability;
+    const doubts = judgeDurability(durability, socket);
+    metrics.queueDurable.set(doubts.length === 0 && writesSucceed ? 1 : 0);
+    const verdict = replication && (await judgeReplicas(replication, known, config.QUEUE_REPLICAS));
+    const reasons = [
+      ...(isStrict ? doubts : []),
+      ...(writesSucceed ? [] : ['its last write to disk failed']),
+      ...(isCluster ? [CLUSTERED] : []),
+      ...(verdict?.reasons ?? []),
+      ...judgeSize(durability, redis ? durability.usedBytes : jobBytes * waitingJobs, waitingJobs),
+    ];
+    const relaxed = isStrict ? [] : doubts.map(reason => `${reason}: up to 1 s may be lost on power failure`);
+    const replicas =
+      replication && verdict && config.QUEUE_REPLICAS > 0
+        ? { replicas: { replication, confirmations: verdict.confirmations } }
+        : {};
+    return {
+      health: { reachable: true, reasons, relaxed, waitingJobs },
+      basis: { socket, isDurable: doubts.length === 0 || !isStrict, ...replicas },
+    };
+  };
+
+  const refresh = async () => {
+    try {
+      finding = await within(check(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
+    } catch (error) {
+      markUnreachable(error);
+      onFailure(error);
+    }
+    const { reachable, reasons } = finding.health;
+    metrics.queueTakesAnswers.set(reasons.length === 0 ? 1 : 0);
+    if (redis) metrics.redisUp.set(reachable ? 1 : 0);
+    if (reasons.length > 0) throttle('health', () => log.warn({ reasons }, 'the queue takes no answers'));
+  };
+
+  let isStopped = false;
+  let isChecking = false;
+  let timer: NodeJS.Timeout | undefined;
+  const watch = async () => {
+    clearTimeout(timer);
+    isChecking = true;
+    await refresh();
+    isChecking = false;
+    if (isStopped) return;
+    timer = setTimeout(watch, finding.health.reachable ? CHECK_EVERY_MS : CHECK_AGAIN_MS);
+  };
+  const first = watch();
+  redis?.on('ready', () => {
+    if (!isChecking && !isStopped) void watch();
+  });
+
+  const current = (): QueueHealth => {
+    const { health, basis } = finding;
+    if (health.reasons.length > 0 || isCurrent(basis.socket)) return health;
+    return { ...health, reasons: ['its connection was lost or is new, and the store was not checked again yet'] };
+  };
+
+  return {
+    current,
+    refusals() {
+      const { reasons } = current();
+      return unseenBytes > roomBytes ? [...reasons, 'it is as large as it may be'] : reasons;
+    },
+    basis: () => finding.basis,
+    stillHolds: basis => isCurrent(basis.socket) && finding.basis.socket === basis.socket && finding.basis.isDurable,
+    expect(bytes) {
+      unseenBytes += bytes;
+    },
+    markUnreachable,
+    checked: () => first,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

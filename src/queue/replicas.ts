@@ -1,0 +1,98 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { Redis } from 'ioredis';
+import { infoField, type SentinelReplica } from '../platform/redis.ts';
+
+/** What a store reports about its role and the replicas that are connected to it. */
+export interface Replication {
+  /** `master`, or `slave` for a replica. */
+  role: string;
+  /** The id of the data's history. It changes with each promotion. */
+  id: string;
+  /** `host:port` of each replica that is connected, also while it copies the data; sorted. */
+  connected: string[];
+}
+
+/** Reads the section `replication` of INFO. */
+export const readReplication = (info: string): Replication => ({
+  role: infoField(info, 'role') ?? '',
+  id: infoField(info, 'master_replid') ?? '',
+  connected: [...info.matchAll(/^slave\d+:ip=([^,]*),port=(\d+)/gm)].map(([, host, port]) => `${host}:${port}`).sort(),
+});
+
+/** Whether two readings describe the same primary with the same replicas. */
+export const isSameReplication = (one: Replication, other: Replication): boolean =>
+  one.role === other.role && one.id === other.id && `${one.connected}` === `${other.connected}`;
+
+/** Whether a flush is safe from a failover, by the replicas that exist. */
+export interface ReplicaVerdict {
+  /** Why a confirmation by `QUEUE_REPLICAS` replicas would prove nothing; empty when it does. */
+  reasons: string[];
+  /** How many replicas must confirm: all that are connected, since `WAIT` does not report which ones did. */
+  confirmations: number;
+  /** Replicas that can become the primary. */
+  promotable: number;
+}
+
+/** By number when a host name cannot be resolved: then it only matches itself. */
+const resolveHost = async (host: string): Promise<string> =>
+  isIP(host)
+    ? host
+    : lookup(host).then(
+        ({ address }) => address,
+        () => host,
+      );
+
+const resolveAddress = async (host: string, port: string): Promise<string> => `${await resolveHost(host)}:${port}`;
+
+const resolveConnected = (address: string): Promise<string> => {
+  const colon = address.lastIndexOf(':');
+  return resolveAddress(address.slice(0, colon), address.slice(colon + 1));
+};
+
+/**
+ * Compares the replicas that can become the primary with `QUEUE_REPLICAS`.
+ *
+ * A failover keeps every confirmed answer only if each replica that can be promoted has confirmed it. So neither fewer
+ * nor more than `wanted` replicas may exist: those that are connected to the primary, and those that the Sentinels know
+ * although they are down. Replicas to which a Sentinel attributes priority 0 are not counted.
+ */
+export async function judgeReplicas(
+  { connected }: Replication,
+  known: SentinelReplica[] | undefined,
+  wanted: number,
+): Promise<ReplicaVerdict> {
+  const addressesOf = (replicas: SentinelReplica[]) =>
+    Promise.all(replicas.map(({ host, port }) => resolveAddress(host, port)));
+  const excluded = new Set(await addressesOf((known ?? []).filter(({ priority }) => priority === 0)));
+  const sentinels = new Set(await addressesOf((known ?? []).filter(({ priority }) => priority !== 0)));
+  const following = new Set(await Promise.all(connected.map(resolveConnected))).difference(
+    excluded.difference(sentinels),
+  );
+  const promotable = following.union(sentinels);
+  const reasons: string[] = [];
+  if (following.size < wanted)
+    reasons.push(`${following.size} replicas follow it, and QUEUE_REPLICAS asks for ${wanted}`);
+  if (promotable.size > wanted)
+    reasons.push(
+      `${promotable.size} replicas can become the primary (${[...promotable].sort().join(', ')}), and QUEUE_REPLICAS asks for ${wanted}`,
+    );
+  return { reasons: wanted === 0 ? [] : reasons, confirmations: connected.length, promotable: promotable.size };
+}
+
+/**
+ * Resolves once the replicas of `replication` have everything that was written on this connection. Rejects when they do
+ * not confirm it within `timeoutMs`, or when the replicas have changed meanwhile: then one that can be promoted may be
+ * without it. Costs one round trip.
+ */
+export async function confirmReplicas(
+  redis: Redis,
+  { replication, confirmations }: { replication: Replication; confirmations: number },
+  timeoutMs: number,
+): Promise<void> {
+  const [confirmed, info] = await Promise.all([redis.wait(confirmations, timeoutMs), redis.info('replication')]);
+  if (confirmed < confirmations)
+    throw new Error(`${confirmed} of ${confirmations} replicas confirmed it, and it took longer than ${timeoutMs} ms`);
+  if (!isSameReplication(replication, readReplication(info)))
+    throw new Error('the replicas changed while they confirmed it');
+}
