@@ -6,65 +6,109 @@ import { LABEL, type Store } from './stores.ts';
 
 const NAME = 'parley';
 const HOW_MANY = 3;
+const PORT = 26379;
 
-/** A Sentinel that holds a primary for gone after 2 s of silence, when another one agrees. */
-async function startSentinel(port: number, primary: URL): Promise<StartedTestContainer> {
-  const settings = `port ${port}
-bind 127.0.0.1
-sentinel monitor ${NAME} ${primary.hostname} ${primary.port} 2
+/** Where servers and Sentinels find a store: in the host's network by its port, otherwise by its container's address. */
+export async function placeOf(store: Store): Promise<{ host: string; port: string }> {
+  const address = await store.address();
+  if (address) return { host: address, port: '6379' };
+  const { hostname, port } = new URL(store.url);
+  return { host: hostname, port };
+}
+
+/** A running Sentinel: its container, and where it listens. */
+interface Sentinel {
+  container: StartedTestContainer;
+  host: string;
+  port: number;
+}
+
+/** A Sentinel that considers a primary down after 2 s of silence, when another one agrees. */
+async function startSentinel(primary: { host: string; port: string }, port: number | undefined): Promise<Sentinel> {
+  const settings = `port ${port ?? PORT}
+${port ? 'bind 127.0.0.1' : 'protected-mode no'}
+sentinel monitor ${NAME} ${primary.host} ${primary.port} 2
 sentinel down-after-milliseconds ${NAME} 2000
 sentinel failover-timeout ${NAME} 10000
 `;
-  return new GenericContainer('valkey/valkey:9')
-    .withNetworkMode('host')
+  const made = new GenericContainer('valkey/valkey:9')
     .withCommand([
       'sh',
       '-c',
       `echo '${settings}' > /tmp/sentinel.conf && exec valkey-server /tmp/sentinel.conf --sentinel`,
     ])
-    .withLabels({ [LABEL]: String(process.pid) })
-    .start();
+    .withLabels({ [LABEL]: String(process.pid) });
+  const container = await (port ? made.withNetworkMode('host') : made.withExposedPorts(PORT)).start();
+  return { container, host: port ? '127.0.0.1' : container.getIpAddress('bridge'), port: port ?? PORT };
 }
 
-/** What a Sentinel replies; nothing while it does not listen. */
-async function ask(port: number, ...command: [string, ...string[]]): Promise<string[]> {
-  const sentinel = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: null });
-  sentinel.on('error', () => undefined); // it does not listen yet
+/** The reply of a Sentinel; rejects while it does not listen, or refuses. */
+async function ask({ host, port }: Sentinel, ...command: [string, ...string[]]): Promise<string[]> {
+  const sentinel = new Redis(port, host, { lazyConnect: true, retryStrategy: null });
+  sentinel.on('error', () => undefined); // the rejection of `connect` says the same
   try {
     await sentinel.connect();
     return (await sentinel.call('SENTINEL', ...command)) as string[];
-  } catch {
-    return []; // whoever waits tells when it takes too long
   } finally {
     sentinel.disconnect();
   }
 }
 
-/** Whether a Sentinel knows the others, and the replica that would take over. */
-async function isReady(port: number): Promise<boolean> {
-  const flat = await ask(port, 'MASTER', NAME);
+/** The reply of a Sentinel; empty while there is none. Callers wait for a fact with a limit. */
+const tryToAsk = (sentinel: Sentinel, ...command: [string, ...string[]]): Promise<string[]> =>
+  ask(sentinel, ...command).catch(() => []);
+
+/** Whether a Sentinel knows the others, and all the replicas. */
+async function isReady(sentinel: Sentinel, replicas: number): Promise<boolean> {
+  const flat = await tryToAsk(sentinel, 'MASTER', NAME);
   const field = (name: string) => flat[flat.indexOf(name) + 1];
-  return field('num-slaves') === '1' && field('num-other-sentinels') === String(HOW_MANY - 1);
+  return field('num-slaves') === String(replicas) && field('num-other-sentinels') === String(HOW_MANY - 1);
 }
 
 export interface Sentinels extends AsyncDisposable {
   /** A `REDIS_URL` by way of them. */
   url: string;
+  /** Their addresses, as other containers see them. */
+  hosts: string[];
   /** Whether all of them name that store as the primary. */
   name(store: Store): Promise<boolean>;
+  /** Starts a planned failover, and resolves with the store that they then name as the primary. */
+  failOver(stores: Store[]): Promise<Store>;
 }
 
-/** Three Sentinels that watch a primary with one replica. */
-export async function openSentinels(primary: Store): Promise<Sentinels> {
-  const ports = await Promise.all(Array.from({ length: HOW_MANY }, freePort));
-  const containers = await Promise.all(ports.map(port => startSentinel(port, new URL(primary.url))));
-  await waitFor(async () => (await Promise.all(ports.map(isReady))).every(Boolean), 30_000);
+/** Three Sentinels that watch a primary with its replicas, in the same network as the primary. */
+export async function openSentinels(primary: Store, replicas = 1): Promise<Sentinels> {
+  const place = await placeOf(primary);
+  const isOnHost = (await primary.address()) === '';
+  const ports = await Promise.all(Array.from({ length: HOW_MANY }, () => (isOnHost ? freePort() : undefined)));
+  const sentinels = await Promise.all(ports.map(port => startSentinel(place, port)));
+  const readyNow = async () => (await Promise.all(sentinels.map(one => isReady(one, replicas)))).every(Boolean);
+  await waitFor(readyNow, 30_000);
+
+  const isNamed = async (store: Store): Promise<boolean> => {
+    const { host, port } = await placeOf(store);
+    const named = await Promise.all(sentinels.map(one => tryToAsk(one, 'GET-MASTER-ADDR-BY-NAME', NAME)));
+    return named.every(address => address[0] === host && address[1] === port);
+  };
+  const findPrimary = async (stores: Store[]): Promise<Store | undefined> => {
+    for (const store of stores) if (await isNamed(store)) return store;
+    return undefined;
+  };
   return {
-    url: `redis://${NAME}?sentinels=${ports.map(port => `127.0.0.1:${port}`).join(',')}`,
-    async name(store) {
-      const named = await Promise.all(ports.map(port => ask(port, 'GET-MASTER-ADDR-BY-NAME', NAME)));
-      return named.every(([, port]) => port === new URL(store.url).port);
+    url: `redis://${NAME}?sentinels=${sentinels.map(({ host, port }) => `${host}:${port}`).join(',')}`,
+    hosts: sentinels.map(({ host }) => host),
+    name: isNamed,
+    async failOver(stores) {
+      const before = await waitFor(() => findPrimary(stores), 30_000);
+      const start = () =>
+        ask(sentinels[0] as Sentinel, 'FAILOVER', NAME).then(
+          () => true,
+          () => false, // the one before is still under way, or no replica is ready yet
+        );
+      await waitFor(start, 60_000, 200);
+      return waitFor(() => findPrimary(stores.filter(store => store !== before)), 30_000, 50);
     },
-    [Symbol.asyncDispose]: async () => void (await Promise.all(containers.map(container => container.stop()))),
+    [Symbol.asyncDispose]: async () =>
+      void (await Promise.all(sentinels.map(({ container }) => container.stop({ timeout: 0 })))),
   };
 }

@@ -41,6 +41,8 @@ export interface StoreOptions {
   copyOf?: string;
   /** Puts it into the host's network, where others find it under the address that it has for itself. */
   onHost?: boolean;
+  /** Valkey: keeps the settings in a file of its own, so that `CONFIG REWRITE` changes what it starts with. */
+  ownConfig?: boolean;
   /** Makes it now, or only reserves its address until `start`. */
   running?: boolean;
 }
@@ -50,7 +52,7 @@ interface StoreKind {
   port: number;
   folder: string;
   environment: Record<string, string>;
-  command(settings: Record<string, string>): string[];
+  command(settings: Record<string, string>, ownConfig: boolean): string[];
   url(port: number): string;
   /** Resolves when the server takes commands. */
   ask(url: string): Promise<unknown>;
@@ -72,15 +74,23 @@ const POSTGRES: StoreKind = {
   ask: url => withClient(url, client => client.query('select 1')),
 };
 
+/** Writes the settings into a file at the first start, and starts from it. */
+function fromFile(settings: Record<string, string>): string[] {
+  const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
+  const file = '/data/valkey.conf';
+  const text = [...lines, 'dir /data', 'protected-mode no'].join('\n');
+  return ['sh', '-c', `test -f ${file} || echo '${text}' > ${file}; exec valkey-server ${file}`];
+}
+
 const VALKEY: StoreKind = {
   image: 'valkey/valkey:9',
   port: 6379,
   folder: '/data',
   environment: {},
-  command: settings => [
-    'valkey-server',
-    ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')]),
-  ],
+  command: (settings, ownConfig) =>
+    ownConfig
+      ? fromFile(settings)
+      : ['valkey-server', ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')])],
   url: port => `redis://127.0.0.1:${port}`,
   ask: url => askValkey(url, async () => undefined),
 };
@@ -117,7 +127,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
     const own: Record<string, string> = options.onHost ? { port: String(port), bind: '127.0.0.1' } : {};
     const container = new GenericContainer(kind.image)
       .withEnvironment(kind.environment)
-      .withCommand(kind.command({ ...settings, ...options.settings, ...own }))
+      .withCommand(kind.command({ ...settings, ...options.settings, ...own }, options.ownConfig ?? false))
       .withLabels({ [LABEL]: String(process.pid) });
     if (options.onHost) container.withNetworkMode('host');
     else container.withExposedPorts({ container: kind.port, host: port });

@@ -1,4 +1,10 @@
 import type { Scenario } from '../scenario.ts';
+import {
+  partitionedPrimary,
+  partitionUnconfirmed,
+  plannedFailovers,
+  plannedFailoversUnconfirmed,
+} from './failovers.ts';
 import { flushedQueue } from './flushed-queue.ts';
 import { modelled } from './model.ts';
 import { silentNetwork } from './network.ts';
@@ -14,6 +20,12 @@ import { seededFaults } from './seeded-storage.ts';
 import { lostPrimary, lostPrimaryUnconfirmed } from './sentinel.ts';
 import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
 import { postgresRestarts, valkeyRestarts } from './store-restarts.ts';
+import {
+  appendOnlySwitchedOn,
+  appendOnlySwitchedOnRelaxed,
+  swappedStore,
+  swappedStoreRelaxed,
+} from './untrue-stores.ts';
 import { upgrade } from './upgrade.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
 import { migrationUnderLoad, versionSkew } from './versions.ts';
@@ -55,4 +67,12 @@ export const SCENARIOS: readonly Scenario[] = [
   powerCutsUnsynced,
   lostPrimary,
   lostPrimaryUnconfirmed,
+  plannedFailovers,
+  plannedFailoversUnconfirmed,
+  partitionedPrimary,
+  partitionUnconfirmed,
+  swappedStore,
+  swappedStoreRelaxed,
+  appendOnlySwitchedOn,
+  appendOnlySwitchedOnRelaxed,
 ];
