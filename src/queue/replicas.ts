@@ -11,14 +11,23 @@ export interface Replication {
   id: string;
   /** `host:port` of each replica that is connected, also while it copies the data; sorted. */
   connected: string[];
+  /** Those that have the data, and follow. */
+  online: string[];
 }
 
 /** Reads the section `replication` of INFO. */
-export const readReplication = (info: string): Replication => ({
-  role: infoField(info, 'role') ?? '',
-  id: infoField(info, 'master_replid') ?? '',
-  connected: [...info.matchAll(/^slave\d+:ip=([^,]*),port=(\d+)/gm)].map(([, host, port]) => `${host}:${port}`).sort(),
-});
+export function readReplication(info: string): Replication {
+  const replicas = [...info.matchAll(/^slave\d+:ip=([^,]*),port=(\d+),state=(\w+)/gm)].map(([, host, port, state]) => ({
+    address: `${host}:${port}`,
+    isOnline: state === 'online',
+  }));
+  return {
+    role: infoField(info, 'role') ?? '',
+    id: infoField(info, 'master_replid') ?? '',
+    connected: replicas.map(({ address }) => address).sort(),
+    online: replicas.filter(({ isOnline }) => isOnline).map(({ address }) => address),
+  };
+}
 
 /** Whether two readings describe the same primary with the same replicas. */
 export const isSameReplication = (one: Replication, other: Replication): boolean =>
@@ -58,18 +67,19 @@ const resolveConnected = (address: string): Promise<string> => {
  * although they are down. Replicas to which a Sentinel attributes priority 0 are not counted.
  */
 export async function judgeReplicas(
-  { connected }: Replication,
+  { connected, online }: Replication,
   known: SentinelReplica[] | undefined,
   wanted: number,
 ): Promise<ReplicaVerdict> {
-  const addressesOf = (replicas: SentinelReplica[]) =>
-    Promise.all(replicas.map(({ host, port }) => resolveAddress(host, port)));
-  const excluded = new Set(await addressesOf((known ?? []).filter(({ priority }) => priority === 0)));
-  const sentinels = new Set(await addressesOf((known ?? []).filter(({ priority }) => priority !== 0)));
-  const following = new Set(await Promise.all(connected.map(resolveConnected))).difference(
-    excluded.difference(sentinels),
-  );
-  const promotable = following.union(sentinels);
+  const byPriority = Object.groupBy(known ?? [], ({ priority }) => (priority === 0 ? 'excluded' : 'promotable'));
+  const addressesOf = async (replicas: SentinelReplica[] = []) =>
+    new Set(await Promise.all(replicas.map(({ host, port }) => resolveAddress(host, port))));
+  const bySentinels = await addressesOf(byPriority.promotable);
+  const excluded = (await addressesOf(byPriority.excluded)).difference(bySentinels); // Sentinels may disagree for a while
+  const countable = async (addresses: string[]) =>
+    new Set(await Promise.all(addresses.map(resolveConnected))).difference(excluded);
+  const following = await countable(online);
+  const promotable = (await countable(connected)).union(bySentinels);
   const reasons: string[] = [];
   if (following.size < wanted)
     reasons.push(`${following.size} replicas follow it, and QUEUE_REPLICAS asks for ${wanted}`);

@@ -89,6 +89,7 @@ describe('the doctor', () => {
         expect(illOf(diagnosis).map(check => [check.name, check.detail])).toEqual([
           ['queue durability', 'appendfsync is "everysec" and must be "always"'],
           ['queue durability', 'maxmemory-policy is "allkeys-lru" and must be "noeviction"'],
+          ['queue memory', 'maxmemory is 0: the system may end the server before answers are refused'],
         ]);
       } finally {
         await forgetful.stop();
@@ -101,7 +102,10 @@ describe('the doctor', () => {
     const REDIS_URL = inject('valkeyUrl') ?? '';
     const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, REDIS_URL, QUEUE_REPLICAS: '1' });
     expect(illOf(diagnosis)).toEqual([
-      expect.objectContaining({ name: 'queue replicas', detail: '0 follow it, and QUEUE_REPLICAS asks for 1' }),
+      expect.objectContaining({
+        name: 'queue replicas',
+        detail: '0 replicas follow it, and QUEUE_REPLICAS asks for 1',
+      }),
     ]);
   });
 });

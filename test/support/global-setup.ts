@@ -51,6 +51,8 @@ async function startContainers() {
         'yes',
         '--appendfsync',
         'always',
+        '--maxmemory',
+        '1gb',
         '--maxmemory-policy',
         'noeviction',
       ])

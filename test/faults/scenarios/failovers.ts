@@ -15,6 +15,13 @@ const LOAD = '300 answers/s in requests of 10';
 const isSynced = async (replica: Store): Promise<boolean> =>
   /master_link_status:up/.test(await askValkey(replica.url, redis => redis.info('replication')));
 
+/** Whether a former primary is a replica by now. Sentinel ends its connections when it makes it one. */
+const isDemoted = (store: Store): Promise<boolean> =>
+  askValkey(store.url, redis => redis.info('replication')).then(
+    info => /role:slave/.test(info),
+    () => false,
+  );
+
 /** Two replicas of the trial's Valkey, in the same network, and the Sentinels that watch them all. */
 async function openReplicas(world: World): Promise<{ stores: [Store, Store, Store]; sentinels: Sentinels }> {
   const primary = world.valkey();
@@ -122,10 +129,7 @@ async function partAndPromote(world: World, replicasAsked: number): Promise<Load
   world.stores.valkey = far;
   await mend();
   const mendedAt = Date.now();
-  await waitFor(
-    async () => /role:slave/.test(await askValkey(primary.url, redis => redis.info('replication'))),
-    60_000,
-  );
+  await waitFor(() => isDemoted(primary), 60_000, 200);
   worker.signal('SIGCONT');
   await settle(world, load, mendedAt);
   await end(world, load);
