@@ -57,7 +57,7 @@ const Settings = z.object({
   REDIS_URL: url('redis', 'rediss')
     .optional()
     .describe(
-      'Valkey or Redis 6.2 or newer for the queue; redis://name?sentinels=host:port,host:port by Sentinels; absent: the queue lives in PostgreSQL',
+      'Valkey, or Redis 7.0 or newer, for the queue; redis://name?sentinels=host:port,host:port by Sentinels; absent: the queue lives in PostgreSQL',
     ),
   REDIS_PASSWORD: z.string().optional().describe('Password for REDIS_URL, as it is'),
   DATA_DIR: z.string().default('./data').describe('Folder of the embedded PostgreSQL and its generated secrets'),

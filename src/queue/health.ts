@@ -162,13 +162,19 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
     ];
   };
 
+  /** One after the other in PostgreSQL, to leave connections to the flushes. */
+  const checkStore = async (): Promise<{ durability: Durability; jobBytes: number }> => {
+    if (redis) return { durability: await checkRedis(redis), jobBytes: 0 };
+    const connections = pool as NonNullable<typeof pool>;
+    return { durability: await checkPostgres(connections), jobBytes: await measureJob(connections) };
+  };
+
   const check = async (): Promise<Finding> => {
     const seenBytes = unseenBytes;
     const socket = redis?.stream;
-    const [durability, known, jobBytes, ...waiting] = await Promise.all([
-      redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>),
+    const [{ durability, jobBytes }, known, ...waiting] = await Promise.all([
+      checkStore(),
       config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
-      pool ? measureJob(pool) : 0,
       ...Object.values(QUEUES).map(countJobs),
     ]);
     if (!isCurrent(socket)) throw new Error('the connection was replaced during its check');
