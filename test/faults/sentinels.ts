@@ -8,12 +8,25 @@ const NAME = 'parley';
 const HOW_MANY = 3;
 const PORT = 26379;
 
-/** Where servers and Sentinels find a store: in the host's network by its port, otherwise by its container's address. */
-export async function placeOf(store: Store): Promise<{ host: string; port: string }> {
+interface Place {
+  host: string;
+  port: string;
+}
+
+const places = new WeakMap<Store, Promise<Place>>();
+
+async function findPlace(store: Store): Promise<Place> {
   const address = await store.address();
   if (address) return { host: address, port: '6379' };
   const { hostname, port } = new URL(store.url);
   return { host: hostname, port };
+}
+
+/** Where servers and Sentinels find a store: in the host's network by its port, otherwise by its container's address. */
+export function placeOf(store: Store): Promise<Place> {
+  const place = places.get(store) ?? findPlace(store); // once: it asks Docker, and a wait would do so all the time
+  places.set(store, place);
+  return place;
 }
 
 /** A running Sentinel: its container, and where it listens. */
@@ -24,7 +37,7 @@ interface Sentinel {
 }
 
 /** A Sentinel that considers a primary down after 2 s of silence, when another one agrees. */
-async function startSentinel(primary: { host: string; port: string }, port: number | undefined): Promise<Sentinel> {
+async function startSentinel(primary: Place, port: number | undefined): Promise<Sentinel> {
   const settings = `port ${port ?? PORT}
 ${port ? 'bind 127.0.0.1' : 'protected-mode no'}
 sentinel monitor ${NAME} ${primary.host} ${primary.port} 2
