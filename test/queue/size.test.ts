@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
@@ -8,6 +8,8 @@ import { backends } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 import { waitFor } from '../support/wait.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 const MAX_MB = 16;
 const COMMENT_BYTES = 4000;

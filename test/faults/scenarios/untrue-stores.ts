@@ -5,8 +5,9 @@ import { askValkey, openValkey } from '../stores.ts';
 import type { World } from '../world.ts';
 
 const LOAD = '500 answers/s in requests of 10';
-/** A request that the store before the fault confirmed is answered within this time. */
-const UNDER_WAY_MS = 50;
+/** How many requests were acknowledged that were sent from then on. */
+const acknowledgedSince = (load: Load, since: number): number =>
+  load.replies.filter(({ at, ms, status }) => status === 202 && at - ms >= since).length;
 
 const startLoad = async (world: World): Promise<Load> => {
   const load = world.load({ batch: 10, lanes: 30, perSecond: 50, pauseMs: () => 20 });
@@ -44,7 +45,7 @@ async function swapStores(world: World, durability: 'strict' | 'relaxed'): Promi
     world.fault('injected');
     const swappedAt = Date.now();
     await sleep(2000);
-    confirmed += load.replies.filter(({ at, status }) => status === 202 && at > swappedAt + UNDER_WAY_MS).length;
+    confirmed += acknowledgedSince(load, swappedAt);
     proxy.retarget(strict.url);
     proxy.reset();
     world.recovered(await world.awaitIntake(load, Date.now(), 10_000));
@@ -103,7 +104,7 @@ async function switchOn(world: World, durability: 'strict' | 'relaxed'): Promise
   });
   const switchedAt = Date.now();
   await sleep(world.sized(10_000, 4000));
-  const confirmed = load.replies.filter(({ at, status }) => status === 202 && at > switchedAt).length;
+  const confirmed = acknowledgedSince(load, switchedAt);
   world.note(`${confirmed} requests were acknowledged before the first rewrite had ended`);
   await kill(world);
   world.must(
