@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
@@ -34,20 +35,41 @@ export const createLog = (level: string, role: string, mixin?: () => object): Lo
     pino.destination({ dest: 2, sync: true }),
   );
 
+/** Message kinds that a throttle tracks separately, and the length from which it keeps a digest instead of the text. */
+const MAX_KINDS = 100;
+const MAX_KIND_LENGTH = 200;
+/** The kind that stands for all others while `MAX_KINDS` are active. */
+const OTHER_KINDS = 'other';
+
 /**
- * A guard for messages that an outage would repeat: at most one line per kind and `everyMs`.
+ * Returns a guard against repeated log lines: at most one line per kind and `everyMs`.
  *
- * The line that gets through says how many were held back before it.
+ * `write` receives the number of lines suppressed since the last one of its kind. Kinds are often error messages, of
+ * which an outage can produce any number: beyond 100 active kinds, new ones share a single line.
  */
 export function createThrottle(everyMs: number, now: () => number = Date.now) {
   const kinds = new Map<string, { at: number; held: number }>();
+
+  const forgetOld = (at: number): void => {
+    for (const [kind, last] of kinds) if (at - last.at >= everyMs) kinds.delete(kind);
+  };
+
+  const slotOf = (kind: string, at: number): string => {
+    const short = kind.length <= MAX_KIND_LENGTH ? kind : hash('sha256', kind, 'base64url');
+    if (kinds.has(short)) return short;
+    if (kinds.size >= MAX_KINDS) forgetOld(at);
+    return kinds.size < MAX_KINDS ? short : OTHER_KINDS;
+  };
+
   return (kind: string, write: (held: number) => void): void => {
-    const last = kinds.get(kind);
-    if (last && now() - last.at < everyMs) {
+    const at = now();
+    const slot = slotOf(kind, at);
+    const last = kinds.get(slot);
+    if (last && at - last.at < everyMs) {
       last.held++;
       return;
     }
-    kinds.set(kind, { at: now(), held: 0 });
+    kinds.set(slot, { at, held: 0 });
     write(last?.held ?? 0);
   };
 }

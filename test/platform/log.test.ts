@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createThrottle } from '../../src/platform/log.ts';
+import { collectGarbage } from '../support/memory.ts';
 
 const LOG = new URL('../../src/platform/log.ts', import.meta.url).href;
 
@@ -60,4 +61,20 @@ test('a throttle lets one message of a kind through in its time, and counts the 
     ['b', 0],
     ['a', 3],
   ]);
+});
+
+test('a throttle keeps a bounded number of messages, however many differ', () => {
+  let now = 0;
+  const throttle = createThrottle(1000, () => now);
+  const passed: string[] = [];
+  const message = (number: number) => `connect ECONNREFUSED 10.0.0.1:${number} ${'x'.repeat(10_000)}${number}`;
+  const say = (number: number) => throttle(message(number), held => passed.push(`${number}: ${held}`));
+  for (let number = 0; number < 200; number++) say(number);
+  expect(passed).toHaveLength(101); // the others share one line
+  now = 1000;
+  say(1000);
+  expect(passed.at(-1)).toBe('1000: 0');
+  const before = collectGarbage();
+  for (let number = 2000; number < 22_000; number++) say(number);
+  expect(collectGarbage() - before).toBeLessThan(5_000_000); // of 200 MB
 });
