@@ -30,7 +30,7 @@ const OWNERS: Record<string, string[]> = {
   jose: ['api'],
   'raw-body': ['api'],
   'swagger-ui-dist': ['api'],
-  'lru-cache': ['api'],
+  'lru-cache': ['platform'],
   'zod-openapi': ['api', 'domain'],
   bullmq: ['queue'],
   ioredis: ['queue', 'platform'],

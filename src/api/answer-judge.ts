@@ -10,6 +10,8 @@ import {
   type Rejection,
 } from '../domain/answers.ts';
 import { describeIssues } from '../domain/validation.ts';
+import type { Caches } from '../platform/caches.ts';
+import type { NamedVersion } from '../storage/questions.ts';
 import { type KeyCaller, type UserCaller, userName } from './authentication/caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
@@ -56,8 +58,8 @@ class Rejected extends Error {
 }
 
 /** The judge of incoming answers: shape, card, question version, values, and what it saw of the same id before. */
-export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJudge {
-  const memory = createSyncMemory();
+export function createAnswerJudge(catalog: Catalog, cardIds: CardIds, caches: Caches): AnswerJudge {
+  const memory = createSyncMemory(caches);
 
   const judgeItem = (
     item: unknown,
@@ -95,9 +97,9 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds): AnswerJud
       const items = sync.answers.map(parseItem);
       const held = catalog.held(caller.tenantId);
       if (held && knowsAll(held, items)) return judgeAll(caller, sync, items, held);
-      return catalogFor(items, caller.tenantId, sync.receivedAt, catalog).then(tenant =>
-        judgeAll(caller, sync, items, tenant),
-      );
+      return catalog
+        .including(caller.tenantId, namedVersions(items))
+        .then(tenant => judgeAll(caller, sync, items, tenant));
     },
 
     remember(accepted) {
@@ -132,21 +134,20 @@ function parseItem(item: unknown): ParsedItem {
   return new Rejected('validation-failed', issue?.detail ?? 'is not an answer', issue?.pointer);
 }
 
-/** The tenant's catalog; read anew when an item names a version that it lacks, which may have been published just now. */
-async function catalogFor(
-  items: ParsedItem[],
-  tenantId: string,
-  receivedAt: Date,
-  catalog: Catalog,
-): Promise<TenantCatalog> {
-  const tenant = await catalog.of(tenantId);
-  return knowsAll(tenant, items) ? tenant : catalog.readAfter(tenantId, receivedAt);
+/** Whether a catalog has all that judging the items takes. */
+const knowsAll = (tenant: TenantCatalog, items: ParsedItem[]): boolean =>
+  items.every(item => item instanceof Rejected || isKnown(tenant, item));
+
+/** Whether the version that an item names is in memory, or its question takes no more answers. */
+function isKnown(tenant: TenantCatalog, { question_id, question_version }: NewAnswer): boolean {
+  const question = tenant.questions.get(question_id);
+  if (!question || question_version > question.version) return false;
+  return question.rules === undefined || tenant.rulesOf(question_id, question_version) !== undefined;
 }
 
-/** Whether a catalog has every version that items name. */
-const knowsAll = (tenant: TenantCatalog, items: ParsedItem[]): boolean =>
-  items.every(
-    item => item instanceof Rejected || tenant.version(item.question_id, item.question_version) !== undefined,
+const namedVersions = (items: ParsedItem[]): NamedVersion[] =>
+  items.flatMap(item =>
+    item instanceof Rejected ? [] : [{ questionId: item.question_id, version: item.question_version }],
   );
 
 /** What the service notes of a sync in each of its answers. */
@@ -229,18 +230,19 @@ function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds:
 function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): void {
   const question = tenant.questions.get(answer.question_id);
   if (!question) throw new Rejected('unknown-card', 'There is no such published question.', '/question_id');
-  const version = tenant.version(answer.question_id, answer.question_version);
-  if (!version) throw new Rejected('unknown-card', 'The question has no such version.', '/question_version');
-  const takenUntil = question.closed_at
-    ? question.closed_at.getTime() + CLOSED_GRACE_DAYS * DAY_MS
+  const rules = tenant.rulesOf(answer.question_id, answer.question_version);
+  if (answer.question_version > question.version || (question.rules && !rules))
+    throw new Rejected('unknown-card', 'The question has no such version.', '/question_version');
+  const takenUntil = question.closedAt
+    ? question.closedAt.getTime() + CLOSED_GRACE_DAYS * DAY_MS
     : Number.POSITIVE_INFINITY;
-  if (receivedAt.getTime() > takenUntil)
+  if (receivedAt.getTime() > takenUntil || !rules)
     throw new Rejected(
       'question-closed',
       `The question closed more than ${CLOSED_GRACE_DAYS} days ago.`,
       '/question_id',
     );
-  const fault = judgeContent(version, answer);
+  const fault = judgeContent(rules, answer);
   if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
 }
 

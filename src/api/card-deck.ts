@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Notices } from '../coordination/notices.ts';
 import { decideCards, nextChange } from '../domain/cards.ts';
 import { toTypeId } from '../domain/ids.ts';
+import { type Caches, textBytes } from '../platform/caches.ts';
 import { listCardRecords, recordDigest } from '../storage/cards.ts';
 import type { Storage } from '../storage/orm.ts';
 import { noteFirstCard } from '../storage/tenants.ts';
@@ -15,7 +15,8 @@ export const MAX_CARDS = 20;
 /** How long an app may wait before it asks again. */
 const POLL_AFTER_SECONDS = 300;
 
-const MAX_HANDS = 50_000;
+/** Heap bytes of a hand beyond its body and its user: the object, its tag and its digest. */
+const HAND_BYTES = 250;
 /** Beyond this age a hand is dealt anew even if no notice came: the net below the notices. */
 const MAX_AGE_MS = 60_000;
 
@@ -28,7 +29,8 @@ export interface Hand {
 interface HeldHand extends Hand {
   /** The name of its user in full: two may share a digest. */
   user: string;
-  catalog: TenantCatalog;
+  /** The generation of the catalog that it was dealt from; the catalog itself it would keep in memory. */
+  generation: number;
   validUntil: number;
 }
 
@@ -43,8 +45,19 @@ export interface CardDeck {
  * A hand counts only while PostgreSQL is heard, since stored answers are announced there; while it is not, every fetch
  * reads the records. So a fetch of what has not changed costs no query.
  */
-export function createCardDeck(catalog: Catalog, storage: Storage, notices: Notices, cardIds: CardIds): CardDeck {
-  const hands = new LRUCache<string, HeldHand>({ max: MAX_HANDS });
+export function createCardDeck(
+  catalog: Catalog,
+  storage: Storage,
+  notices: Notices,
+  cardIds: CardIds,
+  caches: Caches,
+): CardDeck {
+  /** The time is that of the latest deal: hands that ended before it are dropped. */
+  let latest = 0;
+  const hands = caches.create<string, HeldHand>('card_lists', {
+    sizeOf: ({ body, user }) => HAND_BYTES + textBytes(body) + textBytes(user),
+    isExpired: ({ validUntil }) => validUntil <= latest,
+  });
   /** Hands being dealt. A notice takes them out, so that what was read before it is not kept. */
   const dealing = new Map<string, symbol>();
   /** The digests of callers, who stay the same objects while their tokens are remembered. */
@@ -96,11 +109,18 @@ export function createCardDeck(catalog: Catalog, storage: Storage, notices: Noti
       const { user } = caller;
       const digest = digestOf(caller);
       const held = hands.peek(digest);
-      if (held && held.user === user && held.catalog === tenant && now.getTime() < held.validUntil) return held;
+      const isHit =
+        held !== undefined &&
+        held.user === user &&
+        held.generation === tenant.generation &&
+        now.getTime() < held.validUntil;
+      hands.count(isHit);
+      if (isHit) return held;
+      latest = now.getTime();
       const turn = Symbol(digest);
       dealing.set(digest, turn);
       try {
-        const hand = { ...(await dealAnew(caller, tenant, limit, now)), user, catalog: tenant };
+        const hand = { ...(await dealAnew(caller, tenant, limit, now)), user, generation: tenant.generation };
         if (dealing.get(digest) === turn) hands.set(digest, hand);
         return hand;
       } finally {

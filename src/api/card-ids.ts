@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { stringify } from 'uuid';
+import { type Caches, textBytes } from '../platform/caches.ts';
 import type { Keychain } from '../platform/secrets.ts';
 import type { UserCaller } from './authentication/caller.ts';
 
@@ -15,20 +15,21 @@ export type CardIds = (owner: CardOwner) => (questionId: string) => string;
 /** Every frequency that is served has one cycle; the number keeps its place for those that have many. */
 const CYCLE = '0';
 
-/** How many owners a process remembers: users who are active, for whom the same ids are asked for again and again. */
-const MAX_OWNERS = 20_000;
-/** How many ids of an owner: any question may be asked for, made-up ones too. */
-const MAX_IDS = 50;
+/** Heap bytes of an owner beyond the name, and of each id: two UUIDs and their place in the owner's map. */
+const OWNER_BYTES = 350;
+const ID_BYTES = 190;
 
 /** Card ids as UUIDv8 (RFC 9562 section 5.8) from an HMAC under a key of ours, so that only Parley can make one. */
-export function createCardIds(keychain: Keychain): CardIds {
-  const remembered = new LRUCache<string, Map<string, string>>({ max: MAX_OWNERS });
+export function createCardIds(keychain: Keychain, caches: Caches): CardIds {
+  /** The ids of each user, by question. */
+  const remembered = caches.createGenerations<string, Map<string, string>>('card_ids');
 
-  const idsOf = ({ user }: CardOwner): Map<string, string> => {
-    const known = remembered.peek(user);
+  /** The user's ids in the younger generation, where new ones are kept. */
+  const idsFor = (user: string): Map<string, string> => {
+    const known = remembered.findYoung(user);
     if (known) return known;
     const ids = new Map<string, string>();
-    remembered.set(user, ids);
+    remembered.set(user, ids, OWNER_BYTES + textBytes(user));
     return ids;
   };
 
@@ -40,12 +41,14 @@ export function createCardIds(keychain: Keychain): CardIds {
   };
 
   return owner => {
-    const ids = idsOf(owner);
+    let ids = remembered.find(owner.user);
     return questionId => {
-      const known = ids.get(questionId);
+      const known = ids?.get(questionId);
+      remembered.count(known !== undefined);
       if (known) return known;
       const id = make(owner, questionId);
-      if (ids.size >= MAX_IDS) ids.clear();
+      remembered.grow(ID_BYTES); // first: it may begin a new generation
+      ids = idsFor(owner.user);
       ids.set(questionId, id);
       return id;
     };

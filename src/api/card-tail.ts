@@ -1,12 +1,12 @@
 import { MAIN_STEP } from '../domain/cards.ts';
 import { toTypeId } from '../domain/ids.ts';
-import type { QuestionRow } from '../storage/questions.ts';
+import type { LiveQuestionRow } from '../storage/questions.ts';
 
 /** The language in which questions are written, until they have translations. */
 export const LOCALE = 'en';
 
 /** What every card of a question says, as JSON without its beginning `{"id":"…"`. */
-export const cardTail = (question: QuestionRow): string =>
+export const cardTail = (question: LiveQuestionRow): string =>
   JSON.stringify({
     question_id: toTypeId('question', question.id),
     question_version: question.version,

@@ -2,6 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
+import { limitParsedIds, parsedIds } from '../domain/ids.ts';
+import { createCaches } from '../platform/caches.ts';
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import { openMail } from '../platform/mail.ts';
@@ -88,9 +90,12 @@ export async function openApi({
   const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, metrics, spans);
   const notices = openNotices(databaseUrl, config.REDIS_URL, log);
   const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
-  const catalog = createCatalog(storage, notices);
-  const cardIds = createCardIds(keychain);
-  const keyRing = createKeyRing(storage, notices, keychain, log);
+  const caches = createCaches(config.CACHE_MB, metrics);
+  limitParsedIds(caches.limitOf('ids'));
+  caches.watch('ids', () => ({ ...parsedIds(), hits: 0, misses: 0, evictions: 0 }));
+  const catalog = createCatalog(storage, notices, caches);
+  const cardIds = createCardIds(keychain, caches);
+  const keyRing = createKeyRing(storage, notices, keychain, log, caches);
   const ingestion = watchIngestion({
     storage,
     queue,
@@ -114,10 +119,10 @@ export async function openApi({
     keyRing,
     mail: openMail(config),
     oidc: createOidcLogin(config, keychain),
-    tokens: createTokenVerifier(keyRing),
+    tokens: createTokenVerifier(keyRing, caches),
     catalog,
-    deck: createCardDeck(catalog, storage, notices, cardIds),
-    judge: createAnswerJudge(catalog, cardIds),
+    deck: createCardDeck(catalog, storage, notices, cardIds, caches),
+    judge: createAnswerJudge(catalog, cardIds, caches),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,
     readiness: watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }),

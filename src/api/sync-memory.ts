@@ -1,7 +1,8 @@
 import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../domain/answers.ts';
+import type { Caches } from '../platform/caches.ts';
 
-/** How many syncs each of the two generations holds. */
-const GENERATION = 25_000;
+/** Heap bytes of a remembered sync beyond its identity: its id, its mark with four more ids, and its place in the map. */
+const SYNC_BYTES = 420;
 
 /** The syncs that this process made durable of late: a repeat is told at once. The worker settles what it doesn't know. */
 export interface SyncMemory {
@@ -29,24 +30,25 @@ const compareWith = (known: Kept | undefined, sync: AcceptedAnswer): Comparison 
   known?.tenant_id === sync.tenant_id ? compareSyncs(known, sync) : 'newer';
 
 /**
- * Remembers the last 25,000 to 50,000 syncs, in two generations of which the older is forgotten whole.
+ * Remembers the latest syncs in two generations, of which the older is forgotten whole: at most as many as fit into the
+ * share of the cache, at least half of that (10,000 to 20,000 by default).
  *
  * Every answer passes here and hardly one is asked for again, so what counts is the price of a miss and of a new entry:
  * one look by the answer's own id, and no order to keep (docs/performance.md). Two tenants that use one id, which takes
  * made-up UUIDs, share its place: the later one is remembered.
  */
-export function createSyncMemory(): SyncMemory {
-  let young = new Map<string, Kept>();
-  let old = new Map<string, Kept>();
+export function createSyncMemory(caches: Caches): SyncMemory {
+  const syncs = caches.createGenerations<string, Kept>('syncs');
   return {
-    compare: sync => compareWith(young.get(sync.id) ?? old.get(sync.id), sync),
+    compare(sync) {
+      const known = syncs.find(sync.id);
+      syncs.count(known !== undefined);
+      return compareWith(known, sync);
+    },
     keep(sync) {
-      if (compareWith(young.get(sync.id), sync) !== 'newer') return; // what became known since is here
-      if (young.size >= GENERATION) {
-        old = young;
-        young = new Map();
-      }
-      young.set(sync.id, markOf(sync));
+      if (compareWith(syncs.findYoung(sync.id), sync) !== 'newer') return; // what became known since is here
+      // Two bytes a character, without a look at them. A new revision counts once more: never too little.
+      syncs.set(sync.id, markOf(sync), SYNC_BYTES + 2 * sync.identity.length);
     },
   };
 }

@@ -33,9 +33,19 @@ export const numberUuid = (uuid: string, number: number): string =>
 /** The wire form of an identifier: `prefix_` and 26 characters of base32 (TypeID 0.3). */
 export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromUUID(prefix, uuid).toString();
 
-/** What identifiers were found to mean: apps name the same questions and cards again and again. */
+/** Parsed identifiers: apps name the same questions and cards again and again. Emptied when it is full. */
 const known = new Map<string, string>();
-const MAX_KNOWN = 10_000;
+/** Heap bytes of one parsed identifier. */
+const PARSED_ID_BYTES = 170;
+let maxKnown = 10_000;
+
+/** Bounds the memory for parsed identifiers, of which a process has one. */
+export function limitParsedIds(bytes: number): void {
+  maxKnown = Math.max(1, Math.floor(bytes / PARSED_ID_BYTES));
+}
+
+/** How many parsed identifiers are in memory, and their estimated bytes. */
+export const parsedIds = () => ({ entries: known.size, bytes: known.size * PARSED_ID_BYTES });
 
 /** The UUID behind a wire identifier, or `undefined` when it is not an identifier of that prefix. */
 export function parseTypeId(prefix: IdPrefix, text: string): string | undefined {
@@ -43,7 +53,7 @@ export function parseTypeId(prefix: IdPrefix, text: string): string | undefined 
   if (uuid) return text.startsWith(`${prefix}_`) ? uuid : undefined;
   try {
     const parsed = TypeID.fromString(text, prefix).toUUID();
-    if (known.size >= MAX_KNOWN) known.clear();
+    if (known.size >= maxKnown) known.clear();
     known.set(text, parsed);
     return parsed;
   } catch {

@@ -58,6 +58,12 @@ export const CONFIGS = {
   }),
 } as const;
 
+/** The most questions of a tenant, in whatever state, and the most of them that are live. */
+export const MAX_QUESTIONS = 2000;
+export const MAX_LIVE_QUESTIONS = 200;
+/** The most versions of one question that may be published within 24 hours. */
+export const MAX_VERSIONS_A_DAY = 50;
+
 export type QuestionType = keyof typeof CONFIGS;
 export type ConfigOf<T extends QuestionType> = z.output<(typeof CONFIGS)[T]>;
 export type QuestionConfig = ConfigOf<QuestionType>;
@@ -215,6 +221,23 @@ export interface QuestionContent {
   title: string;
   description: string;
   config: QuestionConfig;
+}
+
+/** What an answer is judged against: the type, and of the config whatever is no text. */
+export type AnswerRules = Pick<QuestionContent, 'type' | 'config'>;
+
+/** The rules of a question's content: options by id alone, without labels and other texts. */
+export function answerRules({ type, config }: Pick<QuestionContent, 'type' | 'config'>): AnswerRules {
+  const { labels: _, style: __, shuffle: ___, url: ____, options, ...rest } = config as Record<string, unknown>;
+  const ids = (options as { id: string }[] | undefined)?.map(({ id }) => ({ id, label: '' }));
+  return { type, config: (ids ? { ...rest, options: ids } : rest) as QuestionConfig };
+}
+
+/** The rules of an earlier version, from what differs: type, scale and option ids are those of every version. */
+export function earlierRules({ type, config }: AnswerRules, varying: Partial<QuestionConfig>): AnswerRules {
+  const { scale, options } = config as Record<string, unknown>;
+  const fixed = { ...(scale === undefined ? {} : { scale }), ...(options === undefined ? {} : { options }) };
+  return { type, config: { ...varying, ...fixed } as QuestionConfig };
 }
 
 /** The parts of a config that give stored values their meaning and so never change once published. */

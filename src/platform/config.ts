@@ -98,6 +98,9 @@ const Settings = z.object({
   QUEUE_MAX_MB: integer(16, 1_000_000)
     .default(1024)
     .describe('Size of the queue from which on answers are refused with 503; Valkey or Redis: only without maxmemory'),
+  CACHE_MB: integer(16, 65_536)
+    .default(64)
+    .describe('Memory for all caches of an API process together, in MB; docs/operating.md has the shares'),
   INGESTION_CHECK_S: integer(0, 3600)
     .default(30)
     .describe('Seconds between two checks of the ingestion: a canary, and the balance of the queue; 0 makes none'),

@@ -2,14 +2,20 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
-import type { Frequency, QuestionContent, QuestionStatus, QuestionType } from '../domain/questions.ts';
+import {
+  type Frequency,
+  MAX_LIVE_QUESTIONS,
+  MAX_QUESTIONS,
+  MAX_VERSIONS_A_DAY,
+  type QuestionConfig,
+  type QuestionContent,
+  type QuestionStatus,
+  type QuestionType,
+} from '../domain/questions.ts';
 import { QuestionEntity, QuestionVersionEntity } from './entities/index.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere, likeContains } from './sql.ts';
 import { lockTenant } from './tenants.ts';
-
-/** How many live questions one tenant may have. */
-export const MAX_LIVE_QUESTIONS = 200;
 
 export interface QuestionRow extends QuestionContent {
   id: string;
@@ -36,11 +42,13 @@ export type NewQuestionRow = Pick<
   'name' | 'type' | 'title' | 'description' | 'config' | 'frequency' | 'allow_public' | 'priority'
 >;
 
+const DAY_MS = 86_400_000;
+
 const COLUMNS =
   'id, name, status, version, type, title, description, config, frequency, allow_public, priority, created_at, updated_at, published_at, closed_at';
 const VERSION_COLUMNS = 'question_id, version, type, title, description, config, created_at';
 
-/** Makes a draft. */
+/** Makes a draft. Throws `limit-reached` where the tenant has as many questions as it may. */
 export async function insertQuestion(tenant: TenantStorage, question: NewQuestionRow, now: Date): Promise<QuestionRow> {
   const row: QuestionRow = {
     ...question,
@@ -52,7 +60,12 @@ export async function insertQuestion(tenant: TenantStorage, question: NewQuestio
     published_at: null,
     closed_at: null,
   };
-  await tenant.unitOfWork(em => em.insert(QuestionEntity, { tenant_id: tenant.tenantId, ...row }));
+  await tenant.unitOfWork(async em => {
+    await lockTenant(em, tenant.tenantId);
+    if ((await em.count(QuestionEntity, { tenant_id: tenant.tenantId })) >= MAX_QUESTIONS)
+      throw new Problem('limit-reached', `A tenant may have ${MAX_QUESTIONS} questions. Delete drafts to make room.`);
+    await em.insert(QuestionEntity, { tenant_id: tenant.tenantId, ...row });
+  });
   return row;
 }
 
@@ -93,6 +106,7 @@ export async function listQuestions(
  * Changes a question under a row lock. `change` mutates it, or throws to leave it as it is.
  *
  * A version is written, immutable from then on, when the question is published and whenever its content changes later.
+ * Throws `limit-reached` beyond the live questions of a tenant, and beyond the versions of a question in 24 hours.
  */
 export async function updateQuestion(
   tenant: TenantStorage,
@@ -114,6 +128,7 @@ export async function updateQuestion(
     await em.flush();
     if (question.status === 'live' && before.status !== 'live') await refuseTooManyLive(em, tenant);
     if (before.status === 'draft' ? question.status !== 'draft' : question.version !== before.version) {
+      await refuseTooManyVersions(em, tenant, id, now);
       const { type, title, description, config, version } = question;
       const content = { type, title, description, config, version, created_at: now };
       await em.insert(QuestionVersionEntity, { tenant_id: tenant.tenantId, question_id: id, ...content });
@@ -127,6 +142,19 @@ async function refuseTooManyLive(em: EntityManager, tenant: TenantStorage): Prom
   const live = await em.count(QuestionEntity, { tenant_id: tenant.tenantId, status: 'live' });
   if (live > MAX_LIVE_QUESTIONS)
     throw new Problem('limit-reached', `A tenant may have ${MAX_LIVE_QUESTIONS} live questions.`);
+}
+
+/** To be called under the lock of the question, so that versions are counted one after the other. */
+async function refuseTooManyVersions(em: EntityManager, tenant: TenantStorage, id: string, now: Date): Promise<void> {
+  const versions = { tenant_id: tenant.tenantId, question_id: id };
+  const [oldest] = await em.find(QuestionVersionEntity, versions, {
+    fields: ['created_at'],
+    orderBy: { version: 'desc' },
+    offset: MAX_VERSIONS_A_DAY - 1,
+    limit: 1,
+  });
+  if (oldest && now.getTime() - oldest.created_at.getTime() < DAY_MS)
+    throw new Problem('limit-reached', `A question may have ${MAX_VERSIONS_A_DAY} new versions in 24 hours.`);
 }
 
 /** Deletes a draft; `check` throws to keep it. */
@@ -163,21 +191,90 @@ export async function listQuestionVersions(
   return toPage(versions, limit, row => [String(row.version)]);
 }
 
-/** What intake and cards need of a tenant's questions: all that were ever published, with all their versions. */
-export interface PublishedQuestions {
-  questions: QuestionRow[];
-  versions: QuestionVersionRow[];
+/** What card lists show of a live question. */
+export type LiveQuestionRow = Pick<
+  QuestionRow,
+  'id' | 'version' | 'type' | 'title' | 'description' | 'config' | 'frequency' | 'allow_public' | 'priority'
+>;
+
+/** What answers to a question that was published are judged by; `config` is null once it takes no more answers. */
+export interface QuestionTermsRow {
+  id: string;
+  version: number;
+  type: QuestionType;
+  config: QuestionConfig | null;
+  closed_at: Date | null;
+  ignore_cooldown: boolean;
 }
 
-export async function loadPublishedQuestions(tenant: TenantStorage): Promise<PublishedQuestions> {
-  const [questions, versions] = await Promise.all([
-    tenant.query<QuestionRow>(
-      `select ${COLUMNS} from questions where tenant_id = $1 and status <> 'draft' order by priority desc, published_at, id`,
+/** A version of a question, and of its config what may differ between the versions of a question and counts for answers. */
+export interface VersionRulesRow {
+  question_id: string;
+  version: number;
+  config: Partial<QuestionConfig>;
+}
+
+/** What intake and cards need of a tenant's questions. */
+export interface PublishedQuestions {
+  /** Live questions in the order in which cards are handed out. */
+  live: LiveQuestionRow[];
+  /** Every question that was ever published. */
+  terms: QuestionTermsRow[];
+  /** The latest earlier versions of those that take answers. */
+  earlier: VersionRulesRow[];
+}
+
+/** How many earlier versions of each question are loaded with it; older ones are read when an answer names them. */
+export const EARLIER_VERSIONS = 9;
+
+const LIVE_COLUMNS = 'id, version, type, title, description, config, frequency, allow_public, priority';
+/** Without texts, and without scale and option ids, which no version changes. */
+const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config`;
+const TAKES_ANSWERS = "(q.status in ('live', 'paused') or q.closed_at > $2)";
+
+/** The tenant's published questions. Those that closed before `closedSince` come without their rules. */
+export async function loadPublishedQuestions(tenant: TenantStorage, closedSince: Date): Promise<PublishedQuestions> {
+  const params = [tenant.tenantId, closedSince];
+  const [live, terms, earlier] = await Promise.all([
+    tenant.query<LiveQuestionRow>(
+      `select ${LIVE_COLUMNS} from questions where tenant_id = $1 and status = 'live' order by priority desc, published_at, id`,
       [tenant.tenantId],
     ),
-    tenant.query<QuestionVersionRow>(`select ${VERSION_COLUMNS} from question_versions where tenant_id = $1`, [
-      tenant.tenantId,
-    ]),
+    tenant.query<QuestionTermsRow>(
+      `select id, version, type, case when ${TAKES_ANSWERS} then config - '{labels}'::text[] end as config, closed_at,
+         coalesce((frequency->>'ignore_cooldown')::boolean, false) as ignore_cooldown
+       from questions q where tenant_id = $1 and status <> 'draft'`,
+      params,
+    ),
+    tenant.query<VersionRulesRow>(
+      `select v.* from questions q cross join lateral (
+         select question_id, version, ${VERSION_RULES} from question_versions
+         where tenant_id = q.tenant_id and question_id = q.id and version < q.version
+         order by version desc limit ${EARLIER_VERSIONS}
+       ) as v where q.tenant_id = $1 and q.version > 1 and q.status <> 'draft' and ${TAKES_ANSWERS}`,
+      params,
+    ),
   ]);
-  return { questions, versions };
+  return { live, terms, earlier };
 }
+
+/** A question and a version of it, as an answer names them. */
+export interface NamedVersion {
+  questionId: string;
+  version: number;
+}
+
+/** The present versions of those of the questions that were published. */
+export const findPresentVersions = (tenant: TenantStorage, ids: string[]): Promise<{ id: string; version: number }[]> =>
+  tenant.query(
+    "select id, version from questions where tenant_id = $1 and id = any($2::uuid[]) and status <> 'draft'",
+    [tenant.tenantId, ids],
+  );
+
+/** The rules of named versions, as far as there are such. */
+export const findVersionRules = (tenant: TenantStorage, named: NamedVersion[]): Promise<VersionRulesRow[]> =>
+  tenant.query(
+    `select question_id, version, ${VERSION_RULES} from question_versions
+     where tenant_id = $1 and (question_id, version) in (select * from unnest($2::uuid[], $3::int[]))`,
+    [tenant.tenantId, named.map(({ questionId }) => questionId), named.map(({ version }) => version)],
+  );

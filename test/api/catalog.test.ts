@@ -1,21 +1,24 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCatalog } from '../../src/api/catalog.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
+import { newUuid } from '../../src/domain/ids.ts';
+import { createCaches } from '../../src/platform/caches.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { openStorage } from '../../src/storage/orm.ts';
+import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import { waitFor } from '../support/api.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createProxy } from '../support/proxy.ts';
+
+const log = createLog('silent', 'test');
 
 test('a catalog outlives its database: the last one known until a newer one can be read', async () => {
   await using database = await createDatabase();
   await using proxy = await createProxy(database.url);
-  const log = createLog('silent', 'test');
   const storage = openStorage({ url: proxy.through(database.url), role: 'parley_app', connections: 2, log });
   const notices = openNotices(database.url, undefined, log);
   try {
-    const catalog = createCatalog(storage, notices);
+    const catalog = createCatalog(storage, notices, createCaches());
     const direct = database.storage();
     const [known, unknown] = [await insertTenant(direct, 'A', new Date()), await insertTenant(direct, 'B', new Date())];
     const cooldown = async () => (await catalog.of(known.id)).cooldownDays;
@@ -30,7 +33,10 @@ test('a catalog outlives its database: the last one known until a newer one can 
     await setCooldown(5);
     await expect(catalog.of(unknown.id)).rejects.toMatchObject({ code: 'database-unavailable' });
     for (let request = 0; request < 20; request++) expect(await cooldown()).toBe(4);
-    expect((await catalog.readAfter(known.id, new Date())).cooldownDays).toBe(4);
+    // Whether there is such a question is not known: it must not be refused for good.
+    const named = [{ questionId: newUuid(), version: 1 }];
+    await expect(catalog.including(known.id, named)).rejects.toMatchObject({ code: 'database-unavailable' });
+    expect((await catalog.including(known.id, [])).cooldownDays).toBe(4);
 
     proxy.mend();
     await waitFor(async () => (await cooldown()) === 5);
@@ -40,21 +46,189 @@ test('a catalog outlives its database: the last one known until a newer one can 
   }
 });
 
-test('a catalog that is asked for what it does not know is read again, once for all who ask together', async () => {
-  await using database = await createDatabase();
-  const log = createLog('silent', 'test');
-  const notices = openNotices(database.url, undefined, log);
-  try {
+/** A storage that counts the statements of tenants that mention a text. */
+function countingStorage(storage: Storage) {
+  const statements: string[] = [];
+  const counting: Storage = {
+    ...storage,
+    forTenant: tenantId => {
+      const tenant = storage.forTenant(tenantId);
+      return {
+        ...tenant,
+        query: (sql, params) => {
+          statements.push(sql);
+          return tenant.query(sql, params);
+        },
+      };
+    },
+  };
+  return { counting, count: (part: string) => statements.filter(sql => sql.includes(part)).length };
+}
+
+describe('what an answer names and the catalog lacks', () => {
+  let database: TestDatabase;
+  let storage: Storage;
+  let notices: ReturnType<typeof openNotices>;
+  const EVERY_READING = "status = 'live'";
+  const LOOKUP = 'id = any($2::uuid[])';
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    storage = database.storage();
+    notices = openNotices(database.url, undefined, log);
+    await waitFor(() => notices.hearsDatabase());
+  });
+  afterAll(async () => {
+    await notices.close();
+    await database[Symbol.asyncDispose]();
+  });
+
+  /** Notices of which none arrives, as in the moment after a commit. */
+  const silent = () => ({ ...notices, onChange: () => undefined });
+
+  const addQuestion = async (tenantId: string, fields: { version?: number; config?: object; type?: string } = {}) => {
+    const { version = 1, type = 'text', config = { min_length: 0, max_length: version, input: 'text' } } = fields;
+    const id = newUuid();
+    await database.query(
+      `insert into questions values ($1, $2, 'A', 'live', $3, $5, 'A', '', $4,
+         '{"repeat": "always", "snooze_after_dismiss_days": 0, "ignore_cooldown": true}', true, 0, now(), now(), now(), null)`,
+      [tenantId, id, version, config, type],
+    );
+    await database.query(
+      `insert into question_versions select $1, $2, n, $5, 'A', '', $4::jsonb || jsonb_build_object('max_length', n), now()
+       from generate_series(1, $3::int) as n`,
+      [tenantId, id, version, config, type],
+    );
+    return id;
+  };
+
+  test('is looked up by key, together for all who ask, and made-up ids make no process read a catalog again', async () => {
+    const { id } = await insertTenant(storage, 'A', new Date());
+    const { counting, count } = countingStorage(storage);
+    const catalog = createCatalog(counting, silent(), createCaches());
+    const before = await catalog.of(id);
+    const ask = () => catalog.including(id, [{ questionId: newUuid(), version: 1 }]);
+    for (let request = 0; request < 50; request++) expect(await ask()).toBe(before);
+    expect([count(EVERY_READING), count(LOOKUP)]).toEqual([1, 50]);
+    await Promise.all(Array.from({ length: 200 }, ask));
+    expect(count(EVERY_READING)).toBe(1);
+    expect(count(LOOKUP)).toBeLessThanOrEqual(52);
+  });
+
+  test('is read with the catalog, at most twice for all who ask together, when it was published without a notice', async () => {
+    const { id } = await insertTenant(storage, 'A', new Date());
+    const { counting, count } = countingStorage(storage);
+    const catalog = createCatalog(counting, silent(), createCaches());
+    await catalog.of(id);
+    const questionId = await addQuestion(id);
+    const readings = await Promise.all(
+      Array.from({ length: 20 }, () => catalog.including(id, [{ questionId, version: 1 }])),
+    );
+    for (const reading of readings) expect(reading.rulesOf(questionId, 1)).toMatchObject({ type: 'text' });
+    expect(count(EVERY_READING)).toBeLessThanOrEqual(3);
+  });
+
+  test('is any of 15,000 versions, of which a catalog holds ten and the others are looked up once each', async () => {
+    const { id } = await insertTenant(storage, 'A', new Date());
+    const { counting, count } = countingStorage(storage);
+    const catalog = createCatalog(counting, silent(), createCaches());
+    const questionId = await addQuestion(id, { version: 15_000 });
+    const tenant = await catalog.of(id);
+    expect(tenant.bytes).toBeLessThan(10_000);
+    const inMemory = Array.from({ length: 15_001 }, (_, version) => version).filter(
+      version => tenant.rulesOf(questionId, version) !== undefined,
+    );
+    expect(inMemory).toEqual(Array.from({ length: 10 }, (_, index) => 14_991 + index));
+    for (const version of inMemory)
+      expect(tenant.rulesOf(questionId, version)?.config).toEqual({
+        min_length: 0,
+        max_length: version,
+        input: 'text',
+      });
+
+    const older = [1, 2, 7000, 14_990];
+    for (let time = 0; time < 3; time++) {
+      const found = await catalog.including(
+        id,
+        [...older, 14_999].map(version => ({ questionId, version })),
+      );
+      for (const version of [...older, 14_999])
+        expect(found.rulesOf(questionId, version)?.config).toMatchObject({ max_length: version });
+      expect(found.rulesOf(questionId, 3)).toBeUndefined();
+    }
+    expect(count('unnest($2::uuid[]')).toBe(1);
+    expect(count(EVERY_READING)).toBe(1);
+  });
+
+  test('has the options of its question, and what the versions have otherwise', async () => {
+    const { id } = await insertTenant(storage, 'A', new Date());
+    const options = [
+      { id: 'a', label: 'One' },
+      { id: 'b', label: 'Two' },
+    ];
+    const questionId = await addQuestion(id, {
+      version: 20,
+      type: 'multi_choice',
+      config: { options, allow_other: false, shuffle: true },
+    });
+    await database.query(
+      `update question_versions set config = config || '{"allow_other": true, "min": 2}' where question_id = $1 and version in (3, 15)`,
+      [questionId],
+    );
+    const catalog = createCatalog(storage, notices, createCaches());
+    const tenant = await catalog.including(id, [{ questionId, version: 3 }]);
+    const ids = [
+      { id: 'a', label: '' },
+      { id: 'b', label: '' },
+    ];
+    for (const version of [3, 15])
+      expect(tenant.rulesOf(questionId, version)?.config).toMatchObject({ options: ids, allow_other: true, min: 2 });
+    expect(tenant.rulesOf(questionId, 16)?.config).toMatchObject({ options: ids, allow_other: false });
+  });
+});
+
+describe('a tenant that is changed all the time', () => {
+  test('has one reading under way at a time, and who asks after a change gets a reading that began after it', async () => {
+    await using database = await createDatabase();
     const storage = database.storage();
     const { id } = await insertTenant(storage, 'A', new Date());
-    const catalog = createCatalog(storage, notices);
-    const before = await catalog.of(id);
-    const moment = new Date();
-    const readings = await Promise.all(Array.from({ length: 20 }, () => catalog.readAfter(id, moment)));
-    expect(readings[0]).not.toBe(before);
-    expect(new Set(readings).size).toBe(1);
-    expect(await catalog.readAfter(id, moment)).toBe(readings[0]);
-  } finally {
-    await notices.close();
-  }
+    let announce: (notice: { table: string; tenant_id: string; id: string }) => void = () => undefined;
+    const notices = openNotices(database.url, undefined, log);
+    const heard = {
+      ...notices,
+      onChange: (listener: typeof announce) => {
+        announce = listener;
+      },
+    };
+    let underWay = 0;
+    let most = 0;
+    const watched: Storage = {
+      ...storage,
+      forTenant: tenantId => {
+        const tenant = storage.forTenant(tenantId);
+        return {
+          ...tenant,
+          query: async (sql, params) => {
+            if (!sql.includes("status = 'live'")) return tenant.query(sql, params);
+            most = Math.max(most, ++underWay);
+            return tenant.query(sql, params).finally(() => underWay--) as Promise<never>;
+          },
+        };
+      },
+    };
+    try {
+      const catalog = createCatalog(watched, heard, createCaches());
+      await catalog.of(id);
+      const asked: Promise<number>[] = [];
+      for (let days = 10; days < 40; days++) {
+        await database.query('update tenants set cooldown_days = $2 where id = $1', [id, days]);
+        announce({ table: 'tenants', tenant_id: id, id });
+        asked.push(catalog.of(id).then(tenant => tenant.cooldownDays - days));
+      }
+      expect(Math.min(...(await Promise.all(asked)))).toBeGreaterThanOrEqual(0);
+      expect(most).toBe(1);
+    } finally {
+      await notices.close();
+    }
+  });
 });

@@ -336,6 +336,49 @@ describe('the life of a question', () => {
     expect(created_at).toBe(updated_at);
   });
 
+  test('has at most 2,000 questions a tenant, also when many are created at once', async () => {
+    const { tenant, ask } = await make();
+    const { id } = (await ask('POST', '', aQuestion())).body;
+    await api.database.query(
+      `insert into questions select tenant_id, gen_random_uuid(), name, 'archived', version, type, title, description, config,
+         frequency, allow_public, priority, created_at, updated_at, published_at, closed_at
+       from questions, generate_series(1, 1996) where tenant_id = $1`,
+      [tenant.uuid],
+    );
+    const made = await Promise.all(
+      Array.from({ length: 12 }, (_, number) =>
+        number % 2 ? ask('POST', `/${id}/clone`) : ask('POST', '', aQuestion()),
+      ),
+    );
+    expect(made.filter(({ status }) => status < 300)).toHaveLength(3);
+    for (const refused of made.filter(({ status }) => status >= 300)) expectProblem(refused, 409, 'limit-reached');
+    await ask('DELETE', `/${id}`);
+    expect((await ask('POST', '', aQuestion())).status).toBe(201);
+    expectProblem(await ask('POST', '', aQuestion()), 409, 'limit-reached');
+  });
+
+  test('has at most 50 new versions in 24 hours, also when many are published at once', async () => {
+    const { tenant, ask } = await make();
+    const { id } = await publishQuestion(api, tenant);
+    for (let title = 2; title <= 45; title++) await ask('PATCH', `/${id}`, { title: `${title}` });
+    const patched = await Promise.all(
+      Array.from({ length: 12 }, (_, number) => ask('PATCH', `/${id}`, { title: `at once ${number}` })),
+    );
+    expect(patched.filter(({ status }) => status === 200)).toHaveLength(5);
+    for (const refused of patched.filter(({ status }) => status !== 200)) expectProblem(refused, 409, 'limit-reached');
+    const question = (await ask('GET', `/${id}`)).body;
+    expect(question.version).toBe(50);
+    expectProblem(await ask('PATCH', `/${id}`, { title: 'one more' }), 409, 'limit-reached');
+    expect((await ask('GET', `/${id}`)).body).toEqual(question);
+    expect((await ask('PATCH', `/${id}`, { priority: 5 })).status).toBe(200); // no new version
+    await api.database.query(
+      `update question_versions set created_at = created_at - interval '24 hours' where tenant_id = $1 and version = 1`,
+      [tenant.uuid],
+    );
+    expect((await ask('PATCH', `/${id}`, { title: 'a day later' })).body.version).toBe(51);
+    expectProblem(await ask('PATCH', `/${id}`, { title: 'and one more' }), 409, 'limit-reached');
+  });
+
   test('has at most 200 live questions a tenant, however they become live', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);

@@ -3,6 +3,7 @@ import { v4 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { createSyncMemory } from '../../src/api/sync-memory.ts';
 import { type AcceptedAnswer, AnswerState, compareSyncs } from '../../src/domain/answers.ts';
+import { createCaches } from '../../src/platform/caches.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
 const digest = (content: number): string => `${content}${'x'.repeat(21)}`;
@@ -29,7 +30,7 @@ describe('the memory of syncs', () => {
       );
     fc.assert(
       fc.property(fc.array(sync, { maxLength: 8 }), syncs => {
-        const memory = createSyncMemory();
+        const memory = createSyncMemory(createCaches());
         let newest: AcceptedAnswer | undefined;
         for (const incoming of syncs) {
           const comparison = newest ? compareSyncs(newest, incoming) : 'newer';
@@ -42,7 +43,7 @@ describe('the memory of syncs', () => {
   });
 
   test('keeps what became known since, where that is newer', () => {
-    const memory = createSyncMemory();
+    const memory = createSyncMemory(createCaches());
     const first = aSync({ state: 'partial' });
     const second = { ...first, revision: 2, content_hash: digest(1) };
     memory.keep(second);
@@ -52,7 +53,7 @@ describe('the memory of syncs', () => {
   });
 
   test('knows nothing of one tenant when another one uses the same id', () => {
-    const memory = createSyncMemory();
+    const memory = createSyncMemory(createCaches());
     const one = aSync();
     const other = aSync({ id: one.id, tenant_id: v4(), card_id: v4() });
     memory.keep(one);
@@ -62,11 +63,11 @@ describe('the memory of syncs', () => {
     expect(memory.compare(one)).toBe('newer');
   });
 
-  test('remembers the last 25,000 syncs, and forgets what is older than 50,000', () => {
-    const memory = createSyncMemory();
-    const syncs = Array.from({ length: 80_000 }, () => aSync());
+  test('remembers the latest 10,000 syncs by default, and forgets what no longer fits into its share', () => {
+    const memory = createSyncMemory(createCaches());
+    const syncs = Array.from({ length: 60_000 }, () => aSync());
     for (const sync of syncs) memory.keep(sync);
-    expect(syncs.slice(-25_000).every(sync => memory.compare(sync) === 'duplicate')).toBe(true);
-    expect(syncs.slice(0, 30_000).every(sync => memory.compare(sync) === 'newer')).toBe(true);
+    expect(syncs.slice(-9000).every(sync => memory.compare(sync) === 'duplicate')).toBe(true);
+    expect(syncs.slice(0, 35_000).every(sync => memory.compare(sync) === 'newer')).toBe(true);
   });
 });

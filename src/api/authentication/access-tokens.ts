@@ -108,10 +108,10 @@ function readIdentity(claims: JsonObject): string {
   return parsed.data;
 }
 
-/** A token that was found valid: whom it speaks for, by which key, and until when (milliseconds since 1970). */
+/** A valid token: its user, the generation of the key that verified it, and its end in milliseconds since 1970. */
 export interface VerifiedToken {
   caller: UserCaller;
-  key: RingKey;
+  keyGeneration: number;
   validUntil: number;
 }
 
@@ -149,7 +149,7 @@ export async function verifyAccessToken(
     key.row.expires_at?.getTime(),
     verifier === key.signer ? undefined : key.row.previous_valid_until?.getTime(),
   ];
-  return { caller, key, validUntil: Math.min(...ends.filter(end => end !== undefined)) };
+  return { caller, keyGeneration: key.generation, validUntil: Math.min(...ends.filter(end => end !== undefined)) };
 }
 
 /** A public access token for a user that is only claimed; an hour long. */

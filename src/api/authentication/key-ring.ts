@@ -1,8 +1,8 @@
 import type { CryptoKey } from 'jose';
-import { LRUCache } from 'lru-cache';
 import type { Notices } from '../../coordination/notices.ts';
 import { type ApiKeyStatus, apiKeyStatus } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
+import { type Caches, textBytes } from '../../platform/caches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { type ApiKeyRow, findApiKey, touchApiKeys } from '../../storage/api-keys.ts';
@@ -10,15 +10,19 @@ import type { Storage } from '../../storage/orm.ts';
 
 /** For how long cached keys hold while no revocation could be heard; then everything that needs a key is 503. */
 const MAX_DEAF_MS = 60_000;
-const MAX_KEYS = 50_000;
-/** Ids that name no key: remembered so that made-up tokens do not become queries, and bounded like the keys. */
-const MAX_UNKNOWN = 10_000;
+/** Heap bytes of a key beyond its name: its row, and the imported secrets, which V8 does not count. */
+const KEY_BYTES = 3500;
+const IMPORTED_SECRET_BYTES = 700;
+/** For how long an id that names no key is remembered, so that made-up tokens do not become queries. */
 const UNKNOWN_KEPT_MS = 30_000;
+const UNKNOWN_BYTES = 100;
 const TOUCH_EVERY_MS = 10_000;
 
 /** A key with its secrets imported for jose, ready to verify. */
 export interface RingKey {
-  row: ApiKeyRow;
+  row: Omit<ApiKeyRow, 'secret_sealed' | 'previous_secret_sealed'>;
+  /** Differs between any two keys that were read, also between two readings of one key. */
+  generation: number;
   status(now: Date): ApiKeyStatus;
   /** The keys whose signatures count: the secret, and while it rotates the one before. */
   verifiers(now: Date): CryptoKey[];
@@ -37,11 +41,22 @@ export interface KeyRing {
 }
 
 /** Every API key that this process has met, dropped within milliseconds of any change to it. */
-export function createKeyRing(storage: Storage, notices: Notices, keychain: Keychain, log: Log): KeyRing {
-  const keys = new LRUCache<string, RingKey>({ max: MAX_KEYS });
+export function createKeyRing(
+  storage: Storage,
+  notices: Notices,
+  keychain: Keychain,
+  log: Log,
+  caches: Caches,
+): KeyRing {
+  const keys = caches.create<string, RingKey>('keys', { sizeOf: bytesOf });
   /** Keys being read: one query for all who ask meanwhile. A change takes them out, so that nothing old is kept. */
   const loading = new Map<string, Promise<RingKey | undefined>>();
-  const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_KEPT_MS });
+  /** Ids that name no key, with the time until which that is believed. */
+  const unknown = caches.create<string, number>('unknown_keys', {
+    sizeOf: () => UNKNOWN_BYTES,
+    isExpired: until => until <= Date.now(),
+  });
+  let generation = 0;
   const used = new Set<string>();
 
   notices.onChange(({ table, id }) => {
@@ -58,7 +73,7 @@ export function createKeyRing(storage: Storage, notices: Notices, keychain: Keyc
 
   const read = async (id: string): Promise<RingKey | undefined> => {
     const row = await findApiKey(storage, id);
-    return row && importKey(row, keychain);
+    return row && importKey(row, keychain, ++generation);
   };
 
   const writeUses = async () => {
@@ -80,7 +95,7 @@ export function createKeyRing(storage: Storage, notices: Notices, keychain: Keyc
       .then(key => {
         if (loading.get(id) !== reading) return key;
         if (key) keys.set(id, key);
-        else unknown.set(id, true);
+        else unknown.set(id, Date.now() + UNKNOWN_KEPT_MS);
         return key;
       })
       .finally(() => {
@@ -96,9 +111,12 @@ export function createKeyRing(storage: Storage, notices: Notices, keychain: Keyc
     async find(id) {
       if (isDeaf())
         throw new Problem('database-unavailable', 'Nothing tells whether keys were revoked.', { retryAfterSeconds: 5 });
-      const known = keys.get(id);
-      if (known || unknown.has(id)) return known;
-      return loading.get(id) ?? load(id);
+      const known = keys.peek(id);
+      keys.count(known !== undefined);
+      if (known) return known;
+      const isUnknown = (unknown.peek(id) ?? 0) > Date.now();
+      unknown.count(isUnknown);
+      return isUnknown ? undefined : (loading.get(id) ?? load(id));
     },
     held: id => (isDeaf() ? undefined : keys.peek(id)),
     touch: id => void used.add(id),
@@ -115,14 +133,30 @@ const importSecret = (secret: string): Promise<CryptoKey> =>
     'verify',
   ]);
 
-async function importKey(row: ApiKeyRow, keychain: Keychain): Promise<RingKey> {
+const bytesOf = ({ row }: RingKey): number =>
+  KEY_BYTES +
+  textBytes(row.name) +
+  row.allowed_origins.reduce((sum, origin) => sum + textBytes(origin), 0) +
+  (row.previous_valid_until ? IMPORTED_SECRET_BYTES : 0);
+
+/** A copy that does not keep the 8 KB alive from which Node cuts small buffers. */
+const unpooled = (buffer: Buffer | null): Buffer | null => buffer && Buffer.from(Uint8Array.from(buffer).buffer);
+
+async function importKey(row: ApiKeyRow, keychain: Keychain, generation: number): Promise<RingKey> {
   const signer = await importSecret(keychain.unseal(row.secret_sealed, row.id));
   const previous = row.previous_secret_sealed
     ? await importSecret(keychain.unseal(row.previous_secret_sealed, row.id))
     : undefined;
-  const status = (now: Date) => apiKeyStatus(row, now);
+  const { secret_sealed: _, previous_secret_sealed: __, ...rest } = row;
+  const kept = {
+    ...rest,
+    bearer_hash: unpooled(row.bearer_hash),
+    previous_bearer_hash: unpooled(row.previous_bearer_hash),
+  };
+  const status = (now: Date) => apiKeyStatus(kept, now);
   return {
-    row,
+    row: kept,
+    generation,
     status,
     signer,
     verifiers: now => (previous && status(now) === 'rotating' ? [signer, previous] : [signer]),

@@ -118,6 +118,7 @@ const createQuestion = operation({
   body: NewQuestion,
   status: 201,
   response: Question,
+  problems: ['limit-reached'],
   async handle({ caller, body }, { storage, now }) {
     const row = await insertQuestion(
       storage.forTenant(caller.tenantId),
@@ -205,7 +206,7 @@ const patchQuestion = operation({
   body: QuestionPatch,
   status: 200,
   response: Question,
-  problems: ['immutable-field', 'invalid-transition', 'precondition-failed'],
+  problems: ['immutable-field', 'invalid-transition', 'limit-reached', 'precondition-failed'],
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, now(), question => {
       requireMatch(presentQuestion(question));
@@ -300,6 +301,7 @@ const cloneQuestion = operation({
   params: QuestionPath,
   status: 200,
   response: Question,
+  problems: ['limit-reached'],
   async handle({ caller, params }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
     const { name, type, title, description, config, frequency, allow_public, priority } = await findQuestion(
