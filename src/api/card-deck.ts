@@ -16,7 +16,7 @@ export const MAX_CARDS = 20;
 const POLL_AFTER_SECONDS = 300;
 
 /** Heap bytes of a hand beyond its body and its user: the object, its tag and its digest. */
-const HAND_BYTES = 250;
+const HAND_BYTES = 430;
 /** Beyond this age a hand is dealt anew even if no notice came: the net below the notices. */
 const MAX_AGE_MS = 60_000;
 

@@ -16,8 +16,8 @@ export type CardIds = (owner: CardOwner) => (questionId: string) => string;
 const CYCLE = '0';
 
 /** Heap bytes of an owner beyond the name, and of each id: two UUIDs and their place in the owner's map. */
-const OWNER_BYTES = 350;
-const ID_BYTES = 190;
+const OWNER_BYTES = 220;
+const ID_BYTES = 155;
 
 /** Card ids as UUIDv8 (RFC 9562 section 5.8) from an HMAC under a key of ours, so that only Parley can make one. */
 export function createCardIds(keychain: Keychain, caches: Caches): CardIds {

@@ -288,7 +288,7 @@ const HELD_BYTES = 1000;
 const LIVE_BYTES = 400;
 const TERMS_BYTES = 400;
 const OPTION_BYTES = 110;
-const EARLIER_BYTES = 300;
+const EARLIER_BYTES = 180;
 const DELETED_BYTES = 100;
 
 const bytesOf = ({ terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>

@@ -22,17 +22,19 @@ export interface PresentRules extends NamedVersion {
   present: AnswerRules;
 }
 
+type Varying = VersionRulesRow['config'];
+
 /** A question's version as one text. */
 export const versionKey = (questionId: string, version: number): string => `${questionId} ${version}`;
 
-/** Heap bytes of the rules of a version, and of each option, which they share with the other versions at best. */
-const RULES_BYTES = 500;
-const OPTION_BYTES = 150;
+/** Heap bytes of what a version has otherwise than others, with its key. */
+const VARYING_BYTES = 200;
 /** How much one query looks up: ten of the largest syncs. */
 const MAX_NAMED = 1000;
 
 export function createVersionLookup(storage: Storage, caches: Caches): VersionLookup {
-  const known = caches.create<string, AnswerRules>('question_versions', { sizeOf: bytesOf });
+  /** What versions have otherwise than others: with scale and options it would keep those of an old catalog alive. */
+  const known = caches.create<string, Varying>('question_versions', { sizeOf: () => VARYING_BYTES });
 
   const findPresent = byTenant(async (tenantId, named) => {
     const ids = [...new Set(named.map(({ questionId }) => questionId))];
@@ -44,15 +46,25 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
     return new Map(rows.map(row => [versionKey(row.question_id, row.version), row]));
   });
 
-  const readRules = async (tenantId: string, named: PresentRules[]): Promise<Map<string, AnswerRules>> => {
-    const rows: ReadonlyMap<string, VersionRulesRow> = await findVarying(tenantId, named);
-    const found = new Map<string, AnswerRules>();
-    for (const { questionId, version, present } of named) {
+  /** From memory, and whatever is missing there from the database. */
+  const findAll = async (tenantId: string, named: NamedVersion[]): Promise<ReadonlyMap<string, Varying>> => {
+    const found = new Map<string, Varying>();
+    const missing = named.filter(({ questionId, version }) => {
+      const key = versionKey(questionId, version);
+      const varying = known.peek(`${tenantId} ${key}`);
+      known.count(varying !== undefined);
+      if (varying) found.set(key, varying);
+      return !varying;
+    });
+    if (missing.length === 0) return found;
+    const rows = await findVarying(tenantId, missing);
+    for (const { questionId, version } of missing) {
       const key = versionKey(questionId, version);
       const row = rows.get(key);
-      if (row) found.set(key, earlierRules(present, row.config));
+      if (!row) continue;
+      known.set(`${tenantId} ${key}`, row.config);
+      found.set(key, row.config);
     }
-    for (const [key, rules] of found) known.set(`${tenantId} ${key}`, rules);
     return found;
   };
 
@@ -62,21 +74,16 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
       return named.some(({ questionId, version }) => version <= (versions.get(questionId) ?? 0));
     },
     async findRules(tenantId, named) {
-      const found = new Map<string, AnswerRules>();
-      const missing = named.filter(({ questionId, version }) => {
-        const key = versionKey(questionId, version);
-        const rules = known.peek(`${tenantId} ${key}`);
-        known.count(rules !== undefined);
-        if (rules) found.set(key, rules);
-        return !rules;
-      });
-      return missing.length === 0 ? found : new Map([...found, ...(await readRules(tenantId, missing))]);
+      const found = await findAll(tenantId, named);
+      const rules = new Map<string, AnswerRules>();
+      for (const { questionId, version, present } of named) {
+        const varying = found.get(versionKey(questionId, version));
+        if (varying) rules.set(versionKey(questionId, version), earlierRules(present, varying));
+      }
+      return rules;
     },
   };
 }
-
-const bytesOf = ({ config }: AnswerRules): number =>
-  RULES_BYTES + ('options' in config ? OPTION_BYTES * config.options.length : 0);
 
 /** Runs a query for what many ask at once: while one is under way for a tenant, all who come wait for the next together. */
 function byTenant<Result>(

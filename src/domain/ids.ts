@@ -36,7 +36,7 @@ export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromU
 /** Parsed identifiers: apps name the same questions and cards again and again. Emptied when it is full. */
 const known = new Map<string, string>();
 /** Heap bytes of one parsed identifier. */
-const PARSED_ID_BYTES = 170;
+const PARSED_ID_BYTES = 160;
 let maxKnown = 10_000;
 
 /** Bounds the memory for parsed identifiers, of which a process has one. */

@@ -11,11 +11,11 @@ import type { Storage } from '../../storage/orm.ts';
 /** For how long cached keys hold while no revocation could be heard; then everything that needs a key is 503. */
 const MAX_DEAF_MS = 60_000;
 /** Heap bytes of a key beyond its name: its row, and the imported secrets, which V8 does not count. */
-const KEY_BYTES = 3500;
+const KEY_BYTES = 2700;
 const IMPORTED_SECRET_BYTES = 700;
 /** For how long an id that names no key is remembered, so that made-up tokens do not become queries. */
 const UNKNOWN_KEPT_MS = 30_000;
-const UNKNOWN_BYTES = 100;
+const UNKNOWN_BYTES = 60;
 const TOUCH_EVERY_MS = 10_000;
 
 /** A key with its secrets imported for jose, ready to verify. */

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { userName } from '../../src/api/authentication/caller.ts';
+import { createKeyRing, type RingKey } from '../../src/api/authentication/key-ring.ts';
+import { createTokenVerifier } from '../../src/api/authentication/token-verifier.ts';
+import { createCardDeck } from '../../src/api/card-deck.ts';
+import { createCardIds } from '../../src/api/card-ids.ts';
+import { createCatalog, type TenantCatalog } from '../../src/api/catalog.ts';
+import { openNotices } from '../../src/coordination/notices.ts';
+import { newUuid } from '../../src/domain/ids.ts';
+import { createCaches } from '../../src/platform/caches.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { createSeals } from '../../src/platform/secrets.ts';
+import type { Storage } from '../../src/storage/orm.ts';
+import { waitFor } from '../support/api.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { makeKeychain, newSecretKey } from '../support/keychain.ts';
+import { makeTenant, type TestTenant, uuidOfKey } from '../support/make.ts';
+import { collectAfterTurn } from '../support/memory.ts';
+import { startProcess } from '../support/process.ts';
+import { forgeToken, goodClaims } from '../support/tokens.ts';
+
+const log = createLog('silent', 'test');
+const secretKey = newSecretKey();
+const keychain = makeKeychain(secretKey);
+const seals = createSeals({ current: secretKey, others: [] });
+const MINUTE_MS = 60_000;
+let database: TestDatabase;
+let storage: Storage;
+let notices: ReturnType<typeof openNotices>;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  storage = database.storage();
+  notices = openNotices(database.url, undefined, log);
+  await waitFor(() => notices.hearsDatabase());
+});
+afterAll(async () => {
+  await notices.close();
+  await database[Symbol.asyncDispose]();
+});
+
+/** Live questions that ignore the cooldown, with a text of so many characters in each of 30 options. */
+const addQuestions = (tenantId: string, questions: number, optionLength: number) =>
+  database.query(
+    `insert into questions
+     select $1, gen_random_uuid(), 'A question', 'live', 1, 'single_choice', 'How?', '',
+       jsonb_build_object('allow_other', false, 'shuffle', false, 'options', (
+         select jsonb_agg(jsonb_build_object('id', o::text, 'label', repeat('☕', $3::int))) from generate_series(1, 30) o)),
+       '{"repeat": "always", "snooze_after_dismiss_days": 0, "ignore_cooldown": true}', true, 0, now(), now(), now(), null
+     from generate_series(1, $2::int)`,
+    [tenantId, questions, optionLength],
+  );
+
+const aCaller = (tenantId: string, identity: string) => {
+  const whose = { tenantId, identity, verified: true };
+  return { ...whose, user: userName(whose), kind: 'access-token' as const, keyId: '', expiresAt: new Date() };
+};
+
+const countAlive = (refs: WeakRef<object>[]): number => refs.filter(ref => ref.deref() !== undefined).length;
+
+test('a catalog that was read again is collected, whoever fetched cards meanwhile', async () => {
+  const tenantId = (await makeTenant({ database, seals })).uuid;
+  await addQuestions(tenantId, 3, 10);
+  const caches = createCaches();
+  let at = Date.now();
+  const catalog = createCatalog(storage, notices, caches, () => at);
+  const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, caches), caches);
+  const refs: WeakRef<TenantCatalog>[] = [];
+  for (let minute = 0; minute < 60; minute++, at += MINUTE_MS + 1) {
+    refs.push(new WeakRef(await catalog.of(tenantId)));
+    const list = await deck.deal(aCaller(tenantId, `user|${minute}`), 20, new Date(at));
+    expect(JSON.parse(list.body).data).toHaveLength(3);
+  }
+  await collectAfterTurn();
+  expect(new Set(refs.map(ref => ref.deref())).size).toBeLessThanOrEqual(3); // the last one, the one before, and `undefined`
+  expect(countAlive(refs)).toBeLessThanOrEqual(2);
+});
+
+test('a card list that has ended makes room as others come', async () => {
+  const tenantId = (await makeTenant({ database, seals })).uuid;
+  await addQuestions(tenantId, 1, 10);
+  const metrics = createMetrics('serve');
+  const caches = createCaches(64, metrics);
+  const catalog = createCatalog(storage, notices, caches);
+  const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, caches), caches);
+  const entries = async () => {
+    await metrics.render();
+    return (await metrics.cacheEntries.get()).values.find(({ labels }) => labels.cache === 'card_lists')?.value;
+  };
+  const start = Date.now();
+  const fetchAt = (identity: string, at: number) => deck.deal(aCaller(tenantId, identity), 20, new Date(at));
+  for (let user = 0; user < 100; user++) await fetchAt(`early|${user}`, start);
+  expect(await entries()).toBe(100);
+  for (let user = 0; user < 100; user++) await fetchAt(`late|${user}`, start + 2 * MINUTE_MS);
+  expect(await entries()).toBe(100);
+});
+
+test('a key that was read again is collected, whatever tokens it verified', async () => {
+  const tenant: TestTenant = await makeTenant({ database, seals });
+  const caches = createCaches();
+  const ring = createKeyRing(storage, notices, keychain, log, caches);
+  const tokens = createTokenVerifier(ring, caches);
+  const id = uuidOfKey(tenant.key);
+  const refs: WeakRef<RingKey>[] = [];
+  for (let change = 0; change < 20; change++) {
+    const token = forgeToken(tenant, { payload: { ...goodClaims(tenant), grants: { identity: `user|${change}` } } });
+    await tokens.verify(token, new Date());
+    expect(tokens.remembered(token, new Date())).toBeDefined();
+    refs.push(new WeakRef(ring.held(id) as RingKey));
+    await database.query('update api_keys set name = $2 where id = $1', [id, `name ${change}`]);
+    await waitFor(() => ring.held(id) === undefined);
+    expect(tokens.remembered(token, new Date())).toBeUndefined();
+  }
+  await collectAfterTurn();
+  expect(countAlive(refs)).toBeLessThanOrEqual(1);
+  await ring.close();
+});
+
+describe('caches that are full', () => {
+  test('hold what fits, and a card list or a catalog that is larger than its share is served all the same', async () => {
+    const [large, small] = [newUuid(), newUuid()];
+    await addQuestions(large, 200, 3000);
+    await addQuestions(small, 1, 10);
+    const metrics = createMetrics('serve');
+    const caches = createCaches(16, metrics);
+    const catalog = createCatalog(storage, notices, caches);
+    const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, caches), caches);
+    for (let time = 0; time < 2; time++) {
+      const { body } = await deck.deal(aCaller(large, 'user|1'), 20, new Date());
+      expect(Buffer.byteLength(body)).toBeGreaterThan(caches.limitOf('card_lists') / 2);
+      expect((await catalog.of(large)).bytes).toBeGreaterThan(caches.limitOf('catalogs'));
+      expect(catalog.held(large)).toBeDefined();
+      expect(JSON.parse((await deck.deal(aCaller(small, 'user|1'), 20, new Date())).body).data).toHaveLength(1);
+    }
+    await metrics.render();
+    const limits = (await metrics.cacheLimit.get()).values;
+    for (const { labels, value } of (await metrics.cacheBytes.get()).values)
+      expect(value).toBeLessThanOrEqual(limits.find(limit => limit.labels.cache === labels.cache)?.value as number);
+    expect(limits.reduce((sum, { value }) => sum + value, 0)).toBeLessThanOrEqual(16 * 1024 * 1024);
+  });
+
+  test('leave a process with a small heap alive: 800 card fetches of a tenant with large questions', async () => {
+    const tenant = await makeTenant({ database, seals });
+    await addQuestions(tenant.uuid, 20, 200);
+    const environment = { DATABASE_URL: database.url, SECRET_KEY: secretKey };
+    await using api = await startProcess('serve', environment, ['--max-old-space-size=128']);
+    await api.awaitProbe('/readyz');
+    const fetchCards = async (user: number): Promise<void> => {
+      const token = await tenant.sign(`user|${user}`);
+      const response = await fetch(`${api.baseUrl}/v1/cards`, { headers: { Authorization: `Bearer ${token}` } });
+      expect(response.status).toBe(200);
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(350_000);
+    };
+    for (let user = 0; user < 800; user += 4)
+      await Promise.all([user, user + 1, user + 2, user + 3].map(number => fetchCards(number)));
+    expect(api.isRunning()).toBe(true);
+  }, 180_000);
+});
