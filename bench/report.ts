@@ -149,7 +149,11 @@ export function growthTable(curves: Curve[]): string {
 }
 
 /** Writes a result beside the others and gives its path. The name is the moment of the run. */
-export function writeResult(startedAt: Date, extension: 'json' | 'scaling.json' | 'svg', content: string): string {
+export function writeResult(
+  startedAt: Date,
+  extension: 'json' | 'scaling.json' | 'svg' | 'soak.json' | 'soak.svg',
+  content: string,
+): string {
   mkdirSync(RESULTS, { recursive: true });
   const name = startedAt.toISOString().slice(0, 16).replace(':', '');
   const path = join(RESULTS, `${name}.${extension}`);

@@ -31,7 +31,7 @@ const compareWith = (known: Kept | undefined, sync: AcceptedAnswer): Comparison 
 
 /**
  * Remembers the latest syncs in two generations, of which the older is forgotten whole: at most as many as fit into the
- * share of the cache, at least half of that (10,000 to 20,000 by default).
+ * share of the cache, at least half of that (9,000 to 18,000 by default).
  *
  * Every answer passes here and hardly one is asked for again, so what counts is the price of a miss and of a new entry:
  * one look by the answer's own id, and no order to keep (docs/performance.md). Two tenants that use one id, which takes

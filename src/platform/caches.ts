@@ -4,15 +4,15 @@ import type { Metrics } from './metrics.ts';
 /** The part of `CACHE_MB` that each cache of an API process may use. */
 const SHARES = {
   /** Card lists by user (`api/card-deck.ts`). */
-  card_lists: 0.3,
+  card_lists: 0.28,
   /** Questions, current versions and deleted ids by tenant (`api/catalog.ts`). */
   catalogs: 0.25,
   /** Verified access tokens (`api/authentication/token-verifier.ts`). */
-  tokens: 0.16,
+  tokens: 0.15,
   /** Recent syncs of answers (`api/sync-memory.ts`). */
-  syncs: 0.13,
+  syncs: 0.12,
   /** API keys, and ids that are not a key's (`api/authentication/key-ring.ts`). */
-  keys: 0.06,
+  keys: 0.1,
   unknown_keys: 0.01,
   /** Card ids by user and question (`api/card-ids.ts`). */
   card_ids: 0.05,

@@ -63,7 +63,7 @@ describe('the memory of syncs', () => {
     expect(memory.compare(one)).toBe('newer');
   });
 
-  test('remembers the latest 10,000 syncs by default, and forgets what no longer fits into its share', () => {
+  test('remembers the latest 9,000 syncs by default, and forgets what no longer fits into its share', () => {
     const memory = createSyncMemory(createCaches());
     const syncs = Array.from({ length: 60_000 }, () => aSync());
     for (const sync of syncs) memory.keep(sync);

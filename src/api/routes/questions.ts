@@ -113,6 +113,7 @@ const createQuestion = operation({
   path: '/v1/questions',
   credentials: ['api-key', 'session'],
   summary: 'Create a question as a draft',
+  description: 'A tenant may have 2,000 questions, in whatever state.',
   right: 'questions:write',
   audit: 'question.created',
   body: NewQuestion,
@@ -199,7 +200,7 @@ const patchQuestion = operation({
   credentials: ['api-key', 'session'],
   summary: 'Change a question',
   description:
-    'Of a draft everything can change. Of a live or paused question a change of title, description or config makes a new immutable version.',
+    'Of a draft everything can change. Of a live or paused question a change of title, description or config makes a new immutable version, at most 50 within 24 hours.',
   right: 'questions:write',
   audit: 'question.updated',
   params: QuestionPath,

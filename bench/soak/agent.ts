@@ -1,0 +1,46 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/**
+ * A preload (`node --import`) that puts the clock of a process forward and reads its memory, when its parent asks.
+ *
+ * `Date` alone is moved, as in test/faults/clock.ts: between two leaps time passes as ever, so that time-outs and measured
+ * durations are real.
+ */
+export type SoakRequest = { leapMs: number } | { read: 'memory' };
+
+/** Memory in bytes; the heap without garbage. */
+export interface SoakMemory {
+  heap: number;
+  rss: number;
+}
+
+setFlagsFromString('--expose-gc');
+const gc = runInNewContext('gc') as () => void;
+const RealDate = Date;
+let shiftMs = 0;
+
+class ShiftedDate extends RealDate {
+  constructor(...args: unknown[]) {
+    if (args.length === 0) super(RealDate.now() + shiftMs);
+    else super(...(args as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + shiftMs;
+  }
+}
+
+globalThis.Date = ShiftedDate as DateConstructor;
+
+process.on('message', (request: SoakRequest) => {
+  if ('leapMs' in request) shiftMs += request.leapMs;
+  else {
+    gc();
+    gc();
+  }
+  const { heapUsed, external, rss } = process.memoryUsage();
+  process.send?.({ heap: heapUsed + external, rss } satisfies SoakMemory);
+});
+process.once('disconnect', () => process.exit(1)); // whoever started it is gone
+process.channel?.unref();

@@ -1,0 +1,142 @@
+import { v7 } from 'uuid';
+import { toTypeId } from '../../src/domain/ids.ts';
+import { type Card, signToken, type Tenant } from '../world.ts';
+
+/** What a week of users, teams and servers does, tick by tick. The same every time. */
+export interface Traffic {
+  /** Everything that happens within one tick, which begins at a moment. */
+  tick(number: number, at: Date): Promise<void>;
+  /** Replies by what was asked and the status. */
+  readonly replies: Record<string, number>;
+}
+
+export interface TrafficOptions {
+  url(): string;
+  tenants: Tenant[];
+  /** Ids of the questions of each tenant, as on the wire. */
+  questions: Map<string, string[]>;
+  /** A person who is a member of the first tenant. */
+  login: { email: string; password: string };
+  newUsersATick: number;
+  ticksADay: number;
+}
+
+const AT_ONCE = 16;
+/** Of users who see a card, how many answer it; and how many of these only later, after the question may have changed. */
+const ANSWERING = 0.6;
+const LATE = 0.1;
+const PUBLISHED_A_TICK = 4;
+const MAX_LATE = 5000;
+
+interface User {
+  tenant: Tenant;
+  identity: string;
+}
+
+/** Numbers from 0 to 1 that look random and are the same in every run (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function createTraffic({ url, tenants, questions, login, newUsersATick, ticksADay }: TrafficOptions): Traffic {
+  const random = createRandom(1);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const replies: Record<string, number> = {};
+  const users: User[] = tenants.map(tenant => ({ tenant, identity: 'user|0' }));
+  const late: { user: User; card: Card }[] = [];
+  let cookie: Record<string, string> = {};
+
+  const ask = async (what: string, method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+    const response = await fetch(url() + path, {
+      method,
+      headers: { ...headers, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    const key = `${what} ${response.status}`;
+    replies[key] = (replies[key] ?? 0) + 1;
+    return { response, body: text.startsWith('{') ? JSON.parse(text) : undefined };
+  };
+  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+  const answer = async (token: string, card: Card) => {
+    const { id: card_id, question_id, question_version } = card;
+    const values = { main: Math.floor(random() * 11) };
+    const item = { id: v7(), revision: 1, card_id, question_id, question_version, state: 'completed', values };
+    const { body } = await ask('answer', 'POST', '/v1/answers', bearer(token), { answers: [item] });
+    const status = `answer item ${body?.results?.[0]?.status}`;
+    replies[status] = (replies[status] ?? 0) + 1;
+  };
+
+  /** Opens the app: cards, again with their tag, and an answer to one of them, now or after a while offline. */
+  const visit = async (user: User, at: Date) => {
+    const token = signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000));
+    const { response, body } = await ask('cards', 'GET', '/v1/cards', bearer(token));
+    const etag = response.headers.get('etag') ?? '';
+    await ask('cards again', 'GET', '/v1/cards', { ...bearer(token), 'If-None-Match': etag });
+    const card = body?.data?.[0];
+    if (!card || random() > ANSWERING) return;
+    if (random() < LATE && late.length < MAX_LATE) late.push({ user, card });
+    else await answer(token, card);
+  };
+
+  const visitLate = async (at: Date) => {
+    const sent = late.splice(0, Math.floor(late.length / 20));
+    for (const { user, card } of sent)
+      await answer(signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000)), card);
+  };
+
+  const useKey = async (tenant: Tenant) => {
+    await ask('questions', 'GET', '/v1/questions?limit=10', bearer(tenant.apiKey));
+  };
+
+  const publish = async (tenant: Tenant, number: number) => {
+    const id = pick(questions.get(tenant.uuid) as string[]);
+    await ask('publish', 'PATCH', `/v1/questions/${id}`, bearer(tenant.apiKey), { title: `How likely, ${number}?` });
+  };
+
+  /** What nobody handed out: made-up question ids. */
+  const guess = async (user: User, at: Date) => {
+    const card = { id: toTypeId('card', v7()), question_id: toTypeId('question', v7()), question_version: 1 };
+    await answer(signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000)), card);
+  };
+
+  const useDashboard = async (number: number) => {
+    const [tenant] = tenants as [Tenant];
+    if (number % (ticksADay / 2) === 0) {
+      const { response } = await ask('login', 'POST', '/v1/session', {}, login);
+      cookie = { Cookie: (response.headers.get('set-cookie') ?? '').split(';')[0] as string, 'Tenant-Id': tenant.id };
+    }
+    await ask('dashboard', 'GET', '/v1/questions?include=results', cookie);
+  };
+
+  return {
+    replies,
+    async tick(number, at) {
+      const hour = ((number % ticksADay) / ticksADay) * 24;
+      const share = 0.5 + 0.35 * Math.sin(((hour - 9) / 24) * 2 * Math.PI); // more by day than by night
+      const active = tenants.filter(() => random() < share);
+      for (let made = 0; made < newUsersATick; made++)
+        users.push({ tenant: pick(tenants), identity: `user|${users.length}` });
+      const visitors = [...active.map(() => pick(users)), ...users.slice(-newUsersATick)];
+      const work = [
+        ...visitors.map(user => () => visit(user, at)),
+        ...active.slice(0, 10).map(tenant => () => useKey(tenant)),
+        ...Array.from({ length: PUBLISHED_A_TICK }, () => () => publish(pick(tenants), number)),
+        () => visitLate(at),
+        () => guess(pick(users), at),
+        () => useDashboard(number),
+      ];
+      const lane = async () => {
+        for (let next = work.shift(); next; next = work.shift()) await next();
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    },
+  };
+}
