@@ -22,13 +22,13 @@ export interface LiveQuestion {
   id: string;
   allow_public: boolean;
   frequency: Frequency;
-  /** What its card says to everyone: all of its JSON but the id. */
+  /** The part of its card that is the same for everyone: the JSON after the id. */
   cardTail: string;
 }
 
-/** What answers to a published question are judged by. */
+/** The terms by which answers to a published question are judged. */
 export interface QuestionTerms {
-  /** The present version; there is each from 1 on. */
+  /** The present version. Every version from 1 on exists. */
   version: number;
   closedAt: Date | null;
   /** The rules of the present version; absent once the question takes no more answers. */
@@ -96,7 +96,7 @@ interface Reading {
   number: number;
   isStale: boolean;
   done: Promise<TenantCatalog>;
-  /** The reading after this one, for those who came when this one was stale already. */
+  /** The reading after this one, for callers that arrived when this one was already stale. */
   next?: Promise<TenantCatalog>;
 }
 
@@ -151,7 +151,7 @@ export function createCatalog(
     return done;
   };
 
-  /** One reading of a tenant at a time: who comes after a change waits for the reading after the one under way. */
+  /** Runs one reading per tenant at a time. Callers that arrive after a change wait for the next reading. */
   const read = (
     tenantId: string,
     isRecent: (reading: Reading) => boolean = ({ isStale }) => !isStale,

@@ -9,7 +9,7 @@ import {
   type VersionRulesRow,
 } from '../storage/questions.ts';
 
-/** What answers name and no catalog has: looked up by key, one query at a time for each tenant, and kept. */
+/** Looks up question versions that no catalog holds: by key, with one query at a time per tenant, through a cache. */
 export interface VersionLookup {
   /** Whether the database has a published question of one of the ids, in the named version or a later one. */
   isAnyPublished(tenantId: string, named: NamedVersion[]): Promise<boolean>;
@@ -27,13 +27,13 @@ type Varying = VersionRulesRow['config'];
 /** A question's version as one text. */
 export const versionKey = (questionId: string, version: number): string => `${questionId} ${version}`;
 
-/** Heap bytes of what a version has otherwise than others, with its key. */
+/** Heap bytes of the varying part of a version's config, with its key. */
 const VARYING_BYTES = 200;
-/** How much one query looks up: ten of the largest syncs. */
+/** Versions per query: ten of the largest syncs. */
 const MAX_NAMED = 1000;
 
 export function createVersionLookup(storage: Storage, caches: Caches): VersionLookup {
-  /** What versions have otherwise than others: with scale and options it would keep those of an old catalog alive. */
+  /** Without scale and options, which would keep those of an old catalog alive. */
   const known = caches.create<string, Varying>('question_versions', { sizeOf: () => VARYING_BYTES });
 
   const findPresent = byTenant(async (tenantId, named) => {
@@ -46,7 +46,7 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
     return new Map(rows.map(row => [versionKey(row.question_id, row.version), row]));
   });
 
-  /** From memory, and whatever is missing there from the database. */
+  /** From the cache, and from the database where it is missing there. */
   const findAll = async (tenantId: string, named: NamedVersion[]): Promise<ReadonlyMap<string, Varying>> => {
     const found = new Map<string, Varying>();
     const missing = named.filter(({ questionId, version }) => {
@@ -85,7 +85,7 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
   };
 }
 
-/** Runs a query for what many ask at once: while one is under way for a tenant, all who come wait for the next together. */
+/** Groups lookups by tenant: those that arrive while a query is running share the next one. */
 function byTenant<Result>(
   query: (tenantId: string, named: NamedVersion[]) => Promise<Result>,
 ): (tenantId: string, named: NamedVersion[]) => Promise<Result> {

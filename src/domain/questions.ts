@@ -223,17 +223,17 @@ export interface QuestionContent {
   config: QuestionConfig;
 }
 
-/** What an answer is judged against: the type, and of the config whatever is no text. */
+/** The rules that an answer is judged by: the type, and the config without its texts. */
 export type AnswerRules = Pick<QuestionContent, 'type' | 'config'>;
 
-/** The rules of a question's content: options by id alone, without labels and other texts. */
+/** Returns the rules of a question's content, with options by id only. */
 export function answerRules({ type, config }: Pick<QuestionContent, 'type' | 'config'>): AnswerRules {
   const { labels: _, style: __, shuffle: ___, url: ____, options, ...rest } = config as Record<string, unknown>;
   const ids = (options as { id: string }[] | undefined)?.map(({ id }) => ({ id, label: '' }));
   return { type, config: (ids ? { ...rest, options: ids } : rest) as QuestionConfig };
 }
 
-/** The rules of an earlier version, from what differs: type, scale and option ids are those of every version. */
+/** Returns the rules of an earlier version. Type, scale and option ids are the same in every version. */
 export function earlierRules({ type, config }: AnswerRules, varying: Partial<QuestionConfig>): AnswerRules {
   const { scale, options } = config as Record<string, unknown>;
   const fixed = { ...(scale === undefined ? {} : { scale }), ...(options === undefined ? {} : { options }) };

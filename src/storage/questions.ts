@@ -191,13 +191,13 @@ export async function listQuestionVersions(
   return toPage(versions, limit, row => [String(row.version)]);
 }
 
-/** What card lists show of a live question. */
+/** The columns of a live question that its card shows. */
 export type LiveQuestionRow = Pick<
   QuestionRow,
   'id' | 'version' | 'type' | 'title' | 'description' | 'config' | 'frequency' | 'allow_public' | 'priority'
 >;
 
-/** What answers to a question that was published are judged by; `config` is null once it takes no more answers. */
+/** The terms by which answers to a published question are judged. `config` is null once it takes no more answers. */
 export interface QuestionTermsRow {
   id: string;
   version: number;
@@ -207,14 +207,14 @@ export interface QuestionTermsRow {
   ignore_cooldown: boolean;
 }
 
-/** A version of a question, and of its config what may differ between the versions of a question and counts for answers. */
+/** A version with the part of its config that judges answers and may differ between versions. */
 export interface VersionRulesRow {
   question_id: string;
   version: number;
   config: Partial<QuestionConfig>;
 }
 
-/** What intake and cards need of a tenant's questions. */
+/** A tenant's questions as intake and card lists need them. */
 export interface PublishedQuestions {
   /** Live questions in the order in which cards are handed out. */
   live: LiveQuestionRow[];
@@ -224,7 +224,7 @@ export interface PublishedQuestions {
   earlier: VersionRulesRow[];
 }
 
-/** How many earlier versions of each question are loaded with it; older ones are read when an answer names them. */
+/** Earlier versions that are loaded with each question. Older ones are looked up when an answer names them. */
 export const EARLIER_VERSIONS = 9;
 
 const LIVE_COLUMNS = 'id, version, type, title, description, config, frequency, allow_public, priority';
@@ -271,7 +271,7 @@ export const findPresentVersions = (tenant: TenantStorage, ids: string[]): Promi
     [tenant.tenantId, ids],
   );
 
-/** The rules of named versions, as far as there are such. */
+/** The rules of those of the named versions that exist. */
 export const findVersionRules = (tenant: TenantStorage, named: NamedVersion[]): Promise<VersionRulesRow[]> =>
   tenant.query(
     `select question_id, version, ${VERSION_RULES} from question_versions
