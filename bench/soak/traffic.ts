@@ -21,7 +21,7 @@ export interface TrafficOptions {
   ticksADay: number;
 }
 
-const AT_ONCE = 16;
+const AT_ONCE = 32;
 /** Of users who see a card, how many answer it; and how many of these only later, after the question may have changed. */
 const ANSWERING = 0.6;
 const LATE = 0.1;
