@@ -11,7 +11,7 @@ import { addDocuments } from './documents.ts';
 import { holdHeaders } from './header-list.ts';
 import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
 import { measure } from './middleware/measure.ts';
-import { replyWithProblem } from './middleware/problem.ts';
+import { describeRequest, replyWithProblem } from './middleware/problem.ts';
 import { nameRequest } from './middleware/request-id.ts';
 import { trace } from './middleware/trace.ts';
 import { requireWellFormed } from './middleware/well-formed.ts';
@@ -67,10 +67,7 @@ function sendBody(ctx: Context): void {
 
 /** What even `replyWithProblem` met no reply for is a bug: logged whole, and the connection ends. */
 function breakOff(ctx: Context, error: unknown, { log }: Pick<ApiDeps, 'log'>): void {
-  log.error(
-    { err: error, request_id: ctx.state.requestId, method: ctx.method, path: ctx.path },
-    'no reply could be made',
-  );
+  log.error({ err: error, ...describeRequest(ctx) }, 'no reply could be made');
   ctx.res.destroy();
 }
 

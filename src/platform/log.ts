@@ -17,6 +17,9 @@ const SECRET_FIELDS = [
   'body',
 ];
 
+/** Fields of PostgreSQL's errors that quote rows and parameters. */
+const QUOTING_FIELDS = ['err.detail', 'err.where'];
+
 /**
  * A structured log: one JSON object a line, on standard error so that standard output stays the command's result.
  *
@@ -30,7 +33,10 @@ export const createLog = (level: string, role: string, mixin?: () => object): Lo
       mixin,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: label => ({ level: label }) },
-      redact: { paths: SECRET_FIELDS.flatMap(field => [field, `*.${field}`]), censor: '[redacted]' },
+      redact: {
+        paths: [...SECRET_FIELDS.flatMap(field => [field, `*.${field}`]), ...QUOTING_FIELDS],
+        censor: '[redacted]',
+      },
     },
     pino.destination({ dest: 2, sync: true }),
   );

@@ -24,7 +24,7 @@ test('a bug for which even the problem document finds no reply is logged, and en
     const { port } = server.address() as AddressInfo;
     await expect(fetch(`http://127.0.0.1:${port}/v1/nothing`)).rejects.toThrow();
     expect(told).toHaveBeenCalledExactlyOnceWith(
-      { err: bug, request_id: expect.any(String), method: 'GET', path: '/v1/nothing' },
+      { err: bug, request_id: expect.any(String), method: 'GET', route: 'unmatched' },
       'no reply could be made',
     );
   } finally {

@@ -37,10 +37,20 @@ export const problemDocument = (problem: Problem, baseUrl: string, instance: str
   ...problem.options.extra,
 });
 
+/**
+ * A request as a log line names it. The route stands for the path, which may hold a secret: the token of a password reset
+ * or of an invitation.
+ */
+export const describeRequest = ({ state, method }: Context) => ({
+  request_id: state.requestId,
+  method,
+  route: state.route ?? 'unmatched',
+});
+
 /** What is not a `Problem` is a bug: logged whole, and nothing of it sent out. */
 function asProblem(error: unknown, ctx: Context, deps: Pick<ApiDeps, 'log'>): Problem {
   if (error instanceof Problem) return error;
-  deps.log.error({ err: error, request_id: ctx.state.requestId, method: ctx.method, path: ctx.path }, 'a bug was met');
+  deps.log.error({ err: error, ...describeRequest(ctx) }, 'unhandled error');
   return new Problem('internal-error', 'Something went wrong that should not have.', { cause: error });
 }
 
