@@ -54,6 +54,7 @@ const reasonText = (reason: string): string =>
     'revision-conflict': t('It contradicts an answer of the same id'),
     unstorable: t('The database refuses its content'),
     unprocessable: t('Parley itself fails at it'),
+    'key-revoked': t('Its API key had been revoked or had expired'),
   })[reason] ?? reason;
 
 type Quarantined = Schemas['QuarantinedAnswer'];

@@ -194,6 +194,8 @@ function acceptItem(
     content_hash: '',
     clock_skew_ms: stamp.clock_skew_ms,
     received_at: stamp.received_at,
+    key_id: caller.keyId,
+    ...(caller.keyOverlapUntil === undefined ? {} : { key_overlap_until: caller.keyOverlapUntil }),
   };
   accepted.content_hash = contentHash(accepted);
   return accepted;

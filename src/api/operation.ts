@@ -73,6 +73,8 @@ export interface OperationDefinition<
   description?: string;
   /** Who may call it; empty for everybody. */
   credentials: Credential[];
+  /** Whether keys are accepted as last known while revocations may go unnoticed; the worker then checks what was sent. */
+  lastKnownKeys?: boolean;
   /** What the team must be allowed to do: a key by its scopes, a member by the role (`domain/roles.ts`). */
   right?: Right;
   /** What the audit log calls it when the team, or a person, does it: with the line of it in one transaction. */

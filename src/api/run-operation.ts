@@ -42,8 +42,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const request = new ServedRequest(ctx, operation, cursors, deps);
     const authorization = authorizationOf(ctx.req);
-    const { credentials } = operation;
-    const identified = credentials.length > 0 ? authenticate(ctx.req, authorization, credentials, deps) : undefined;
+    const identified =
+      operation.credentials.length > 0 ? authenticate(ctx.req, authorization, operation, deps) : undefined;
     const caller = identified instanceof Promise ? await identified : identified;
     if (caller) admitCaller(ctx, caller, operation, deps);
     request.caller = caller as never;

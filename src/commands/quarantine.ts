@@ -22,12 +22,13 @@ export async function listTenantQuarantine(context: CommandContext, options: Opt
 /**
  * `quarantine replay --tenant T [--id Q]`: sends one entry, or all, through the queue again.
  *
- * An entry leaves the quarantine when the worker has stored it; what can't be stored stays, so that a second run harms
+ * Without `--id` it leaves out what came with a revoked key (`key-revoked`): each of these takes somebody's decision. An
+ * entry leaves the quarantine when the worker has stored it; what can't be stored stays, so that a second run harms
  * nothing.
  */
 export async function replayQuarantine(context: CommandContext, options: Options) {
   const tenant = await tenantOf(context, options);
-  const entries = options.id === undefined ? entriesOf(tenant) : [await entryOf(tenant, options)];
+  const entries = options.id === undefined ? replayableOf(tenant) : [await entryOf(tenant, options)];
   const { databaseUrl, config, log } = context;
   const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, createMetrics('cli'));
   const replayed: string[] = [];
@@ -45,6 +46,10 @@ async function reached(queue: Producer): Promise<void> {
   await queue.checked();
   const deadline = Date.now() + REACHED_WITHIN_MS;
   while (!queue.health().reachable && Date.now() < deadline) await sleep(100);
+}
+
+async function* replayableOf(tenant: TenantStorage): AsyncGenerator<QuarantinedRow> {
+  for await (const row of entriesOf(tenant)) if (row.reason !== 'key-revoked') yield row;
 }
 
 async function* entriesOf(tenant: TenantStorage): AsyncGenerator<QuarantinedRow> {

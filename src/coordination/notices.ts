@@ -12,6 +12,16 @@ export type Notice = z.infer<typeof Notice>;
 const CHANNEL = 'parley_changes';
 /** Whose cards changed, as digests with spaces between: as many as answers are stored, so they are not relayed. */
 const RECORDS_CHANNEL = 'parley_records';
+/**
+ * Where processes that receive PostgreSQL's notifications publish a heartbeat each time a query shows that they still do.
+ *
+ * Pub/sub ignores the number of the Redis database, which is what separates installations that share a store.
+ */
+const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string =>
+  `parley_heartbeats_${redis.options.db ?? 0}`;
+/** An ordinary heartbeat; and one of a process that may have missed notices, or failed to relay some. */
+const HEARTBEAT = 'ok';
+const HEARTBEAT_AFTER_GAP = 'gap';
 const HEARTBEAT_MS = 3000;
 const ANSWER_WITHIN_MS = 2000;
 
@@ -25,20 +35,34 @@ export interface Notices {
   /** Calls `listener` whenever changes may have been missed: what is held in memory must be read again. */
   onGap(listener: () => void): void;
   /**
-   * For how long, in milliseconds, no change could have been heard: 0 while a channel is alive.
+   * For how long, in milliseconds, a change may have gone unnoticed: 0 while this process receives PostgreSQL's
+   * notifications, otherwise the time since it last did, or since the last heartbeat of a process that does.
    *
-   * PostgreSQL tells of every commit. While it is away nobody can commit through it, and Valkey or Redis relays what
-   * processes that still reach it hear; so either channel alone is proof enough.
+   * A subscription in Valkey or Redis proves nothing on its own: it stays silent when no process hears PostgreSQL.
    */
   deafForMs(): number;
   close(): Promise<void>;
 }
 
 interface Channel {
-  /** The last moment at which the channel was proven alive. */
-  aliveAt: number;
-  isAlive(): boolean;
+  /** The last moment at which the channel was proven to deliver every change, on the clock of `performance.now`. */
+  readonly aliveAt: number;
   close(): Promise<void>;
+}
+
+/** The notifications of PostgreSQL itself. */
+interface DatabaseChannel extends Channel {
+  isAlive(): boolean;
+}
+
+/** The relay between processes in Valkey or Redis. */
+interface Relay extends Channel {
+  /** Passes a notice on. */
+  publish(text: string): void;
+  /** Tells the other processes that this one receives PostgreSQL's notifications. */
+  beat(): void;
+  /** Marks the next heartbeat: notices from before it may be missing. */
+  noteGap(): void;
 }
 
 /** Listens for changes on PostgreSQL and, where there is one, on Valkey or Redis. */
@@ -46,7 +70,8 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
   const changeListeners: ((notice: Notice) => void)[] = [];
   const recordListeners: ((digests: string[]) => void)[] = [];
   const gapListeners: (() => void)[] = [];
-  const openedAt = Date.now();
+  const openedAt = performance.now();
+  let relayGapAt = Number.NEGATIVE_INFINITY;
 
   const hear = (text: string): boolean => {
     const notice = Notice.safeParse(parseJson(text));
@@ -58,21 +83,31 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     for (const listener of gapListeners) listener();
   };
 
-  // While the database was heard all along, a relay that comes back has missed nothing that was not heard anyway.
+  // A gap of the relay matters only while PostgreSQL is not heard; that it is not may be noticed some seconds later.
   const relayGap = () => {
+    relayGapAt = performance.now();
     if (!database.isAlive()) gap();
   };
   const relay = redisUrl ? openRelay(redisUrl, hear, relayGap, log) : undefined;
-  const database: Channel = listenToDatabase(
+  const database = listenToDatabase(
     databaseUrl,
-    (channel, text) => {
-      if (channel === CHANNEL && hear(text)) relay?.publish(text);
-      if (channel === RECORDS_CHANNEL) for (const listener of recordListeners) listener(text.split(' '));
+    {
+      notified(channel, text) {
+        if (channel === CHANNEL && hear(text)) relay?.publish(text);
+        if (channel === RECORDS_CHANNEL) for (const listener of recordListeners) listener(text.split(' '));
+      },
+      connected() {
+        gap(); // changes from before this moment were not heard
+        relay?.noteGap();
+        relay?.beat();
+      },
+      checked: () => relay?.beat(),
+      lost(aliveAt) {
+        if (relayGapAt >= aliveAt) gap();
+      },
     },
-    gap,
     log,
   );
-  const channels: Channel[] = relay ? [database, relay] : [database];
 
   return {
     onChange: listener => void changeListeners.push(listener),
@@ -80,10 +115,8 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     hearsDatabase: () => database.isAlive(),
     onGap: listener => void gapListeners.push(listener),
     deafForMs: () =>
-      channels.some(channel => channel.isAlive())
-        ? 0
-        : Date.now() - Math.max(openedAt, ...channels.map(channel => channel.aliveAt)),
-    close: async () => void (await Promise.all(channels.map(channel => channel.close()))),
+      database.isAlive() ? 0 : performance.now() - Math.max(openedAt, database.aliveAt, relay?.aliveAt ?? openedAt),
+    close: async () => void (await Promise.all([database.close(), relay?.close()])),
   };
 }
 
@@ -95,16 +128,22 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** LISTEN on a connection of its own, which is asked for a sign of life and made anew when it gives none. */
-function listenToDatabase(
-  url: string,
-  hear: (channel: string, text: string) => void,
-  gap: () => void,
-  log: Log,
-): Channel {
+/** What happens to the connection on which this process listens. */
+interface DatabaseEvents {
+  notified(channel: string, text: string): void;
+  /** The process listens from now on. */
+  connected(): void;
+  /** A query was answered, so every notification of before it was received. */
+  checked(): void;
+  /** The connection is lost; `aliveAt` is when it was last proven alive. */
+  lost(aliveAt: number): void;
+}
+
+/** LISTEN on a connection of its own, which is checked with a query every 3 s and replaced when it does not answer. */
+function listenToDatabase(url: string, events: DatabaseEvents, log: Log): DatabaseChannel {
   const closing = new AbortController();
   const throttle = createThrottle(5000);
-  const channel = { aliveAt: 0, alive: false };
+  const channel = { aliveAt: Number.NEGATIVE_INFINITY, alive: false };
 
   const listen = async () => {
     const client = new Client({
@@ -119,18 +158,22 @@ function listenToDatabase(
     failed.catch(() => undefined); // reported by whoever races it below
     try {
       await client.connect();
-      client.on('notification', message => hear(message.channel, message.payload ?? ''));
+      client.on('notification', message => events.notified(message.channel, message.payload ?? ''));
       await client.query(`listen ${CHANNEL}; listen ${RECORDS_CHANNEL}`);
       channel.alive = true;
-      channel.aliveAt = Date.now();
-      gap(); // whatever was said before this moment was not heard
+      channel.aliveAt = performance.now();
+      events.connected();
       while (!closing.signal.aborted) {
         await Promise.race([sleep(HEARTBEAT_MS, undefined, { signal: closing.signal }), failed]);
+        const askedAt = performance.now();
         await within(client.query('select 1'), ANSWER_WITHIN_MS, 'a sign of life');
-        channel.aliveAt = Date.now();
+        channel.aliveAt = askedAt;
+        events.checked();
       }
     } finally {
+      const wasAlive = channel.alive;
       channel.alive = false;
+      if (wasAlive) events.lost(channel.aliveAt);
       void client.end().catch(() => undefined); // a connection that is gone can't be closed any better
     }
   };
@@ -161,8 +204,13 @@ function listenToDatabase(
   };
 }
 
-/** Pub/sub on Valkey or Redis: processes that still hear the database tell those that do not. */
-function openRelay(url: string, hear: (text: string) => void, gap: () => void, log: Log) {
+/**
+ * Pub/sub on Valkey or Redis, over which processes that receive PostgreSQL's notifications inform those that do not.
+ *
+ * Notices and heartbeats leave over one connection, so a heartbeat never overtakes a notice. A notice that could not be
+ * published marks the next heartbeat as one after a gap.
+ */
+function openRelay(url: string, hear: (text: string) => unknown, gap: () => void, log: Log): Relay {
   const throttle = createThrottle(5000);
   const options = { connectTimeout: 2000, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2000) };
   const report = (error: Error) =>
@@ -174,43 +222,55 @@ function openRelay(url: string, hear: (text: string) => void, gap: () => void, l
     commandTimeout: 1000,
     maxRetriesPerRequest: 0,
   }).on('error', report);
-  const state = { aliveAt: 0, alive: false };
+  const heartbeats = heartbeatsChannelOf(subscriber);
+  let aliveAt = Number.NEGATIVE_INFINITY;
+  let mayLack = true;
 
-  subscriber.on('message', (_, text) => hear(text));
-  subscriber.on('close', () => {
-    state.alive = false;
+  const failed = (error: Error) => {
+    mayLack = true;
+    report(error);
+  };
+
+  subscriber.on('message', (channel, text) => {
+    if (channel !== heartbeats) return void hear(text);
+    if (text !== HEARTBEAT) gap();
+    aliveAt = performance.now();
   });
   subscriber.on('ready', async () => {
     try {
-      await subscriber.subscribe(CHANNEL);
-      state.alive = true;
+      await subscriber.subscribe(CHANNEL, heartbeats);
       gap();
     } catch (error) {
       report(error as Error);
     }
   });
 
-  const heartbeat = setInterval(async () => {
+  const check = setInterval(async () => {
     try {
       if (subscriber.status !== 'ready') throw new Error(`the subscription is ${subscriber.status}`);
       await within(subscriber.ping(), ANSWER_WITHIN_MS, 'a sign of life');
-      if (state.alive) state.aliveAt = Date.now();
     } catch (error) {
-      state.alive = false;
       report(error as Error);
       if (subscriber.status === 'ready') subscriber.disconnect(true);
     }
   }, HEARTBEAT_MS);
-  heartbeat.unref();
+  check.unref();
 
   return {
     get aliveAt() {
-      return state.aliveAt;
+      return aliveAt;
     },
-    isAlive: () => state.alive,
-    publish: (text: string) => void publisher.publish(CHANNEL, text).catch(report),
+    publish: text => void publisher.publish(CHANNEL, text).catch(failed),
+    beat() {
+      const text = mayLack ? HEARTBEAT_AFTER_GAP : HEARTBEAT;
+      mayLack = false;
+      publisher.publish(heartbeats, text).catch(text === HEARTBEAT ? report : failed);
+    },
+    noteGap() {
+      mayLack = true;
+    },
     close: async () => {
-      clearInterval(heartbeat);
+      clearInterval(check);
       subscriber.disconnect();
       publisher.disconnect();
     },

@@ -136,6 +136,10 @@ export const AcceptedAnswer = z.object({
   content_hash: z.string(),
   clock_skew_ms: z.int().nullable(),
   received_at: z.string(),
+  /** The API key that sent it, or that signed the token it came with. The previous version does not name it. */
+  key_id: z.uuid().optional(),
+  /** Until when the key's former secret is valid, as the API knew it; absent for a key that was never rotated. */
+  key_overlap_until: z.string().optional(),
   /** The quarantine entry that this sync comes from, when it is sent a second time. */
   replay_of: z.uuid().optional(),
 });

@@ -78,6 +78,34 @@ export function apiKeyStatus(key: ApiKeyTimes, now: Date): ApiKeyStatus {
   return key.previous_valid_until && key.previous_valid_until > now ? 'rotating' : 'active';
 }
 
+/**
+ * For how long a key may still be in use after it ended, in milliseconds: a process that does not learn of its end goes on
+ * with what it holds for so long. Clocks of the API and of whoever ended the key may differ by as much.
+ */
+export const KEY_END_LEEWAY_MS = 60_000;
+
+/**
+ * Why an answer that a key sent must not be stored, or `undefined` when it may: it was received more than 60 s after the
+ * key, or the secret that it was sent with, had ended.
+ *
+ * `knownOverlapUntil` is `previous_valid_until` as the receiving process knew it. Where it differs, that process did not
+ * know of the rotation, so the secret was a former one.
+ */
+export function explainLateUse(
+  key: ApiKeyTimes,
+  receivedAt: Date,
+  knownOverlapUntil: string | undefined,
+): string | undefined {
+  const isLate = (end: Date | null): end is Date =>
+    end !== null && receivedAt.getTime() > end.getTime() + KEY_END_LEEWAY_MS;
+  const { revoked_at, expires_at, previous_valid_until } = key;
+  if (isLate(revoked_at)) return `The API key was revoked at ${revoked_at.toISOString()}.`;
+  if (isLate(expires_at)) return `The API key expired at ${expires_at.toISOString()}.`;
+  if (isLate(previous_valid_until) && previous_valid_until.toISOString() !== knownOverlapUntil)
+    return `The API key was rotated; its former secret was valid until ${previous_valid_until.toISOString()}.`;
+  return undefined;
+}
+
 /** What a bearer value starts with; it tells API keys from access tokens. */
 export const BEARER_PREFIX = 'sk_';
 const BEARER_FORM = /^sk_([0-7][0-9a-hjkmnp-tv-z]{25})_[A-Za-z0-9_-]{43}$/;

@@ -33,7 +33,7 @@ export const QuarantinedAnswer = z
     answer_id: z.uuid(),
     reason: z.string().meta({
       description:
-        '`revision-conflict`; `unstorable`: the database refuses it; `unprocessable`: Parley itself fails at it',
+        '`revision-conflict`; `unstorable`: the database refuses it; `unprocessable`: Parley itself fails at it; `key-revoked`: received more than 60 s after its API key was revoked or expired',
     }),
     detail: z.string(),
     payload: z.record(z.string(), z.unknown()).meta({ description: 'The sync as it was accepted' }),
@@ -43,16 +43,32 @@ export const QuarantinedAnswer = z
 
 /** An entry of the quarantine as clients see it: its ids as on the wire, and nothing of the tenant. */
 export function presentQuarantined<Row extends { id: string; payload: string }>({ id, payload, ...row }: Row) {
-  const { tenant_id: _, question_id, card_id, ...sync } = JSON.parse(payload) as AcceptedAnswer;
+  const {
+    tenant_id: _,
+    question_id,
+    card_id,
+    key_id,
+    key_overlap_until: __,
+    ...sync
+  } = JSON.parse(payload) as AcceptedAnswer;
   return {
     id: toTypeId('quarantine', id),
     ...row,
-    payload: { ...sync, question_id: toTypeId('question', question_id), card_id: toTypeId('card', card_id) },
+    payload: {
+      ...sync,
+      question_id: toTypeId('question', question_id),
+      card_id: toTypeId('card', card_id),
+      ...(key_id === undefined ? {} : { key_id: toTypeId('key', key_id) }),
+    },
   };
 }
 
-/** The sync of an entry as it is sent through the queue again. Our own words: what can't be read is a bug. */
-export const replayOf = ({ id, payload }: { id: string; payload: string }): AcceptedAnswer => ({
-  ...AcceptedAnswer.parse(JSON.parse(payload)),
-  replay_of: id,
-});
+/**
+ * The sync of an entry as it is sent through the queue again. Our own words: what can't be read is a bug.
+ *
+ * It no longer names its key: whoever replays an answer vouches for it.
+ */
+export function replayOf({ id, payload }: { id: string; payload: string }): AcceptedAnswer {
+  const { key_id: _, key_overlap_until: __, ...sync } = AcceptedAnswer.parse(JSON.parse(payload));
+  return { ...sync, replay_of: id };
+}

@@ -1,8 +1,10 @@
 import { type AcceptedAnswer, type AnswerState, compareSyncs, type Rejection } from '../domain/answers.ts';
+import { type ApiKeyTimes, explainLateUse } from '../domain/api-keys.ts';
 import type { Counted } from '../domain/counts.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
+import { findKeyTimes } from './api-keys.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { COUNTED, type CountChange, type CountedAnswer, countAnswers } from './results.ts';
 import { createWhere, likeContains, unnest } from './sql.ts';
@@ -69,7 +71,7 @@ export interface RecordedCounts {
 
 interface Conflict {
   answer: AcceptedAnswer;
-  reason: Rejection | 'unstorable';
+  reason: Rejection | 'unstorable' | 'key-revoked';
   detail: string;
 }
 
@@ -132,16 +134,19 @@ const SUPERSEDED = `revised_from = ${COUNTED}`;
  *
  * A flush that was recorded before counts for nothing, so a job delivered twice changes neither rows nor totals. Answers
  * of a tenant that was deleted leave nothing, and are given as repeated like any that was deleted since. The
- * rules between syncs of one id are those of `compareSyncs`. `unstorable` answers go to the quarantine.
+ * rules between syncs of one id are those of `compareSyncs`. `unstorable` answers go to the quarantine, and so do those
+ * that a key sent after its end.
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
   storage.transaction(async (session): Promise<RecordedCounts> => {
     const arrived = (await markRecorded(session, flushes)).flatMap(flush => flush.answers);
-    const answers = await withoutDeletedTenants(session, arrived);
-    const storable = answers.filter(answer => !unstorable.has(answer));
+    const [answers, keys] = await Promise.all([
+      withoutDeletedTenants(session, arrived),
+      findKeyTimes(session, keyIdsOf(arrived)),
+    ]);
+    const { storable, refused } = sortOut(answers, keys, unstorable);
     const settled = await upsertAnswers(session, storable);
-    for (const [answer, detail] of unstorable)
-      if (answers.includes(answer)) settled.conflicts.push({ answer, reason: 'unstorable', detail });
+    settled.conflicts.push(...refused);
     const replayed = await removeReplayed(session, settled);
     const [removed] = await Promise.all([
       removeDeleted(session, settled.stored),
@@ -155,6 +160,28 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const repeated = settled.repeated.length + arrived.length - answers.length;
     return { stored: stored.length, repeated, quarantined: conflicts.length };
   });
+
+const keyIdsOf = (answers: AcceptedAnswer[]): string[] => [...new Set(answers.flatMap(({ key_id }) => key_id ?? []))];
+
+/** Why an answer must not be stored though it was accepted: its key, or the secret, had ended when it was received. */
+function explainKey(answer: AcceptedAnswer, keys: ReadonlyMap<string, ApiKeyTimes>): string | undefined {
+  const key = answer.key_id === undefined ? undefined : keys.get(answer.key_id);
+  return key && explainLateUse(key, new Date(answer.received_at), answer.key_overlap_until);
+}
+
+/** Separates the answers to store from those that go to the quarantine, with the reason. */
+function sortOut(answers: AcceptedAnswer[], keys: ReadonlyMap<string, ApiKeyTimes>, unstorable: Unstorable) {
+  const storable: AcceptedAnswer[] = [];
+  const refused: Conflict[] = [];
+  for (const answer of answers) {
+    const late = explainKey(answer, keys);
+    const unfit = unstorable.get(answer);
+    if (late !== undefined) refused.push({ answer, reason: 'key-revoked', detail: late });
+    else if (unfit !== undefined) refused.push({ answer, reason: 'unstorable', detail: unfit });
+    else storable.push(answer);
+  }
+  return { storable, refused };
+}
 
 /**
  * Puts an answer into the quarantine that the worker fails at, without opening it.

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/postgresql';
 import {
   type ApiKeyKind,
   type ApiKeyPatch,
+  type ApiKeyTimes,
   apiKeyStatus,
   MAX_KEYS,
   type NewApiKey,
@@ -16,6 +17,7 @@ import { ApiKeyEntity } from './entities/index.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
 import { lockTenant } from './tenants.ts';
+import type { Session } from './transaction.ts';
 
 export interface ApiKeyRow {
   tenant_id: string;
@@ -45,6 +47,20 @@ const COLUMNS = `tenant_id, id, name, kind, scopes, allowed_origins, secret_seal
 /** The key of an id, of whatever tenant: the look-up that comes before the tenant is known. */
 export const findApiKey = async (storage: Storage, id: string): Promise<ApiKeyRow | undefined> =>
   (await storage.query<ApiKeyRow>(`select ${COLUMNS} from find_api_key($1)`, [id]))[0];
+
+/**
+ * The times of keys by their ids; keys that neither end nor were rotated are absent.
+ *
+ * Read in the transaction that stores what the keys sent, so that every revocation that was committed before counts.
+ */
+export async function findKeyTimes(session: Session, ids: string[]): Promise<ReadonlyMap<string, ApiKeyTimes>> {
+  if (ids.length === 0) return new Map();
+  const rows = await session.query<ApiKeyTimes & { id: string }>(
+    'select id, revoked_at, expires_at, previous_valid_until from key_times($1)',
+    [ids],
+  );
+  return new Map(rows.map(row => [row.id, row]));
+}
 
 /** A key that was just made or rotated, with what is shown this once. A public key shows neither. */
 export interface IssuedApiKey {

@@ -54,7 +54,7 @@ const LOOKS = {
   tenants: `select (select count(*)::int from tenants) as present, (select count(*)::int from deleted_tenants) as deleted`,
   ingestion: `select sum(stored) as stored, sum(repeated) as repeated, sum(quarantined) as quarantined,
       sum(rejected) as rejected from ingestion_totals`,
-  quarantine: `select case when reason in ('revision-conflict', 'unstorable', 'unprocessable') then reason else 'other' end
+  quarantine: `select case when reason in ('revision-conflict', 'unstorable', 'unprocessable', 'key-revoked') then reason else 'other' end
       as reason, count(*)::int as entries, min(quarantined_at) as oldest, max(quarantined_at) as newest
     from quarantined_answers group by 1 order by 1`,
   conservation: `select (select count(*)::int from lost_flushes) as lost_flushes,

@@ -3,12 +3,15 @@ import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type AcceptedAnswer, type AnswerState, compareSyncs } from '../../src/domain/answers.ts';
+import { toTypeId } from '../../src/domain/ids.ts';
+import { presentQuarantined, replayOf } from '../../src/domain/ingestion.ts';
+import { createSeals } from '../../src/platform/secrets.ts';
 import { isolate } from '../../src/queue/isolation.ts';
 import { deleteAnswer, type Flush, quarantineSealed, recordAnswers, rehearse } from '../../src/storage/answers.ts';
 import { findIngestionTotals, listQuarantined } from '../../src/storage/ingestion.ts';
 import { waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
-import { anAcceptedAnswer } from '../support/make.ts';
+import { anAcceptedAnswer, makeTenant, uuidOfKey } from '../support/make.ts';
 
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
@@ -411,5 +414,73 @@ describe('a flush that is recorded in parts', () => {
     await quarantineSealed(worker, again as never, 'again');
     expect(await quarantineOf(tenant_id)).toEqual([entry]);
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 0, quarantined: 1 });
+  });
+});
+
+describe('an answer that names its key', () => {
+  const REVOKED_AT = new Date(Date.now() - 3_600_000);
+  const at = (seconds: number) => new Date(REVOKED_AT.getTime() + seconds * 1000).toISOString();
+
+  /** A tenant with a key, of which some columns are set. */
+  const keyWith = async (times: Record<string, Date | null>) => {
+    const tenant = await makeTenant({ database, seals: createSeals({ current: 'k'.repeat(44), others: [] }) });
+    const key_id = uuidOfKey(tenant.key);
+    for (const [column, time] of Object.entries(times))
+      await database.query(`update api_keys set ${column} = $2 where id = $1`, [key_id, time]);
+    return { tenant_id: tenant.uuid, key_id };
+  };
+  const reasonsOf = async (tenantId: string) => (await quarantineOf(tenantId)).map(({ reason }) => reason);
+
+  test.each(['revoked_at', 'expires_at'])(
+    'is stored up to 60 s after %s, later it goes to the quarantine',
+    async end => {
+      const key = await keyWith({ [end]: REVOKED_AT });
+      const answers = [-5, 59, 60, 61].map(seconds => anAcceptedAnswer({ ...key, received_at: at(seconds) }));
+      expect(await record(...answers)).toEqual({ stored: 3, repeated: 0, quarantined: 1 });
+      const late = answers[3] as AcceptedAnswer;
+      expect(await quarantineOf(key.tenant_id)).toMatchObject([{ reason: 'key-revoked', answer_id: late.id }]);
+      expect((await rowsOf(key.tenant_id)).map(({ id }) => id)).toEqual(answers.slice(0, 3).map(({ id }) => id));
+      expect(await totalsOf(key.tenant_id)).toMatchObject({ stored: 3, quarantined: 1 });
+    },
+  );
+
+  test('of a key that did not end, or that the previous version did not name, is stored', async () => {
+    const open = await keyWith({});
+    const later = await keyWith({ expires_at: new Date(Date.now() + 3_600_000) });
+    const { tenant_id } = await keyWith({ revoked_at: REVOKED_AT });
+    const received_at = new Date().toISOString();
+    const answers = [open, later, { tenant_id }].map(key => anAcceptedAnswer({ ...key, received_at }));
+    expect(await record(...answers)).toEqual({ stored: 3, repeated: 0, quarantined: 0 });
+  });
+
+  test('that came with a former secret goes to the quarantine 60 s after the overlap, unless the API knew of it', async () => {
+    const key = await keyWith({ previous_valid_until: REVOKED_AT });
+    const received_at = at(61);
+    const unaware = anAcceptedAnswer({ ...key, received_at });
+    const outdated = anAcceptedAnswer({ ...key, received_at, key_overlap_until: at(-3600) });
+    const aware = anAcceptedAnswer({ ...key, received_at, key_overlap_until: at(0) });
+    const early = anAcceptedAnswer({ ...key, received_at: at(60) });
+    expect(await record(unaware, outdated, aware, early)).toEqual({ stored: 2, repeated: 0, quarantined: 2 });
+    expect(await reasonsOf(key.tenant_id)).toEqual(['key-revoked', 'key-revoked']);
+    expect((await rowsOf(key.tenant_id)).map(({ id }) => id).sort()).toEqual([aware.id, early.id].sort());
+  });
+
+  test('is stored when it is replayed: whoever replays it vouches for it', async () => {
+    const key = await keyWith({ revoked_at: REVOKED_AT });
+    await record(anAcceptedAnswer({ ...key, received_at: at(61) }));
+    const [entry] = await quarantineOf(key.tenant_id);
+    expect(presentQuarantined(entry as never).payload.key_id).toBe(toTypeId('key', key.key_id));
+    const replay = replayOf(entry as never);
+    expect(await record(replay)).toEqual({ stored: 1, repeated: 0, quarantined: 0 });
+    expect(await quarantineOf(key.tenant_id)).toEqual([]);
+    expect(await totalsOf(key.tenant_id)).toEqual({ stored: 1, repeated: 0, quarantined: 0, rejected: 0 });
+  });
+
+  test('is quarantined once, whatever else is wrong with it', async () => {
+    const key = await keyWith({ revoked_at: REVOKED_AT });
+    const answer = anAcceptedAnswer({ ...key, received_at: at(61) });
+    const counts = await recordAnswers(worker, [flushOf(answer)], new Map([[answer, 'not storable']]));
+    expect(counts).toEqual({ stored: 0, repeated: 0, quarantined: 1 });
+    expect(await reasonsOf(key.tenant_id)).toEqual(['key-revoked']);
   });
 });

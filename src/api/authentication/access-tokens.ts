@@ -4,7 +4,7 @@ import { Problem, type ProblemCode } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
 import { CLOCK_LEEWAY_SECONDS, TOKEN_HEADER, TOKEN_LIFETIME_SECONDS, TOKEN_MAX_BYTES } from '../../domain/tokens.ts';
 import { type UserCaller, userName } from './caller.ts';
-import type { KeyRing, RingKey } from './key-ring.ts';
+import type { KeySource, RingKey } from './key-ring.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -58,7 +58,7 @@ function checkHeader(header: JsonObject): void {
 }
 
 /** The key that `iss` names, as long as it signs. */
-export async function findIssuer(claims: JsonObject, keyRing: Pick<KeyRing, 'find'>, now: Date): Promise<RingKey> {
+export async function findIssuer(claims: JsonObject, keyRing: Pick<KeySource, 'find'>, now: Date): Promise<RingKey> {
   const id = typeof claims.iss === 'string' ? parseTypeId('key', claims.iss) : undefined;
   const key = id && (await keyRing.find(id));
   if (!key || ['revoked', 'expired'].includes(key.status(now)))
@@ -124,7 +124,7 @@ export interface VerifiedToken {
  */
 export async function verifyAccessToken(
   token: string,
-  keyRing: Pick<KeyRing, 'find'>,
+  keyRing: Pick<KeySource, 'find'>,
   now: Date,
 ): Promise<VerifiedToken> {
   const { header, claims } = readToken(token);
@@ -141,6 +141,7 @@ export async function verifyAccessToken(
     kind: verified ? 'access-token' : 'public-access-token',
     ...whose,
     keyId: key.row.id,
+    keyOverlapUntil: key.row.previous_valid_until?.toISOString(),
     user: userName(whose),
     expiresAt,
   };

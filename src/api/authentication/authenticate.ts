@@ -4,8 +4,10 @@ import { Problem } from '../../domain/problem.ts';
 import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
 import type { ApiDeps } from '../deps.ts';
 import { countHeader } from '../middleware/well-formed.ts';
+import type { Operation } from '../operation.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
 import type { Caller, CredentialKind, KeyCaller, UserCaller } from './caller.ts';
+import type { KeySource } from './key-ring.ts';
 import { authenticateSession } from './sessions.ts';
 
 /** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
@@ -34,13 +36,14 @@ const METHODS = {
 export function authenticate(
   request: IncomingMessage,
   authorization: string | undefined,
-  credentials: readonly CredentialKind[],
+  { credentials, lastKnownKeys }: Pick<Operation, 'credentials' | 'lastKnownKeys'>,
   deps: AuthDeps,
 ): Caller | Promise<Caller> {
   if (authorization === undefined) return authenticateCookie(request, credentials, deps);
   const credential = readBearer(authorization);
-  const known = deps.tokens.remembered(credential, deps.now());
-  return known ? noteGood(known, deps) : verifyBearer(credential, deps);
+  const keys = lastKnownKeys ? deps.keyRing.lastKnown : deps.keyRing;
+  const known = deps.tokens.remembered(credential, deps.now(), keys);
+  return known ? noteGood(known, deps) : verifyBearer(credential, keys, deps);
 }
 
 async function authenticateCookie(
@@ -62,13 +65,13 @@ function readBearer(authorization: string): string {
 }
 
 /** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
-async function verifyBearer(credential: string, deps: AuthDeps): Promise<Caller> {
+async function verifyBearer(credential: string, keys: KeySource, deps: AuthDeps): Promise<Caller> {
   const isKey = credential.startsWith(BEARER_PREFIX);
   const now = deps.now();
   try {
     const caller = isKey
-      ? await verifyBearerKey(credential, deps.keyRing, now)
-      : await deps.tokens.verify(credential, now);
+      ? await verifyBearerKey(credential, keys, now)
+      : await deps.tokens.verify(credential, now, keys);
     return noteGood(caller, deps);
   } catch (error) {
     const result = error instanceof Problem ? error.code : 'internal-error';

@@ -10,20 +10,25 @@ import type { Scope } from '../../domain/scopes.ts';
 export const CREDENTIAL_KINDS = ['api-key', 'access-token', 'public-access-token', 'session', 'person'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
+/** The API key behind a credential. */
+interface KeyUse {
+  keyId: string;
+  /** Until when the key's former secret is valid, as known when the credential was checked; never rotated without. */
+  keyOverlapUntil?: string | undefined;
+}
+
 /** A tenant's own server. */
-export interface KeyCaller {
+export interface KeyCaller extends KeyUse {
   kind: 'api-key';
   tenantId: string;
-  keyId: string;
   name: string;
   scopes: ReadonlySet<Scope>;
 }
 
 /** One of a tenant's users: proven by the tenant's backend, or only claimed with a public token. */
-export interface UserCaller<Kind = 'access-token' | 'public-access-token'> {
+export interface UserCaller<Kind = 'access-token' | 'public-access-token'> extends KeyUse {
   kind: Kind;
   tenantId: string;
-  keyId: string;
   identity: string;
   verified: boolean;
   /** One name for the user, of all tenants' (`userName`). */

@@ -8,7 +8,7 @@ import type { Keychain } from '../../platform/secrets.ts';
 import { type ApiKeyRow, findApiKey, touchApiKeys } from '../../storage/api-keys.ts';
 import type { Storage } from '../../storage/orm.ts';
 
-/** For how long cached keys hold while no revocation could be heard; then everything that needs a key is 503. */
+/** For how long cached keys are accepted while revocations may go unnoticed; after that, requests that need a key are 503. */
 const MAX_DEAF_MS = 60_000;
 /** Heap bytes of a key beyond its name: its row, and the imported secrets, which V8 does not count. */
 const KEY_BYTES = 2700;
@@ -30,17 +30,37 @@ export interface RingKey {
   signer: CryptoKey;
 }
 
-export interface KeyRing {
+/** Finds keys by their id. */
+export interface KeySource {
   /** The key of an id, whether it still works or not; `undefined` when there is none. */
   find(id: string): Promise<RingKey | undefined>;
-  /** The key of an id if it is in memory and still true. */
+  /** The key of an id if it is in memory and may be used without reading it again. */
   held(id: string): RingKey | undefined;
+}
+
+/** Keys that are known to be current: 503 once revocations may have gone unnoticed for 60 s. */
+export interface KeyRing extends KeySource {
+  /**
+   * The same keys for the intake of answers, which goes on without PostgreSQL: a key that cannot be read again is used as
+   * it was last read. The worker checks later whether it was revoked meanwhile (`findEndedKeys`).
+   */
+  lastKnown: KeySource;
   /** Notes that a key was used; written in batches. */
   touch(id: string): void;
   close(): Promise<void>;
 }
 
-/** Every API key that this process has met, dropped within milliseconds of any change to it. */
+/** A key as it was read, and in which stretch of uninterrupted notices. */
+interface Entry {
+  key: RingKey;
+  stretch: number;
+}
+
+/**
+ * Every API key that this process has met, dropped within milliseconds of any change to it.
+ *
+ * After a gap in the notices every key is read again before it counts as current.
+ */
 export function createKeyRing(
   storage: Storage,
   notices: Notices,
@@ -48,7 +68,7 @@ export function createKeyRing(
   log: Log,
   caches: Caches,
 ): KeyRing {
-  const keys = caches.create<string, RingKey>('keys', { sizeOf: bytesOf });
+  const keys = caches.create<string, Entry>('keys', { sizeOf: ({ key }) => bytesOf(key) });
   /** Keys being read: one query for all who ask meanwhile. A change takes them out, so that nothing old is kept. */
   const loading = new Map<string, Promise<RingKey | undefined>>();
   /** Ids that name no key, with the time until which that is believed. */
@@ -58,6 +78,7 @@ export function createKeyRing(
   });
   let generation = 0;
   const used = new Set<string>();
+  let stretch = 0;
 
   notices.onChange(({ table, id }) => {
     if (table !== 'api_keys') return;
@@ -66,7 +87,7 @@ export function createKeyRing(
     unknown.delete(id);
   });
   notices.onGap(() => {
-    keys.clear();
+    stretch++;
     loading.clear();
     unknown.clear();
   });
@@ -94,7 +115,7 @@ export function createKeyRing(
     const reading = read(id)
       .then(key => {
         if (loading.get(id) !== reading) return key;
-        if (key) keys.set(id, key);
+        if (key) keys.set(id, { key, stretch });
         else unknown.set(id, Date.now() + UNKNOWN_KEPT_MS);
         return key;
       })
@@ -106,19 +127,57 @@ export function createKeyRing(
   };
 
   const isDeaf = () => notices.deafForMs() > MAX_DEAF_MS;
+  const isCurrent = (entry: Entry) => entry.stretch === stretch;
 
-  return {
+  /** Reads what is not in memory: one query for everyone who asks meanwhile. */
+  const fetch = async (id: string): Promise<RingKey | undefined> => {
+    const isUnknown = (unknown.peek(id) ?? 0) > Date.now();
+    unknown.count(isUnknown);
+    return isUnknown ? undefined : (loading.get(id) ?? load(id));
+  };
+
+  const current: KeySource = {
     async find(id) {
       if (isDeaf())
-        throw new Problem('database-unavailable', 'Nothing tells whether keys were revoked.', { retryAfterSeconds: 5 });
-      const known = keys.peek(id);
+        throw new Problem('database-unavailable', 'API keys cannot be verified: no revocation updates for 60 s.', {
+          retryAfterSeconds: 5,
+        });
+      const entry = keys.peek(id);
+      const known = entry && isCurrent(entry) ? entry.key : undefined;
       keys.count(known !== undefined);
-      if (known) return known;
-      const isUnknown = (unknown.peek(id) ?? 0) > Date.now();
-      unknown.count(isUnknown);
-      return isUnknown ? undefined : (loading.get(id) ?? load(id));
+      return known ?? fetch(id);
     },
-    held: id => (isDeaf() ? undefined : keys.peek(id)),
+    held(id) {
+      const entry = isDeaf() ? undefined : keys.peek(id);
+      return entry && isCurrent(entry) ? entry.key : undefined;
+    },
+  };
+
+  /** Whether a key is to be used as it is: it is current, or there is no connection over which to read it again. */
+  const isUsable = (entry: Entry) => isCurrent(entry) || !notices.hearsDatabase();
+
+  const lastKnown: KeySource = {
+    async find(id) {
+      const entry = keys.peek(id);
+      const isHit = entry !== undefined && isUsable(entry);
+      keys.count(isHit);
+      if (isHit) return entry.key;
+      try {
+        return await fetch(id);
+      } catch (error) {
+        if (entry && error instanceof Problem && error.kind === 'unavailable') return entry.key;
+        throw error;
+      }
+    },
+    held(id) {
+      const entry = keys.peek(id);
+      return entry && isUsable(entry) ? entry.key : undefined;
+    },
+  };
+
+  return {
+    ...current,
+    lastKnown,
     touch: id => void used.add(id),
     async close() {
       clearInterval(timer);

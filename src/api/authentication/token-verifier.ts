@@ -1,7 +1,7 @@
 import { type Caches, textBytes } from '../../platform/caches.ts';
 import { type VerifiedToken, verifyAccessToken } from './access-tokens.ts';
 import type { UserCaller } from './caller.ts';
-import type { KeyRing } from './key-ring.ts';
+import type { KeySource } from './key-ring.ts';
 
 /** Longer tokens are verified each time: one of them would take the place of many others. */
 const MAX_TOKEN_LENGTH = 1024;
@@ -11,19 +11,20 @@ const TOKEN_BYTES = 400;
 /** Verifies access tokens; one that was verified before costs a look-up. */
 export interface TokenVerifier {
   /** The user whom the token speaks for. Rejects with what `verifyAccessToken` throws. */
-  verify(token: string, now: Date): Promise<UserCaller>;
+  verify(token: string, now: Date, keys?: KeySource): Promise<UserCaller>;
   /** The same at once for a token that is remembered as valid; `undefined` for any other. */
-  remembered(token: string, now: Date): UserCaller | undefined;
+  remembered(token: string, now: Date, keys?: KeySource): UserCaller | undefined;
 }
 
 /**
  * A verifier that remembers what it found valid, by the whole token.
  *
- * A remembered token ends with its time, and with its key: it is valid only while the ring holds the key of the same
- * generation, which any change to the key replaces. It does not refer to the key itself, which it would keep in memory.
- * Failures are not remembered, so made-up tokens take no room and learn nothing from how long a reply takes.
+ * A remembered token ends with its time, and with its key: it is valid only while `keys` (by default the keys that are
+ * known to be current) hold the key of the same generation, which any change to the key replaces. It does not refer to
+ * the key itself, which it would keep in memory. Failures are not remembered, so made-up tokens take no room and reveal
+ * nothing through the time a reply takes.
  */
-export function createTokenVerifier(keyRing: KeyRing, caches: Caches): TokenVerifier {
+export function createTokenVerifier(current: KeySource, caches: Caches): TokenVerifier {
   /** The time is that of the latest request: tokens that ended before it are dropped. */
   let latest = 0;
   const verified = caches.create<string, VerifiedToken>('tokens', {
@@ -31,24 +32,24 @@ export function createTokenVerifier(keyRing: KeyRing, caches: Caches): TokenVeri
     isExpired: ({ validUntil }) => validUntil <= latest,
   });
 
-  const isValid = ({ validUntil, caller, keyGeneration }: VerifiedToken, now: Date): boolean =>
-    now.getTime() < validUntil && keyRing.held(caller.keyId)?.generation === keyGeneration;
+  const isValid = ({ validUntil, caller, keyGeneration }: VerifiedToken, now: Date, keys: KeySource): boolean =>
+    now.getTime() < validUntil && keys.held(caller.keyId)?.generation === keyGeneration;
 
-  const find = (token: string, now: Date): UserCaller | undefined => {
+  const find = (token: string, now: Date, keys: KeySource): UserCaller | undefined => {
     const known = verified.peek(token);
-    return known && isValid(known, now) ? known.caller : undefined;
+    return known && isValid(known, now, keys) ? known.caller : undefined;
   };
 
   return {
-    remembered(token, now) {
-      const caller = find(token, now);
+    remembered(token, now, keys = current) {
+      const caller = find(token, now, keys);
       verified.count(caller !== undefined);
       return caller;
     },
-    async verify(token, now) {
-      const known = find(token, now);
+    async verify(token, now, keys = current) {
+      const known = find(token, now, keys);
       if (known) return known;
-      const found = await verifyAccessToken(token, keyRing, now);
+      const found = await verifyAccessToken(token, keys, now);
       latest = now.getTime();
       if (token.length <= MAX_TOKEN_LENGTH) verified.set(token, found);
       return found.caller;

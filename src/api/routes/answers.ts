@@ -43,6 +43,7 @@ const recordAnswers = operation({
   description:
     'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply.',
   credentials: ['access-token', 'public-access-token', 'api-key'],
+  lastKnownKeys: true,
   right: 'answers:write',
   body: NewAnswers,
   status: 202,

@@ -9,6 +9,7 @@ import { Tenants } from './20261128-tenants.ts';
 import { LastingKeys } from './20261129-lasting-keys.ts';
 import { DeletedTenants } from './20261130-deleted-tenants.ts';
 import { CardRecordRoom } from './20261201-card-record-room.ts';
+import { KeyLookUps } from './20261205-key-look-ups.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -23,7 +24,8 @@ export const MIGRATIONS = [
   { name: '20261129-lasting-keys', class: LastingKeys },
   { name: '20261130-deleted-tenants', class: DeletedTenants },
   { name: '20261201-card-record-room', class: CardRecordRoom },
+  { name: '20261205-key-look-ups', class: KeyLookUps },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 11;
+export const NEEDED_SCHEMA = 12;
