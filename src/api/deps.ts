@@ -8,6 +8,7 @@ import type { Keychain } from '../platform/secrets.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Storage } from '../storage/orm.ts';
+import type { FoundSession, WantedSession } from '../storage/sessions.ts';
 import type { AnswerJudge } from './answer-judge.ts';
 import type { KeyRing } from './authentication/key-ring.ts';
 import type { OidcLogin } from './authentication/oidc.ts';
@@ -33,6 +34,8 @@ export interface ApiDeps {
   limits: RateLimits;
   overload: Overload;
   keyRing: KeyRing;
+  /** Finds a session that was not ended, read again for each request. */
+  findSession(wanted: WantedSession): Promise<FoundSession | undefined>;
   /** The mail server, where one is set. */
   mail: Mail | undefined;
   /** Logins by the identity provider, where one is set. */

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { type Caller, viewOf } from './authentication/caller.ts';
 import { readCookie } from './authentication/cookies.ts';
+import { clientIp } from './client-ip.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { requireMatch } from './etag.ts';
@@ -85,18 +86,6 @@ export class ServedRequest implements AnyRequest {
     const caller = this.caller as Caller | undefined;
     return [this.#operation.id, path, ...(caller ? viewOf(caller) : []), JSON.stringify(filters.sort())];
   }
-}
-
-/** The address of the client: the entry of `X-Forwarded-For` that the outermost trusted proxy wrote. */
-function clientIp(ctx: Context, hops: number): string {
-  const forwarded =
-    hops > 0
-      ? ctx
-          .get('X-Forwarded-For')
-          .split(',')
-          .map(entry => entry.trim())
-      : [];
-  return forwarded[forwarded.length - hops] || (ctx.req.socket.remoteAddress ?? '');
 }
 
 function pageReply(ctx: Context, data: unknown[], next: string | null, baseUrl: string): OperationReply {

@@ -14,6 +14,7 @@ import type { Spans } from '../platform/spans.ts';
 import { openProducer } from '../queue/producer.ts';
 import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
 import { openStorage } from '../storage/orm.ts';
+import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
 import { createAnswerJudge } from './answer-judge.ts';
 import { createApp } from './app.ts';
 import { createKeyRing } from './authentication/key-ring.ts';
@@ -25,6 +26,7 @@ import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
 import { watchIngestion } from './ingestion-watch.ts';
 import { createLastingKeys } from './lasting-keys.ts';
+import { createLookUps } from './look-ups.ts';
 import { createOverload } from './middleware/overload.ts';
 import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
@@ -95,7 +97,7 @@ export async function openApi({
   caches.watch('ids', () => ({ ...parsedIds(), hits: 0, misses: 0, evictions: 0 }));
   const catalog = createCatalog(storage, notices, caches);
   const cardIds = createCardIds(keychain, caches);
-  const keyRing = createKeyRing(storage, notices, keychain, log, caches);
+  const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
   const ingestion = watchIngestion({
     storage,
     queue,
@@ -117,6 +119,11 @@ export async function openApi({
     limits,
     overload: createOverload(metrics),
     keyRing,
+    findSession: createLookUps<WantedSession, FoundSession>(
+      'find sessions',
+      wanted => findSessions(storage, wanted),
+      spans,
+    ),
     mail: openMail(config),
     oidc: createOidcLogin(config, keychain),
     tokens: createTokenVerifier(keyRing, caches),

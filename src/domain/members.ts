@@ -68,3 +68,6 @@ export function requireRankFor(actor: Role, ...roles: Role[]): void {
   if (actor === 'owner' || !roles.includes('owner')) return;
   throw new Problem('insufficient-scope', 'Only an owner makes, changes or removes an owner.');
 }
+
+/** The mailbox that an address most likely leads to, for counting mails: without the part that senders may choose. */
+export const mailboxOf = (email: string): string => email.replace(/\+[^@]*@/, '@');

@@ -78,13 +78,19 @@ const Settings = z.object({
   RATE_TOKEN_ISSUE_IP: perMinute(30, 'for public access tokens from one address'),
   RATE_TOKEN_ISSUE_USER: perMinute(10, 'for public access tokens of one key and user'),
   RATE_SESSION: perMinute(600, 'of one dashboard session'),
-  RATE_LOGIN: integer(1, 1_000_000).default(10).describe('Logins in 15 minutes of one account, right and wrong ones'),
+  RATE_LOGIN: integer(1, 1_000_000)
+    .default(10)
+    .describe(
+      'Logins in 15 minutes of one account, right and wrong ones; each browser in which it was logged in before counts alone',
+    ),
   RATE_LOGIN_IP: integer(1, 1_000_000)
     .default(100)
     .describe('Logins in 15 minutes from one address of the network, of whatever accounts'),
   PUBLIC_KEY_DAILY_CAP: integer(1, 1_000_000_000)
     .default(1_000_000)
-    .describe('Requests a day with public access tokens of one key'),
+    .describe(
+      'Requests a day with public access tokens of one key; in the second half of them one address has a tenth',
+    ),
   QUEUE_DURABILITY: z
     .enum(['strict', 'relaxed'])
     .default('strict')

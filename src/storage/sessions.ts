@@ -25,18 +25,26 @@ export interface FoundSession {
   role: Role | null;
 }
 
+/** A session that is looked for: by the hash of its token, with what its person is in a tenant, if one is named. */
+export interface WantedSession {
+  tokenHash: Buffer;
+  tenantId: string | null;
+}
+
 /**
- * The session of a token's hash, read anew for each request.
+ * The sessions that are looked for, in that order; `undefined` for a token that starts none.
  *
  * Nothing of it is held in memory, so what was ended, and whoever was removed or given another role, is so in every
  * process with the next request.
  */
-export const findSession = async (
-  storage: Storage,
-  tokenHash: Buffer,
-  tenantId: string | null,
-): Promise<FoundSession | undefined> =>
-  (await storage.query<FoundSession>('select * from find_session($1, $2)', [tokenHash, tenantId]))[0];
+export async function findSessions(storage: Storage, wanted: WantedSession[]): Promise<(FoundSession | undefined)[]> {
+  const rows = await storage.query<FoundSession & { place: number }>('select * from find_sessions($1, $2)', [
+    wanted.map(({ tokenHash }) => tokenHash),
+    wanted.map(({ tenantId }) => tenantId),
+  ]);
+  const byPlace = new Map(rows.map(({ place, ...row }) => [place, row]));
+  return wanted.map((_, index) => byPlace.get(index + 1));
+}
 
 export interface NewSession {
   id: string;

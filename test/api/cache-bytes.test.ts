@@ -114,7 +114,7 @@ test('keys take what is estimated', async () => {
   const keys: string[] = [];
   for (let number = 0; number < 500; number++) keys.push(await storeKey());
   await expectHonest('keys', async caches => {
-    const ring = createKeyRing(storage, notices, keychain, log, caches);
+    const ring = createKeyRing({ storage, notices, keychain, log, caches });
     for (const id of keys) await ring.find(id);
     await ring.close();
     return ring;
@@ -129,7 +129,7 @@ async function storeKey(): Promise<string> {
 
 test('ids of no key take what is estimated', async () => {
   await expectHonest('unknown_keys', async caches => {
-    const ring = createKeyRing(storage, notices, keychain, log, caches);
+    const ring = createKeyRing({ storage, notices, keychain, log, caches });
     for (let number = 0; number < 4000; number++) await ring.find(newUuid());
     await ring.close();
     return ring;

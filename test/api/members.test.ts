@@ -29,6 +29,22 @@ let count = 0;
 const newAddress = () => `somebody-${count++}@acme.example`;
 
 describe('an invitation', () => {
+  test('goes to one mailbox five times an hour, and a tenant sends a hundred', async () => {
+    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    const send = async (email: string) => {
+      const body = { email, role: 'agent' };
+      const { status } = await limited.request('POST', '/v1/members', { headers: owner.headers, body });
+      return status;
+    };
+    const [victim, domain] = newAddress().split('@') as [string, string];
+    const statuses = [];
+    for (const name of ['', '', '+a', '+b', '', '+c', '']) statuses.push(await send(`${victim}${name}@${domain}`));
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 429]);
+    let sent = statuses.length;
+    while ((await send(newAddress())) === 201) sent++;
+    expect(sent).toBe(100);
+  });
+
   test('gives a link once, tells its holder what it is for, and makes a member who is logged in', async () => {
     const email = newAddress();
     const invited = await invite(email.toUpperCase(), 'analyst');

@@ -168,4 +168,37 @@ describe.each(backends())('with counters in %s', backend => {
       );
     expect(statuses(replies)).toEqual([401, 401, 401, 429]);
   });
+
+  test('one address is left a share of what a public key has in a day, and all others of the network the rest', async () => {
+    await using capped = await createApi({
+      backend,
+      beside: api,
+      settings: { RATE_LIMITS: 'on', RATE_PUBLIC_TOKEN: '1000', PUBLIC_KEY_DAILY_CAP: '40', TRUSTED_PROXY_HOPS: '1' },
+    });
+    await waitFor(() => Date.now() % 86_400_000 < 86_390_000); // the cap is that of a day
+    const key = await tenant.addKey({ kind: 'public' });
+    const issued = await capped.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
+      body: { user_id: 'a' },
+      headers: { authorization: basic(key.id), 'x-forwarded-for': '2001:db8:7::1' },
+    });
+    const from = (address: string) => () =>
+      capped.request('GET', '/v1/me', { as: issued.body.access_token, headers: { 'x-forwarded-for': address } });
+    const flood = await ask(30, from('2001:db8:1:2::1'));
+    expect(statuses(flood)).toEqual([...Array(24).fill(200), ...Array(6).fill(429)]);
+    expect(flood.at(-1)?.headers.get('ratelimit-policy')).toBe('"public-key-address";q=4;w=86400');
+    expect(statuses(await ask(1, from('2001:db8:1:2:ffff::')))).toEqual([429]);
+    expect(statuses(await ask(2, from('2001:db8:1:3::1')))).toEqual([200, 200]);
+    expect(statuses(await ask(2, from('192.0.2.1')))).toEqual([200, 200]);
+  });
+
+  test('addresses of one IPv6 /64 share a limit, and an IPv4 address in the form of IPv6 is that IPv4 address', async () => {
+    await withinOneMinute();
+    const from = (address: string) => issue('key_unknown', 'user|1', address);
+    const replies = [];
+    for (let host = 1; host <= 7; host++) replies.push(await from(`2001:db8:5:${'0'.repeat(host % 4)}6::${host}`)());
+    expect(statuses(replies)).toEqual([401, 401, 401, 401, 401, 401, 429]);
+    expect((await from('2001:db8:5:7::1')()).status).toBe(401);
+    for (let sent = 0; sent < 6; sent++) await from('203.0.113.77')();
+    expect((await from('::ffff:203.0.113.77')()).status).toBe(429);
+  });
 });

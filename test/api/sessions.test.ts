@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256 } from '../../src/platform/secrets.ts';
+import { insertLink } from '../../src/storage/accounts.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
-import { makeTenant, type TestTenant } from '../support/make.ts';
+import { makeTenant, storageOf, type TestTenant } from '../support/make.ts';
 import { cookieOf, headersOf, joinTenant, logIn, makeMember, openSession, PASSWORD } from '../support/person.ts';
 
 let api: TestApi;
@@ -110,6 +112,21 @@ describe('a login', () => {
   });
 });
 
+describe('a browser', () => {
+  test('becomes known with the first page of a session, once, and by a session always under one name', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const first = (await me(person.headers)).headers.get('Set-Cookie') ?? '';
+    expect(first).toMatch(/^__Host-parley_device=[\w-]+; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
+    const carried = `${person.headers.Cookie}; ${cookieOf(first)}`;
+    expect((await me({ ...person.headers, Cookie: carried })).headers.get('Set-Cookie')).toBeNull();
+    const again = (await me(person.headers)).headers.get('Set-Cookie') ?? '';
+    const nameIn = (setCookie: string) =>
+      JSON.parse(api.keychain.unseal(Buffer.from(cookieOf(setCookie).split('=')[1] as string, 'base64url'), 'device'))
+        .id;
+    expect(nameIn(again)).toBe(nameIn(first));
+  });
+});
+
 describe('brute force', () => {
   test('is stopped after ten tries of an account, and locks nobody else out', async () => {
     await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
@@ -124,6 +141,72 @@ describe('brute force', () => {
     expect(Number(blocked.headers.get('Retry-After'))).toBeGreaterThan(0);
     expect((await logIn(limited, other.email)).status).toBe(200);
     expect((await me(victim.headers, limited)).status).toBe(200);
+  });
+
+  test('by a stranger does not lock the owner out of a browser in which they were logged in before', async () => {
+    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    const victim = await makeMember(api, tenant, 'owner');
+    const other = await makeMember(api, tenant, 'agent');
+    const deviceOf = async (headers: Record<string, string>) =>
+      cookieOf((await me(headers, limited)).headers.get('Set-Cookie') ?? '');
+    const device = await deviceOf(victim.headers);
+    const foreign = await deviceOf(other.headers);
+    expect(device).toMatch(/^__Host-parley_device=[\w-]+$/);
+    const tryFrom = (cookie: string, password: string) =>
+      limited.request('POST', '/v1/session', {
+        body: { email: victim.email, password },
+        headers: { Cookie: cookie },
+      });
+    const guesses = [];
+    for (let count = 0; count < 12; count++) guesses.push((await logIn(limited, victim.email, 'guess')).status);
+    expect(guesses).toEqual([...Array(10).fill(401), 429, 429]);
+    for (const cookie of ['', foreign, '__Host-parley_device=made-up', `${device.slice(0, -6)}AAAAAA`])
+      expect((await tryFrom(cookie, PASSWORD)).status).toBe(429);
+    expect((await tryFrom(device, PASSWORD)).status).toBe(200);
+
+    const guessesFromDevice = [];
+    for (let count = 0; count < 11; count++) guessesFromDevice.push((await tryFrom(device, 'guess')).status);
+    expect(guessesFromDevice).toEqual([...Array(9).fill(401), 429, 429]);
+  });
+
+  test('by a stranger does not keep the owner from changing the password in a session', async () => {
+    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    const victim = await makeMember(api, tenant, 'owner');
+    for (let count = 0; count < 11; count++) await logIn(limited, victim.email, 'guess');
+    const change = (current_password: string) =>
+      limited.request('PUT', '/v1/me/password', {
+        headers: victim.headers,
+        body: { current_password, new_password: 'another horse battery' },
+      });
+    for (let count = 0; count < 9; count++) expect((await change('guess')).status).toBe(401);
+    expect((await change(PASSWORD)).status).toBe(204);
+    expect((await change('guess')).status).toBe(429);
+  });
+
+  test('by a stranger does not lock out whoever resets the password by the link', async () => {
+    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    const victim = await makeMember(api, tenant, 'owner');
+    for (let count = 0; count < 11; count++) await logIn(limited, victim.email, 'guess');
+    const token = 'a-link-that-was-mailed';
+    const expires_at = new Date(Date.now() + 60_000);
+    await insertLink(storageOf(api), { purpose: 'reset', token_hash: sha256(token), email: victim.email, expires_at });
+    const password = 'another horse battery';
+    const reset = await limited.request('POST', `/v1/password-resets/${token}`, { body: { password } });
+    expect(reset.status).toBe(204);
+    const login = (headers: Record<string, string>) =>
+      limited.request('POST', '/v1/session', { body: { email: victim.email, password }, headers });
+    expect((await login({})).status).toBe(429);
+    expect((await login({ Cookie: cookieOf(reset.headers.get('Set-Cookie') ?? '') })).status).toBe(200);
+  });
+
+  test('by a stranger behind the same proxy does not lock out known browsers either', async () => {
+    await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '3' } }); // counts its own
+    const person = await makeMember(limited, await makeTenant(limited), 'agent');
+    const device = cookieOf((await me(person.headers, limited)).headers.get('Set-Cookie') ?? '');
+    for (let count = 0; count < 4; count++) await logIn(limited, `sprayed-${count}@acme.example`, 'Spring2026!');
+    expect((await logIn(limited, person.email)).status).toBe(429);
+    const body = { email: person.email, password: PASSWORD };
+    expect((await limited.request('POST', '/v1/session', { body, headers: { Cookie: device } })).status).toBe(200);
   });
 
   test('of many accounts with one password is stopped by where it comes from', async () => {

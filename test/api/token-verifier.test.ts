@@ -22,7 +22,7 @@ const openVerifier = () => {
   const storage = api.database.storage();
   const caches = createCaches();
   const notices = openNotices(api.database.url, undefined, log);
-  ring = createKeyRing(storage, notices, api.keychain, log, caches);
+  ring = createKeyRing({ storage, notices, keychain: api.keychain, log, caches });
   open.push(ring, notices);
   return createTokenVerifier(ring, caches);
 };

@@ -17,7 +17,10 @@ export function authorizationOf(request: IncomingMessage): string | undefined {
   return request.headers.authorization;
 }
 
-type AuthDeps = Pick<ApiDeps, 'config' | 'keychain' | 'storage' | 'keyRing' | 'tokens' | 'metrics' | 'now'>;
+type AuthDeps = Pick<
+  ApiDeps,
+  'config' | 'keychain' | 'storage' | 'findSession' | 'keyRing' | 'tokens' | 'metrics' | 'now'
+>;
 
 /** What the metric calls each kind of credential. */
 const METHODS = {

@@ -5,15 +5,17 @@ import { Problem } from '../../domain/problem.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Keychain } from '../../platform/secrets.ts';
-import { type ApiKeyRow, findApiKey, touchApiKeys } from '../../storage/api-keys.ts';
+import type { Spans } from '../../platform/spans.ts';
+import { type ApiKeyRow, findApiKeys, touchApiKeys } from '../../storage/api-keys.ts';
 import type { Storage } from '../../storage/orm.ts';
+import { createLookUps } from '../look-ups.ts';
 
 /** For how long cached keys are accepted while revocations may go unnoticed; after that, requests that need a key are 503. */
 const MAX_DEAF_MS = 60_000;
 /** Heap bytes of a key beyond its name: its row, and the imported secrets, which V8 does not count. */
 const KEY_BYTES = 2700;
 const IMPORTED_SECRET_BYTES = 700;
-/** For how long an id that names no key is remembered, so that made-up tokens do not become queries. */
+/** For how long an id that names no key is remembered, so that one made-up token does not become many queries. */
 const UNKNOWN_KEPT_MS = 30_000;
 const UNKNOWN_BYTES = 60;
 const TOUCH_EVERY_MS = 10_000;
@@ -56,18 +58,21 @@ interface Entry {
   stretch: number;
 }
 
+interface KeyRingDeps {
+  storage: Storage;
+  notices: Notices;
+  keychain: Keychain;
+  log: Log;
+  caches: Caches;
+  spans?: Spans | undefined;
+}
+
 /**
  * Every API key that this process has met, dropped within milliseconds of any change to it.
  *
  * After a gap in the notices every key is read again before it counts as current.
  */
-export function createKeyRing(
-  storage: Storage,
-  notices: Notices,
-  keychain: Keychain,
-  log: Log,
-  caches: Caches,
-): KeyRing {
+export function createKeyRing({ storage, notices, keychain, log, caches, spans }: KeyRingDeps): KeyRing {
   const keys = caches.create<string, Entry>('keys', { sizeOf: ({ key }) => bytesOf(key) });
   /** Keys being read: one query for all who ask meanwhile. A change takes them out, so that nothing old is kept. */
   const loading = new Map<string, Promise<RingKey | undefined>>();
@@ -92,8 +97,9 @@ export function createKeyRing(
     unknown.clear();
   });
 
+  const findRow = createLookUps<string, ApiKeyRow>('find API keys', ids => findApiKeys(storage, ids), spans);
   const read = async (id: string): Promise<RingKey | undefined> => {
-    const row = await findApiKey(storage, id);
+    const row = await findRow(id);
     return row && importKey(row, keychain, ++generation);
   };
 

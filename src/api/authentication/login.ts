@@ -6,12 +6,13 @@ import { findLogin, type LoginRow, takeRecoveryCode, takeTotpStep } from '../../
 import type { ApiDeps } from '../deps.ts';
 import type { OperationRequest } from '../operation.ts';
 import type { CredentialKind } from './caller.ts';
+import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 
 /** From how many waiting passwords on further ones are turned away: about three seconds of work. */
 const MAX_WAITING = 50;
 
 type LoginDeps = Pick<ApiDeps, 'storage' | 'keychain' | 'metrics' | 'now'>;
-type Limits = Pick<OperationRequest<CredentialKind, unknown, unknown, unknown>, 'limitIssue' | 'clientIp'>;
+type Attempt = Pick<OperationRequest<CredentialKind, unknown, unknown, unknown>, 'limitIssue' | 'clientIp' | 'cookie'>;
 
 /** What somebody says to prove who they are. */
 export interface Proof {
@@ -30,12 +31,11 @@ export function refuseWhilePasswordsWait(): void {
  * The account of an address whose owner has proven it by password and, where one is set up, by the authenticator.
  *
  * Counted for each e-mail address, existing or not: 10 in 15 minutes; and for where they come from, so that nobody tries
- * one password with everybody: 100. None while they can't be counted. An unknown address takes as long as a wrong
- * password, and is told the same.
+ * one password with everybody: 100. A browser that is known for the address has a count of its own, which no stranger can
+ * use up. None while they can't be counted. An unknown address takes as long as a wrong password, and is told the same.
  */
-export async function verifyLogin(proof: Proof, { limitIssue, clientIp }: Limits, deps: LoginDeps): Promise<LoginRow> {
-  await limitIssue('login-ip', clientIp());
-  await limitIssue('login', proof.email);
+export async function verifyLogin(proof: Proof, attempt: Attempt, deps: LoginDeps): Promise<LoginRow> {
+  await countAttempt(proof.email, attempt, deps);
   try {
     const account = await verifyProof(proof, deps);
     deps.metrics.authAttempts.inc({ method: 'session', result: 'ok' });
@@ -46,6 +46,16 @@ export async function verifyLogin(proof: Proof, { limitIssue, clientIp }: Limits
     throw error;
   }
 }
+
+async function countAttempt(email: string, { limitIssue, clientIp, cookie }: Attempt, deps: LoginDeps): Promise<void> {
+  const device = findKnownDevice(email, cookie(DEVICE_COOKIE), deps);
+  if (device !== undefined) return limitIssue('login', attemptsOf(email, device));
+  await limitIssue('login-ip', clientIp());
+  await limitIssue('login', email);
+}
+
+/** What the attempts of a known browser, or of a session, are counted under. */
+export const attemptsOf = (email: string, device: string): string => `${email}\n${device}`;
 
 async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
   refuseWhilePasswordsWait();

@@ -3,7 +3,7 @@ import { newUuid, parseTypeId } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
 import { MAX_USER_AGENT, SEEN_EVERY_MS, sessionEnd } from '../../domain/sessions.ts';
 import { equalInConstantTime, type Keychain, randomSecret, sha256 } from '../../platform/secrets.ts';
-import { type FoundSession, findSession, type NewSession, touchSession } from '../../storage/sessions.ts';
+import { type FoundSession, type NewSession, touchSession } from '../../storage/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { PersonCaller, SessionCaller } from './caller.ts';
 import { readCookie, setCookie } from './cookies.ts';
@@ -42,13 +42,13 @@ const isWrite = (method: string | undefined): boolean => method !== 'GET' && met
 export async function authenticateSession(
   request: IncomingMessage,
   as: 'session' | 'person',
-  deps: SessionDeps,
+  deps: SessionDeps & Pick<ApiDeps, 'findSession'>,
 ): Promise<SessionCaller | PersonCaller | undefined> {
   const token = readCookie(request, SESSION_COOKIE, deps.config);
   if (token === undefined) return undefined;
   const now = deps.now();
   const tenantId = as === 'session' ? tenantOf(request) : undefined;
-  const found = await findSession(deps.storage, sha256(token), tenantId ?? null);
+  const found = await deps.findSession({ tokenHash: sha256(token), tenantId: tenantId ?? null });
   if (!found || sessionEnd(found, deps.config.SESSION_IDLE_HOURS) <= now)
     throw new Problem('session-ended', 'The session has expired or was ended.');
   if (isWrite(request.method)) requireOwnWrite(request, found.id, deps);

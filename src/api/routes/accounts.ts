@@ -32,11 +32,12 @@ import {
 import { insertFirstOwner } from '../../storage/members.ts';
 import { doWithLine } from '../audit-trail.ts';
 import type { PersonCaller } from '../authentication/caller.ts';
-import { recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../authentication/login.ts';
+import { DEVICE_COOKIE, rememberDevice } from '../authentication/known-devices.ts';
+import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../authentication/login.ts';
 import { beginSession } from '../authentication/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { deviceOf, readAccount, replyLoggedIn } from '../logged-in.ts';
-import { type Admission, operation } from '../operation.ts';
+import { type Admission, operation, reply } from '../operation.ts';
 
 const shared = { tag: 'Account' } as const;
 
@@ -87,14 +88,14 @@ const patchMe = operation({
 
 type ProofDeps = Pick<ApiDeps, 'storage'>;
 
-/** The account of a person who has just proven it anew by the password; tries count like logins. */
+/** The account of a person who has just proven it again by the password; 10 tries of a session in 15 minutes. */
 async function provenAgain(
-  { email }: PersonCaller,
+  { email, sessionId }: PersonCaller,
   password: string,
   { limitIssue }: Pick<Admission<unknown>, 'limitIssue'>,
   { storage }: ProofDeps,
 ): Promise<LoginRow> {
-  await limitIssue('login', email);
+  await limitIssue('login', attemptsOf(email, sessionId));
   refuseWhilePasswordsWait();
   const account = await findLogin(storage, email);
   if (!account || !(await verifyPassword(password, account.password_hash)))
@@ -177,9 +178,16 @@ const resetMyPassword = operation({
       const hash = await hashPassword(request.body.password);
       const accountId = await resetPassword(storage, sha256(request.params.token), hash, now());
       if (accountId === undefined) throw linkNotValid();
-      return { actor: { accountId }, result: undefined };
+      return { actor: { accountId }, result: await replyReset(accountId, request, { ...deps, storage }) };
     }),
 });
+
+/** Whoever has reset the password by the link logs in next, also while strangers have used up the tries of the address. */
+async function replyReset(accountId: string, { cookie }: Pick<Admission<unknown>, 'cookie'>, deps: ApiDeps) {
+  const { email } = await readAccount(deps.storage, accountId);
+  const device = rememberDevice(email, newUuid(), cookie(DEVICE_COOKIE), deps);
+  return reply({ status: 204, headers: device === undefined ? {} : { 'Set-Cookie': device } });
+}
 
 const enrolTotp = operation({
   ...shared,
@@ -223,7 +231,7 @@ const confirmTotp = operation({
   response: RecoveryCodes,
   problems: ['login-failed', 'totp-active', 'totp-inactive'],
   async handle({ caller, body, limitIssue }, { storage, keychain, now }) {
-    await limitIssue('login', caller.email);
+    await limitIssue('login', attemptsOf(caller.email, caller.sessionId));
     const account = await findLogin(storage, caller.email);
     if (!account) throw new Problem('totp-inactive', 'No authenticator was enrolled.');
     if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');

@@ -8,6 +8,7 @@ import {
   InvitationNotice,
   Member,
   MemberPatch,
+  mailboxOf,
   NewInvitation,
   requireRankFor,
   SentInvitation,
@@ -76,16 +77,18 @@ const inviteMember = operation({
   path: '/v1/members',
   credentials: ['session'],
   summary: 'Invite somebody into the team',
-  description: `The reply has the link, this once; where a mail server is set it is also mailed. It works for ${INVITATION_DAYS} days, and takes the place of an earlier one for the same address. Only an owner invites owners.`,
+  description: `The reply has the link, this once; where a mail server is set it is also mailed. It works for ${INVITATION_DAYS} days, and takes the place of an earlier one for the same address. Only an owner invites owners. An hour takes 5 invitations of one address, and 100 of a tenant.`,
   right: 'members:manage',
   audit: 'member.invited',
   showsSecret: true,
   body: NewInvitation,
   status: 201,
   response: SentInvitation,
-  problems: ['member-exists', 'limit-reached'],
-  async handle({ caller, body }, deps) {
+  problems: ['member-exists', 'limit-reached', 'rate-limit-exceeded', 'database-unavailable'],
+  async handle({ caller, body, limitIssue }, deps) {
     requireRankFor(caller.role, body.role);
+    await limitIssue('invitation-tenant', caller.tenantId);
+    await limitIssue('invitation', `${caller.tenantId}\n${mailboxOf(body.email)}`);
     const token = randomSecret();
     const at = deps.now();
     const expires_at = new Date(at.getTime() + INVITATION_DAYS * 86_400_000);

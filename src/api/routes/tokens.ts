@@ -11,10 +11,12 @@ import {
 } from '../../domain/tokens.ts';
 import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../authentication/access-tokens.ts';
 import { verifyBasicKey } from '../authentication/basic.ts';
+import type { PersonCaller } from '../authentication/caller.ts';
+import { DEVICE_COOKIE, rememberDevice } from '../authentication/known-devices.ts';
 import { csrfTokenOf } from '../authentication/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readAccount } from '../logged-in.ts';
-import { type Admission, operation } from '../operation.ts';
+import { type Admission, operation, reply } from '../operation.ts';
 
 /** The tenant stays text: an unknown one must look like every other failure of the credentials. */
 const IssuePath = z.object({ tenant_id: z.string() });
@@ -106,6 +108,16 @@ async function outcomeOf<T>(look: () => Promise<T>): Promise<{ value?: T; proble
   }
 }
 
+const describePerson = async (
+  { accountId, sessionId, createdAt, expiresAt }: PersonCaller,
+  { storage, keychain }: Pick<ApiDeps, 'storage' | 'keychain'>,
+) => ({
+  credential: 'session',
+  account: await readAccount(storage, accountId),
+  session: { id: toTypeId('session', sessionId), created_at: createdAt, expires_at: expiresAt },
+  csrf_token: csrfTokenOf(sessionId, keychain),
+});
+
 const whoAmI = operation({
   id: 'whoAmI',
   method: 'get',
@@ -113,23 +125,19 @@ const whoAmI = operation({
   tag: 'Tokens',
   summary: 'Say who the credential speaks for',
   description:
-    'With a session: the person, every tenant they belong to, and the token that writes carry in `X-CSRF-Token`.',
+    'With a session: the person, every tenant they belong to, and the token that writes carry in `X-CSRF-Token`. A cookie makes the browser known for the person, so that login attempts of strangers do not lock them out of it.',
   credentials: ['access-token', 'public-access-token', 'person'],
   status: 200,
   response: Me,
 
-  async handle({ caller }, { storage, keychain }) {
-    if (caller.kind === 'person')
-      return {
-        credential: 'session',
-        account: await readAccount(storage, caller.accountId),
-        session: {
-          id: toTypeId('session', caller.sessionId),
-          created_at: caller.createdAt,
-          expires_at: caller.expiresAt,
-        },
-        csrf_token: csrfTokenOf(caller.sessionId, keychain),
-      };
+  async handle({ caller, cookie }, deps) {
+    if (caller.kind === 'person') {
+      const device = rememberDevice(caller.email, caller.sessionId, cookie(DEVICE_COOKIE), deps);
+      return reply({
+        headers: device === undefined ? {} : { 'Set-Cookie': device },
+        body: await describePerson(caller, deps),
+      });
+    }
     return {
       credential: caller.kind,
       tenant_id: toTypeId('tenant', caller.tenantId),
