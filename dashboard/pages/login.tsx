@@ -19,6 +19,9 @@ interface Values {
   totp: string;
 }
 
+/** The code for an account that a login by password is to connect with the identity provider. */
+const LINK_REQUIRED = 'link-required';
+
 /** What went wrong at the identity provider, which sends the person back here with a code. */
 const oidcError = (): string | null => new URLSearchParams(location.search).get('error');
 
@@ -47,7 +50,16 @@ export function Login() {
   const failure = oidcError();
   return (
     <Front title={t('Sign in')}>
-      {failure && (
+      {failure === LINK_REQUIRED && (
+        <Note>
+          <p role="alert">
+            {t('You already have an account. Sign in with your password once to connect it with {provider}.', {
+              provider: options?.oidc?.name ?? '',
+            })}
+          </p>
+        </Note>
+      )}
+      {failure && failure !== LINK_REQUIRED && (
         <Note tone="bad">
           <p role="alert">
             {t('The identity provider did not let you in.')} <code>{failure}</code>

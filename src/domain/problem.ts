@@ -76,6 +76,12 @@ export const PROBLEMS = {
     title: 'The login failed',
     meaning: 'The e-mail address, the password or the code is wrong; which of them is not told.',
   },
+  'link-required': {
+    kind: 'unauthenticated',
+    title: 'The account is not linked to the identity provider yet',
+    meaning:
+      'An account with the e-mail address exists. Log in with its password, in the same browser and within ten minutes: that links it, and from then on the identity provider opens it too. Whoever does not know the password sets a new one first. Nothing of the account was changed.',
+  },
   'totp-required': {
     kind: 'unauthenticated',
     title: 'The login needs the code of the authenticator',

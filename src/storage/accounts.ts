@@ -170,23 +170,14 @@ export const findAccountOfSubject = async (
   (await storage.query<{ id: string }>('select id from find_account_of_subject($1, $2)', [issuer, subject]))[0]?.id;
 
 /**
- * Remembers by what the identity provider knows a person, and ends whatever else opened the account until then.
- *
- * Nobody has verified the address of an account that was made by a link: whoever made it must not stay inside when the
- * person to whom the address belongs comes (pre-hijacked accounts).
+ * Remembers by what the identity provider knows a person, who must have proven the account. Password, authenticator and
+ * sessions stay as they are.
  */
 export const linkSubject = (account: AccountStorage, issuer: string, subject: string, now: Date): Promise<void> =>
   account.transaction(async session => {
     await session.query(
-      'insert into account_subjects (issuer, subject, account_id, created_at) values ($1, $2, $3, $4)',
+      `insert into account_subjects (issuer, subject, account_id, created_at) values ($1, $2, $3, $4)
+       on conflict (issuer, subject) do nothing`,
       [issuer, subject, account.accountId, now],
     );
-    await session.query('delete from sessions where account_id = $1', [account.accountId]);
-    await writeAccount(session, account.accountId, {
-      password_hash: null,
-      totp_sealed: null,
-      totp_confirmed_at: null,
-      totp_last_step: null,
-      recovery_hashes: [],
-    });
   });

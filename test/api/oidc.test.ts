@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { totpCode, totpStep } from '../../src/platform/totp.ts';
 import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { createProvider, type TestProvider } from '../support/oidc.ts';
-import { logIn as byPassword, cookieOf, makeMember, type TestPerson } from '../support/person.ts';
+import { logIn as byPassword, cookieOf, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
 
 let api: TestApi;
 let provider: TestProvider;
@@ -44,6 +45,34 @@ const sessionIn = (reply: TestReply): string =>
 const whoIs = async (reply: TestReply) =>
   (await api.request('GET', '/v1/me', { headers: { Cookie: sessionIn(reply) } })).body;
 
+const LINK_REQUIRED = '/dashboard/login?error=link-required';
+const carriedIn = (reply: TestReply): string =>
+  cookieOf(reply.headers.getSetCookie().find(line => line.startsWith('__Host-parley_oidc_link=')) ?? '');
+const expectUnlinked = (reply: TestReply) => {
+  expect([reply.status, reply.headers.get('Location')]).toEqual([302, LINK_REQUIRED]);
+  expect(sessionIn(reply)).toBe('');
+};
+
+/** Sets up the authenticator of `person`; its secret. */
+async function enrolTotp(): Promise<string> {
+  const post = (path: string, body: object) => api.request('POST', path, { headers: person.headers, body });
+  const { secret } = (await post('/v1/me/totp', { password: PASSWORD })).body;
+  const confirmed = await post('/v1/me/totp/confirm', { totp: totpCode(secret, totpStep(new Date())) });
+  expect(confirmed.status).toBe(200);
+  return secret;
+}
+
+/** A login by password in the browser that came from the provider. */
+const logInWith = (cookie: string, email = person.email, body: object = {}) =>
+  api.request('POST', '/v1/session', { body: { email, password: PASSWORD, ...body }, headers: { Cookie: cookie } });
+
+/** Links the account of `person` to whom the provider has logged in. */
+async function link(): Promise<void> {
+  const reply = await logIn();
+  expectUnlinked(reply);
+  expect((await logInWith(carriedIn(reply))).status).toBe(200);
+}
+
 const FAILED = '/dashboard/login?error=login-failed';
 const expectFailed = (reply: TestReply) => {
   expect([reply.status, reply.headers.get('Location')]).toEqual([302, FAILED]);
@@ -61,24 +90,79 @@ describe('a login by the identity provider', () => {
     const sent = new URL(url).searchParams;
     for (const name of ['state', 'nonce', 'code_challenge']) expect(sent.get(name)).toMatch(/^[\w-]{43}$/);
     expect(sent.get('code_challenge_method')).toBe('S256');
+    await link();
     const reply = await logIn('?return_to=/dashboard/inbox');
     expect(reply.headers.get('Location')).toBe('/dashboard/inbox');
     expect((await whoIs(reply)).account).toMatchObject({ email: person.email });
   });
 
   test('knows the person by what the provider calls them from then on, whatever the address becomes', async () => {
-    await logIn();
+    await link();
     provider.subject = { sub: provider.subject.sub, email: 'moved@acme.example', email_verified: true };
     expect((await whoIs(await logIn())).account.email).toBe(person.email);
   });
 
-  test('takes the account away from whoever made it under an address that was not theirs', async () => {
-    const reply = await logIn();
-    expect((await whoIs(reply)).account.email).toBe(person.email);
-    expect((await api.request('GET', '/v1/me', { headers: person.headers })).status).toBe(401);
-    expect((await byPassword(api, person.email)).body.code).toBe('login-failed');
-    await logIn();
-    expect((await whoIs(reply)).account.email).toBe(person.email);
+  test('opens no account that is there, and takes nothing of it, until its owner has logged in by password', async () => {
+    const factor = await enrolTotp();
+    const code = () => totpCode(factor, totpStep(new Date()) + 1); // the present one was used to confirm it
+    const first = await logIn();
+    expectUnlinked(first);
+    expect((await api.request('GET', '/v1/me', { headers: person.headers })).status).toBe(200);
+    expect((await byPassword(api, person.email)).body.code).toBe('totp-required');
+    expectUnlinked(await logIn());
+
+    const carried = carriedIn(first);
+    expect((await logInWith(carried, person.email, { password: 'guess' })).body.code).toBe('login-failed');
+    expect((await logInWith(carried)).body.code).toBe('totp-required');
+    expectUnlinked(await logIn());
+    const linked = await logInWith(carried, person.email, { totp: code() });
+    expect(linked.status).toBe(200);
+    expect(linked.headers.getSetCookie().at(-1)).toMatch(/^__Host-parley_oidc_link=; Path=\/; Max-Age=0;/);
+    expect((await whoIs(await logIn())).account).toMatchObject({ email: person.email, totp_enabled: true });
+    expect((await byPassword(api, person.email)).body.code).toBe('totp-required');
+    expect((await api.request('GET', '/v1/me', { headers: person.headers })).status).toBe(200);
+    const [line] = await api.database.query(
+      `select count(*)::int as lines from audit_log where tenant_id = $1 and action = 'account.updated'`,
+      [tenant.uuid],
+    );
+    expect(line).toEqual({ lines: 1 });
+  });
+
+  test('is linked to the account of its own address alone, and by the browser that came from the provider', async () => {
+    const other = await makeMember(api, tenant, 'agent');
+    const carried = carriedIn(await logIn());
+    expect((await logInWith(carried, other.email)).status).toBe(200);
+    expect((await byPassword(api, person.email)).status).toBe(200);
+    expect((await logInWith(`${carried}x`)).status).toBe(200);
+    expect((await logInWith('__Host-parley_oidc_link=made-up')).status).toBe(200);
+    expectUnlinked(await logIn());
+  });
+
+  test('with an invitation opens no account that is there either', async () => {
+    const elsewhere = await makeTenant(api, 'Elsewhere');
+    const owner = await makeMember(api, elsewhere, 'owner');
+    const made = await api.request('POST', '/v1/members', {
+      headers: owner.headers,
+      body: { email: person.email, role: 'agent' },
+    });
+    const token = made.body.link.split('#token=')[1];
+    const reply = await logIn(`?invitation=${token}`);
+    expectUnlinked(reply);
+    await logInWith(carriedIn(reply));
+    const who = await whoIs(await logIn(`?invitation=${token}`));
+    expect(who.account.memberships).toHaveLength(2);
+  });
+
+  test('that a page of another site begins ends at the login page', async () => {
+    for (const site of ['cross-site', 'same-site']) {
+      const reply = await api.request('GET', '/v1/oidc/login', { headers: { 'Sec-Fetch-Site': site } });
+      expect([reply.status, reply.headers.get('Location')]).toEqual([302, '/dashboard/login']);
+      expect(reply.headers.getSetCookie()).toEqual([]);
+    }
+    for (const site of ['same-origin', 'none']) {
+      const reply = await api.request('GET', '/v1/oidc/login', { headers: { 'Sec-Fetch-Site': site } });
+      expect(reply.headers.get('Location')).toContain(provider.settings.OIDC_ISSUER);
+    }
   });
 
   test('is refused for an address that is unknown or that the provider has not verified', async () => {
@@ -112,6 +196,7 @@ describe('a login by the identity provider', () => {
 
 describe('what comes back', () => {
   test('without what went out, or with that of another browser, is refused', async () => {
+    await link();
     const [first, second] = [await begin(), await begin()];
     const query = await provider.walk(first.url);
     expectFailed(await finish(query));

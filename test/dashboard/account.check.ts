@@ -200,6 +200,15 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await eva.context.clearCookies(); // the provider would remember the stranger
     provider.subject = { sub: 'eva', email: 'eva@acme.example', email_verified: true };
     await come();
+    await eva.page.getByRole('alert').getByText('You already have an account.', { exact: false }).waitFor();
+    await expectSound(eva);
+    await eva.page.getByLabel('E-mail').fill('eva@acme.example');
+    await eva.page.getByLabel('Password').fill(PASSWORD);
+    await eva.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await isInside(eva.page);
+    await eva.page.getByRole('button', { name: 'Sign out' }).click();
+    await isOutside(eva.page);
+    await come();
     await eva.page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
     expect(new URL(eva.page.url()).pathname).toBe('/dashboard/questions');
     await expectSound(eva);

@@ -21,6 +21,10 @@ const Journey = z.object({
 });
 export type Journey = z.infer<typeof Journey>;
 
+/** A subject that waits for the owner of its address to log in by password; encrypted in a cookie. */
+const PendingLink = z.object({ issuer: z.string(), subject: z.string(), email: z.string(), endsAt: z.number() });
+export type PendingLink = z.infer<typeof PendingLink>;
+
 /** Whom the identity provider vouches for. */
 export interface Subject {
   issuer: string;
@@ -39,6 +43,24 @@ export interface OidcLogin {
 }
 
 const CONTEXT = 'oidc';
+const LINK_CONTEXT = 'oidc-link';
+
+/** What a browser carries from the provider to the login by password that links the account. */
+export function sealLink({ issuer, subject }: Subject, email: string, keychain: Keychain, now: Date): string {
+  const link: PendingLink = { issuer, subject, email, endsAt: now.getTime() + OIDC_WITHIN_SECONDS * 1000 };
+  return keychain.seal(JSON.stringify(link), LINK_CONTEXT).toString('base64url');
+}
+
+/** The subject that a browser brought from the provider for this address; `undefined` when there is none, or not any more. */
+export function openLink(
+  carried: string | undefined,
+  email: string,
+  keychain: Keychain,
+  now: Date,
+): PendingLink | undefined {
+  const link = openCarried(PendingLink, carried, LINK_CONTEXT, keychain);
+  return link && link.email === email && link.endsAt > now.getTime() ? link : undefined;
+}
 
 export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin | undefined {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, BASE_URL } = config;
@@ -82,7 +104,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
       return { url: url.href, carried: keychain.seal(JSON.stringify(journey), CONTEXT).toString('base64url') };
     },
     async finish(query, carried, now) {
-      const journey = openJourney(carried, keychain);
+      const journey = openCarried(Journey, carried, CONTEXT, keychain);
       if (!journey || journey.endsAt <= now.getTime()) throw failed('The login was not begun here, or took too long.');
       const client = await import('openid-client');
       const configuration = await provider();
@@ -122,10 +144,15 @@ async function discover(issuer: string, clientId: string, secret: string): Promi
 }
 
 /** What the browser carried; `undefined` when it is not ours. */
-function openJourney(carried: string | undefined, keychain: Keychain): Journey | undefined {
+function openCarried<Carried>(
+  schema: z.ZodType<Carried>,
+  carried: string | undefined,
+  context: string,
+  keychain: Keychain,
+): Carried | undefined {
   if (carried === undefined) return undefined;
   try {
-    return Journey.parse(JSON.parse(keychain.unseal(Buffer.from(carried, 'base64url'), CONTEXT)));
+    return schema.parse(JSON.parse(keychain.unseal(Buffer.from(carried, 'base64url'), context)));
   } catch {
     return undefined; // made up, or encrypted with another SECRET_KEY
   }

@@ -23,10 +23,16 @@ export const csrfTokenOf = (sessionId: string, keychain: Keychain): string =>
  * `Sec-Fetch-Site` is the browser's own word. Browsers without it send `Origin`; what sends neither is no browser.
  */
 export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
-  const site = headers['sec-fetch-site'];
-  const isOurs = site === undefined ? isOwnOrigin(headers.origin, baseUrl) : site === 'same-origin' || site === 'none';
-  if (!isOurs) throw new Problem('cross-site-request', `Only pages under ${baseUrl} may send this.`);
+  if (!isSameOrigin(headers['sec-fetch-site'], headers.origin, baseUrl))
+    throw new Problem('cross-site-request', `Only pages under ${baseUrl} may send this.`);
 }
+
+/** Whether one of our own pages, or no page at all, sends a request, by its `Sec-Fetch-Site` or else its `Origin`. */
+export const isSameOrigin = (
+  site: string | string[] | undefined,
+  origin: string | undefined,
+  baseUrl: string,
+): boolean => (site === undefined ? isOwnOrigin(origin, baseUrl) : site === 'same-origin' || site === 'none');
 
 const isOwnOrigin = (origin: string | undefined, baseUrl: string): boolean =>
   origin === undefined || origin === new URL(baseUrl).origin;

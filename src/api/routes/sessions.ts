@@ -6,7 +6,6 @@ import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain
 import { sha256 } from '../../platform/secrets.ts';
 import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../storage/members.ts';
-import type { Storage } from '../../storage/orm.ts';
 import { deleteSession, deleteSessions, listSessions, startSession } from '../../storage/sessions.ts';
 import { doWithLine } from '../audit-trail.ts';
 import { clearCookie, setCookie } from '../authentication/cookies.ts';
@@ -17,9 +16,11 @@ import {
   OIDC_LOGIN_PATH,
   OIDC_WITHIN_SECONDS,
   type OidcLogin,
+  openLink,
   type Subject,
+  sealLink,
 } from '../authentication/oidc.ts';
-import { beginSession, SESSION_COOKIE } from '../authentication/sessions.ts';
+import { beginSession, isSameOrigin, SESSION_COOKIE } from '../authentication/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { deviceOf, replyLoggedIn } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
@@ -28,6 +29,9 @@ const shared = { tag: 'Sessions' } as const;
 
 /** Our cookie of a journey to the identity provider, without its prefix. */
 const OIDC_COOKIE = 'oidc';
+/** Our cookie of a subject that waits to be linked, without its prefix. */
+const LINK_COOKIE = 'oidc_link';
+const LOGIN_PAGE = '/dashboard/login';
 
 const readLoginOptions = operation({
   ...shared,
@@ -52,7 +56,7 @@ const logIn = operation({
   credentials: [],
   summary: 'Log in: start a session of the dashboard',
   description:
-    'Sets a cookie that scripts do not see. In 15 minutes 10 logins of one e-mail address and 100 from one place are looked at; an unknown address is refused as a wrong password is, after the same time.',
+    'Sets a cookie that scripts do not see. In 15 minutes 10 logins of one e-mail address and 100 from one place are looked at; an unknown address is refused as a wrong password is, after the same time. A browser in which the person was logged in before has 10 of its own. Whoever comes from the identity provider with `link-required` is linked by this login.',
   sameOrigin: true,
   body: Login,
   status: 200,
@@ -61,12 +65,31 @@ const logIn = operation({
   handle: (request, deps) =>
     doWithLine('session.started', request, deps, async within => {
       const { storage, now } = within;
-      const { id } = await verifyLogin(request.body, request, within);
+      const { id, email } = await verifyLogin(request.body, request, within);
       const beginning = beginSession(deviceOf(request), within);
       await startSession(storage.forAccount(id), beginning.row, now());
-      return { actor: { accountId: id }, result: await replyLoggedIn(storage, id, beginning) };
+      const isLinked = await linkPending(id, email, request, within);
+      const result = await replyLoggedIn(storage, id, beginning);
+      if (isLinked) result.headers = { 'Set-Cookie': [beginning.cookie, clearCookie(LINK_COOKIE, within.config)] };
+      return { actor: { accountId: id }, result };
     }),
 });
+
+/** Links the account that was just proven to the subject that the browser brought from the identity provider, if any. */
+async function linkPending(
+  accountId: string,
+  email: string,
+  request: Admission<unknown>,
+  deps: ApiDeps,
+): Promise<boolean> {
+  const link = openLink(request.cookie(LINK_COOKIE), email, deps.keychain, deps.now());
+  if (!link) return false;
+  await doWithLine('account.updated', request, deps, async ({ storage, now }) => {
+    await linkSubject(storage.forAccount(accountId), link.issuer, link.subject, now());
+    return { actor: { accountId }, result: undefined };
+  });
+  return true;
+}
 
 const logOut = operation({
   ...shared,
@@ -154,13 +177,17 @@ const beginOidcLogin = operation({
   path: OIDC_LOGIN_PATH,
   credentials: [],
   summary: 'Send the browser to the identity provider',
+  description: 'Whoever comes from a page of another site gets to the login page instead.',
   query: z.object({
     return_to: ReturnTo,
     invitation: z.string().max(200).optional().meta({ description: 'The token of an invitation to accept' }),
   }),
   status: 302,
   problems: ['resource-not-found', 'identity-provider-unavailable', 'rate-limit-exceeded', 'database-unavailable'],
-  async handle({ query, clientIp, limitIssue }, deps) {
+  async handle({ query, header, clientIp, limitIssue }, deps) {
+    const { BASE_URL } = deps.config;
+    if (!isSameOrigin(header('sec-fetch-site'), header('origin'), BASE_URL))
+      return reply({ headers: { Location: LOGIN_PAGE } });
     await limitIssue('ip', clientIp());
     const { url, carried } = await toOidc(deps).begin(query.return_to, query.invitation, deps.now());
     const cookie = setCookie(OIDC_COOKIE, carried, OIDC_WITHIN_SECONDS, deps.config);
@@ -189,7 +216,7 @@ const finishOidcLogin = operation({
   credentials: [],
   summary: 'Take the browser back from the identity provider, logged in',
   description:
-    'A person is known by what the provider calls them, the first time by a verified e-mail address. Whatever went wrong, the browser gets to the login page, with `error`.',
+    'A person is known by what the provider calls them. Somebody new comes with an invitation; an account that is there is linked by one login with its password (`link-required`), and keeps password and authenticator. Whatever went wrong, the browser gets to the login page, with `error`.',
   query: z.object(
     Object.fromEntries(
       [...CALLBACK_PARAMETERS, ...OTHER_PARAMETERS].map(name => [name, z.string().max(4000).optional()]),
@@ -218,19 +245,32 @@ const finishOidcLogin = operation({
         'a login by the identity provider failed',
       );
       deps.metrics.authAttempts.inc({ method: 'session', result: error.code });
+      const link =
+        error instanceof LinkRequired ? [setCookie(LINK_COOKIE, error.carried, OIDC_WITHIN_SECONDS, config)] : [];
       const headers = {
-        Location: `/dashboard/login?error=${error.code}`,
-        'Set-Cookie': clearCookie(OIDC_COOKIE, config),
+        Location: `${LOGIN_PAGE}?error=${error.code}`,
+        'Set-Cookie': [clearCookie(OIDC_COOKIE, config), ...link],
       };
       return reply({ headers });
     }
   },
 });
 
+/** The account of the address is there and was never linked: `carried` lets its owner link it by logging in. */
+class LinkRequired extends Problem {
+  readonly carried: string;
+
+  constructor(carried: string) {
+    super('link-required', 'The account of that address is linked by a login with its password.');
+    this.carried = carried;
+  }
+}
+
 /**
  * Starts the session of whom the provider vouches for, and accepts the invitation that they came with.
  *
- * Somebody whom the provider has not brought before is found by the verified address, or comes by the invitation.
+ * The provider's word for an address opens no account that is there already: any page can send a browser on this way, and
+ * whoever made the account may not be whom the address belongs to, and still know its password.
  */
 async function enterBySubject(
   subject: Subject,
@@ -243,14 +283,13 @@ async function enterBySubject(
   if (invitation && invitation.email !== subject.email)
     throw new Problem('login-failed', 'The invitation is for another address than the provider has verified.');
   const known = await findAccountOfSubject(storage, subject.issuer, subject.subject);
-  const accountId = known ?? (await findByAddress(subject.email, storage));
-  if (accountId === undefined && !invitation)
-    throw new Problem('login-failed', 'Nobody of that address is known here.');
-  const person = { id: accountId ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
+  if (known === undefined) await refuseUnlinked(subject, deps);
+  if (known === undefined && !invitation) throw new Problem('login-failed', 'Nobody of that address is known here.');
+  const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
   const beginning = beginSession(deviceOf(request), deps);
   await doWithLine(invitation ? 'member.joined' : 'session.started', request, deps, async within => {
     const own = within.storage.forAccount(person.id);
-    const joiner = { ...person, exists: accountId !== undefined };
+    const joiner = { ...person, exists: known !== undefined };
     if (invitation) await acceptInvitation(within.storage, invitation, joiner, now());
     if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
     await startSession(own, beginning.row, now());
@@ -260,8 +299,12 @@ async function enterBySubject(
   return beginning.cookie;
 }
 
-const findByAddress = async (email: string | undefined, storage: Storage): Promise<string | undefined> =>
-  email === undefined ? undefined : (await findLogin(storage, email))?.id;
+/** Throws `link-required` for a subject whose verified address has an account. */
+async function refuseUnlinked(subject: Subject, { storage, keychain, now }: ApiDeps): Promise<void> {
+  const { email } = subject;
+  if (email === undefined || !(await findLogin(storage, email))) return;
+  throw new LinkRequired(sealLink(subject, email, keychain, now()));
+}
 
 /** Every operation on sessions. */
 export const sessionRoutes = [
