@@ -100,7 +100,7 @@ const tokenOf = (identity: string) =>
   fresh(`Bearer ${forgeToken(tenant, { payload: { ...goodClaims(tenant), grants: { identity } } })}`).slice(7);
 
 test('verified tokens take what is estimated', async () => {
-  const ring = createKeyRing(storage, notices, keychain, log, createCaches());
+  const ring = createKeyRing({ storage, notices, keychain, log, caches: createCaches() });
   await ring.find(uuidOfKey(tenant.key));
   await expectHonest('tokens', async caches => {
     const verifier = createTokenVerifier(ring, caches);

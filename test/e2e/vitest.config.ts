@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Checks with real processes that are killed, restarted, upgraded or watched: `npm run test:processes`. They take minutes. */
 export default defineConfig({
   test: {
-    include: ['test/{commands,e2e,platform,worker}/*.check.ts'],
+    include: ['test/{commands,coordination,e2e,platform,worker}/*.check.ts'],
     globalSetup: 'test/support/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,

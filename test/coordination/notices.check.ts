@@ -1,0 +1,72 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Notices, openNotices } from '../../src/coordination/notices.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { backends, valkeyUrl, waitFor } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
+import { createProxy } from '../support/proxy.ts';
+
+const log = createLog('silent', 'test');
+/** Longer than two heartbeats, which come every 3 s. */
+const DEAF_MS = 7000;
+
+describe.runIf(backends().includes('valkey'))('a process that lost PostgreSQL', async () => {
+  const database = await createDatabase();
+  const redis = await valkeyUrl();
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const open = (databaseUrl = database.url, redisUrl = redis): Notices & AsyncDisposable => {
+    const notices = openNotices(databaseUrl, redisUrl, log);
+    return { ...notices, [Symbol.asyncDispose]: () => notices.close() };
+  };
+
+  /** A process whose connection to PostgreSQL is cut, a while after it began to listen. */
+  async function cutOff() {
+    const proxy = await createProxy(database.url);
+    const notices = open(proxy.through(database.url));
+    let gaps = 0;
+    notices.onGap(() => gaps++);
+    const openedAt = Date.now();
+    await waitFor(() => notices.hearsDatabase() && Date.now() - openedAt > DEAF_MS); // checked once since it listens
+    proxy.cut();
+    await waitFor(() => !notices.hearsDatabase());
+    return {
+      notices,
+      gaps: () => gaps,
+      async [Symbol.asyncDispose]() {
+        await notices.close();
+        await proxy[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('is not deaf while another process hears PostgreSQL, and is so as soon as none does', async () => {
+    await using other = open();
+    await using own = await cutOff();
+    const cutAt = Date.now();
+    await waitFor(() => Date.now() - cutAt > 2 * DEAF_MS, 20_000);
+    expect(own.notices.deafForMs()).toBeLessThan(DEAF_MS);
+    await other.close();
+    await waitFor(() => own.notices.deafForMs() > DEAF_MS, 15_000);
+  }, 60_000);
+
+  test('takes no heartbeat of another installation on the same store', async () => {
+    const elsewhere = new URL(redis);
+    elsewhere.pathname = `/${(Number(elsewhere.pathname.slice(1)) + 8) % 16}`;
+    await using _other = open(database.url, elsewhere.href);
+    await using own = await cutOff();
+    await waitFor(() => own.notices.deafForMs() > DEAF_MS, 15_000);
+  }, 60_000);
+
+  test('holds nothing for current when the process that relays had not heard PostgreSQL meanwhile', async () => {
+    await using other = open();
+    await waitFor(() => other.hearsDatabase());
+    await using own = await cutOff();
+    const before = own.gaps();
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'parley_notices' and datname = current_database()`,
+    );
+    await waitFor(() => own.gaps() > before);
+    await waitFor(() => other.hearsDatabase() && own.notices.deafForMs() < 1000);
+  }, 60_000);
+});
