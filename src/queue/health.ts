@@ -22,6 +22,8 @@ const CHECK_AGAIN_MS = 250;
 /** A new replica connects to the primary before a Sentinel knows it, so the Sentinels need not be asked each second. */
 const SENTINELS_EVERY_MS = 5000;
 const MEGABYTE = 1024 * 1024;
+/** No flush is larger: 512 KB of answers, and what each of them takes besides. */
+const LARGEST_JOB_BYTES = MEGABYTE;
 
 /** The state of the queue's store at the last check. */
 export interface QueueHealth {
@@ -162,17 +164,19 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
     ];
   };
 
-  /** One after the other in PostgreSQL, to leave connections to the flushes. */
-  const checkStore = async (): Promise<{ durability: Durability; jobBytes: number }> => {
-    if (redis) return { durability: await checkRedis(redis), jobBytes: 0 };
-    const connections = pool as NonNullable<typeof pool>;
-    return { durability: await checkPostgres(connections), jobBytes: await measureJob(connections) };
+  const checkStore = (): Promise<Durability> =>
+    redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>);
+
+  /** The size of the queue in bytes. In PostgreSQL it is estimated, once there are jobs enough to reach the limit. */
+  const measureQueue = async ({ usedBytes }: Durability, waitingJobs: number): Promise<number> => {
+    if (!pool) return usedBytes;
+    return waitingJobs * LARGEST_JOB_BYTES < maxQueueBytes ? 0 : waitingJobs * (await measureJob(pool));
   };
 
   const check = async (): Promise<Finding> => {
     const seenBytes = unseenBytes;
     const socket = redis?.stream;
-    const [{ durability, jobBytes }, known, ...waiting] = await Promise.all([
+    const [durability, known, ...waiting] = await Promise.all([
       checkStore(),
       config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
       ...Object.values(QUEUES).map(countJobs),
@@ -181,6 +185,7 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
     unseenBytes -= seenBytes;
     const waitingJobs = waiting.reduce((sum, count) => sum + count, 0);
     const { replication, writesSucceed, isCluster } = durability;
+    const queueBytes = await measureQueue(durability, waitingJobs);
     const doubts = judgeDurability(durability, socket);
     metrics.queueDurable.set(doubts.length === 0 && writesSucceed ? 1 : 0);
     const verdict = replication && (await judgeReplicas(replication, known, config.QUEUE_REPLICAS));
@@ -189,7 +194,7 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
       ...(writesSucceed ? [] : ['its last write to disk failed']),
       ...(isCluster ? [CLUSTERED] : []),
       ...(verdict?.reasons ?? []),
-      ...judgeSize(durability, redis ? durability.usedBytes : jobBytes * waitingJobs, waitingJobs),
+      ...judgeSize(durability, queueBytes, waitingJobs),
     ];
     const relaxed = isStrict ? [] : doubts.map(reason => `${reason}: up to 1 s may be lost on power failure`);
     const replicas =

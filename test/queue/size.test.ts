@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
@@ -8,8 +8,6 @@ import { backends } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 import { waitFor } from '../support/wait.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const MAX_MB = 16;
 const COMMENT_BYTES = 4000;
@@ -54,9 +52,8 @@ async function fill(producer: Producer): Promise<number> {
   }
 }
 
-test.runIf(backends().includes('valkey'))(
-  'a queue in a Valkey without maxmemory is bounded by QUEUE_MAX_MB',
-  async () => {
+describe('a queue', { timeout: 120_000 }, () => {
+  test.runIf(backends().includes('valkey'))('in a Valkey without maxmemory is bounded by QUEUE_MAX_MB', async () => {
     await using store = await openValkey();
     await using producer = openTestProducer('postgresql://nobody@127.0.0.1:1/none', store.url);
     const megabytes = await fill(producer);
@@ -65,16 +62,16 @@ test.runIf(backends().includes('valkey'))(
     expect(await add(producer)).toMatch(/as large as it may be|may hold 16 MB/);
     await askValkey(store.url, redis => redis.config('SET', 'maxmemory', String(1024 ** 3)));
     await waitFor(() => producer.health().reasons.length === 0);
-  },
-);
+  });
 
-test('a queue in PostgreSQL is bounded by QUEUE_MAX_MB, and takes answers again once the backlog is gone', async () => {
-  await using database = await createDatabase();
-  await using producer = openTestProducer(database.url, undefined);
-  const megabytes = await fill(producer);
-  expect(megabytes).toBeGreaterThan(MAX_MB * 0.5);
-  expect(megabytes).toBeLessThan(MAX_MB * 1.2);
-  expect(await add(producer)).toMatch(/as large as it may be|may hold 16 MB/);
-  await database.query('delete from bullmq.job'); // the table keeps its size on disk
-  await waitFor(async () => (await add(producer)) === undefined);
+  test('in PostgreSQL is bounded by QUEUE_MAX_MB, and takes answers again once the backlog is gone', async () => {
+    await using database = await createDatabase();
+    await using producer = openTestProducer(database.url, undefined);
+    const megabytes = await fill(producer);
+    expect(megabytes).toBeGreaterThan(MAX_MB * 0.5);
+    expect(megabytes).toBeLessThan(MAX_MB * 1.2);
+    expect(await add(producer)).toMatch(/as large as it may be|may hold 16 MB/);
+    await database.query('delete from bullmq.job'); // the table keeps its size on disk
+    await waitFor(async () => (await add(producer)) === undefined);
+  });
 });
