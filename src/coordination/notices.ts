@@ -224,6 +224,8 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
   }).on('error', report);
   const heartbeats = heartbeatsChannelOf(subscriber);
   let aliveAt = Number.NEGATIVE_INFINITY;
+  /** Whether the subscription was not interrupted since the last heartbeat. */
+  let isContinuous = false;
   let mayLack = true;
 
   const failed = (error: Error) => {
@@ -233,13 +235,16 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
 
   subscriber.on('message', (channel, text) => {
     if (channel !== heartbeats) return void hear(text);
-    if (text !== HEARTBEAT) gap();
+    if (text !== HEARTBEAT || !isContinuous) gap();
+    isContinuous = true;
     aliveAt = performance.now();
+  });
+  subscriber.on('close', () => {
+    isContinuous = false;
   });
   subscriber.on('ready', async () => {
     try {
       await subscriber.subscribe(CHANNEL, heartbeats);
-      gap();
     } catch (error) {
       report(error as Error);
     }

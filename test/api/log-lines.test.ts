@@ -18,4 +18,4 @@ test('an unhandled error is logged under its route, without the secret that the 
   expect(process.output()).not.toContain(invitation);
   for (const route of ['/v1/password-resets/{token}', '/v1/invitations/{token}'])
     expect(process.output()).toContain(`"route":"${route}","msg":"unhandled error"`);
-});
+}, 60_000);

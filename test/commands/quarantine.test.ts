@@ -5,13 +5,13 @@ import { anAcceptedAnswer, makeTenant } from '../support/make.ts';
 import { runCommand } from '../support/process.ts';
 
 /** Puts answers that the database takes into a tenant's quarantine; gives their ids. */
-async function quarantine(api: TestApi, tenant_id: string, count: number): Promise<string[]> {
+async function quarantine(api: TestApi, tenant_id: string, count: number, reason = 'unprocessable'): Promise<string[]> {
   const answers = Array.from({ length: count }, () => anAcceptedAnswer({ tenant_id }));
   for (const answer of answers)
     await api.database.query(
       `insert into quarantined_answers (tenant_id, id, answer_id, reason, detail, payload, quarantined_at)
-       values ($1, $2, $3, 'unprocessable', 'the cell ended', $4, now())`,
-      [tenant_id, randomUUID(), answer.id, JSON.stringify(answer)],
+       values ($1, $2, $3, $5, 'the cell ended', $4, now())`,
+      [tenant_id, randomUUID(), answer.id, JSON.stringify(answer), reason],
     );
   return answers.map(({ id }) => id).sort();
 }
@@ -53,6 +53,12 @@ describe.each(backends())('with the queue in %s', backend => {
       [tenant.uuid],
     );
     expect(lines).toEqual({ count: 101, targets: 101 });
+    const [revoked] = await quarantine(api, tenant.uuid, 1, 'key-revoked');
+    expect(JSON.parse((await parley('replay')).stdout)).toEqual({ replayed: [] });
+    const [entry] = (await list()) as [{ id: string; answer_id: string }];
+    expect(entry.answer_id).toBe(revoked);
+    expect(JSON.parse((await parley('replay', '--id', entry.id)).stdout)).toEqual({ replayed: [entry.id] });
+    await waitFor(async () => (await storedIds()).length === 102);
     for (const id of [first.id, 'x']) {
       const gone = await parley('replay', '--id', id);
       expect([gone.code, gone.stdout]).toEqual([1, '']);

@@ -44,7 +44,7 @@ export interface KeySource {
 export interface KeyRing extends KeySource {
   /**
    * The same keys for the intake of answers, which goes on without PostgreSQL: a key that cannot be read again is used as
-   * it was last read. The worker checks later whether it was revoked meanwhile (`findEndedKeys`).
+   * it was last read. The worker checks later whether it was revoked meanwhile (`findKeyTimes`).
    */
   lastKnown: KeySource;
   /** Notes that a key was used; written in batches. */
@@ -122,7 +122,10 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
       .then(key => {
         if (loading.get(id) !== reading) return key;
         if (key) keys.set(id, { key, stretch });
-        else unknown.set(id, Date.now() + UNKNOWN_KEPT_MS);
+        else {
+          keys.delete(id);
+          unknown.set(id, Date.now() + UNKNOWN_KEPT_MS);
+        }
         return key;
       })
       .finally(() => {
