@@ -87,6 +87,19 @@ describe('a card', () => {
     expect(changed).toMatchObject({ id: reply.body.data[0].id, steps: [{ title: 'And now?' }] });
   });
 
+  test('is the same with `triggers`, which is accepted and ignored', async () => {
+    const tenant = await makeTenant(api);
+    await publishQuestion(api, tenant);
+    const token = await tenant.sign('user|42');
+    const plain = await waitFor(async () => {
+      const reply = await fetchCards(token);
+      return reply.body.data.length === 1 && reply;
+    });
+    for (const value of ['true', 'false'])
+      expect(await fetchCards(token, `?triggers=${value}`)).toMatchObject({ status: 200, body: plain.body });
+    expect((await fetchCards(token, '?triggers=yes')).status).toBe(422);
+  });
+
   test('keeps its id across fetches, and has another one for every user, kind of user and question', async () => {
     const tenant = await makeTenant(api);
     const questions = [

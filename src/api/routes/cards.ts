@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Card } from '../../domain/cards.ts';
-import { queryInt } from '../../domain/pages.ts';
+import { queryBoolean, queryInt } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
 import { MAX_CARDS } from '../card-deck.ts';
 import { LOCALE } from '../card-tail.ts';
@@ -26,6 +26,9 @@ const listCards = operation({
     limit: queryInt(1, MAX_CARDS)
       .default(MAX_CARDS)
       .meta({ description: `How many at most, 1…${MAX_CARDS}` }),
+    triggers: queryBoolean.optional().meta({
+      description: 'Accepted and ignored: a later version returns cards with a trigger only with `true`',
+    }),
   }),
   status: 200,
   response: CardList,
