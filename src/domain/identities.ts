@@ -66,7 +66,7 @@ export const IdentityProfile = z
     app_version: z.string().nullable(),
     first_seen_at: TimestampOut.nullable().meta({ description: 'null when nothing came of it yet' }),
     last_seen_at: TimestampOut.nullable().meta({ description: 'Its last answer or message' }),
-    answer_count: z.int(),
+    answer_count: z.int().meta({ description: 'Counted up to 1,000' }),
     conversation_count: z.int(),
     status: z.literal('active'),
   })

@@ -22,6 +22,9 @@ export interface IdentityRow {
 /** Where an identity leaves itself: what the tenant said of it, its cards, its conversations. */
 const TRACES = ['identities', 'card_records', 'conversations'] as const;
 
+/** Up to how many answers of an identity are counted: a single user may have any number of them. */
+export const COUNTED_ANSWERS = 1000;
+
 export interface IdentityFilter {
   verified?: boolean | undefined;
   /** The beginning of the identity. */
@@ -53,7 +56,11 @@ export async function listIdentities(
   return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };
 }
 
-/** What is known of some identities, in their order, whether they left anything or not. */
+/**
+ * Returns what is known of some identities, in their order, whether they left anything or not.
+ *
+ * Looks at the `COUNTED_ANSWERS` answers of each that were received last, and at the first one.
+ */
 function describeIdentities(
   session: Pick<TenantStorage, 'query'>,
   tenantId: string,
@@ -63,15 +70,23 @@ function describeIdentities(
     `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
        coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,
        coalesce(profile.app_version, device.app_version) as app_version,
-       least(answered.first, talked.first) as first_seen_at, greatest(answered.last, talked.last) as last_seen_at,
+       least(earliest.received_at, talked.first) as first_seen_at, greatest(answered.last, talked.last) as last_seen_at,
        answered.count::int as answer_count, talked.count::int as conversation_count
      from unnest($2::text[], $3::boolean[]) with ordinality as who(identity, identity_verified, place)
      left join identities as profile on profile.tenant_id = $1 and profile.identity = who.identity
        and profile.identity_verified = who.identity_verified
      cross join lateral (
-       select count(*) as count, min(received_at) as first, max(stored_at) as last from answers
-       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+       select count(*) as count, max(stored_at) as last from (
+         select stored_at from answers
+         where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+         order by received_at desc, id desc limit ${COUNTED_ANSWERS}
+       ) as newest
      ) as answered
+     left join lateral (
+       select received_at from answers
+       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+       order by received_at, id limit 1
+     ) as earliest on true
      left join lateral (
        select metadata->>'locale' as locale, metadata->>'platform' as platform, metadata->>'app_version' as app_version
        from answers where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
@@ -125,9 +140,16 @@ async function lockProfile(session: Session, tenantId: string, owner: Owner): Pr
 }
 
 /**
- * Says something of an identity. `change` makes the new profile of the one before, and throws to leave it as it is; it
- * is given null where nothing is known of the identity. Two at once take turns.
+ * Changes the profile of an identity, and returns the new one. `change` makes it from the one before, and throws to leave
+ * it as it is; `read` gives it everything that is known of the identity, null for nothing. Concurrent changes take turns.
  */
+export const saveProfile = (
+  tenant: TenantStorage,
+  owner: Owner,
+  change: (profile: NewIdentity, read: () => Promise<IdentityRow | null>) => NewIdentity | Promise<NewIdentity>,
+): Promise<NewIdentity> => tenant.transaction(session => saveProfileIn(session, tenant.tenantId, owner, change));
+
+/** Changes the profile like `saveProfile`, given and returning everything that is known of the identity. */
 export const saveIdentity = (
   tenant: TenantStorage,
   owner: Owner,
@@ -135,21 +157,31 @@ export const saveIdentity = (
 ): Promise<IdentityRow> =>
   tenant.transaction(async session => {
     const { tenantId } = tenant;
-    // before anything is read: a profile that is not there can't be locked, and two might make it
-    await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `${tenantId} ${owner.verified} ${owner.identity}`,
-    ]);
-    const profile = await lockProfile(session, tenantId, owner);
-    const next = change(await readIdentity(session, tenantId, owner), profile);
-    await session.query(
-      `insert into identities values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
-       on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
-         locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
-         updated_at = excluded.updated_at`,
-      [
-        ...[tenantId, owner.identity, owner.verified],
-        ...[JSON.stringify(next.attributes), next.locale, next.platform, next.app_version],
-      ],
-    );
+    await saveProfileIn(session, tenantId, owner, async (profile, read) => change(await read(), profile));
     return (await describeIdentities(session, tenantId, [owner]))[0] as IdentityRow;
   });
+
+async function saveProfileIn(
+  session: Session,
+  tenantId: string,
+  owner: Owner,
+  change: Parameters<typeof saveProfile>[2],
+): Promise<NewIdentity> {
+  // before anything is read: a profile that is not there can't be locked, and two might make it
+  await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+    `${tenantId} ${owner.verified} ${owner.identity}`,
+  ]);
+  const profile = await lockProfile(session, tenantId, owner);
+  const next = await change(profile, () => readIdentity(session, tenantId, owner));
+  await session.query(
+    `insert into identities values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
+     on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
+       locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
+       updated_at = excluded.updated_at`,
+    [
+      ...[tenantId, owner.identity, owner.verified],
+      ...[JSON.stringify(next.attributes), next.locale, next.platform, next.app_version],
+    ],
+  );
+  return next;
+}

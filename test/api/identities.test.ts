@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createApi, createWorker, type TestReply, waitFor } from '../support/api.ts';
 import { anAnswer, answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
@@ -39,6 +40,29 @@ const unseen = {
 };
 
 describe('an identity', () => {
+  test('has its answers counted up to 1,000, with the first and the last of all', async () => {
+    const { tenant, ask } = await make();
+    const { id } = await publishQuestion(api, tenant);
+    await store(tenant, tenant.key.apiKey, anAnswer({ question_id: id, identity: 'user|42' }));
+    await api.database.query(
+      `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('id', gen_random_uuid(),
+         'received_at', received_at - number * interval '1 minute', 'stored_at', stored_at - number * interval '1 minute'))).*
+       from answers, generate_series(1, 5000) as number where tenant_id = $1`,
+      [tenant.uuid],
+    );
+    const [known] = await api.database.query<{ first: Date; last: Date }>(
+      'select min(received_at) as first, max(stored_at) as last from answers where tenant_id = $1',
+      [tenant.uuid],
+    );
+    const expected = {
+      answer_count: 1000,
+      first_seen_at: known?.first.toISOString(),
+      last_seen_at: known?.last.toISOString(),
+    };
+    expect((await ask('PUT', pathTo('user|42'), { attributes: { plan: 'pro' } })).body).toMatchObject(expected);
+    expect((await ask('GET', pathTo('user|42'))).body).toMatchObject(expected);
+  });
+
   test('is known from its answers and conversations, and by which device it answered last', async () => {
     const { tenant, ask } = await make();
     expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');
@@ -203,6 +227,19 @@ describe("what a user's own app says", () => {
     expect((await say(token, { attributes: { seats: null } })).body).toEqual({ attributes: { plan: 'pro' } });
     const known = await ask('GET', pathTo('user|42'));
     expect(known.body).toMatchObject({ attributes: { churn_risk: 'high', plan: 'pro' }, locale: 'de', verified: true });
+  });
+
+  test('is stored without a look at any answer', async () => {
+    const { tenant } = await make();
+    await allow(tenant, ['plan']);
+    const token = await tenant.sign('user|42');
+    await using closing = new AsyncDisposableStack();
+    const blocker = new Client({ connectionString: api.database.url });
+    await blocker.connect();
+    closing.defer(() => blocker.end());
+    await blocker.query('begin');
+    await blocker.query('lock table answers in access exclusive mode'); // a query of it would wait, and then fail
+    expect((await say(token, { attributes: { plan: 'pro' } })).status).toBe(200);
   });
 
   test('makes a user known who was not, within its own tenant', async () => {

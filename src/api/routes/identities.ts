@@ -12,7 +12,7 @@ import {
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
-import { findIdentity, type IdentityRow, listIdentities, saveIdentity } from '../../storage/identities.ts';
+import { findIdentity, type IdentityRow, listIdentities, saveIdentity, saveProfile } from '../../storage/identities.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { operation } from '../operation.ts';
 
@@ -146,11 +146,11 @@ const patchMyAttributes = operation({
     const tenant = storage.forTenant(caller.tenantId);
     const allowed = new Set((await findTenant(tenant))?.identity_attributes_allowed);
     refuseUnlisted(Object.keys(body.attributes), allowed);
-    const row = await saveIdentity(tenant, caller, (_, profile) => ({
+    const { attributes } = await saveProfile(tenant, caller, profile => ({
       ...profile,
       attributes: checkAttributes(patchAttributes(profile.attributes, body.attributes)),
     }));
-    return { attributes: Object.fromEntries(Object.entries(row.attributes).filter(([name]) => allowed.has(name))) };
+    return { attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => allowed.has(name))) };
   },
 });
 
