@@ -238,6 +238,7 @@ export const AnswerEntity = defineEntity({
     clock_skew_ms: p.bigint().nullable(),
     tags: textArray(),
     revised_from: json<object>().nullable(),
+    once_per_card: p.boolean().default(false),
     received_at: moment(),
     stored_at: moment(),
     updated_at: moment(),
@@ -280,7 +281,7 @@ export const DeletedAnswerEntity = defineEntity({
     deleted_at: moment(),
     expired: p.boolean().default(false),
   },
-  indexes: [saidInSql('deleted_answers_newest')],
+  indexes: [saidInSql('deleted_answers_newest'), saidInSql('deleted_answers_expired')],
 });
 
 export const CardRecordEntity = defineEntity({
@@ -294,6 +295,9 @@ export const CardRecordEntity = defineEntity({
     shown_at: moment(),
     dismissed_at: moment().nullable(),
     answered_at: moment().nullable(),
+    counted_answer_id: uuid().nullable(),
+    counted_completed: p.boolean().default(false),
+    counted_before: uuid().nullable(),
   },
 });
 
@@ -343,6 +347,7 @@ export const ConversationEntity = defineEntity({
     tags: textArray(),
     source_type: text(),
     client_message_id: text().nullable(),
+    started_by: text().default(''),
     last_seq: int(),
     last_note_seq: int(),
     last_preview: text(),
@@ -375,8 +380,8 @@ export const ConversationEntity = defineEntity({
   ],
   uniques: [
     {
-      name: 'conversations_client_id',
-      properties: ['tenant_id', 'identity', 'identity_verified', 'source_type', 'client_message_id'],
+      name: 'conversations_starter_client_id',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'source_type', 'started_by', 'client_message_id'],
     },
   ],
 });
@@ -404,7 +409,10 @@ export const MessageEntity = defineEntity({
   indexes: [saidInSql('messages_words')],
   uniques: [
     { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
-    { name: 'messages_client_id', properties: ['tenant_id', 'conversation_id', 'author_type', 'client_message_id'] },
+    {
+      name: 'messages_author_client_id',
+      properties: ['tenant_id', 'conversation_id', 'author_type', 'author_id', 'client_message_id'],
+    },
   ],
 });
 

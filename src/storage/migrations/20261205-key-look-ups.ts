@@ -38,7 +38,7 @@ as 'select asked.place::int, s.id, a.id, a.email, a.name, s.created_at, s.last_s
       this.addSql(`revoke all on function ${name} from public`);
       this.addSql(`grant execute on function ${name} to ${role}`);
     }
-    this.addSql('insert into schema_state values (12, 1)');
+    this.addSql('insert into schema_state values (14, 1)');
   }
 
   override down(): void {

@@ -10,6 +10,9 @@ import { LastingKeys } from './20261129-lasting-keys.ts';
 import { DeletedTenants } from './20261130-deleted-tenants.ts';
 import { CardRecordRoom } from './20261201-card-record-room.ts';
 import { KeyLookUps } from './20261205-key-look-ups.ts';
+import { CountedAnswers } from './20261206-counted-answers.ts';
+import { MessageAuthors } from './20261206-message-authors.ts';
+import { OpenWrites } from './20261206-open-writes.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -25,7 +28,10 @@ export const MIGRATIONS = [
   { name: '20261130-deleted-tenants', class: DeletedTenants },
   { name: '20261201-card-record-room', class: CardRecordRoom },
   { name: '20261205-key-look-ups', class: KeyLookUps },
+  { name: '20261206-counted-answers', class: CountedAnswers },
+  { name: '20261206-message-authors', class: MessageAuthors },
+  { name: '20261206-open-writes', class: OpenWrites },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 12;
+export const NEEDED_SCHEMA = 17;
