@@ -69,6 +69,14 @@ export function createMetrics(role: string) {
     jobRetries: counter('parley_job_retries_total', 'Tries of a job that failed and are made again', ['queue']),
     jobsStalled: counter('parley_jobs_stalled_total', 'Jobs taken over from a worker that went silent', ['queue']),
     expired: counter('parley_expired_total', 'Deleted because their tenant keeps them no longer', ['kind']),
+    databaseClockSkew: gauge(
+      'parley_database_clock_skew_seconds',
+      "PostgreSQL's clock minus this worker's, as of the last retention run (every 10 minutes)",
+    ),
+    oldestOpenWrite: gauge(
+      'parley_oldest_open_write_seconds',
+      'Age of the oldest open transaction that has written; incremental reads (updated_since) end before it',
+    ),
     workerBatchRows: histogram('parley_worker_batch_rows', 'Answers stored in one transaction', BATCH_ROWS),
     canaryInterval: gauge('parley_canary_interval_seconds', 'Time between two canaries; absent when none is sent'),
     canaryDelay: gauge('parley_canary_delay_seconds', 'From sending the last canary to finding its row'),

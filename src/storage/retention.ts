@@ -1,17 +1,30 @@
 import type { Storage } from './orm.ts';
 
-/** How many answers, and how many conversations, one statement deletes at most. */
+/** Maximum number of answers, conversations and tombstones that one statement deletes. */
 const ANSWERS_AT_ONCE = 500;
 const CONVERSATIONS_AT_ONCE = 100;
-/** With how many messages; a single conversation may have more. */
+const TOMBSTONES_AT_ONCE = 1000;
+/** Maximum number of their messages; a single conversation may have more. */
 const MESSAGES_AT_ONCE = 5000;
+/** How long the id of an expired answer stays taken: three times as long as the outboxes of our clients keep an answer. */
+export const TOMBSTONE_DAYS = 90;
 
-/** The tenants that keep something for a time only. For the worker, as the rest here. */
+/** Returns the tenants that keep something for a limited time. For the worker, like everything here. */
 export const listTenantsWithRetention = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select tenants_with_retention() as id')).map(({ id }) => id);
 
-/** Deletes what a tenant has kept long enough, at most a batch of it; gives how much it was. */
-export type Expire = (storage: Storage, tenantId: string) => Promise<number>;
+/** Returns the database's clock. */
+export const readDatabaseClock = async (storage: Storage): Promise<Date> => {
+  const [row] = await storage.query<{ now: Date }>('select clock_timestamp() as now');
+  return row?.now as Date;
+};
+
+/**
+ * Deletes what a tenant has kept long enough, at most a batch of it, and returns how much.
+ *
+ * `now` is the worker's clock. The age of a row is judged by the earlier of it and the database's clock.
+ */
+export type Expire = (storage: Storage, tenantId: string, now: Date) => Promise<number>;
 
 const count = async (storage: Storage, call: string, params: unknown[]): Promise<number> =>
   (await storage.query<{ count: number }>(`select ${call} as count`, params))[0]?.count ?? 0;
@@ -19,12 +32,32 @@ const count = async (storage: Storage, call: string, params: unknown[]): Promise
 /**
  * Deletes the oldest answers beyond the tenant's retention, stored or in quarantine.
  *
- * Their ids stay taken. They go on to count in the results of their questions, which from then on are not counted anew
- * for those days (`results_fixed_before`).
+ * Their ids stay taken for another `TOMBSTONE_DAYS`. They go on counting in the results of their questions, whose days up
+ * to there are not recounted from then on (`results_fixed_before`).
  */
-export const expireAnswers: Expire = (storage, tenantId) =>
-  count(storage, 'expire_answers($1, $2)', [tenantId, ANSWERS_AT_ONCE]);
+export const expireAnswers: Expire = (storage, tenantId, now) =>
+  count(storage, 'expire_answers($1, $2, $3)', [tenantId, ANSWERS_AT_ONCE, now]);
 
 /** Deletes the oldest resolved conversations beyond the tenant's retention, with their messages. */
-export const expireConversations: Expire = (storage, tenantId) =>
-  count(storage, 'expire_conversations($1, $2, $3)', [tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE]);
+export const expireConversations: Expire = (storage, tenantId, now) =>
+  count(storage, 'expire_conversations($1, $2, $3, $4)', [tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now]);
+
+/**
+ * Deletes the ids of answers that expired more than `TOMBSTONE_DAYS` ago, at most a batch, and returns how many.
+ *
+ * The ids of answers that the team deleted stay taken for good.
+ */
+export async function forgetExpiredAnswers(storage: Storage, now: Date): Promise<number> {
+  const [row] = await storage.query<{ count: number }>(
+    `with forgotten as (
+       delete from deleted_answers where expired and (tenant_id, id) in (
+         select tenant_id, id from deleted_answers
+         where expired and deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by deleted_at limit $3 for update skip locked
+       ) returning 1
+     )
+     select count(*)::int as count from forgotten`,
+    [now, TOMBSTONE_DAYS, TOMBSTONES_AT_ONCE],
+  );
+  return row?.count ?? 0;
+}

@@ -2,13 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
-import { type Expire, expireAnswers, expireConversations, listTenantsWithRetention } from '../storage/retention.ts';
+import {
+  type Expire,
+  expireAnswers,
+  expireConversations,
+  forgetExpiredAnswers,
+  listTenantsWithRetention,
+  readDatabaseClock,
+} from '../storage/retention.ts';
 import { eraseDeleted } from './erasure.ts';
 
 /** How often it is looked for what was kept long enough. */
 const EVERY_MS = 10 * 60_000;
 /** Between two batches, so that the answers which arrive meanwhile find the database free. */
 const PAUSE_MS = 100;
+
+/** Maximum difference between the clocks of the database and of this process; beyond it, neither is trusted. */
+const MAX_SKEW_MS = 5 * 60_000;
 
 /** What can be kept for a time only, as the metric names it. */
 const EXPIRY: Record<string, Expire> = { answers: expireAnswers, conversations: expireConversations };
@@ -18,6 +28,8 @@ interface RetentionDeps {
   metrics: Metrics;
   log: Log;
   signal: AbortSignal;
+  /** This process's clock. */
+  now?: () => Date;
 }
 
 /**
@@ -37,15 +49,21 @@ export async function keepRetention(deps: RetentionDeps): Promise<void> {
   }
 }
 
-/** Deletes all that has been kept long enough: batch by batch, one of each kind and tenant in turn. */
-export async function deleteExpired({ storage, metrics, signal }: Omit<RetentionDeps, 'log'>): Promise<void> {
+/**
+ * Deletes all that has been kept long enough: batch by batch, one of each kind and tenant in turn, and then the ids of
+ * answers that expired long ago.
+ *
+ * Deletes nothing while the clocks differ, since one of them may have jumped ahead, and a deletion cannot be undone.
+ */
+export async function deleteExpired({ storage, metrics, log, signal, now = () => new Date() }: RetentionDeps) {
+  if (!(await clocksAgree({ storage, metrics, log, now }))) return;
   const tenants = await listTenantsWithRetention(storage);
   let left = tenants.flatMap(tenantId => Object.entries(EXPIRY).map(([kind, expire]) => ({ tenantId, kind, expire })));
   while (left.length > 0 && !signal.aborted) {
     const more: typeof left = [];
     for (const one of left) {
       if (signal.aborted) return;
-      const deleted = await one.expire(storage, one.tenantId);
+      const deleted = await one.expire(storage, one.tenantId, now());
       if (deleted === 0) continue;
       metrics.expired.inc({ kind: one.kind }, deleted);
       more.push(one);
@@ -53,6 +71,20 @@ export async function deleteExpired({ storage, metrics, signal }: Omit<Retention
     }
     left = more;
   }
+  while (!signal.aborted && (await forgetExpiredAnswers(storage, now())) > 0) await pause(PAUSE_MS, signal);
+}
+
+type ClockDeps = Required<Pick<RetentionDeps, 'storage' | 'metrics' | 'log' | 'now'>>;
+
+async function clocksAgree({ storage, metrics, log, now }: ClockDeps): Promise<boolean> {
+  const skewMs = (await readDatabaseClock(storage)).getTime() - now().getTime();
+  metrics.databaseClockSkew.set(skewMs / 1000);
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return true;
+  log.error(
+    { skew_s: Math.round(skewMs / 1000) },
+    'retention is paused: the clocks of PostgreSQL and of this worker differ by more than 5 minutes',
+  );
+  return false;
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

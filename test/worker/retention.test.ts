@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { listDayCounts, rebuildResults } from '../../src/storage/results.ts';
+import { expireAnswers } from '../../src/storage/retention.ts';
 import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
 import { deleteExpired } from '../../src/worker/retention.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
@@ -42,10 +43,9 @@ const retain = (retention: { answers_days?: number | null; conversations_days?: 
     [of.uuid, retention.answers_days ?? null, retention.conversations_days ?? null],
   );
 
-/** Deletes what is due, and gives how much of each kind the metric counted. */
-async function expire(): Promise<Record<string, number>> {
-  const metrics = createMetrics('work');
-  await deleteExpired({ storage: worker, metrics, signal: new AbortController().signal });
+/** Deletes what is due by a worker's clock, and gives how much of each kind the metric counted. */
+async function expire(now = () => new Date(), metrics = createMetrics('work')): Promise<Record<string, number>> {
+  await deleteExpired({ storage: worker, metrics, log, signal: new AbortController().signal, now });
   return Object.fromEntries((await metrics.expired.get()).values.map(({ labels, value }) => [labels.kind, value]));
 }
 
@@ -132,6 +132,49 @@ describe('answers', () => {
     expect(await api.database.query('select from vanished_answers where tenant_id = $1', [tenant.uuid])).toEqual([]);
     const rows = await api.database.query('select expired from deleted_answers where tenant_id = $1', [tenant.uuid]);
     expect(rows).toEqual([{ expired: true }, { expired: true }]);
+  });
+
+  test('stay while the clocks of the database and of the worker differ by more than 5 minutes', async () => {
+    await store(100);
+    await retain({ answers_days: 30 });
+    for (const offset of [-365 * DAY_MS, -6 * 60_000, 6 * 60_000]) {
+      const metrics = createMetrics('work');
+      expect(await expire(() => new Date(Date.now() + offset), metrics)).toEqual({});
+      const skew = (await metrics.databaseClockSkew.get()).values[0]?.value;
+      expect(Math.abs((skew as number) + offset / 1000)).toBeLessThan(60);
+    }
+    expect(await expire(() => new Date(Date.now() - 4 * 60_000))).toEqual({ answers: 1 });
+  });
+
+  test('are aged by the earlier of the two clocks, when one jumps in the middle of a run', async () => {
+    await store(31);
+    await retain({ answers_days: 30 });
+    expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() - 2 * DAY_MS))).toBe(0); // the database is ahead
+    await store(29);
+    expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() + 2 * DAY_MS))).toBe(1); // the worker is ahead
+  });
+
+  test('that went leave their ids for 90 days; those of answers that the team deleted stay taken for good', async () => {
+    const put = (count: number, ago: string, expired: boolean) =>
+      api.database.query(
+        `insert into deleted_answers select $1, gen_random_uuid(), now() - $2::interval, $3
+         from generate_series(1, $4::int)`,
+        [tenant.uuid, ago, expired, count],
+      );
+    await put(2500, '91 days', true);
+    await put(3, '89 days', true);
+    await put(2, '4000 days', false);
+    await expire(() => new Date(Date.now() - 365 * DAY_MS));
+    expect(await idsIn('deleted_answers')).toHaveLength(2505);
+    await expire();
+    const left = await api.database.query(
+      'select expired, count(*)::int as count from deleted_answers where tenant_id = $1 group by 1 order by 1',
+      [tenant.uuid],
+    );
+    expect(left).toEqual([
+      { expired: false, count: 2 },
+      { expired: true, count: 3 },
+    ]);
   });
 
   test('are deleted once by many workers at a time', async () => {
