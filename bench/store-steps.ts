@@ -46,6 +46,7 @@ export function makeAnswers(users: User[], count: number): AcceptedAnswer[] {
       content_hash: randomBytes(32).toString('base64url'),
       clock_skew_ms: 12,
       received_at: now,
+      once_per_card: true,
     };
   });
 }

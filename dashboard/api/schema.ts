@@ -35,7 +35,7 @@ export interface Schemas {
   Card: { id: string; question_id: string; question_version: number; kind: "question"; steps: ({ key: string; type: "nps" | "csat" | "ces" | "rating" | "thumbs" | "single_choice" | "multi_choice" | "text" | "date" | "consent" | "statement"; title: string; description: string; config: Record<string, unknown>; required: boolean; show_if: null })[]; locale: string; priority: number; expires_at: null; reply: null };
   Receipts: { results: Schemas["Receipt"][] };
   Receipt: { id: string | null; revision: number | null; status: "accepted" | "duplicate" | "superseded" | "rejected"; code?: "validation-failed" | "invalid-value" | "unknown-card" | "question-closed" | "revision-conflict" | "answer-deleted"; detail?: string; pointer?: string };
-  Answer: { id: string; revision: number; card_id: string; question_id: string; question_version: number; state: "seen" | "dismissed" | "partial" | "completed"; values: Record<string, unknown>; comment: string | null; displayed_at: string | null; answered_at: string | null; duration_ms: number | null; metadata: Record<string, unknown>; identity: string; identity_verified: boolean; received_at: string; stored_at: string; updated_at: string; clock_skew_ms: number | null; tags: string[]; status: "stored" };
+  Answer: { id: string; revision: number; card_id: string; question_id: string; question_version: number; state: "seen" | "dismissed" | "partial" | "completed"; values: Record<string, unknown>; comment: string | null; displayed_at: string | null; answered_at: string | null; duration_ms: number | null; metadata: Record<string, unknown>; identity: string; identity_verified: boolean; received_at: string; stored_at: string; updated_at: string; clock_skew_ms: number | null; tags: string[]; counted: boolean; status: "stored" };
   AnswerStatus: { id: string; state: "seen" | "dismissed" | "partial" | "completed"; status: "stored" };
   PublicToken: { access_token: string; token_type: "Bearer"; expires_in: 3600 };
   Inspection: { valid: boolean; code: string | null; detail: string; header: Record<string, unknown> | null; claims: Record<string, unknown> | null; key_kind: "server" | "public" | null };
@@ -74,7 +74,7 @@ export interface Schemas {
 
 /** Every operation, by method and path. */
 export interface Operations {
-  'GET /v1/cards': { params: {  }; query: { locale?: string; platform?: string; app_version?: string; limit?: number }; body: undefined; response: Schemas["CardList"] };
+  'GET /v1/cards': { params: {  }; query: { locale?: string; platform?: string; app_version?: string; limit?: number; triggers?: "true" | "false" }; body: undefined; response: Schemas["CardList"] };
   'GET /v1/answers': { params: {  }; query: { limit?: number; cursor?: string; question_id?: string; state?: "seen" | "dismissed" | "partial" | "completed"; identity?: string; verified?: "true" | "false"; version?: number; tag?: string; written?: "true"; q?: string; updated_since?: string }; body: undefined; response: { data: Schemas["Answer"][]; has_more: boolean; next_cursor: string | null } };
   'POST /v1/answers': { params: {  }; query: {  }; body: Schemas["NewAnswers"]; response: Schemas["Receipts"] };
   'GET /v1/answers/{id}': { params: { id: string }; query: {  }; body: undefined; response: Schemas["Answer"] | Schemas["AnswerStatus"] };

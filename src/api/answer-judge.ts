@@ -9,12 +9,13 @@ import {
   type Receipt,
   type Rejection,
 } from '../domain/answers.ts';
+import { countsOncePerCard } from '../domain/cards.ts';
 import { describeIssues } from '../domain/validation.ts';
 import type { Caches } from '../platform/caches.ts';
 import type { NamedVersion } from '../storage/questions.ts';
 import { type KeyCaller, type UserCaller, userName } from './authentication/caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
-import type { Catalog, TenantCatalog } from './catalog.ts';
+import type { Catalog, QuestionTerms, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';
 
 /** Who sends answers: a user, or a server for many. */
@@ -174,7 +175,7 @@ function acceptItem(
     throw new Rejected('answer-deleted', 'The answer was deleted; its id stays taken.', '/id');
   const owner = ownerOf(answer, caller);
   const cardId = checkCard(answer, caller, owner, cardIds);
-  checkQuestion(answer, tenant, stamp.receivedAt);
+  const terms = checkQuestion(answer, tenant, stamp.receivedAt);
   const accepted: AcceptedAnswer = {
     tenant_id: caller.tenantId,
     id: answer.id,
@@ -197,6 +198,7 @@ function acceptItem(
     key_id: caller.keyId,
     ...(caller.keyOverlapUntil === undefined ? {} : { key_overlap_until: caller.keyOverlapUntil }),
   };
+  if (caller.kind !== 'api-key' && countsOncePerCard(terms)) accepted.once_per_card = true;
   accepted.content_hash = contentHash(accepted);
   return accepted;
 }
@@ -229,7 +231,8 @@ function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds:
   return expected;
 }
 
-function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): void {
+/** The question of an answer; throws when it does not take the answer. */
+function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): QuestionTerms {
   const question = tenant.questions.get(answer.question_id);
   if (!question) throw new Rejected('unknown-card', 'There is no such published question.', '/question_id');
   const rules = tenant.rulesOf(answer.question_id, answer.question_version);
@@ -246,6 +249,7 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
     );
   const fault = judgeContent(rules, answer);
   if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
+  return question;
 }
 
 /** The fields of a record in the order of their names, by code units: 27 at most, of which a sort would make more garbage than they are. */

@@ -30,6 +30,8 @@ export interface LiveQuestion {
 export interface QuestionTerms {
   /** The present version. Every version from 1 on exists. */
   version: number;
+  /** How often its card may return to one user. */
+  repeat: Frequency['repeat'];
   closedAt: Date | null;
   /** The rules of the present version; absent once the question takes no more answers. */
   rules: AnswerRules | undefined;
@@ -253,8 +255,9 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
   };
 }
 
-const termsOf = ({ version, type, config, closed_at }: QuestionTermsRow): QuestionTerms => ({
+const termsOf = ({ version, type, config, repeat, closed_at }: QuestionTermsRow): QuestionTerms => ({
   version,
+  repeat,
   closedAt: closed_at,
   rules: config ? answerRules({ type, config }) : undefined,
 });

@@ -12,6 +12,9 @@ export const CLOSED_GRACE_DAYS = 7;
 export const AnswerState = z.enum(['seen', 'dismissed', 'partial', 'completed']);
 export type AnswerState = z.infer<typeof AnswerState>;
 
+/** Whether an answer in this state has been given, in part or as a whole, and not just shown or dismissed. */
+export const isAnswered = (state: AnswerState): boolean => state === 'partial' || state === 'completed';
+
 const MetadataText = text(256);
 const KNOWN_METADATA = ['platform', 'os_version', 'app_version', 'sdk', 'device_model', 'locale', 'screen'];
 
@@ -112,6 +115,10 @@ export const Answer = z
     updated_at: TimestampOut,
     clock_skew_ms: z.int().nullable().meta({ description: "How far the device's clock is ahead of Parley's" }),
     tags: z.array(z.string()),
+    counted: z.boolean().meta({
+      description:
+        '`false` while another answer to the same card is counted in the results: the first `completed`, until there is one the first `partial`. Its view still counts as a display',
+    }),
     status: z.literal('stored'),
   })
   .meta({ id: 'Answer' });
@@ -142,6 +149,11 @@ export const AcceptedAnswer = z.object({
   key_overlap_until: z.string().optional(),
   /** The quarantine entry that this sync comes from, when it is sent a second time. */
   replay_of: z.uuid().optional(),
+  /**
+   * Whether only one answer to the card is counted. Absent, the answer is always counted: those of an API key, those to a
+   * question with `repeat: always`, and those accepted by a version that did not send this field.
+   */
+  once_per_card: z.boolean().optional(),
 });
 export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
 

@@ -56,6 +56,13 @@ export function isDue({ frequency }: Candidate, record: CardRecord | undefined, 
 }
 
 /**
+ * Whether only one answer to a card of the question is counted in its results.
+ *
+ * A frequency with periods would need the period in the answer's job as well: one answer is counted in each.
+ */
+export const countsOncePerCard = ({ repeat }: Pick<Frequency, 'repeat'>): boolean => repeat !== 'always';
+
+/**
  * The questions that one identity sees now, of those given in order of priority.
  *
  * Questions under the tenant's cooldown share one place, and only while no *other* question of them was shown within

@@ -1,4 +1,4 @@
-import type { AnswerState } from './answers.ts';
+import { type AnswerState, isAnswered } from './answers.ts';
 
 /** What the results of its question count of one stored answer. */
 export interface Counted {
@@ -11,6 +11,10 @@ export interface Counted {
   /** Whether the user wrote something: a comment, a text, or the words of "other". */
   written: boolean;
 }
+
+/** What an answer adds to the results while another answer to its card is counted: a view without a value. */
+export const asView = (counted: Counted): Counted =>
+  isAnswered(counted.state) ? { ...counted, state: 'seen', value: undefined, written: false } : counted;
 
 /** How many places `Counts.scores` has: the values 0…10. */
 export const SCORE_PLACES = 11;
@@ -59,7 +63,7 @@ function chosenIn(value: unknown): Set<string> {
 export function count(counts: Counts, { state, value, written }: Counted, by: 1 | -1): void {
   counts[state] += by;
   if (written) counts.written += by;
-  if (state !== 'partial' && state !== 'completed') return;
+  if (!isAnswered(state)) return;
   const place = scorePlace(value);
   if (place !== undefined) counts.scores[place] = (counts.scores[place] ?? 0) + by;
   for (const id of chosenIn(value)) counts.choices.set(id, (counts.choices.get(id) ?? 0) + by);

@@ -1,12 +1,22 @@
 import { type AcceptedAnswer, type AnswerState, compareSyncs, type Rejection } from '../domain/answers.ts';
 import { type ApiKeyTimes, explainLateUse } from '../domain/api-keys.ts';
-import type { Counted } from '../domain/counts.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { findKeyTimes } from './api-keys.ts';
+import { upsertCardRecords } from './card-records.ts';
+import {
+  type CountedRow,
+  changesByDeletion,
+  changesBySyncs,
+  IS_COUNTED,
+  lockPlace,
+  STORED_ROW,
+  type StoredRow,
+  type StoredSync,
+} from './counted-answers.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { COUNTED, type CountChange, type CountedAnswer, countAnswers } from './results.ts';
+import { COUNTED, countAnswers } from './results.ts';
 import { createWhere, likeContains, unnest } from './sql.ts';
 import type { Session } from './transaction.ts';
 
@@ -27,13 +37,14 @@ export interface AnswerRow {
   metadata: Record<string, unknown>;
   clock_skew_ms: string | null;
   tags: string[];
+  /** False while another answer to the same card is counted in the results. */
+  counted: boolean;
   received_at: Date;
   stored_at: Date;
   updated_at: Date;
 }
 
-const COLUMNS =
-  'id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at';
+const COLUMNS = `id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at, ${IS_COUNTED} as counted`;
 
 /* ——— the worker's side: what became durable in the queue becomes rows ——— */
 
@@ -76,9 +87,8 @@ interface Conflict {
 }
 
 interface Settled {
-  stored: AcceptedAnswer[];
-  /** What the results gain and lose by what was stored. */
-  counted: CountChange[];
+  /** In the order in which they arrived. */
+  stored: StoredSync[];
   repeated: AcceptedAnswer[];
   conflicts: Conflict[];
 }
@@ -101,6 +111,7 @@ const STATEMENT_COLUMNS = {
   metadata: 'jsonb',
   content_hash: 'text',
   clock_skew_ms: 'bigint',
+  once_per_card: 'boolean',
   received_at: 'timestamptz',
 } as const;
 
@@ -110,6 +121,7 @@ const MAX_DETAIL = 1000;
 const INSERTED = Object.keys(STATEMENT_COLUMNS)
   .map(name => `"${name}"`)
   .join(', ');
+const SELECTED = INSERTED.replace('"once_per_card"', 'coalesce(once_per_card, false)');
 const OVERWRITTEN = [
   'question_version',
   'revision',
@@ -122,6 +134,7 @@ const OVERWRITTEN = [
   'metadata',
   'content_hash',
   'clock_skew_ms',
+  'once_per_card',
   'stored_at',
   'updated_at',
 ].map(name => `${name} = excluded.${name}`);
@@ -147,16 +160,17 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const { storable, refused } = sortOut(answers, keys, unstorable);
     const settled = await upsertAnswers(session, storable);
     settled.conflicts.push(...refused);
-    const replayed = await removeReplayed(session, settled);
-    const [removed] = await Promise.all([
-      removeDeleted(session, settled.stored),
-      upsertCardRecords(session, settled.stored),
-      quarantine(session, settled.conflicts),
-      countAnswers(session, settled.counted),
-      addToTotals(session, settled, replayed),
-    ]);
-    await countAnswers(session, removed); // hardly ever any: those that were deleted in this very moment
     const { stored, conflicts } = settled;
+    const synced = stored.map(({ answer }) => answer);
+    const replayed = await removeReplayed(session, settled);
+    const [removed, places] = await Promise.all([
+      removeDeleted(session, synced),
+      upsertCardRecords(session, synced),
+      quarantine(session, conflicts),
+    ]);
+    const changes = await changesBySyncs(session, stored, places);
+    changes.push(...(await changesByDeletion(session, removed)));
+    await Promise.all([countAnswers(session, changes), addToTotals(session, settled, replayed)]);
     const repeated = settled.repeated.length + arrived.length - answers.length;
     return { stored: stored.length, repeated, quarantined: conflicts.length };
   });
@@ -260,7 +274,10 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
   try {
     await storage.transaction(async session => {
       const { stored } = await upsertAnswers(session, answers);
-      await upsertCardRecords(session, stored);
+      await upsertCardRecords(
+        session,
+        stored.map(({ answer }) => answer),
+      );
       throw new Rehearsed();
     });
   } catch (error) {
@@ -283,9 +300,17 @@ function inTurns(answers: AcceptedAnswer[]): AcceptedAnswer[][] {
 }
 
 async function upsertAnswers(session: Session, answers: AcceptedAnswer[]): Promise<Settled> {
-  const settled: Settled = { stored: [], counted: [], repeated: [], conflicts: [] };
-  for (const turn of inTurns(answers)) await upsertTurn(session, turn, settled);
+  const settled: Settled = { stored: [], repeated: [], conflicts: [] };
+  const turns = inTurns(answers);
+  for (const turn of turns) await upsertTurn(session, turn, settled);
+  if (turns.length > 1) sortByArrival(settled.stored, answers);
   return settled;
+}
+
+function sortByArrival(stored: StoredSync[], arrived: readonly AcceptedAnswer[]): void {
+  const places = new Map(arrived.map((answer, place) => [answer, place]));
+  const placeOf = ({ answer }: StoredSync) => places.get(answer) as number;
+  stored.sort((one, other) => placeOf(one) - placeOf(other));
 }
 
 const keyOf = (row: { tenant_id: string; id: string }): string => `${row.tenant_id}${row.id}`;
@@ -296,17 +321,14 @@ async function upsertTurn(session: Session, answers: AcceptedAnswer[], settled: 
   for (const answer of answers) {
     const revised = revisedFrom(answer);
     if (revised === undefined) others.push(answer);
-    else {
-      settled.stored.push(answer);
-      settled.counted.push(...changesBy(answer, revised));
-    }
+    else settled.stored.push({ answer, revisedFrom: revised });
   }
   if (others.length > 0) await settleOthers(session, others, settled);
 }
 
 /** How many rows were written, and one of these rows; none of them where there is nothing to say of any. */
 type Written = { count: number } & (
-  | { tenant_id: string; id: string; revised_from: Counted | null }
+  | { tenant_id: string; id: string; revised_from: CountedRow | null }
   | { tenant_id: null }
 );
 
@@ -321,7 +343,7 @@ async function writeTurn(session: Session, answers: AcceptedAnswer[]) {
   const rows = await session.query<Written>(
     `with written as (
        insert into answers (${INSERTED}, tags, stored_at, updated_at)
-       select incoming.*, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
+       select ${SELECTED}, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
        where not exists (select from deleted_answers gone where gone.tenant_id = incoming.tenant_id and gone.id = incoming.id)
        order by tenant_id, id
        on conflict (tenant_id, id) do update set ${OVERWRITTEN.join(', ')}, ${SUPERSEDED}
@@ -335,28 +357,15 @@ async function writeTurn(session: Session, answers: AcceptedAnswer[]) {
      left join written on revised_from is not null or total.count < $${incoming.params.length + 1}`,
     [...incoming.params, answers.length],
   );
-  const told = new Map<string, Counted | null>();
+  const told = new Map<string, CountedRow | null>();
   for (const row of rows) if (row.tenant_id !== null) told.set(keyOf(row), row.revised_from);
   const untold = rows[0]?.count === answers.length ? null : undefined;
   if (told.size === 0) return () => untold;
-  return (answer: AcceptedAnswer): Counted | null | undefined => {
+  return (answer: AcceptedAnswer): CountedRow | null | undefined => {
     const revisedFrom = told.get(keyOf(answer));
     return revisedFrom === undefined ? untold : revisedFrom;
   };
 }
-
-/** What a stored sync changes of the results; it counts on the day of the first receipt, whichever revision it is. */
-function changesBy(answer: AcceptedAnswer, revisedFrom: Counted | null): CountChange[] {
-  const { tenant_id, question_id, question_version, identity_verified, state, values, comment } = answer;
-  const whose = { tenant_id, question_id, identity_verified };
-  const value = values.main;
-  const written = isWritten(comment) || isWritten(value) || isWritten((value as { other_text?: unknown })?.other_text);
-  const day = revisedFrom?.day ?? answer.received_at.slice(0, 10);
-  const now: CountChange = { answer: { ...whose, day, question_version, state, value, written }, by: 1 };
-  return revisedFrom ? [{ answer: { ...whose, ...revisedFrom }, by: -1 }, now] : [now];
-}
-
-const isWritten = (text: unknown): boolean => typeof text === 'string' && text !== '';
 
 /** What became of the answers that changed no row: known already, deleted since, or at odds with what is stored. */
 async function settleOthers(session: Session, others: AcceptedAnswer[], settled: Settled): Promise<void> {
@@ -386,72 +395,23 @@ async function settleOthers(session: Session, others: AcceptedAnswer[], settled:
 }
 
 /** Undoes what a deletion in the same moment could not see: a deleted id stays deleted. */
-async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<CountChange[]> {
+async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<StoredRow[]> {
   if (stored.length === 0) return [];
   const wanted = unnest<AcceptedAnswer>(stored, { tenant_id: 'uuid', id: 'uuid' });
   // by itself the planner would look for all of them in `answers` first: a seventh of what storing costs PostgreSQL
-  const removed = await session.query<RemovedRow>(
+  return session.query<StoredRow>(
     `with gone as materialized (select tenant_id, id from deleted_answers join ${wanted.sql} using (tenant_id, id))
      delete from answers using gone where answers.tenant_id = gone.tenant_id and answers.id = gone.id
-     returning ${REMOVED}`,
+     returning ${STORED_ROW}`,
     wanted.params,
-  );
-  return removed.map(uncounted);
-}
-
-type RemovedRow = Omit<CountedAnswer, keyof Counted> & { counted: Counted };
-
-const REMOVED = `answers.tenant_id, answers.question_id, answers.identity_verified, ${COUNTED} as counted`;
-
-const uncounted = ({ counted, ...whose }: RemovedRow): CountChange => ({ answer: { ...whose, ...counted }, by: -1 });
-
-/**
- * When the card was shown by Parley's clock, in milliseconds since 1970: the device's time less its skew, never later than
- * the receipt.
- *
- * Never before 1970 either: two absurd clocks together may name a year that PostgreSQL does not have.
- */
-function shownAt({ displayed_at, clock_skew_ms }: AcceptedAnswer, receivedAt: number): number {
-  if (!displayed_at || clock_skew_ms === null) return receivedAt;
-  return Math.max(0, Math.min(receivedAt, Date.parse(displayed_at) - clock_skew_ms));
-}
-
-async function upsertCardRecords(session: Session, stored: AcceptedAnswer[]): Promise<void> {
-  if (stored.length === 0) return;
-  const rows = stored.map(answer => {
-    const { tenant_id, identity, identity_verified, question_id, state } = answer;
-    const receivedAt = Date.parse(answer.received_at);
-    return {
-      ...{ tenant_id, identity, identity_verified, question_id },
-      shown_at: shownAt(answer, receivedAt),
-      dismissed_at: state === 'dismissed' ? receivedAt : null,
-      answered_at: state === 'partial' || state === 'completed' ? receivedAt : null,
-    };
-  });
-  const incoming = unnest<(typeof rows)[number]>(rows, {
-    tenant_id: 'uuid',
-    identity: 'text',
-    identity_verified: 'boolean',
-    question_id: 'uuid',
-    shown_at: 'timestamptz',
-    dismissed_at: 'timestamptz',
-    answered_at: 'timestamptz',
-  });
-  await session.query(
-    `insert into card_records
-     select tenant_id, identity, identity_verified, question_id, max(shown_at), max(dismissed_at), max(answered_at)
-     from ${incoming.sql} group by 1, 2, 3, 4 order by 1, 2, 3, 4
-     on conflict (tenant_id, identity, identity_verified, question_id) do update set
-       shown_at = greatest(card_records.shown_at, excluded.shown_at),
-       dismissed_at = greatest(card_records.dismissed_at, excluded.dismissed_at),
-       answered_at = greatest(card_records.answered_at, excluded.answered_at)`,
-    incoming.params,
   );
 }
 
 /** Removes the quarantine entries whose replay was settled, and gives back one replay of each that was still there. */
 async function removeReplayed(session: Session, settled: Settled): Promise<Set<AcceptedAnswer>> {
-  const replays = [...settled.stored, ...settled.repeated].filter(answer => answer.replay_of);
+  const replays = [...settled.stored.map(({ answer }) => answer), ...settled.repeated].filter(
+    answer => answer.replay_of,
+  );
   if (replays.length === 0) return new Set();
   const rows = replays.map(answer => ({ tenant_id: answer.tenant_id, id: answer.replay_of }));
   const wanted = unnest<(typeof rows)[number]>(rows, { tenant_id: 'uuid', id: 'uuid' });
@@ -510,7 +470,7 @@ async function addToTotals(session: Session, settled: Settled, replayed: Set<Acc
     add(answer, total, 1);
     add(answer, 'quarantined', -1);
   };
-  for (const answer of settled.stored) count(answer, 'stored');
+  for (const { answer } of settled.stored) count(answer, 'stored');
   for (const answer of settled.repeated) count(answer, 'repeated');
   for (const { answer } of settled.conflicts) count(answer, 'quarantined');
   if (totals.size > 0) await addCounts(session, [...totals.values()]);
@@ -597,7 +557,9 @@ export const tagAnswer = (
   check: (answer: AnswerRow) => void,
 ): Promise<AnswerRow> =>
   tenant.transaction(async session => {
-    check(await lockAnswer(session, tenant, id));
+    const answer = await lockAnswer(session, tenant, id);
+    check(answer);
+    await lockPlace(session, { tenant_id: tenant.tenantId, ...answer }); // see `touch` in counted-answers.ts
     const rows = await session.query<AnswerRow>(
       `update answers set tags = $3, updated_at = clock_timestamp() where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
       [tenant.tenantId, id, tags],
@@ -605,7 +567,11 @@ export const tagAnswer = (
     return rows[0] as AnswerRow;
   });
 
-/** Deletes an answer, which no longer counts in its question's results; its id stays taken. `check` throws to keep it. */
+/**
+ * Deletes an answer, and takes it out of its question's results; its id stays taken. `check` throws to keep it.
+ *
+ * If it was the one of its card that is counted, the next one is counted instead.
+ */
 export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: AnswerRow) => void): Promise<void> =>
   tenant.transaction(async session => {
     check(await lockAnswer(session, tenant, id));
@@ -613,11 +579,11 @@ export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: 
       tenant.tenantId,
       id,
     ]);
-    const removed = await session.query<RemovedRow>(
-      `delete from answers where tenant_id = $1 and id = $2 returning ${REMOVED}`,
+    const removed = await session.query<StoredRow>(
+      `delete from answers where tenant_id = $1 and id = $2 returning ${STORED_ROW}`,
       [tenant.tenantId, id],
     );
-    await countAnswers(session, removed.map(uncounted));
+    await countAnswers(session, await changesByDeletion(session, removed));
   });
 
 /** Whether an answer is stored. */

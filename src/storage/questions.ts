@@ -204,6 +204,7 @@ export interface QuestionTermsRow {
   type: QuestionType;
   config: QuestionConfig | null;
   closed_at: Date | null;
+  repeat: Frequency['repeat'];
   ignore_cooldown: boolean;
 }
 
@@ -242,6 +243,7 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
     ),
     tenant.query<QuestionTermsRow>(
       `select id, version, type, case when ${TAKES_ANSWERS} then config - '{labels}'::text[] end as config, closed_at,
+         frequency->>'repeat' as repeat,
          coalesce((frequency->>'ignore_cooldown')::boolean, false) as ignore_cooldown
        from questions q where tenant_id = $1 and status <> 'draft'`,
       params,

@@ -18,13 +18,14 @@ export interface CountChange {
   by: 1 | -1;
 }
 
-/** How a row of `answers` counts, as JSON; what `Counted` says of an answer that is on its way. */
+/** `Counted` of a row of `answers`, as JSON, and whether the row competes with others for its card. */
 export const COUNTED = `jsonb_build_object(
   'day', (answers.received_at at time zone 'UTC')::date,
   'question_version', answers.question_version,
   'state', answers.state,
   'value', case when jsonb_typeof(answers."values"->'main') <> 'string' then answers."values"->'main' end,
-  'written', written_text(answers.comment, answers."values") is not null)`;
+  'written', written_text(answers.comment, answers."values") is not null,
+  'once_per_card', answers.once_per_card)`;
 
 const COUNTERS = ['seen', 'dismissed', 'partial', 'completed', 'written'] as const;
 

@@ -51,6 +51,59 @@ async function make(fields: Record<string, unknown> = {}) {
   return { tenant, question, token, card, key, answer };
 }
 
+describe('ballot stuffing', () => {
+  const resultsOf = async (key: string, id: string) =>
+    (await api.request('GET', `/v1/questions/${id}/results`, { as: key })).body;
+
+  test('is of no use: ten requests with a hundred answers to one card count once, and all are kept', async () => {
+    const { token, card, key, question } = await make();
+    const batches = Array.from({ length: 10 }, () =>
+      Array.from({ length: 100 }, () => answerTo(card, { values: { main: 10 } })),
+    );
+    for (const batch of batches) await results(token, batch);
+    await waitFor(async () => (await resultsOf(key, question.id)).displays === 1000);
+    expect(await resultsOf(key, question.id)).toMatchObject({
+      ...{ answered: 1, completed: 1, seen: 999 },
+      score: { value: 100, answers: 1 },
+    });
+    const first = batches[0]?.[0]?.id as string;
+    const counted = await Promise.all(batches.flatMap(batch => read(token, batch[0]?.id as string)));
+    expect(counted.map(({ body }) => [body.id, body.counted])).toEqual(
+      batches.map(batch => [batch[0]?.id, batch[0]?.id === first]),
+    );
+  });
+
+  test('is no matter of the id, the revision or the device of the answers', async () => {
+    const { tenant, card, key, question } = await make();
+    const tokens = [await tenant.sign('user|42'), await tenant.sign('user|42')] as const;
+    const open = answerTo(card, { state: 'partial', values: { main: 10 } });
+    await results(tokens[0], [open]);
+    await stored(key, open.id);
+    const done = answerTo(card, { values: { main: 0 } });
+    await results(tokens[1], [done]);
+    await stored(key, done.id);
+    await results(tokens[0], [{ ...open, revision: 2, state: 'completed' }]);
+    await stored(key, open.id, 2);
+    expect(await resultsOf(key, question.id)).toMatchObject({ displays: 2, answered: 1, score: { value: -100 } });
+  });
+
+  test('is what the team may do: answers by an API key, and to a question with `always`, are all counted', async () => {
+    const { token, card, key, question, answer } = await make();
+    const own = answerTo(card);
+    await results(token, [own]);
+    await stored(key, own.id);
+    const imported = [answer(), answer(), answer()];
+    await results(key, imported);
+    for (const { id } of imported) expect(await stored(key, id)).toMatchObject({ counted: true });
+    expect(await resultsOf(key, question.id)).toMatchObject({ displays: 4, answered: 4 });
+
+    const always = await make({ frequency: { repeat: 'always' } });
+    const many = [answerTo(always.card), answerTo(always.card)];
+    await results(always.token, many);
+    for (const { id } of many) expect(await stored(always.key, id)).toMatchObject({ counted: true });
+  });
+});
+
 describe('a sync of a card view', () => {
   test('comes back whole, with what the server adds', async () => {
     const { token, card, question } = await make();
@@ -76,6 +129,7 @@ describe('a sync of a card view', () => {
       updated_at: body.stored_at,
       clock_skew_ms: expect.any(Number),
       tags: [],
+      counted: true,
       status: 'stored',
     });
     expect(Math.abs(body.clock_skew_ms - 3_600_000)).toBeLessThan(60_000);

@@ -112,6 +112,8 @@ export interface Answer extends Required<Omit<NewAnswer, 'identity'>> {
   updated_at: string;
   clock_skew_ms: number | null;
   tags: string[];
+  /** False while another answer to the same card is counted in the results. Absent from servers before 0.2. */
+  counted?: boolean;
   status: 'stored';
 }
 

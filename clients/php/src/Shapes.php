@@ -63,6 +63,7 @@ namespace Parley;
  *     updated_at: string,
  *     clock_skew_ms: int|null,
  *     tags: list<string>,
+ *     counted?: bool,
  *     status: 'stored'
  * }
  * @phpstan-type AnswerQuery array{

@@ -31,6 +31,7 @@ const presentAnswer = (row: AnswerRow) => ({
   updated_at: row.updated_at,
   clock_skew_ms: row.clock_skew_ms === null ? null : Number(row.clock_skew_ms),
   tags: row.tags,
+  counted: row.counted,
   status: 'stored',
 });
 

@@ -115,6 +115,8 @@ class Answer(TypedDict):
     clock_skew_ms: int | None
     """How far the device's clock is ahead of Parley's."""
     tags: list[str]
+    counted: NotRequired[bool]
+    """False while another answer to the same card is counted in the results. Absent from servers before 0.2."""
     status: Literal["stored"]
 
 

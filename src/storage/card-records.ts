@@ -1,0 +1,133 @@
+import { type AcceptedAnswer, isAnswered } from '../domain/answers.ts';
+import type { RecordOwner } from './cards.ts';
+import { unnest } from './sql.ts';
+import type { Session } from './transaction.ts';
+
+/** The card of an answer: one for each identity and question. */
+export interface CardKey extends RecordOwner {
+  question_id: string;
+}
+
+/** Which answer to a card is counted, before and after a batch; null for none. */
+export interface CountedPlace extends CardKey {
+  before: string | null;
+  after: string | null;
+}
+
+/** `CardKey` as one text. */
+export const cardKeyOf = ({ tenant_id, identity_verified, question_id, identity }: CardKey): string =>
+  `${tenant_id}${question_id}${identity_verified}${identity}`;
+
+/** What the stored syncs of one batch say of one card. */
+interface CardChange extends CardKey {
+  shown_at: number;
+  dismissed_at: number | null;
+  answered_at: number | null;
+  /** The first answer that completes the card, or else the first that answers it in part. */
+  counted_answer_id: string | null;
+  counted_completed: boolean;
+}
+
+const COLUMNS = {
+  tenant_id: 'uuid',
+  identity: 'text',
+  identity_verified: 'boolean',
+  question_id: 'uuid',
+  shown_at: 'timestamptz',
+  dismissed_at: 'timestamptz',
+  answered_at: 'timestamptz',
+  counted_answer_id: 'uuid',
+  counted_completed: 'boolean',
+} as const;
+const NAMES = Object.keys(COLUMNS).join(', ');
+
+/**
+ * Updates the records of the cards of stored syncs, in the order in which they arrived, and returns for each card which
+ * answer is counted (by its `cardKeyOf`).
+ *
+ * The records are locked in the order of their key. Whoever changes which answer is counted, or reads it in order to
+ * count, holds this lock until the commit; answers are locked before their card.
+ */
+export async function upsertCardRecords(
+  session: Session,
+  stored: readonly AcceptedAnswer[],
+): Promise<Map<string, CountedPlace>> {
+  if (stored.length === 0) return new Map();
+  const changes = changesOf(stored);
+  const incoming = unnest<CardChange>([...changes.values()], COLUMNS);
+  const counted = await session.query<CountedPlace>(
+    `with written as (
+       insert into card_records as record (${NAMES})
+       select ${NAMES} from ${incoming.sql} order by 1, 2, 3, 4
+       on conflict (tenant_id, identity, identity_verified, question_id) do update set
+         shown_at = greatest(record.shown_at, excluded.shown_at),
+         dismissed_at = greatest(record.dismissed_at, excluded.dismissed_at),
+         answered_at = greatest(record.answered_at, excluded.answered_at),
+         counted_before = record.counted_answer_id,
+         counted_answer_id = case
+           when excluded.counted_completed and not record.counted_completed then excluded.counted_answer_id
+           else coalesce(record.counted_answer_id, excluded.counted_answer_id) end,
+         counted_completed = record.counted_completed or excluded.counted_completed
+       returning tenant_id, identity, identity_verified, question_id, counted_before, counted_answer_id
+     )
+     select tenant_id, identity, identity_verified, question_id, counted_before as before, counted_answer_id as after
+     from written where counted_before is not null`,
+    incoming.params,
+  );
+  const places = new Map<string, CountedPlace>();
+  for (const [key, { tenant_id, identity, identity_verified, question_id, counted_answer_id }] of changes)
+    places.set(key, { tenant_id, identity, identity_verified, question_id, before: null, after: counted_answer_id });
+  for (const place of counted) places.set(cardKeyOf(place), place);
+  return places;
+}
+
+function changesOf(stored: readonly AcceptedAnswer[]): Map<string, CardChange> {
+  const changes = new Map<string, CardChange>();
+  for (const answer of stored) {
+    const key = cardKeyOf(answer);
+    const change = changes.get(key);
+    const next = changeBy(answer);
+    changes.set(key, change ? merge(change, next) : next);
+  }
+  return changes;
+}
+
+function changeBy(answer: AcceptedAnswer): CardChange {
+  const { tenant_id, identity, identity_verified, question_id, state } = answer;
+  const receivedAt = Date.parse(answer.received_at);
+  const competes = answer.once_per_card === true && isAnswered(state);
+  return {
+    ...{ tenant_id, identity, identity_verified, question_id },
+    shown_at: shownAt(answer, receivedAt),
+    dismissed_at: state === 'dismissed' ? receivedAt : null,
+    answered_at: isAnswered(state) ? receivedAt : null,
+    counted_answer_id: competes ? answer.id : null,
+    counted_completed: competes && state === 'completed',
+  };
+}
+
+const latest = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other);
+
+function merge(first: CardChange, next: CardChange): CardChange {
+  const takesPlace = next.counted_completed && !first.counted_completed;
+  return {
+    ...first,
+    shown_at: Math.max(first.shown_at, next.shown_at),
+    dismissed_at: latest(first.dismissed_at, next.dismissed_at),
+    answered_at: latest(first.answered_at, next.answered_at),
+    counted_answer_id: takesPlace ? next.counted_answer_id : (first.counted_answer_id ?? next.counted_answer_id),
+    counted_completed: first.counted_completed || next.counted_completed,
+  };
+}
+
+/**
+ * When the card was shown by Parley's clock, in milliseconds since 1970: the device's time less its skew, never later than
+ * the receipt.
+ *
+ * Never before 1970 either: two absurd clocks together may name a year that PostgreSQL does not have.
+ */
+function shownAt({ displayed_at, clock_skew_ms }: AcceptedAnswer, receivedAt: number): number {
+  if (!displayed_at || clock_skew_ms === null) return receivedAt;
+  return Math.max(0, Math.min(receivedAt, Date.parse(displayed_at) - clock_skew_ms));
+}

@@ -1,0 +1,368 @@
+import fc from 'fast-check';
+import { v7 } from 'uuid';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type AcceptedAnswer, type AnswerState, isAnswered } from '../../src/domain/answers.ts';
+import { deleteAnswer, listAnswers, recordAnswers, tagAnswer } from '../../src/storage/answers.ts';
+import { rebuildResults } from '../../src/storage/results.ts';
+import { expireAnswers } from '../../src/storage/retention.ts';
+import { insertTenant } from '../../src/storage/tenants.ts';
+import { waitFor } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
+
+const database = await createDatabase();
+afterAll(() => database[Symbol.asyncDispose]());
+const worker = database.storage('parley_worker');
+const other = database.storage('parley_worker');
+const app = database.storage();
+
+const record = (...answers: AcceptedAnswer[]) => recordAnswers(worker, [{ flush: v7(), answers }]);
+
+/** Does the same with each, one after the other. */
+async function oneByOne<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
+  for (const item of items) await act(item);
+}
+
+/** A tenant with a question, and answers of one user to its card. */
+async function makeCard() {
+  const { id: tenant_id } = await insertTenant(app, 'Acme', new Date());
+  const question_id = v7();
+  await database.query(
+    `insert into questions (tenant_id, id, name, status, version, type, title, description, config, frequency,
+       allow_public, priority, created_at, updated_at)
+     values ($1, $2, 'x', 'live', 1, 'nps', 'x', '', '{}', '{}', false, 0, now(), now())`,
+    [tenant_id, question_id],
+  );
+  const tenant = app.forTenant(tenant_id);
+  return {
+    tenant,
+    answer: (fields: Partial<AcceptedAnswer> = {}) =>
+      anAcceptedAnswer({ tenant_id, question_id, once_per_card: true, ...fields }),
+    remove: (id: string) => deleteAnswer(tenant, id, () => undefined),
+    rows: async () => (await listAnswers(tenant, {}, 10_000, null)).rows,
+    /** The ids of the answers with a value that are counted. */
+    async counted() {
+      const { rows } = await listAnswers(tenant, {}, 10_000, null);
+      return rows.filter(row => row.counted && isAnswered(row.state)).map(({ id }) => id);
+    },
+    /** Sums of the results, as they are kept. */
+    async results() {
+      const [sum] = await database.query<Results>(
+        `select coalesce(sum(seen), 0)::int as seen, coalesce(sum(dismissed), 0)::int as dismissed,
+           coalesce(sum(partial), 0)::int as partial, coalesce(sum(completed), 0)::int as completed,
+           coalesce(sum(written), 0)::int as written,
+           (select coalesce(array_agg(sum order by place), '{}') from (
+              select place, sum(score)::int from question_results, unnest(scores) with ordinality as s(score, place)
+              where tenant_id = $1 group by place) as sums(place, sum)) as scores
+         from question_results where tenant_id = $1`,
+        [tenant_id],
+      );
+      return sum as Results;
+    },
+    rebuild: () => rebuildResults(tenant),
+  };
+}
+
+interface Results {
+  seen: number;
+  dismissed: number;
+  partial: number;
+  completed: number;
+  written: number;
+  scores: number[];
+}
+
+/** Only the score 9 was given, so many times. */
+const nines = (number: number): number[] => [0, 0, 0, 0, 0, 0, 0, 0, 0, number, 0];
+
+const partial = { state: 'partial', values: { main: 3 } } as const;
+
+describe('of the answers to one card', () => {
+  test('one is counted, however many are sent in however many batches; the views of all are displays', async () => {
+    const card = await makeCard();
+    const answers = Array.from({ length: 300 }, () => card.answer({ comment: 'again' }));
+    await record(...answers.slice(0, 100));
+    await record(...answers.slice(100, 200));
+    const lanes = [0, 1, 2, 3].map(lane => answers.slice(200 + lane * 25, 225 + lane * 25));
+    await Promise.all(lanes.map(lane => oneByOne(lane, answer => record(answer))));
+    expect(await card.counted()).toEqual([answers[0]?.id]);
+    expect(await card.rows()).toHaveLength(300);
+    const expected = { seen: 299, dismissed: 0, partial: 0, completed: 1, written: 1, scores: nines(1) };
+    expect(await card.results()).toEqual(expected);
+    await card.rebuild();
+    expect(await card.results()).toEqual(expected);
+  });
+
+  test('the first `partial` is counted until there is a `completed`, which takes its place and keeps it', async () => {
+    const card = await makeCard();
+    const [first, second, third, fourth] = [card.answer(partial), card.answer(partial), card.answer(), card.answer()];
+    await record(first);
+    await record(second);
+    expect(await card.counted()).toEqual([first.id]);
+    expect(await card.results()).toMatchObject({ seen: 1, partial: 1, completed: 0 });
+    await record(third);
+    expect(await card.counted()).toEqual([third.id]);
+    expect(await card.results()).toMatchObject({ seen: 2, partial: 0, completed: 1, scores: nines(1) });
+    await record({ ...first, revision: 2, state: 'completed' }, fourth);
+    expect(await card.counted()).toEqual([third.id]);
+    expect(await card.results()).toMatchObject({ seen: 3, partial: 0, completed: 1, scores: nines(1) });
+  });
+
+  test('the counted one is revised in its place', async () => {
+    const card = await makeCard();
+    const first = card.answer({ state: 'seen', values: {} });
+    await record(first);
+    await record({ ...first, ...partial, revision: 2 });
+    await record(
+      card.answer(partial),
+      { ...first, revision: 3, state: 'completed', values: { main: 9 } },
+      card.answer(),
+    );
+    expect(await card.counted()).toEqual([first.id]);
+    expect(await card.results()).toMatchObject({ seen: 2, partial: 0, completed: 1, scores: nines(1) });
+  });
+
+  test('all are counted where they do not compete: by an API key, with `always`, of the version before', async () => {
+    const card = await makeCard();
+    const { once_per_card: _, ...free } = card.answer();
+    const own = card.answer();
+    await record(...Array.from({ length: 5 }, () => ({ ...free, id: v7() })), own, card.answer());
+    expect(await card.counted()).toHaveLength(6);
+    expect(await card.results()).toMatchObject({ seen: 1, completed: 6, scores: nines(6) });
+  });
+
+  test('those of other users and other questions are counted too', async () => {
+    const card = await makeCard();
+    await record(
+      card.answer(),
+      card.answer({ identity: 'user|43' }),
+      card.answer({ identity_verified: false }),
+      card.answer({ question_id: v7() }),
+    );
+    expect(await card.counted()).toHaveLength(4);
+  });
+
+  test('the next is counted when the counted one is deleted: the first `completed`, or else the first `partial`', async () => {
+    const card = await makeCard();
+    const at = (minute: number, fields: Partial<AcceptedAnswer> = {}) =>
+      card.answer({ received_at: `2026-11-20T12:0${minute}:00.000Z`, ...fields });
+    const [first, second, third, fourth] = [at(1), at(2, partial), at(3), at(4)];
+    for (const answer of [first, second, third, fourth]) await record(answer);
+    for (const [gone, next] of [
+      [second, first],
+      [first, third],
+      [third, fourth],
+    ] as const) {
+      await card.remove(gone.id);
+      expect(await card.counted()).toEqual([next.id]);
+      expect(await card.results()).toMatchObject({ partial: 0, completed: 1, scores: nines(1) });
+    }
+    await record(at(5, partial));
+    await card.remove(fourth.id);
+    expect(await card.results()).toMatchObject({ seen: 0, partial: 1, completed: 0 });
+    const [last] = await card.counted();
+    await card.remove(last as string);
+    expect(await card.results()).toEqual({
+      ...{ seen: 0, dismissed: 0, partial: 0, completed: 0, written: 0 },
+      scores: nines(0),
+    });
+    const late = card.answer();
+    await record(late);
+    expect(await card.counted()).toEqual([late.id]);
+  });
+
+  test('an expired one goes on counting, and no other takes its place', async () => {
+    const card = await makeCard();
+    const old = card.answer({ ...partial, received_at: '2026-01-01T12:00:00.000Z' });
+    await record(old);
+    await card.tenant.query('update tenants set retention_answers_days = 30 where id = $1', [card.tenant.tenantId]);
+    expect(await expireAnswers(worker, card.tenant.tenantId, new Date())).toBe(1);
+    await record(card.answer());
+    await record(card.answer());
+    expect(await card.counted()).toEqual([]);
+    expect(await card.results()).toMatchObject({ seen: 2, partial: 1, completed: 0 });
+    await card.rebuild();
+    expect(await card.results()).toMatchObject({ seen: 2, partial: 1, completed: 0 });
+  });
+
+  test('one that loses or takes a place by another is found by incremental reads', async () => {
+    const card = await makeCard();
+    const [first, second] = [card.answer(partial), card.answer()];
+    await record(first);
+    const [stored] = await card.rows();
+    await record(second);
+    const changed = async (since: Date) => {
+      const updated = { since, before: new Date(Date.now() + 60_000) };
+      return (await listAnswers(card.tenant, { updated }, 100, null)).rows.map(({ id, counted }) => [id, counted]);
+    };
+    if (!stored) throw new Error('The answer was not stored.');
+    const after = new Date(stored.updated_at.getTime() + 1);
+    expect(await changed(after)).toEqual(expect.arrayContaining([[first.id, false], [second.id, true]])); // biome-ignore format: pairs
+    const [row] = await database.query<{ at: Date }>('select clock_timestamp()::timestamptz(3) as at');
+    await card.remove(second.id);
+    expect(await changed(row?.at as Date)).toEqual([[first.id, true]]);
+  });
+
+  test('one that is labelled while it loses its place is found by incremental reads', async () => {
+    const card = await makeCard();
+    const first = card.answer(partial);
+    await record(first);
+    let storing: Promise<unknown> | undefined;
+    const hold = app.forTenant(card.tenant.tenantId).transaction(async session => {
+      await session.query('select from card_records where tenant_id = $1 for update', [card.tenant.tenantId]);
+      storing = Promise.all([tagAnswer(card.tenant, first.id, ['a'], () => undefined), record(card.answer())]);
+      await waitFor(
+        async () =>
+          (
+            await database.query(
+              "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            )
+          ).length === 2,
+      );
+    });
+    await hold;
+    await storing;
+    const rows = await card.rows();
+    const [labelled, winner] = [rows.find(({ id }) => id === first.id), rows.find(({ id }) => id !== first.id)];
+    expect(labelled).toMatchObject({ counted: false, tags: ['a'] });
+    expect(winner).toMatchObject({ counted: true });
+  });
+});
+
+/** What the contract says of answers that are stored and deleted one by one. */
+class Model {
+  readonly answers = new Map<string, AcceptedAnswer>();
+  readonly deleted = new Set<string>();
+  place: string | undefined;
+
+  store(sync: AcceptedAnswer): void {
+    const known = this.answers.get(sync.id);
+    if (this.deleted.has(sync.id)) return;
+    if (known && (known.state === 'completed' || sync.revision <= known.revision)) return;
+    this.answers.set(sync.id, known ? { ...sync, received_at: known.received_at } : sync);
+    if (!sync.once_per_card || !isAnswered(sync.state)) return;
+    if (this.place === undefined || (sync.state === 'completed' && !this.isFinal)) this.put(sync.id, sync.state);
+  }
+
+  delete(id: string): void {
+    if (!this.answers.delete(id)) return;
+    this.deleted.add(id);
+    if (this.place !== id) return;
+    const left = [...this.answers.values()]
+      .filter(answer => answer.once_per_card)
+      .sort((a, b) => (a.received_at + a.id < b.received_at + b.id ? -1 : 1));
+    const next = left.find(({ state }) => state === 'completed') ?? left.find(({ state }) => state === 'partial');
+    this.put(next?.id, next?.state);
+  }
+
+  /** Whether what is counted was complete when it was counted. */
+  private isFinal = false;
+
+  private put(id: string | undefined, state: AnswerState | undefined): void {
+    this.place = id;
+    this.isFinal = state === 'completed';
+  }
+
+  isCounted(answer: AcceptedAnswer): boolean {
+    return !answer.once_per_card || !isAnswered(answer.state) || this.place === answer.id;
+  }
+
+  results(): Results {
+    const sum = { seen: 0, dismissed: 0, partial: 0, completed: 0, written: 0, scores: nines(0) };
+    for (const answer of this.answers.values()) {
+      const isCounted = this.isCounted(answer);
+      sum[isCounted ? answer.state : 'seen']++;
+      if (!isCounted) continue;
+      if (answer.comment) sum.written++;
+      const score = answer.values.main;
+      if (isAnswered(answer.state) && typeof score === 'number') sum.scores[score] = (sum.scores[score] ?? 0) + 1;
+    }
+    return sum;
+  }
+}
+
+describe('any syncs of one card, in any batches, with deletions between them', () => {
+  const drawnSync = fc.record({
+    of: fc.nat(4),
+    revision: fc.integer({ min: 1, max: 4 }),
+    state: fc.constantFrom<AnswerState>('seen', 'dismissed', 'partial', 'partial', 'completed'),
+    score: fc.integer({ min: 0, max: 10 }),
+    comment: fc.constantFrom(null, 'fine'),
+    once_per_card: fc.constantFrom(true, true, true, undefined),
+    day: fc.constantFrom('2026-10-31', '2026-11-01', '2026-11-30'),
+  });
+  const drawnStep = fc.oneof(
+    { arbitrary: fc.array(drawnSync, { maxLength: 5 }), weight: 3 },
+    { arbitrary: fc.nat(4), weight: 1 },
+  );
+
+  test('count as one by one, a rebuild finds the same, and `counted` says the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(drawnStep, { maxLength: 8 }), async steps => {
+        const card = await makeCard();
+        const model = new Model();
+        const ids = Array.from({ length: 5 }, () => v7());
+        for (const step of steps) {
+          if (typeof step === 'number') {
+            const id = ids[step] as string;
+            if (model.answers.has(id)) await card.remove(id);
+            model.delete(id);
+            continue;
+          }
+          const syncs = step.map(({ of, score, day, ...sync }) =>
+            card.answer({
+              ...sync,
+              id: ids[of] as string,
+              values: sync.state === 'seen' ? {} : { main: score },
+              received_at: `${day}T12:00:00.000Z`,
+              content_hash: JSON.stringify([score, sync.state, sync.comment]),
+            }),
+          );
+          await record(...syncs);
+          for (const sync of syncs) model.store(sync);
+        }
+        const expected = model.results();
+        const withScores = ({ scores, ...counters }: Results) => ({
+          ...counters,
+          scores: scores.length ? scores : nines(0),
+        });
+        expect(withScores(await card.results())).toEqual(expected);
+        await card.rebuild();
+        expect(withScores(await card.results())).toEqual(expected);
+        const rows = (await card.rows()).map(({ id, counted }) => [id, counted]);
+        expect(new Map(rows as [string, boolean][])).toEqual(
+          new Map([...model.answers.values()].map(answer => [answer.id, model.isCounted(answer)])),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('leave one counted when several workers store, revise and delete at once, and a rebuild finds the same', async () => {
+    for (let round = 0; round < 4; round++) {
+      const card = await makeCard();
+      const partials = Array.from({ length: 12 }, () => card.answer(partial));
+      await record(...partials);
+      const revised = partials.map((answer, number) => ({
+        ...answer,
+        revision: 2,
+        state: number % 3 ? ('partial' as const) : ('completed' as const),
+      }));
+      const further = partials.map(() => [card.answer(), card.answer(partial)]);
+      await Promise.all([
+        ...[worker, other].flatMap((store, half) => {
+          const isMine = (_: unknown, number: number) => number % 2 === half;
+          return [revised.filter(isMine).map(answer => [answer]), further.filter(isMine)].map(batches =>
+            oneByOne(batches, answers => recordAnswers(store, [{ flush: v7(), answers }])),
+          );
+        }),
+        oneByOne(partials.slice(0, 6), ({ id }) => card.remove(id)),
+      ]);
+      expect(await card.counted()).toHaveLength(1);
+      const results = await card.results();
+      expect(results).toMatchObject({ partial: 0, completed: 1, seen: 29 });
+      await card.rebuild();
+      expect(await card.results()).toEqual(results);
+    }
+  });
+});
