@@ -15,6 +15,7 @@ import type { OidcLogin } from './authentication/oidc.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { CardDeck } from './card-deck.ts';
 import type { Catalog } from './catalog.ts';
+import type { IncrementalReads } from './incremental-reads.ts';
 import type { Overload } from './middleware/overload.ts';
 import type { Readiness } from './readiness.ts';
 import type { RejectionTally } from './rejection-tally.ts';
@@ -44,6 +45,7 @@ export interface ApiDeps {
   catalog: Catalog;
   deck: CardDeck;
   judge: AnswerJudge;
+  incrementalReads: IncrementalReads;
   rejections: RejectionTally;
   /** Whether the process is on its way out. */
   isStopping: () => boolean;

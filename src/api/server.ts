@@ -24,6 +24,7 @@ import { createCardDeck } from './card-deck.ts';
 import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import type { ApiDeps } from './deps.ts';
+import { createIncrementalReads } from './incremental-reads.ts';
 import { watchIngestion } from './ingestion-watch.ts';
 import { createLastingKeys } from './lasting-keys.ts';
 import { createLookUps } from './look-ups.ts';
@@ -130,6 +131,7 @@ export async function openApi({
     catalog,
     deck: createCardDeck(catalog, storage, notices, cardIds, caches),
     judge: createAnswerJudge(catalog, cardIds, caches),
+    incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,
     readiness: watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }),

@@ -18,3 +18,16 @@ export const oldestOpenWrite = async (storage: Storage): Promise<Date> => {
   );
   return rows[0]?.at ?? new Date(0);
 };
+
+/** A database session that has written and not yet committed. */
+export interface OpenWriter {
+  pid: number;
+  username: string;
+  application: string;
+  /** Age of its transaction in seconds. */
+  age_s: number;
+}
+
+/** Returns the session behind `oldestOpenWrite`; undefined when no transaction is writing. */
+export const findOldestWriter = async (storage: Storage): Promise<OpenWriter | undefined> =>
+  (await storage.query<OpenWriter>('select * from oldest_open_writer()'))[0];

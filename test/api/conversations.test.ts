@@ -1,11 +1,15 @@
 import { Client } from 'pg';
+import { pino } from 'pino';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createIncrementalReads } from '../../src/api/incremental-reads.ts';
 import { conversationRoutes } from '../../src/api/routes/conversations.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
 import { countUnread } from '../../src/storage/conversations.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
 import { claimToken, makeTenant, type TestTenant } from '../support/make.ts';
+import { makeMember as logIn } from '../support/person.ts';
 
 type Body = Record<string, unknown>;
 
@@ -45,6 +49,19 @@ const messages = async (as: string, id: string, query = '?limit=100') =>
   (await get(as, `/v1/conversations/${id}/messages${query}`)).body.data;
 const list = async (as: string, query = '') => (await get(as, `/v1/conversations${query}`)).body.data;
 const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** Posts as one of two members, or as one of two API keys. */
+async function teamOf(tenant: TestTenant, kind: 'keys' | 'members') {
+  const people = await Promise.all(
+    kind === 'keys'
+      ? [{ as: tenant.key.apiKey }, { as: (await tenant.addKey()).apiKey }]
+      : ['ada', 'bob'].map(async name => {
+          const { headers } = await logIn(api, tenant, 'agent', `${name}-${v7()}@acme.example`);
+          return { headers };
+        }),
+  );
+  return (number: number, path: string, body: Body) => api.request('POST', path, { ...people[number], body });
+}
 
 const uuidOf = (id: string) => parseTypeId('conversation', id) as string;
 
@@ -216,6 +233,31 @@ describe('starting a conversation', () => {
     ];
     expect(others.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(new Set(idsOf([first, ...others].map(({ body }) => body))).size).toBe(4);
+  });
+
+  test.each(['keys', 'members'] as const)(
+    'the same client_message_id of two %s starts one conversation each',
+    async kind => {
+      const { tenant } = await makeParties();
+      const startAs = await teamOf(tenant, kind);
+      const fields = { client_message_id: 'c1', identity: 'user|42', message: 'Hello' };
+      const replies = [];
+      for (const as of [0, 1, 0, 1]) replies.push(await startAs(as, '/v1/conversations', fields));
+      expect(replies.map(({ status }) => status)).toEqual([201, 201, 200, 200]);
+      const ids = idsOf(replies.map(({ body }) => body));
+      expect(ids).toEqual([ids[0], ids[1], ids[0], ids[1]]);
+      expect(ids[0]).not.toBe(ids[1]);
+    },
+  );
+
+  test('a client_message_id that the version before took is found again by its author alone', async () => {
+    const { tenant } = await makeParties();
+    const startAs = await teamOf(tenant, 'keys');
+    const fields = { client_message_id: 'c1', identity: 'user|42', message: 'Hello' };
+    const first = await startAs(0, '/v1/conversations', fields);
+    await api.database.query('update conversations set started_by = null where tenant_id = $1', [tenant.uuid]);
+    expect(await startAs(0, '/v1/conversations', fields)).toMatchObject({ status: 200, body: { id: first.body.id } });
+    expect((await startAs(1, '/v1/conversations', fields)).status).toBe(201);
   });
 
   test('the same client_message_id sent eight times at once starts one conversation', async () => {
@@ -514,7 +556,12 @@ describe('reading incrementally', () => {
     const quick = (await start(user)).body;
     expect(Date.parse(quick.updated_at)).toBeGreaterThan(Date.parse(late.updated_at));
     const since = `?updated_since=${new Date(Date.parse(late.updated_at) + 1).toISOString()}`;
-    for (const as of [team, user]) expect(await list(as, since)).toEqual([]); // its commit may still come before
+    for (const as of [team, user]) {
+      const held = await get(as, `/v1/conversations${since}`);
+      expect(held.body.data).toEqual([]); // its commit may still come before
+      expect(Date.parse(held.headers.get('Updated-Until') as string)).toBeLessThan(Date.parse(late.updated_at) + 1000);
+      expect(held.headers.get('Access-Control-Expose-Headers')).toContain('Updated-Until');
+    }
 
     await writer.query('commit');
     for (const as of [team, user]) {
@@ -525,6 +572,42 @@ describe('reading incrementally', () => {
       expect(idsOf(changed)).toEqual([late.id, quick.id]);
       expect(changed[0].subject).toBe('late');
     }
+  });
+
+  test('says with `Updated-Until` which changes were in the walk, and nothing without `updated_since`', async () => {
+    const { team, user } = await makeParties();
+    expect((await get(team, '/v1/conversations')).headers.get('Updated-Until')).toBeNull();
+    const { updated_at } = (await start(user)).body;
+    const since = '/v1/conversations?limit=1&updated_since=2026-01-01T00:00:00.000Z';
+    const whole = await waitFor(async () => {
+      const reply = await get(team, since);
+      return Date.parse(reply.headers.get('Updated-Until') as string) > Date.parse(updated_at) && reply;
+    });
+    expect(whole.body).toMatchObject({ has_more: false, data: [{ updated_at }] });
+  });
+
+  test('shows the age of an open write as a metric, and reports who holds readers back, once a minute', async () => {
+    await using writer = await openTransaction();
+    await writer.query("set application_name = 'an operator'");
+    await writer.query('select pg_current_xact_id()');
+    const age = async () =>
+      Number(/^parley_oldest_open_write_seconds (\S+)$/m.exec(await api.metrics.render())?.[1] ?? Number.NaN);
+    await waitFor(async () => (await age()) > 0.05);
+
+    const lines: Record<string, unknown>[] = [];
+    const log = pino({ base: null }, { write: line => void lines.push(JSON.parse(line)) });
+    let passed = 0;
+    const reads = createIncrementalReads(api.database.storage(), createMetrics('serve'), log, {
+      now: () => Date.now() + passed,
+      reportedFromS: 0.05,
+    });
+    for (let round = 0; round < 3; round++) await reads.open(new Date());
+    expect(lines).toMatchObject([{ application: 'an operator', pid: expect.any(Number), age_s: expect.any(Number) }]);
+    passed = 61_000;
+    for (let round = 0; round < 3; round++) await reads.open(new Date());
+    expect(lines).toHaveLength(2);
+    await writer.query('commit');
+    await waitFor(async () => (await age()) < 0.05);
   });
 
   test('is not held up by a transaction that only reads', async () => {
@@ -871,6 +954,24 @@ describe('messages', () => {
       expect(await messages(as, id)).toHaveLength(3);
     },
   );
+
+  test.each(['keys', 'members'] as const)('of two %s with the same client_message_id are their own', async kind => {
+    const { tenant, user } = await makeParties();
+    const { id } = (await start(user)).body;
+    const writeAs = await teamOf(tenant, kind);
+    const path = `/v1/conversations/${id}/messages`;
+    for (const fields of [{ kind: 'reply' }, { kind: 'note', client_message_id: 'm2' }]) {
+      const replies = [];
+      for (const as of [0, 1, 0, 1])
+        replies.push(await writeAs(as, path, { client_message_id: 'm1', body: `By ${as}`, ...fields }));
+      expect(replies.map(({ status, body }) => [status, body.body])).toEqual([
+        [201, 'By 0'],
+        [201, 'By 1'],
+        [200, 'By 0'],
+        [200, 'By 1'],
+      ]);
+    }
+  });
 
   test('with the same client_message_id of the other side, or elsewhere, are their own', async () => {
     const { user, team } = await makeParties();

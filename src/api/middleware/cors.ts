@@ -3,7 +3,7 @@ import type { Operation } from '../operation.ts';
 
 const ALLOWED_HEADERS = 'Authorization, Content-Type, If-None-Match';
 const EXPOSED_HEADERS =
-  'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, WWW-Authenticate';
+  'ETag, Link, Location, Updated-Until, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, WWW-Authenticate';
 const PREFLIGHT_SECONDS = '7200';
 
 /** Whether pages of other origins may call it: what users' tokens open, and where public tokens come from. */

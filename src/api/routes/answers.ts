@@ -5,8 +5,8 @@ import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts
 import { notFound } from '../../domain/problem.ts';
 import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
-import { oldestOpenWrite } from '../../storage/housekeeping.ts';
 import { isTeam } from '../authentication/caller.ts';
+import { withUpdatedUntil } from '../incremental-reads.ts';
 import { operation } from '../operation.ts';
 
 const AnswerPath = z.object({ id: z.uuid().toLowerCase() });
@@ -95,7 +95,8 @@ const listAnswersOperation = operation({
   path: '/v1/answers',
   tag: 'Answers',
   summary: 'List the answers, newest received first',
-  description: 'With `updated_since` in the order of their last change, for incremental reads that never skip a write.',
+  description:
+    'With `updated_since` in the order of their last change, for incremental reads that never skip a write: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
   credentials: ['api-key', 'session'],
   right: 'answers:read',
   query: z.object({
@@ -116,13 +117,11 @@ const listAnswersOperation = operation({
   }),
   status: 200,
   response: pageOf(Answer),
-  async handle({ caller, query, after, page }, { storage }) {
+  async handle({ caller, query, after, page }, { storage, incrementalReads }) {
     const { updated_since, limit, ...filter } = query;
-    const updated = updated_since && { since: updated_since, before: await oldestOpenWrite(storage) };
-    return page(
-      await listAnswers(storage.forTenant(caller.tenantId), { ...filter, updated }, limit, after),
-      presentAnswer,
-    );
+    const updated = await incrementalReads.open(updated_since);
+    const rows = await listAnswers(storage.forTenant(caller.tenantId), { ...filter, updated }, limit, after);
+    return withUpdatedUntil(page(rows, presentAnswer), updated);
   },
 });
 

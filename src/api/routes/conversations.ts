@@ -31,9 +31,9 @@ import {
   type Owner,
   updateConversation,
 } from '../../storage/conversations.ts';
-import { oldestOpenWrite } from '../../storage/housekeeping.ts';
 import { isTeam, type Participant } from '../authentication/caller.ts';
 import { authorOf } from '../author.ts';
+import { withUpdatedUntil } from '../incremental-reads.ts';
 import { operation, reply } from '../operation.ts';
 
 const ConversationPath = z.object({ id: typeId('conversation') });
@@ -107,7 +107,7 @@ const listConversationsOperation = operation({
   tag: 'Conversations',
   summary: 'List conversations, newest activity first',
   description:
-    'With an API key those of the tenant; with an access token those of its identity, without the fields and filters of the team. With `updated_since` in the order of their last change.',
+    'With an API key those of the tenant; with an access token those of its identity, without the fields and filters of the team. With `updated_since` in the order of their last change: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
   credentials: ['api-key', 'access-token', 'session'],
   right: 'conversations:read',
   query: z.object({
@@ -129,18 +129,18 @@ const listConversationsOperation = operation({
   }),
   status: 200,
   response: pageOf(Conversation),
-  async handle({ caller, query, after, page }, { storage }) {
+  async handle({ caller, query, after, page }, { storage, incrementalReads }) {
     const { updated_since, limit, ...filter } = query;
     if (caller.kind === 'access-token') refuseTeamFilters(filter);
     const side = sideOfCaller(caller);
-    const updated = updated_since && { since: updated_since, before: await oldestOpenWrite(storage) };
+    const updated = await incrementalReads.open(updated_since);
     const rows = await listConversations(
       storage.forTenant(caller.tenantId),
       { ...filter, ...ownerOf(caller), side, updated },
       limit,
       after,
     );
-    return page(rows, presentConversation(side));
+    return withUpdatedUntil(page(rows, presentConversation(side)), updated);
   },
 });
 
