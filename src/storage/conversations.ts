@@ -231,6 +231,10 @@ export async function insertConversation(
 
 const sourceOf = (author: Author): ConversationRow['source_type'] => (author.type === 'system' ? 'api' : author.type);
 
+/** Who started a conversation, for its `client_message_id`; of a user's own, the identity says it already. */
+const starterOf = (author: Author): string => (author.type === 'user' ? '' : author.id);
+
+/** Rows of the version before have an empty `started_by`: the author of the first message started the conversation. */
 async function findStarted(
   tenant: TenantStorage,
   owner: Owner,
@@ -240,8 +244,13 @@ async function findStarted(
   if (clientMessageId === undefined) return undefined;
   const rows = await tenant.query<ConversationRow>(
     `select ${COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
-     and source_type = $4 and client_message_id = $5`,
-    [tenant.tenantId, owner.identity, owner.verified, sourceOf(author), clientMessageId],
+     and source_type = $4 and client_message_id = $5 and (started_by = $6 or started_by = '' and exists (
+       select from messages where tenant_id = $1 and conversation_id = conversations.id and seq = 1 and note_seq = 0
+         and author_id = $7))`,
+    [
+      ...[tenant.tenantId, owner.identity, owner.verified, sourceOf(author), clientMessageId],
+      ...[starterOf(author), author.id],
+    ],
   );
   return rows[0];
 }
@@ -266,9 +275,9 @@ async function startConversation(
   const id = newUuid();
   const rows = await session.query<ConversationRow>(
     `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
-       client_message_id, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq,
+       client_message_id, started_by, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq,
        user_unread, team_unread, waiting_since, previous_id, created_at, updated_at, team_updated_at, last_activity_at)
-     values ($1, $2, $3, $4, $5, 'open', 'none', '{}', $6, $7, 1, 0, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, $16, $16)
+     values ($1, $2, $3, $4, $5, 'open', 'none', '{}', $6, $7, $8, 1, 0, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $17, $17)
      returning ${COLUMNS}`,
     [
       tenantId,
@@ -278,6 +287,7 @@ async function startConversation(
       start.subject,
       sourceOf(author),
       start.client_message_id ?? null,
+      starterOf(author),
       preview(start.first.body),
       author.type,
       side === 'user' ? 1 : 0,
@@ -425,10 +435,13 @@ async function findMessageByClientId(
 ): Promise<MessageRow | undefined> {
   if (clientMessageId === undefined) return undefined;
   const rows = await session.query<MessageRow>(
-    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and client_message_id = $4
+    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4
        and (conversation_id = $2 or conversation_id in (select id from conversations
             where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = $2))`,
-    [tenantId, conversation.id, author.type, clientMessageId, conversation.identity, conversation.identity_verified],
+    [
+      ...[tenantId, conversation.id, author.type, clientMessageId],
+      ...[conversation.identity, conversation.identity_verified, author.id],
+    ],
   );
   return rows[0];
 }

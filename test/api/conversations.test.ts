@@ -255,7 +255,7 @@ describe('starting a conversation', () => {
     const startAs = await teamOf(tenant, 'keys');
     const fields = { client_message_id: 'c1', identity: 'user|42', message: 'Hello' };
     const first = await startAs(0, '/v1/conversations', fields);
-    await api.database.query('update conversations set started_by = null where tenant_id = $1', [tenant.uuid]);
+    await api.database.query("update conversations set started_by = '' where tenant_id = $1", [tenant.uuid]);
     expect(await startAs(0, '/v1/conversations', fields)).toMatchObject({ status: 200, body: { id: first.body.id } });
     expect((await startAs(1, '/v1/conversations', fields)).status).toBe(201);
   });
