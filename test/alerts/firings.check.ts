@@ -300,6 +300,22 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
+  test('a transaction that an operator leaves open is reported', async () => {
+    await expectToFire(['ParleyOpenTransaction'], 'a transaction with a write left open', async () => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const open = withClient(world.stores.postgres.url, async client => {
+        await client.query('begin');
+        await client.query('create table left_open ()');
+        await released;
+        await client.query('rollback');
+      });
+      return async () => {
+        release();
+        await open;
+      };
+    });
+  });
+
   test('a slow way to PostgreSQL makes requests slow', async () => {
     await expectToFire(['ParleyLatencyHigh'], '0.7 s more on each way between API and PostgreSQL', async () => {
       apiNetwork.delay(700);
