@@ -15,6 +15,7 @@ import type { OidcLogin } from './authentication/oidc.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { CardDeck } from './card-deck.ts';
 import type { Catalog } from './catalog.ts';
+import type { HeavyReads } from './heavy-reads.ts';
 import type { IncrementalReads } from './incremental-reads.ts';
 import type { Overload } from './middleware/overload.ts';
 import type { Readiness } from './readiness.ts';
@@ -34,6 +35,7 @@ export interface ApiDeps {
   notices: Notices;
   limits: RateLimits;
   overload: Overload;
+  heavyReads: HeavyReads;
   keyRing: KeyRing;
   /** Finds a session that was not ended, read again for each request. */
   findSession(wanted: WantedSession): Promise<FoundSession | undefined>;

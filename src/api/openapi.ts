@@ -9,6 +9,7 @@ import { NewAnswer } from '../domain/answers.ts';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
+import { isHeavy } from './heavy-reads.ts';
 import { STATUS_OF } from './middleware/problem.ts';
 import type { Operation } from './operation.ts';
 
@@ -27,6 +28,11 @@ const PROBLEM_SCHEMA = {
     instance: { type: 'string' as const },
     code: { type: 'string' as const, enum: Object.keys(PROBLEMS) },
     request_id: { type: 'string' as const },
+    narrow: {
+      type: 'array' as const,
+      description: 'With `query-too-expensive`: filters that the request did not use',
+      items: { type: 'string' as const },
+    },
     errors: {
       type: 'array' as const,
       items: {
@@ -72,6 +78,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     codes.push('insufficient-scope', 'rate-limit-exceeded', 'database-unavailable');
     if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
   }
+  if (isHeavy(operation)) codes.push('query-too-expensive');
   if (right && method === 'post' && status !== 204) codes.push('idempotency-key-in-use', 'idempotency-key-reused');
   return [...new Set(codes)];
 }

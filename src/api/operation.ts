@@ -92,6 +92,8 @@ export interface OperationDefinition<
   response?: z.ZodType;
   /** Whether success carries a strong `ETag` and answers `If-None-Match` with 304. */
   etag?: boolean;
+  /** Whether its cost depends on how much is stored, though it is no list: bounded as lists are (`heavy-reads.ts`). */
+  heavy?: boolean;
   /** Problems of its own, beside those that its credentials, query and body bring along. */
   problems?: ProblemCode[];
   /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them; a promise is waited for. */

@@ -1,7 +1,7 @@
 import type { Log } from '../platform/log.ts';
 import type { Producer } from '../queue/producer.ts';
 import { awaitSchema } from '../storage/migrate.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { DatabaseDurability } from './database-durability.ts';
 import type { IngestionWatch } from './ingestion-watch.ts';
 import type { LastingKeyRing } from './lasting-keys.ts';
 
@@ -16,7 +16,7 @@ export interface Readiness {
 
 interface ReadinessDeps {
   databaseUrl: string;
-  storage: Storage;
+  durability: DatabaseDurability;
   lastingKeys: LastingKeyRing;
   queue: Producer;
   ingestion: IngestionWatch;
@@ -26,7 +26,14 @@ interface ReadinessDeps {
 const LOOK_EVERY_MS = 1000;
 
 /** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
-export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }: ReadinessDeps): Readiness {
+export function watchReadiness({
+  databaseUrl,
+  durability,
+  lastingKeys,
+  queue,
+  ingestion,
+  log,
+}: ReadinessDeps): Readiness {
   const closing = new AbortController();
   let isPrepared = false;
   let queueReached = false;
@@ -48,7 +55,7 @@ export function watchReadiness({ databaseUrl, storage, lastingKeys, queue, inges
     queueReached ||= queue.health().reachable;
     if (isPrepared) {
       try {
-        await storage.query('select 1');
+        await durability.look();
         databaseFault = undefined;
       } catch (error) {
         databaseFault = `database: ${(error as Error).message}`;

@@ -9,6 +9,7 @@ import { requireSameOrigin } from './authentication/sessions.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { etagOf, matchesNone } from './etag.ts';
+import { isHeavy } from './heavy-reads.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
 import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
 import { runOnce } from './middleware/idempotency.ts';
@@ -32,6 +33,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
   const parseParams = createParamsParser(operation);
   const parseQuery = createQueryParser(operation);
   const parseBody = createBodyParser(operation);
+  const performs = isHeavy(operation) ? performHeavy : perform;
   return async (ctx: Context): Promise<void> => {
     ctx.state.route = operation.path;
     ctx.state.handled = true;
@@ -61,9 +63,9 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     request.openCursor();
     if (caller && isTeam(caller) && operation.method === 'post')
       await runOnce(ctx, caller, operation.showsSecret === true, read?.bytes, deps, () =>
-        perform(ctx, operation, request, deps),
+        performs(ctx, operation, request, deps),
       );
-    else await perform(ctx, operation, request, deps);
+    else await performs(ctx, operation, request, deps);
   };
 };
 
@@ -73,6 +75,14 @@ async function perform(ctx: Context, operation: Operation, request: ServedReques
   if (isReply(result)) await result.afterwards?.();
   send(ctx, operation, result);
 }
+
+/** The same for a read whose cost depends on how much is stored, within the bounds of `heavy-reads.ts`. */
+const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> => {
+  const { caller, query } = request;
+  return deps.heavyReads.run({ operation, caller, query, storage: deps.storage }, storage =>
+    perform(ctx, operation, request, { ...deps, storage }),
+  );
+};
 
 /** Runs the handler; one whose act the audit log names, in one transaction with the line of it. */
 function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {

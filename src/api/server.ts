@@ -23,7 +23,9 @@ import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { createCardDeck } from './card-deck.ts';
 import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
+import { watchDatabaseDurability } from './database-durability.ts';
 import type { ApiDeps } from './deps.ts';
+import { createHeavyReads } from './heavy-reads.ts';
 import { createIncrementalReads } from './incremental-reads.ts';
 import { watchIngestion } from './ingestion-watch.ts';
 import { createLastingKeys } from './lasting-keys.ts';
@@ -90,7 +92,14 @@ export async function openApi({
   });
   const lastingKeys = createLastingKeys(storage, seals, log);
   const keychain = createKeychain(seals, lastingKeys.of);
-  const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, metrics, spans);
+  const durability = watchDatabaseDurability(storage);
+  const queue = openProducer(
+    { databaseUrl, redisUrl: config.REDIS_URL, databaseReasons: durability.reasons },
+    config,
+    log,
+    metrics,
+    spans,
+  );
   const notices = openNotices(databaseUrl, config.REDIS_URL, log);
   const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
   const caches = createCaches(config.CACHE_MB, metrics);
@@ -119,6 +128,7 @@ export async function openApi({
     notices,
     limits,
     overload: createOverload(metrics),
+    heavyReads: createHeavyReads(config.DATABASE_POOL, metrics),
     keyRing,
     findSession: createLookUps<WantedSession, FoundSession>(
       'find sessions',
@@ -134,7 +144,7 @@ export async function openApi({
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,
-    readiness: watchReadiness({ databaseUrl, storage, lastingKeys, queue, ingestion, log }),
+    readiness: watchReadiness({ databaseUrl, durability, lastingKeys, queue, ingestion, log }),
     openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
   };
   const server = createHttpServer(createApp(deps), config.BASE_URL);

@@ -2,6 +2,7 @@ import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
+import { readDurability } from '../platform/postgres-durability.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { CLUSTERED, type Inspection, inspectQueue, MAX_MEMORY_RATIO, memoryLimit } from '../queue/durability.ts';
 import { judgeReplicas } from '../queue/replicas.ts';
@@ -55,7 +56,11 @@ async function examine(config: Config, log: Log, look: Look): Promise<Check[]> {
     const database = await openDatabase(config, true, log);
     try {
       await look(config, database);
-      const onDatabase = await examineDatabase(database.url, database.secretKeys);
+      const onDatabase = await examineDatabase(
+        database.url,
+        database.secretKeys,
+        config.QUEUE_DURABILITY === 'relaxed',
+      );
       const reached = onDatabase[0]?.ok;
       return [...onDatabase, ...(reached || config.REDIS_URL ? await examineQueue(config, database.url) : [])];
     } finally {
@@ -66,7 +71,7 @@ async function examine(config: Config, log: Log, look: Look): Promise<Check[]> {
   }
 }
 
-async function examineDatabase(url: string, secretKeys: SecretKeys): Promise<Check[]> {
+async function examineDatabase(url: string, secretKeys: SecretKeys, relaxed: boolean): Promise<Check[]> {
   try {
     const { rows } = await withClient(url, client =>
       client.query<{ setting: string }>("select setting from pg_settings where name = 'server_version_num'"),
@@ -86,7 +91,23 @@ async function examineDatabase(url: string, secretKeys: SecretKeys): Promise<Che
     ];
   const schema = await examineSchema(url);
   const inside = schema[0]?.ok ? [...(await examineSecrets(url, secretKeys)), await examineLosses(url)] : [];
-  return [well('database', 'is reached'), ...schema, ...inside, ...(await examineRoles(url))];
+  return [
+    well('database', 'is reached'),
+    ...(await examineDurability(url, relaxed)),
+    ...schema,
+    ...inside,
+    ...(await examineRoles(url)),
+  ];
+}
+
+/** Whether what the database confirms is on disk: every answer ends there, whichever store carries the queue. */
+async function examineDurability(url: string, relaxed: boolean): Promise<Check[]> {
+  const { server } = await withClient(url, readDurability);
+  if (server.length === 0) return [well('database durability', 'what is committed is on disk')];
+  const mend = relaxed
+    ? 'QUEUE_DURABILITY=relaxed: stored answers may be lost, or the database damaged, on power failure.'
+    : 'Set it to on and reload PostgreSQL. Until then answers are refused with 503 and workers store none.';
+  return server.map(reason => ill('database durability', reason, mend));
 }
 
 /** Whether the secret keys open all that is stored, and which of them are still, or not yet, needed. */
@@ -153,7 +174,11 @@ async function examineRoles(url: string): Promise<Check[]> {
 async function examineQueue(config: Config, databaseUrl: string): Promise<Check[]> {
   const where = config.REDIS_URL ? 'Valkey or Redis' : 'PostgreSQL';
   try {
-    const durability = await inspectQueue(databaseUrl, config.REDIS_URL);
+    const durability = await inspectQueue({
+      databaseUrl,
+      redisUrl: config.REDIS_URL,
+      relaxed: config.QUEUE_DURABILITY === 'relaxed',
+    });
     const { reasons, writesSucceed } = durability;
     const checks = [well('queue', `is reached (${where})`)];
     if (durability.isCluster)

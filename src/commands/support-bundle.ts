@@ -69,7 +69,13 @@ export async function makeSupportBundle(
     secrets = secretsOf(config, database);
     const [inDatabase, queue, metrics] = await Promise.all([
       attempt(describeDatabase(database.url)),
-      attempt(describeQueue({ databaseUrl: database.url, redisUrl: config.REDIS_URL })),
+      attempt(
+        describeQueue({
+          databaseUrl: database.url,
+          redisUrl: config.REDIS_URL,
+          relaxed: config.QUEUE_DURABILITY === 'relaxed',
+        }),
+      ),
       attempt(readMetrics(config)),
     ]);
     seen = { settings: maskSettings(config), database: inDatabase, queue, metrics };

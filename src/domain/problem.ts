@@ -288,6 +288,12 @@ export const PROBLEMS = {
     title: 'The database can not be reached right now',
     meaning: 'Send the request again after `Retry-After` seconds.',
   },
+  'query-too-expensive': {
+    kind: 'unavailable',
+    title: 'The query takes too long',
+    meaning:
+      'It was stopped at its time-out: 5 s for lists and results, 2 s for a search (`q`). `narrow` names the filters that this list has and the request did not use. Sending the same request again costs as much again.',
+  },
   'identity-provider-unavailable': {
     kind: 'unavailable',
     title: 'The identity provider can not be reached right now',

@@ -61,6 +61,10 @@ const KINDS = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: 
 /** Sent along with the statement that follows, in one flight: they take no time of their own. */
 const WITHOUT_SPAN = new Set(['BEGIN', 'SELECT set_config']);
 
+/** The promise of a statement: a query object of our own (`ScopedQuery`) carries it. */
+const outcomeOf = (result: unknown): unknown =>
+  typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : result;
+
 const isKept = (span: Span | undefined): span is Span =>
   span !== undefined && (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
 
@@ -149,7 +153,7 @@ export function createSpans(tracer: Tracer): Spans {
         if (WITHOUT_SPAN.has(summary)) return query(...args);
         const span = startStatement(summary);
         const result = query(...args);
-        Promise.resolve(result)
+        Promise.resolve(outcomeOf(result))
           .catch((error: unknown) => failWith(span, error)) // its caller hears of it from `result`
           .finally(() => span.end());
         return result;

@@ -14,6 +14,7 @@ import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
 import { outlive, withClient } from '../platform/postgres-client.ts';
+import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
 import { openRedis } from '../platform/redis.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 
@@ -21,6 +22,8 @@ import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from 
 export interface QueueTarget {
   databaseUrl: string;
   redisUrl: string | undefined;
+  /** With the queue in PostgreSQL: leaves `synchronous_commit` as the database has it (`QUEUE_DURABILITY=relaxed`). */
+  relaxed?: boolean;
 }
 
 /** The schema of BullMQ's own tables, where PostgreSQL carries the queue. */
@@ -64,12 +67,27 @@ export const blockingRedis = (url: string): Redis =>
     maxRetriesPerRequest: null,
   });
 
-/** Settings are statements, and not the connection's own options, which a pooler in session mode refuses. */
-const pool = (url: string, max: number, statementTimeoutMs: number, timeouts: pg.PoolConfig): pg.Pool =>
+/**
+ * Settings are statements, and not the connection's own options, which a pooler in session mode refuses.
+ *
+ * A commit waits for the disk whatever server, database and role say: each connection would have its own answer, from the
+ * moment at which it was opened, and the one that is checked is not the one that adds a job.
+ */
+const pool = (
+  { databaseUrl, relaxed }: QueueTarget,
+  max: number,
+  statementTimeoutMs: number,
+  timeouts: pg.PoolConfig,
+): pg.Pool =>
   new pg.Pool({
-    connectionString: url,
+    connectionString: databaseUrl,
     max,
-    onConnect: client => client.query(`set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}`),
+    onConnect: client =>
+      client.query(
+        `set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}${
+          relaxed ? '' : `; select set_config('synchronous_commit', ${DURABLE_COMMIT}, false)`
+        }`,
+      ),
     keepAlive: true,
     application_name: 'parley_queue',
     ...timeouts,
@@ -109,7 +127,7 @@ const reportErrors = (log: Log, what: string) => {
 /** The queues for adding and reading jobs, over one connection. */
 export function connectQueue(target: QueueTarget, log: Log): QueueConnection {
   const report = reportErrors(log, 'the queue connection');
-  return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target.databaseUrl, report);
+  return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target, report);
 }
 
 /** BullMQ's own check of each connection is left out: it waits for a store that is away. */
@@ -137,8 +155,8 @@ function onRedis(url: string, report: (error: Error) => void): QueueConnection {
   };
 }
 
-function onPostgres(url: string, report: (error: Error) => void): QueueConnection {
-  const connections = pool(url, 4, PRODUCER_TIMEOUT_MS, PRODUCER_TIMEOUTS).on('error', report);
+function onPostgres(target: QueueTarget, report: (error: Error) => void): QueueConnection {
+  const connections = pool(target, 4, PRODUCER_TIMEOUT_MS, PRODUCER_TIMEOUTS).on('error', report);
   const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
   const opened = new Map<QueueName, AnyQueue>();
   const open = (name: QueueName): AnyQueue => {
@@ -188,7 +206,7 @@ export function connectWorker(
     return { worker, disconnect: async () => redis.disconnect() };
   }
   const size = name === QUEUES.isolation ? 3 : 8;
-  const connections = pool(target.databaseUrl, size, NO_TIMEOUT, WORKER_TIMEOUTS).on('error', report);
+  const connections = pool(target, size, NO_TIMEOUT, WORKER_TIMEOUTS).on('error', report);
   const Connected = Worker as unknown as new (
     name: string,
     process: unknown,

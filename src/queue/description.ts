@@ -43,7 +43,7 @@ async function describeStore(redis: Redis): Promise<Record<string, unknown>> {
 
 /** The queues in figures: jobs by state, ages, whether the store keeps what it takes. Rejects when it can't be reached. */
 export async function describeQueue(target: QueueTarget): Promise<Record<string, unknown>> {
-  const inspection = await inspectQueue(target.databaseUrl, target.redisUrl); // first: its failure is told soon
+  const inspection = await inspectQueue(target); // first: its failure is told soon
   const { replication, sentinelReplicas, ...durability } = inspection; // without addresses
   const connection = connectQueue(target, createLog('silent', 'support-bundle'));
   const { redis } = connection;

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Client, Pool } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
+import { readDurability } from '../platform/postgres-durability.ts';
 import { infoField, openRedis, readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
+import type { QueueTarget } from './connection.ts';
 import { type Replication, readReplication } from './replicas.ts';
 
 /** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
@@ -86,14 +88,11 @@ export async function readRedisSettings(redis: Redis, names: string[]): Promise<
   return Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])));
 }
 
-/** The state of a PostgreSQL that carries the queue. */
-export async function checkPostgres(client: Client | Pool): Promise<Durability> {
-  const { rows } = await client.query<{ name: string; setting: string }>(
-    "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')",
-  );
-  const off = rows.filter(row => row.setting === 'off');
+/** The state of a PostgreSQL that carries the queue, and of the commits of that connection. */
+export async function checkPostgres(client: Client | Pool, commitsAreSet = false): Promise<Durability> {
+  const { server, commitsWait } = await readDurability(client);
   return {
-    reasons: off.map(row => `${row.name} is off and must be on`),
+    reasons: [...server, ...(commitsWait || commitsAreSet ? [] : ['synchronous_commit is off and must be on'])],
     isRewriting: false,
     usedBytes: 0,
     maxBytes: 0,
@@ -129,9 +128,13 @@ async function checkRewrittenRedis(redis: Redis): Promise<Durability> {
 /** The state of the queue's store, and the replicas that Sentinels know where `REDIS_URL` names some. */
 export type Inspection = Durability & { sentinelReplicas?: SentinelReplica[] };
 
-/** A single look at the queue's store, on a connection of its own. Rejects when it can't be reached. */
-export async function inspectQueue(databaseUrl: string, redisUrl: string | undefined): Promise<Inspection> {
-  if (!redisUrl) return withClient(databaseUrl, checkPostgres);
+/**
+ * A single look at the queue's store, on a connection of its own. Rejects when it can't be reached.
+ *
+ * In PostgreSQL `synchronous_commit` counts only where it is `relaxed`: otherwise every connection of the queue sets it.
+ */
+export async function inspectQueue({ databaseUrl, redisUrl, relaxed = false }: QueueTarget): Promise<Inspection> {
+  if (!redisUrl) return withClient(databaseUrl, client => checkPostgres(client, !relaxed));
   const redis = openRedis(redisUrl, {
     lazyConnect: true,
     connectTimeout: 3000,

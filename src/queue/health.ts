@@ -62,9 +62,15 @@ export interface HealthWatch {
   stop(): void;
 }
 
+/** Where a producer writes to. */
+export interface ProducerTarget extends QueueTarget {
+  /** Why the database in which the answers are finally stored may lose them, by its last check. */
+  databaseReasons?(): readonly string[];
+}
+
 interface WatchDeps {
   connection: QueueConnection;
-  target: QueueTarget;
+  target: ProducerTarget;
   config: Config;
   metrics: Metrics;
   log: Log;
@@ -117,6 +123,7 @@ function createSentinelReader(redisUrl: string | undefined) {
  */
 export function watchHealth({ connection, target, config, metrics, log, onFailure }: WatchDeps): HealthWatch {
   const { redis, pool } = connection;
+  const { databaseReasons = () => [] } = target;
   const throttle = createThrottle(5000);
   const readSentinels = createSentinelReader(target.redisUrl);
   const isStrict = config.QUEUE_DURABILITY === 'strict';
@@ -145,12 +152,13 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   };
 
-  /** Why what the store confirms may not be on its disk. */
+  /** Why what the store confirms may not be on its disk, or not stay on that of the database. */
   const judgeDurability = (durability: Durability, socket: unknown): string[] => {
     const { reasons, isRewriting } = durability;
     if (reasons.length > 0) provenSocket = undefined;
     else if (!isRewriting) provenSocket = socket;
-    return isRewriting && provenSocket !== socket ? [...reasons, REWRITING] : reasons;
+    const doubts = isRewriting && provenSocket !== socket ? [...reasons, REWRITING] : reasons;
+    return [...new Set([...doubts, ...databaseReasons()])]; // one PostgreSQL may be both
   };
 
   /** Why the queue is as large as it may be. */

@@ -8,8 +8,8 @@ import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { type Census, findHeld, findOldest, takeCensus } from './census.ts';
-import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueTarget } from './connection.ts';
-import { type Basis, type QueueHealth, watchHealth } from './health.ts';
+import { connectQueue, PRODUCER_TIMEOUT_MS } from './connection.ts';
+import { type Basis, type ProducerTarget, type QueueHealth, watchHealth } from './health.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type RecordAnswers } from './jobs.ts';
 import { confirmReplicas } from './replicas.ts';
@@ -64,8 +64,14 @@ interface Batch {
 }
 
 /** The way into the queue: one job a flush, of everything that concurrent requests brought (group commit). */
-export function openProducer(target: QueueTarget, config: Config, log: Log, metrics: Metrics, spans?: Spans): Producer {
-  const connection = connectQueue(target, log);
+export function openProducer(
+  target: ProducerTarget,
+  config: Config,
+  log: Log,
+  metrics: Metrics,
+  spans?: Spans,
+): Producer {
+  const connection = connectQueue({ ...target, relaxed: config.QUEUE_DURABILITY === 'relaxed' }, log);
   const { redis } = connection;
   const throttle = createThrottle(5000);
 

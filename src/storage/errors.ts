@@ -33,5 +33,8 @@ export function asProblem(error: unknown): unknown {
   });
 }
 
+/** Whether PostgreSQL stopped a statement because of its time-out (or a cancellation, which has the same code). */
+export const isStatementTimeout = (error: unknown): boolean => sqlState(error) === '57014';
+
 /** Whether a statement failed on a unique key. */
 export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === '23505';

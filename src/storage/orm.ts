@@ -1,32 +1,35 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
-import { Problem } from '../domain/problem.ts';
+import { Problem, retrySoon } from '../domain/problem.ts';
+import { createFairShare, type Release } from '../platform/fair-share.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { findLaxSettings, SERVER_DURABILITY_COLUMNS, type ServerDurability } from '../platform/postgres-durability.ts';
 import type { Spans } from '../platform/spans.ts';
 import { ENTITIES } from './entities/index.ts';
-import { asProblem, sqlState } from './errors.ts';
+import { asProblem, isStatementTimeout, sqlState } from './errors.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { ScopedQuery } from './scoped-query.ts';
+import { type StorageRole, transactionSettings } from './settings.ts';
 import {
   commit,
+  type Name,
   nameTenant,
   openLazily,
   prepared,
   type Session,
-  sendName,
   sessionOn,
   type Transact,
   transactionContext,
 } from './transaction.ts';
 
-/** The database role a process acts as: it decides which rows row-level security shows. */
-export type StorageRole = 'parley_app' | 'parley_worker';
+export type { StorageRole } from './settings.ts';
 
 /** The rows of one tenant. Every statement runs under that tenant's row-level security. */
 export interface TenantStorage {
   readonly tenantId: string;
-  /** One statement, sent in one flight with the setting that names the tenant. */
+  /** One statement, in one flight and one implicit transaction with its settings (`ScopedQuery`). */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** Several statements in one transaction. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
@@ -56,6 +59,12 @@ export interface Storage {
    * tenant, stays outside and takes a connection of its own: to be asked before, not after.
    */
   inOneTransaction<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
+  /** The same database for reads: a statement that takes longer is the problem `query-too-expensive`. */
+  reading(statementTimeoutMs: number): Storage;
+  /** The same database for maintenance commands, whose statements may take as long as `statementTimeoutMs`. */
+  maintaining(statementTimeoutMs: number): Storage;
+  /** Why the server may lose what it has confirmed (`fsync`, `full_page_writes`); empty when it does not. */
+  findLaxSettings(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -63,6 +72,11 @@ export interface StorageOptions {
   url: string;
   role: StorageRole;
   connections: number;
+  /**
+   * Refuses every transaction, as `database-unavailable`, while `fsync` or `full_page_writes` is off: for a worker, whose
+   * commit is what lets an acknowledged answer leave the queue.
+   */
+  requireDurable?: boolean;
   log: Log;
   metrics?: Metrics;
   spans?: Spans | undefined;
@@ -70,10 +84,14 @@ export interface StorageOptions {
 
 const CONNECT_TIMEOUT_MS = 2500;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** As long as a worker holds its jobs: one that stands still for longer loses them, and with them its transaction. */
-const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 /** Beyond the server's own time-out: for a server that does not answer at all. */
-const CLIENT_TIMEOUT_MS = 12_000;
+const CLIENT_MARGIN_MS = 2000;
+/** One tenant never holds the last fifth of the connections, nor the only one that is left of several. */
+const RESERVED_SHARE = 5;
+/** The same statement would only cost as much again: clients that repeat by themselves do so rarely. */
+const RETRY_EXPENSIVE_S = 30;
+const MAX_WAITING = 4000;
+const MAX_WAITING_OF_TENANT = 1000;
 
 const ormOptions = (url: string, log: Log) => ({
   clientUrl: url,
@@ -94,6 +112,13 @@ const ormOptions = (url: string, log: Log) => ({
 
 type TenantQuery = (tenantId: string, sql: string, params: unknown[]) => Promise<unknown[]>;
 
+/** What a storage's statements may take, and what it means when one takes longer. */
+interface Limits {
+  statementTimeoutMs: number;
+  /** Whether a time-out blames the statement, and not the database. */
+  blamesStatement: boolean;
+}
+
 /** MikroORM on the rights of the connection's own user: for migrations and their test alone. */
 export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, log));
 
@@ -101,10 +126,11 @@ export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, 
  * The database for one process, as a role that row-level security binds.
  *
  * Opens lazily: a database that is away is an error of the statement that needs it, never of the start. Failures of
- * the infrastructure come out as the problem `database-unavailable`.
+ * the infrastructure come out as the problem `database-unavailable`. Connections are shared fairly between tenants: a
+ * tenant that has to wait for too long gets `service-overloaded`; statements of no tenant come before all others.
  */
-export function openStorage({ url, role, connections, log, metrics, spans }: StorageOptions): Storage {
-  const settings = `set role ${role}; set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = 5000; set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}; set timezone = 'UTC'; set plan_cache_mode = force_generic_plan`;
+export function openStorage(storageOptions: StorageOptions): Storage {
+  const { url, role, connections, requireDurable = false, log, metrics, spans } = storageOptions;
   const options = ormOptions(url, log);
   const orm = new MikroORM({
     ...options,
@@ -113,107 +139,166 @@ export function openStorage({ url, role, connections, log, metrics, spans }: Sto
       max: connections,
       pipeline: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: CLIENT_TIMEOUT_MS,
+      query_timeout: STATEMENT_TIMEOUT_MS + CLIENT_MARGIN_MS,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       application_name: role,
+      // Every transaction sets its own role; this one binds a statement that would ever be sent outside of one.
       onConnect: (client: PoolClient) => {
         spans?.watch(client);
-        return client.query(settings);
+        return client.query(`set role ${role}`);
       },
     },
   });
   let pool: Pool | undefined;
+  /** The last attempt to connect that failed, while none has succeeded since. */
+  let connectFailure: unknown;
+
+  const refuseConnection = (): Problem =>
+    connectFailure
+      ? (asProblem(connectFailure) as Problem)
+      : new Problem('service-overloaded', 'Too many requests wait for the database.', {
+          retryAfterSeconds: retrySoon(),
+        });
+  const shares = createFairShare({
+    slots: connections,
+    perKey: Math.max(1, connections - Math.ceil(connections / RESERVED_SHARE)),
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerKey: MAX_WAITING_OF_TENANT,
+    maxWaitMs: CONNECT_TIMEOUT_MS,
+    priorityKey: '',
+    refuse: refuseConnection,
+  });
 
   const connect = async (): Promise<PoolClient> => {
-    const startedAt = performance.now();
     pool ??= (await orm.em.getConnection().getNativeClient()) as Pool;
     try {
-      return await pool.connect();
+      const client = await pool.connect();
+      connectFailure = undefined;
+      return client;
+    } catch (error) {
+      connectFailure = error;
+      throw error;
+    }
+  };
+
+  /** A connection within the tenant's share, and how to give the share back. */
+  const connectFor = async (tenantId: string): Promise<{ client: PoolClient; release: Release }> => {
+    const startedAt = performance.now();
+    let release: Release | undefined;
+    try {
+      release = await shares.acquire(tenantId);
+      return { client: await connect(), release };
+    } catch (error) {
+      release?.();
+      throw error;
     } finally {
       metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000); // those that gave up waited the longest
     }
   };
 
-  const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
-    let client: PoolClient | undefined;
+  const explain = (error: unknown, limits: Limits): unknown => {
+    if (limits.blamesStatement && isStatementTimeout(error)) return queryTooExpensive(limits.statementTimeoutMs, error);
+    metrics?.dbErrors.inc({ sqlstate_class: sqlState(error)?.slice(0, 2) ?? 'none' });
+    return asProblem(error);
+  };
+
+  const withClient = async <T>(
+    tenantId: string,
+    limits: Limits,
+    work: (client: PoolClient) => Promise<T>,
+  ): Promise<T> => {
+    let connected: { client: PoolClient; release: Release } | undefined;
     let failure: Error | undefined;
     try {
-      client = await connect();
-      return await work(client);
+      connected = await connectFor(tenantId);
+      return await work(connected.client);
     } catch (error) {
       if (error instanceof Problem) throw error; // our own refusal: no statement failed, and the transaction is undone
       failure = error as Error;
-      metrics?.dbErrors.inc({ sqlstate_class: sqlState(error)?.slice(0, 2) ?? 'none' });
-      throw asProblem(error);
+      throw explain(error, limits);
     } finally {
       // A connection whose state is in doubt is not given back: a failed statement leaves it clean, anything else not.
-      client?.release(failure !== undefined && sqlState(failure) === undefined);
+      connected?.client.release(failure !== undefined && sqlState(failure) === undefined);
+      connected?.release();
     }
-  };
-
-  /** Sends the tenant's name and the statement together; the setting is renewed before every statement. */
-  const queryAs = (tenantId: string, sql: string, params: unknown[]) =>
-    withClient(async client => {
-      const [, result] = await Promise.all([
-        client.query(prepared("select set_config('parley.tenant', $1, false)", [tenantId])),
-        client.query(prepared(sql, params)),
-      ]);
-      return result.rows;
-    });
-
-  /** One transaction; its settings end with it. */
-  const transact: Transact = (name, work) =>
-    withClient(async client => {
-      const opened = Promise.all([client.query('begin'), sendName(client, name)]);
-      try {
-        const [result] = await Promise.all([work(client), opened]);
-        await commit(client);
-        return result;
-      } catch (error) {
-        await Promise.allSettled([opened, client.query('rollback')]);
-        throw error;
-      }
-    });
-
-  /** A unit of work of MikroORM on a connection that is in a transaction. */
-  const unitOfWorkOn = async <T>(client: PoolClient, work: (em: EntityManager) => Promise<T>): Promise<T> => {
-    const em = orm.em.fork();
-    em.setTransactionContext(transactionContext(client));
-    const result = await work(em);
-    await em.flush();
-    return result;
-  };
-
-  /** The storage whose transactions are run by `run`, each in one of its own or all in the same. */
-  const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inOneTransaction'>): Storage => ({
-    forTenant: tenantId => ({
-      tenantId,
-      query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
-      transaction: work => run(nameTenant(tenantId), client => work(sessionOn(client))),
-      unitOfWork: work => run(nameTenant(tenantId), client => unitOfWorkOn(client, work)),
-    }),
-    forAccount: accountId => ({
-      accountId,
-      transaction: (work, tenantId = '') => run({ tenantId, accountId }, client => work(sessionOn(client))),
-    }),
-    query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
-    transaction: work => run(nameTenant(''), client => work(sessionOn(client))),
-    ...more,
-    close,
-  });
-
-  const inOneTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
-    const one = openLazily(transact);
-    const query: TenantQuery = (tenantId, sql, params) =>
-      one.run(nameTenant(tenantId), client => sessionOn(client).query(sql, params));
-    const storage = storageOn(one.run, query, { inOneTransaction: inner => inner(storage) });
-    return one.around(() => work(storage));
   };
 
   const close = async () => {
     await orm.close(true);
     if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself
+  };
+
+  const storageWithin = (limits: Limits): Storage => {
+    const { statementTimeoutMs } = limits;
+    const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
+    const settingsFor = (name: Name) => transactionSettings(role, name, statementTimeoutMs);
+
+    const queryAs = (tenantId: string, sql: string, params: unknown[]) =>
+      withClient(tenantId, limits, async client => {
+        const statement = { ...prepared(sql, params), ...clientTimeout };
+        const query = Object.assign(new ScopedQuery(settingsFor(nameTenant(tenantId)), statement), clientTimeout);
+        client.query(query as never);
+        return (await query.outcome).rows;
+      });
+
+    /** One transaction; its settings end with it. */
+    const transact: Transact = (name, work) =>
+      withClient(name.tenantId, limits, async client => {
+        const opened = Promise.all([client.query('begin'), client.query<ServerDurability>(settingsFor(name))]);
+        try {
+          const [result, [, settings]] = await Promise.all([work(client), opened]);
+          if (requireDurable) refuseLax(settings.rows[0]);
+          await commit(client);
+          return result;
+        } catch (error) {
+          await Promise.allSettled([opened, client.query('rollback')]);
+          throw error;
+        }
+      });
+
+    /** A unit of work of MikroORM on a connection that is in a transaction. */
+    const unitOfWorkOn = async <T>(client: PoolClient, work: (em: EntityManager) => Promise<T>): Promise<T> => {
+      const em = orm.em.fork();
+      em.setTransactionContext(transactionContext(client));
+      const result = await work(em);
+      await em.flush();
+      return result;
+    };
+
+    /** The storage whose transactions are run by `run`, each in one of its own or all in the same. */
+    const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inOneTransaction'>): Storage => ({
+      forTenant: tenantId => ({
+        tenantId,
+        query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
+        transaction: work => run(nameTenant(tenantId), client => work(sessionOn(client))),
+        unitOfWork: work => run(nameTenant(tenantId), client => unitOfWorkOn(client, work)),
+      }),
+      forAccount: accountId => ({
+        accountId,
+        transaction: (work, tenantId = '') => run({ tenantId, accountId }, client => work(sessionOn(client))),
+      }),
+      query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
+      transaction: work => run(nameTenant(''), client => work(sessionOn(client))),
+      ...more,
+      reading: timeoutMs => storageWithin({ statementTimeoutMs: timeoutMs, blamesStatement: true }),
+      maintaining: timeoutMs => storageWithin({ statementTimeoutMs: timeoutMs, blamesStatement: false }),
+      findLaxSettings: async () => {
+        const rows = await queryAs('', `select ${SERVER_DURABILITY_COLUMNS}`, []);
+        return findLaxSettings(rows[0]);
+      },
+      close,
+    });
+
+    const inOneTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
+      const one = openLazily(transact);
+      const query: TenantQuery = (tenantId, sql, params) =>
+        one.run(nameTenant(tenantId), client => sessionOn(client).query(sql, params));
+      const storage = storageOn(one.run, query, { inOneTransaction: inner => inner(storage) });
+      return one.around(() => work(storage));
+    };
+
+    return storageOn(transact, queryAs, { inOneTransaction });
   };
 
   metrics?.onScrape(async () => {
@@ -223,5 +308,16 @@ export function openStorage({ url, role, connections, log, metrics, spans }: Sto
     metrics.dbPool.set({ state: 'waiting' }, pool.waitingCount);
   });
 
-  return storageOn(transact, queryAs, { inOneTransaction });
+  return storageWithin({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, blamesStatement: false });
+}
+
+const queryTooExpensive = (limitMs: number, cause: unknown): Problem =>
+  new Problem('query-too-expensive', `The query was stopped after ${limitMs / 1000} s.`, {
+    retryAfterSeconds: RETRY_EXPENSIVE_S,
+    cause,
+  });
+
+function refuseLax(settings: ServerDurability | undefined): void {
+  const lax = settings ? findLaxSettings(settings) : [];
+  if (lax.length > 0) throw new Problem('database-unavailable', `PostgreSQL is not durable: ${lax.join('; ')}.`);
 }

@@ -35,10 +35,10 @@ export const prepared = (sql: string, params: unknown[]) => ({
   types: pg.types,
 });
 
-/** Both are named within a transaction alone, so that no later statement on the connection has them. */
+/** Changes whose rows the rest of an open transaction sees. */
 const NAME = "select set_config('parley.tenant', $1, true), set_config('parley.account', $2, true)";
 
-export const sendName = (client: PoolClient, { tenantId, accountId }: Name): Promise<unknown> =>
+const sendName = (client: PoolClient, { tenantId, accountId }: Name): Promise<unknown> =>
   client.query(prepared(NAME, [tenantId, accountId]));
 
 export const sessionOn = (client: PoolClient): Session => ({

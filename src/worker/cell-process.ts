@@ -44,9 +44,9 @@ export function runCell(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit(0));
   process.once('message', message => {
-    const { databaseUrl } = message as { databaseUrl: string };
+    const { databaseUrl, requireDurable } = message as { databaseUrl: string; requireDurable: boolean };
     const log = createLog('warn', 'cell');
-    const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: 1, log });
+    const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: 1, requireDurable, log });
     process.on('message', async work => reply(await store(storage, work as CellWork)));
     setInterval(reply, ALIVE_EVERY_MS, {});
     reply({});

@@ -24,8 +24,8 @@ export interface Cell {
   close(): Promise<void>;
 }
 
-/** The process is started when there is something to store, and anew after its death. */
-export function openCell(databaseUrl: string): Cell {
+/** The process is started when there is something to store, and again after its death. `requireDurable` is the storage's. */
+export function openCell(databaseUrl: string, requireDurable = true): Cell {
   let child: ChildProcess | undefined;
   let isReady = false;
   let closing = false;
@@ -45,7 +45,7 @@ export function openCell(databaseUrl: string): Cell {
     });
     started.once('exit', () => forget(started));
     started.on('error', () => undefined); // a process that can't be started or told anything ends, which is heard
-    started.send({ databaseUrl });
+    started.send({ databaseUrl, requireDurable });
     return started;
   };
 

@@ -28,15 +28,17 @@ export function openWorker(
   metrics: Metrics,
   spans?: Spans,
 ): WorkerProcess {
+  const relaxed = config.QUEUE_DURABILITY === 'relaxed';
   const storage = openStorage({
     url: databaseUrl,
     role: 'parley_worker',
+    requireDurable: !relaxed,
     connections: Math.max(2, Math.ceil(config.DATABASE_POOL / 2)),
     log,
     metrics,
     spans,
   });
-  const cell = openCell(databaseUrl);
+  const cell = openCell(databaseUrl, !relaxed);
   const handlers: Handlers = {
     'answers.record': createRecordAnswers({ storage, metrics, log, spans }),
     'answers.isolated': async answer => {
@@ -60,7 +62,7 @@ export function openWorker(
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
       retention = keepRetention({ storage, metrics, log, signal: closing.signal });
-      const target = { databaseUrl, redisUrl: config.REDIS_URL };
+      const target = { databaseUrl, redisUrl: config.REDIS_URL, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('taking jobs');
     },

@@ -72,7 +72,7 @@ test('a wait for a connection that ends in a time-out is measured', async () => 
   const waits = async () => seriesOf(await metrics.render()).filter(line => line.startsWith('parley_db_pool_wait'));
   await storage.transaction(async session => {
     await session.query('select 1');
-    await expect(storage.query('select 1')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(storage.query('select 1')).rejects.toMatchObject({ code: 'service-overloaded' });
   });
   expect(await waits()).toContain('parley_db_pool_wait_seconds_bucket{le="1"} 1');
   expect(await waits()).toContain('parley_db_pool_wait_seconds_bucket{le="5"} 2');

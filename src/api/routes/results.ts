@@ -31,6 +31,7 @@ const readResults = operation({
   status: 200,
   response: Results,
   etag: true,
+  heavy: true,
   async handle({ caller, params, query }, { storage }) {
     const { group_by, ...filter } = query;
     if (filter.from && filter.to && filter.from > filter.to)

@@ -1,0 +1,42 @@
+import { DURABLE_COMMIT, SERVER_DURABILITY_COLUMNS } from '../platform/postgres-durability.ts';
+import type { NamedStatement } from './scoped-query.ts';
+import type { Name } from './transaction.ts';
+
+/** The database role a process acts as: it decides which rows row-level security shows. */
+export type StorageRole = 'parley_app' | 'parley_worker';
+
+/** As long as a worker holds its jobs: one that stands still for longer loses them, and with them its transaction. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 5000;
+
+/** The settings that no transaction changes. */
+const FIXED = {
+  lock_timeout: String(LOCK_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_TIMEOUT_MS),
+  timezone: 'UTC',
+  plan_cache_mode: 'force_generic_plan',
+};
+
+const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant', $2, true),
+  set_config('parley.account', $3, true), set_config('statement_timeout', $4, true),
+  ${Object.entries(FIXED)
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(', ')},
+  set_config('synchronous_commit', ${DURABLE_COMMIT}, true), ${SERVER_DURABILITY_COLUMNS}`;
+
+/**
+ * The one statement that sets everything a transaction of ours runs under: role, tenant, person, time-outs, plan mode
+ * and a commit that waits for the disk.
+ *
+ * All of it is local to the transaction, so none of it depends on the connection's session, which a pooler in
+ * transaction mode gives to somebody else. It returns the server's durability settings (`ServerDurability`).
+ */
+export const transactionSettings = (
+  role: StorageRole,
+  { tenantId, accountId }: Name,
+  statementTimeoutMs: number,
+): NamedStatement => ({
+  name: 'parley_settings',
+  text: SETTINGS,
+  values: [role, tenantId, accountId, String(statementTimeoutMs)],
+});
