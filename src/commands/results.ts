@@ -1,15 +1,36 @@
-import { listTenantIds, rebuildResults } from '../storage/results.ts';
+import { toTypeId } from '../domain/ids.ts';
+import { listTenantIds, type RebuildProgress, rebuildResults } from '../storage/results.ts';
 import type { CommandContext, Options } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
-/** `results rebuild [--tenant T]`: counts the results of a tenant, or of all, anew, while answers may arrive. */
+const TELL_EVERY_MS = 2000;
+
+/**
+ * `results rebuild [--tenant T]`: corrects the results of a tenant, or of all, while answers may arrive.
+ *
+ * Progress goes to standard error. It may be stopped and started again: days that are right are only read.
+ */
 export async function rebuild(context: CommandContext, options: Options) {
   const { storage } = context;
-  const tenants =
-    options.tenant === undefined
-      ? (await listTenantIds(storage)).map(id => storage.forTenant(id))
-      : [await tenantOf(context, options)];
-  let questions = 0;
-  for (const tenant of tenants) questions += await rebuildResults(tenant);
-  return { tenants: tenants.length, questions };
+  const tenantIds =
+    options.tenant === undefined ? await listTenantIds(storage) : [(await tenantOf(context, options)).tenantId];
+  const sum = { tenants: tenantIds.length, questions: 0, corrected: 0 };
+  for (const tenantId of tenantIds) {
+    const { questions, corrected } = await rebuildResults(storage, tenantId, tellNowAndThen(context, tenantId));
+    sum.questions += questions;
+    sum.corrected += corrected;
+  }
+  return sum;
+}
+
+/** Tells how far it is, at most every 2 s. */
+function tellNowAndThen({ tell }: CommandContext, tenantId: string): (progress: RebuildProgress) => void {
+  let toldAt = Date.now();
+  return ({ question_id, questions, days, corrected }) => {
+    if (Date.now() - toldAt < TELL_EVERY_MS) return;
+    toldAt = Date.now();
+    tell(
+      `${toTypeId('tenant', tenantId)}: ${questions.done} of ${questions.of} questions; ${toTypeId('question', question_id)}: ${days.done} of ${days.of} days; ${corrected} rows corrected`,
+    );
+  };
 }

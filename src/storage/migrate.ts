@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IMigrator } from '@mikro-orm/core';
 import type { Client } from 'pg';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
@@ -9,6 +10,14 @@ import { isPooledByTransaction, POOLED_BY_TRANSACTION } from './pooling.ts';
 
 /** One migrator at a time, on whatever machine: a PostgreSQL advisory lock that dies with its session. */
 const MIGRATION_LOCK = 7_310_274_001;
+
+const LOCK_POLL_MS = 250;
+/** Between two attempts others get their turn with the table; after so long the migration fails, and names the lock. */
+const LOCK_PAUSE_MS = 1000;
+const LOCKED_WITHIN_MS = 15 * 60_000;
+
+/** A lock that was not to be had in time (`LOCK_TIMEOUT`), or a deadlock. */
+const isLockFault = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
 /** What a server refuses and time does not mend: a wrong password, a user or a database that is not there. */
 const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(sqlState(error) ?? '');
@@ -27,6 +36,32 @@ export async function awaitDatabase(url: string, log: Log, limitMs: number): Pro
   }
 }
 
+/** Asks again and again: a session that waits inside PostgreSQL would hold up `create index concurrently` for ever. */
+async function awaitMigrationLock(lock: Client): Promise<void> {
+  const take = async () =>
+    (await lock.query('select pg_try_advisory_lock($1) as taken', [MIGRATION_LOCK])).rows[0].taken;
+  while (!(await take())) await sleep(LOCK_POLL_MS);
+}
+
+/** Applies what is pending, one migration after the other; returns their names. One that waits for a lock is repeated. */
+async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
+  const pending = await migrator.getPending();
+  const deadline = Date.now() + LOCKED_WITHIN_MS;
+  for (;;) {
+    try {
+      await migrator.up();
+      return pending.map(({ name }) => name);
+    } catch (error) {
+      if (!isLockFault(error) || Date.now() > deadline) throw error;
+      log.warn(
+        { reason: (error as Error).message },
+        'a migration needs a lock that others hold; it is undone and tried again',
+      );
+    }
+    await sleep(LOCK_PAUSE_MS);
+  }
+}
+
 /**
  * Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do.
  *
@@ -38,9 +73,8 @@ export async function migrate(url: string, log: Log): Promise<string[]> {
     lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
     const orm = await openOrm(url, log);
     try {
-      await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-      const applied = await orm.migrator.up();
-      return applied.map(migration => migration.name);
+      await awaitMigrationLock(lock);
+      return await applyPending(orm.migrator, log);
     } finally {
       await orm.close(true);
     }

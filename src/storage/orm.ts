@@ -9,6 +9,7 @@ import { findLaxSettings, SERVER_DURABILITY_COLUMNS, type ServerDurability } fro
 import type { Spans } from '../platform/spans.ts';
 import { ENTITIES } from './entities/index.ts';
 import { asProblem, isStatementTimeout, sqlState } from './errors.ts';
+import { LOCK_TIMEOUT } from './migrations/concurrent-index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { ScopedQuery } from './scoped-query.ts';
 import { type StorageRole, transactionSettings } from './settings.ts';
@@ -103,6 +104,7 @@ const ormOptions = (url: string, log: Log) => ({
     tableName: 'schema_migrations',
     migrationsList: MIGRATIONS,
     snapshot: false,
+    allOrNothing: false, // each migration commits by itself: its locks end with it
     disableForeignKeys: false,
     silent: true,
   },
@@ -119,8 +121,16 @@ interface Limits {
   blamesStatement: boolean;
 }
 
-/** MikroORM on the rights of the connection's own user: for migrations and their test alone. */
-export const openOrm = (url: string, log: Log) => MikroORM.init(ormOptions(url, log));
+/**
+ * MikroORM on the rights of the connection's own user: for migrations and their test only.
+ *
+ * One connection, on which no statement waits long for a lock.
+ */
+export const openOrm = (url: string, log: Log) => {
+  const options = ormOptions(url, log);
+  const onConnect = (client: PoolClient) => client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+  return MikroORM.init({ ...options, driverOptions: { ...options.driverOptions, max: 1, onConnect } });
+};
 
 /**
  * The database for one process, as a role that row-level security binds.
@@ -271,15 +281,16 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       forTenant: tenantId => ({
         tenantId,
         query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
-        transaction: work => run(nameTenant(tenantId), client => work(sessionOn(client))),
+        transaction: work => run(nameTenant(tenantId), client => work(sessionOn(client, clientTimeout))),
         unitOfWork: work => run(nameTenant(tenantId), client => unitOfWorkOn(client, work)),
       }),
       forAccount: accountId => ({
         accountId,
-        transaction: (work, tenantId = '') => run({ tenantId, accountId }, client => work(sessionOn(client))),
+        transaction: (work, tenantId = '') =>
+          run({ tenantId, accountId }, client => work(sessionOn(client, clientTimeout))),
       }),
       query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
-      transaction: work => run(nameTenant(''), client => work(sessionOn(client))),
+      transaction: work => run(nameTenant(''), client => work(sessionOn(client, clientTimeout))),
       ...more,
       reading: timeoutMs => storageWithin({ statementTimeoutMs: timeoutMs, blamesStatement: true }),
       maintaining: timeoutMs => storageWithin({ statementTimeoutMs: timeoutMs, blamesStatement: false }),
@@ -293,7 +304,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     const inOneTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
       const one = openLazily(transact);
       const query: TenantQuery = (tenantId, sql, params) =>
-        one.run(nameTenant(tenantId), client => sessionOn(client).query(sql, params));
+        one.run(nameTenant(tenantId), client => sessionOn(client, clientTimeout).query(sql, params));
       const storage = storageOn(one.run, query, { inOneTransaction: inner => inner(storage) });
       return one.around(() => work(storage));
     };

@@ -154,56 +154,124 @@ export async function summarizeCounts(
 export const listTenantIds = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select tenant_ids() as id order by 1')).map(({ id }) => id);
 
-/**
- * Counts a tenant's results anew from its answers; gives how many questions have been counted.
- *
- * Right while answers arrive: a month of one question at a time, under a lock that lets nobody count. Whoever has
- * counted before has also committed the answers, which are therefore seen; whoever counts after is not seen yet.
- */
-export async function rebuildResults(tenant: TenantStorage): Promise<number> {
-  const questions = await tenant.query<{ id: string }>('select id from questions where tenant_id = $1 order by id', [
-    tenant.tenantId,
-  ]);
-  for (const { id } of questions)
-    for (const month of await listMonths(tenant, id)) await rebuildMonth(tenant, id, month);
-  return questions.length;
+/** How far a rebuild is: of a tenant's questions, and of one question's days. */
+export interface RebuildProgress {
+  question_id: string;
+  questions: { done: number; of: number };
+  days: { done: number; of: number };
+  /** Rows whose counts were wrong so far. */
+  corrected: number;
 }
 
-/** The first days of the months in which a question has answers, or has any counted. */
-const listMonths = async (tenant: TenantStorage, questionId: string): Promise<string[]> =>
+/** The longest that counting one day of one question may take. It holds no lock that a writer waits for. */
+const DAY_TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * Corrects a tenant's results so that they say what its answers say; returns how many questions were compared and how
+ * many rows were wrong.
+ *
+ * One question and day at a time, each in a transaction of its own. It can be stopped and run again at any time: what is
+ * right is not written. Answers are stored meanwhile without waiting for it.
+ */
+export async function rebuildResults(
+  storage: Storage,
+  tenantId: string,
+  report: (progress: RebuildProgress) => void = () => undefined,
+): Promise<{ questions: number; corrected: number }> {
+  const tenant = storage.maintaining(DAY_TIMEOUT_MS).forTenant(tenantId);
+  const questions = await tenant.query<{ id: string }>('select id from questions where tenant_id = $1 order by id', [
+    tenantId,
+  ]);
+  let corrected = 0;
+  for (const [index, { id }] of questions.entries()) {
+    const days = await listDays(tenant, id);
+    for (const [dayIndex, day] of days.entries()) {
+      corrected += await correctDay(tenant, id, day);
+      report({
+        question_id: id,
+        questions: { done: index, of: questions.length },
+        days: { done: dayIndex + 1, of: days.length },
+        corrected,
+      });
+    }
+  }
+  return { questions: questions.length, corrected };
+}
+
+/** The days on which a question has answers, or any counted: one step of the index for each. */
+const listDays = async (tenant: TenantStorage, questionId: string): Promise<string[]> =>
   (
-    await tenant.query<{ month: string }>(
-      `select month::date::text as month from (
-         select min(day) as first, max(day) as last from (
-           (select (received_at at time zone 'UTC')::date as day from answers
-            where tenant_id = $1 and question_id = $2 order by received_at limit 1)
-           union all
-           (select (received_at at time zone 'UTC')::date from answers
-            where tenant_id = $1 and question_id = $2 order by received_at desc limit 1)
-           union all select day from question_results where tenant_id = $1 and question_id = $2
-         ) as days
-       ) as bounds, generate_series(date_trunc('month', first), last, interval '1 month') as month`,
+    await tenant.query<{ day: string }>(
+      `with recursive days as (
+         (select (received_at at time zone 'UTC')::date as day from answers
+          where tenant_id = $1 and question_id = $2 order by received_at limit 1)
+         union all
+         select (select (received_at at time zone 'UTC')::date from answers
+           where tenant_id = $1 and question_id = $2 and received_at >= (day + 1)::timestamp at time zone 'UTC'
+           order by received_at limit 1)
+         from days where day is not null
+       )
+       select day::text as day from days where day is not null
+       union
+       select day::text from question_results where tenant_id = $1 and question_id = $2
+       order by 1`,
       [tenant.tenantId, questionId],
     )
-  ).map(({ month }) => month);
+  ).map(({ day }) => day);
 
-/** Days of which answers have expired stay as they were counted: nothing is left to count them by. */
-const rebuildMonth = (tenant: TenantStorage, questionId: string, month: string): Promise<void> =>
+const differences = COUNTERS.map(name => `coalesce(counted.${name}, 0) - coalesce(kept.${name}, 0) as ${name}`);
+const scoreDifferences = Array.from(
+  { length: SCORE_PLACES },
+  (_, place) => `coalesce(counted.scores[${place + 1}], 0) - coalesce(kept.scores[${place + 1}], 0)`,
+).join(', ');
+
+/**
+ * Adds to a day's rows by how much they differ from a count of its answers.
+ *
+ * Both are read by one statement, so in one snapshot; and every writer changes answers and rows in one transaction, by
+ * the same amount. So the difference is the same in whichever snapshot it is found, and adding it later is right although
+ * others have counted in between. Days of which answers have expired stay as they were counted.
+ */
+const CORRECTION = `
+with counted as materialized (
+  select counts.* from (
+    select $3::date as day where $3::date >= (
+      select coalesce(results_fixed_before, '-infinity') from tenants where id = $1)
+  ) as open_day, lateral count_results($1, $2, open_day.day, open_day.day + 1) as counts
+), kept as materialized (
+  select * from question_results where tenant_id = $1 and question_id = $2 and day = $3::date
+    and $3::date >= (select coalesce(results_fixed_before, '-infinity') from tenants where id = $1)
+), difference as (
+  select question_version, identity_verified, ${differences.join(', ')}, array[${scoreDifferences}] as scores,
+    (select coalesce(jsonb_object_agg(id, total) filter (where total <> 0), '{}') from (
+       select id, sum(number)::int as total from (
+         select key as id, value::int as number from jsonb_each_text(counted.choices)
+         union all
+         select key, -value::int from jsonb_each_text(kept.choices)
+       ) as each_of group by id
+     ) as totals) as choices
+  from counted full join kept using (question_version, identity_verified)
+)
+insert into question_results (${KEY}, ${COUNTERS.join(', ')}, scores, choices)
+select $1, $2, $3::date, question_version, identity_verified, ${COUNTERS.join(', ')}, scores, choices from difference
+where ${COUNTERS.map(name => `${name} <> 0`).join(' or ')} or choices <> '{}' or 0 <> any(scores)
+order by question_version, identity_verified
+on conflict (${KEY}) do update set ${ADDED.join(', ')}
+returning 1`;
+
+/** Rows that came to nothing; one that somebody counts up at this moment is looked at again and stays. */
+const REMOVE_EMPTY = `delete from question_results where tenant_id = $1 and question_id = $2 and day = $3::date
+  and ${COUNTERS.map(name => `${name} = 0`).join(' and ')} and 0 = all(scores)
+  and not exists (select from jsonb_each_text(choices) where value <> '0')`;
+
+/** One rebuild at a time: two would add the same difference. */
+const ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended('results ' || $1, 0))";
+
+const correctDay = (tenant: TenantStorage, questionId: string, day: string): Promise<number> =>
   tenant.transaction(async session => {
-    const [first] = await session.query<{ day: string }>(
-      'select greatest($2::date, results_fixed_before)::text as day from tenants where id = $1 for share',
-      [tenant.tenantId, month],
-    );
-    const params = [tenant.tenantId, questionId, first?.day ?? month, month];
-    await session.query('lock table question_results in share row exclusive mode');
-    await session.query(
-      `delete from question_results where tenant_id = $1 and question_id = $2
-       and day >= $3::date and day < $4::date + interval '1 month'`,
-      params,
-    );
-    await session.query(
-      `insert into question_results
-       select * from count_results($1, $2, $3::date, ($4::date + interval '1 month')::date)`,
-      params,
-    );
+    await session.query(ONE_AT_A_TIME, [tenant.tenantId]); // before the snapshot of the next statement
+    const params = [tenant.tenantId, questionId, day];
+    const corrected = (await session.query(CORRECTION, params)).length;
+    if (corrected > 0) await session.query(REMOVE_EMPTY, params);
+    return corrected;
   });

@@ -41,9 +41,10 @@ const NAME = "select set_config('parley.tenant', $1, true), set_config('parley.a
 const sendName = (client: PoolClient, { tenantId, accountId }: Name): Promise<unknown> =>
   client.query(prepared(NAME, [tenantId, accountId]));
 
-export const sessionOn = (client: PoolClient): Session => ({
+/** Statements on a connection that is in a transaction; `options` are those of node-postgres for each. */
+export const sessionOn = (client: PoolClient, options: { query_timeout?: number } = {}): Session => ({
   query: async <Row extends object>(sql: string, params: unknown[] = []) =>
-    ((await client.query(prepared(sql, params))) as QueryResult<Row>).rows,
+    ((await client.query({ ...prepared(sql, params), ...options })) as QueryResult<Row>).rows,
 });
 
 /** Commits, or throws: PostgreSQL itself only rolls back where a statement had failed and nobody minded. */

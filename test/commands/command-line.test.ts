@@ -85,9 +85,9 @@ describe('the command line', () => {
        from questions`,
     );
     const counted = () => cli.database.query('select tenant_id from question_results');
-    expect(await cli.json(['results', 'rebuild', '--tenant', id])).toEqual({ tenants: 1, questions: 1 });
+    expect(await cli.json(['results', 'rebuild', '--tenant', id])).toEqual({ tenants: 1, questions: 1, corrected: 1 });
     expect(await counted()).toHaveLength(1);
-    expect(await cli.json(['results', 'rebuild'])).toEqual({ tenants: 2, questions: 2 });
+    expect(await cli.json(['results', 'rebuild'])).toEqual({ tenants: 2, questions: 2, corrected: 1 });
     expect(await counted()).toEqual([]);
   });
 

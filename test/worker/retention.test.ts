@@ -109,7 +109,7 @@ describe('answers', () => {
       `update question_results set completed = 99 where tenant_id = $1 and day > now() - interval '2 days'`,
       [tenant.uuid],
     );
-    await rebuildResults(storageOf(api).forTenant(tenant.uuid));
+    await rebuildResults(storageOf(api), tenant.uuid);
     expect((await countsOf()).toSorted((a, b) => a.day.localeCompare(b.day))).toEqual(
       before.toSorted((a, b) => a.day.localeCompare(b.day)),
     );

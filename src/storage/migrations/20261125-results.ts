@@ -1,13 +1,60 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What is counted of the answers of each question (docs/decisions/0016), counted once for those that are there. */
+/**
+ * The function that counts the answers of a question by day, as a statement.
+ *
+ * `chosen` is materialized: otherwise PostgreSQL computes it again for each row of the result.
+ */
+export const countResults = (create: 'create' | 'create or replace'): string => `
+${create} function count_results(tenant uuid, question uuid, from_day date, before_day date) returns setof question_results
+language sql stable
+as $$
+  with given as materialized (
+    select (received_at at time zone 'UTC')::date as day, question_version, identity_verified, state,
+      state in ('partial', 'completed') as answered, "values"->'main' as value,
+      written_text(comment, "values") is not null as written
+    from answers
+    where tenant_id = tenant and question_id = question
+      and received_at >= from_day::timestamp at time zone 'UTC' and received_at < before_day::timestamp at time zone 'UTC'
+  ), scored as (
+    select *, case jsonb_typeof(value)
+      when 'number' then (value #>> '{}')::numeric
+      when 'boolean' then (value::boolean)::int
+    end as score
+    from given
+  ), chosen as materialized (
+    select day, question_version, identity_verified, jsonb_object_agg(id, number) as choices
+    from (
+      select day, question_version, identity_verified, id, count(*) as number
+      from given, lateral (
+        select value->>'option_id' where jsonb_typeof(value->'option_id') = 'string'
+        union
+        select option #>> '{}' from jsonb_array_elements(
+          case when jsonb_typeof(value->'option_ids') = 'array' then value->'option_ids' else '[]' end) as option
+        where jsonb_typeof(option) = 'string'
+        union
+        select 'other' where jsonb_exists(value, 'other_text')
+      ) as choice(id)
+      where answered and jsonb_typeof(value) = 'object'
+      group by 1, 2, 3, 4
+    ) as numbers
+    group by 1, 2, 3
+  )
+  select tenant, question, day, question_version, identity_verified,
+    count(*) filter (where state = 'seen')::int, count(*) filter (where state = 'dismissed')::int,
+    count(*) filter (where state = 'partial')::int, count(*) filter (where state = 'completed')::int,
+    count(*) filter (where written)::int,
+    array[${Array.from({ length: 11 }, (_, score) => `count(*) filter (where answered and score = ${score})`).join(', ')}]::int[],
+    coalesce((select choices from chosen where (chosen.day, chosen.question_version, chosen.identity_verified)
+      = (scored.day, scored.question_version, scored.identity_verified)), '{}')
+  from scored group by day, question_version, identity_verified
+$$`;
+
+/** What is counted of the answers of each question (docs/decisions/0016); `20261202-counts` counts those that are there. */
 export class Results extends Migration {
   override up(): void {
     this.createTable();
     this.createCounting();
-    this.addSql(`
-insert into question_results
-select counted.* from questions, lateral count_results(questions.tenant_id, questions.id, '-infinity', 'infinity') as counted`);
     this.addSql('insert into schema_state values (5, 1)');
   }
 
@@ -58,50 +105,7 @@ as $$
     group by id
   ) as totals
 $$`);
-    this.addSql(`
-create function count_results(tenant uuid, question uuid, from_day date, before_day date) returns setof question_results
-language sql stable
-as $$
-  with given as materialized (
-    select (received_at at time zone 'UTC')::date as day, question_version, identity_verified, state,
-      state in ('partial', 'completed') as answered, "values"->'main' as value,
-      written_text(comment, "values") is not null as written
-    from answers
-    where tenant_id = tenant and question_id = question
-      and received_at >= from_day::timestamp at time zone 'UTC' and received_at < before_day::timestamp at time zone 'UTC'
-  ), scored as (
-    select *, case jsonb_typeof(value)
-      when 'number' then (value #>> '{}')::numeric
-      when 'boolean' then (value::boolean)::int
-    end as score
-    from given
-  ), chosen as (
-    select day, question_version, identity_verified, jsonb_object_agg(id, number) as choices
-    from (
-      select day, question_version, identity_verified, id, count(*) as number
-      from given, lateral (
-        select value->>'option_id' where jsonb_typeof(value->'option_id') = 'string'
-        union
-        select option #>> '{}' from jsonb_array_elements(
-          case when jsonb_typeof(value->'option_ids') = 'array' then value->'option_ids' else '[]' end) as option
-        where jsonb_typeof(option) = 'string'
-        union
-        select 'other' where jsonb_exists(value, 'other_text')
-      ) as choice(id)
-      where answered and jsonb_typeof(value) = 'object'
-      group by 1, 2, 3, 4
-    ) as numbers
-    group by 1, 2, 3
-  )
-  select tenant, question, day, question_version, identity_verified,
-    count(*) filter (where state = 'seen')::int, count(*) filter (where state = 'dismissed')::int,
-    count(*) filter (where state = 'partial')::int, count(*) filter (where state = 'completed')::int,
-    count(*) filter (where written)::int,
-    array[${Array.from({ length: 11 }, (_, score) => `count(*) filter (where answered and score = ${score})`).join(', ')}]::int[],
-    coalesce((select choices from chosen where (chosen.day, chosen.question_version, chosen.identity_verified)
-      = (scored.day, scored.question_version, scored.identity_verified)), '{}')
-  from scored group by day, question_version, identity_verified
-$$`);
+    this.addSql(countResults('create'));
     this.addSql(`
 create function tenant_ids() returns setof uuid
 language sql stable security definer set search_path = public, pg_temp

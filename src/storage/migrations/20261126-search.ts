@@ -1,11 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What the team looks for: words in answers and conversations, tags, assignees, what is unread (docs/decisions/0017). */
+/** What the team looks for: words in answers and conversations, tags, assignees, what is unread (docs/decisions/0017); `20261202-indexes` has the indexes. */
 export class Search extends Migration {
   override up(): void {
     this.createWords();
-    this.indexAnswers();
-    this.indexConversations();
     this.createSearch();
     this.addSql('insert into schema_state values (6, 1)');
   }
@@ -25,29 +23,6 @@ as $$
     ' & '))::tsquery
   from unnest(to_tsvector('simple'::regconfig, wanted))
 $$`);
-  }
-
-  private indexAnswers(): void {
-    this.addSql(`
-create index answers_written on answers (tenant_id, question_id, received_at, id)
-where written_text(comment, "values") is not null`);
-    this.addSql("create index answers_tagged on answers (tenant_id, received_at, id) where tags <> '{}'");
-  }
-
-  private indexConversations(): void {
-    this.addSql(
-      'create index conversations_of_assignee on conversations (tenant_id, assignee_id, last_activity_at, id)',
-    );
-    this.addSql(
-      'create index conversations_unread on conversations (tenant_id, last_activity_at, id) where team_unread > 0',
-    );
-    this.addSql(
-      "create index conversations_tagged on conversations (tenant_id, last_activity_at, id) where tags <> '{}'",
-    );
-    this.addSql(`
-create index conversations_words on conversations using gin (tenant_words(tenant_id, subject)) where subject <> ''`);
-    this.addSql(`
-create index messages_words on messages using gin (tenant_words(tenant_id, body)) where kind <> 'event'`);
   }
 
   /**

@@ -32,7 +32,6 @@ on tenants for each row execute function announce_change()`);
    */
   private rememberExpired(): void {
     this.addSql('alter table deleted_answers add column expired boolean not null default false');
-    this.addSql('create index deleted_answers_newest on deleted_answers (tenant_id, deleted_at) where not expired');
     this.addSql('drop trigger announce on deleted_answers');
     this.addSql(`
 create trigger announce after insert on deleted_answers

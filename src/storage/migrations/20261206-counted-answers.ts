@@ -4,11 +4,10 @@ import { Migration } from '@mikro-orm/migrations';
  * Which answer to a card is counted in the results (docs/decisions/0016), and how long expired answers leave a trace.
  *
  * Existing answers remain counted. The new columns of `answers` and `card_records` have constant defaults, so neither
- * table is rewritten; the lock on them is held for the rest of the migration, which is why the index comes first.
+ * table is rewritten.
  */
 export class CountedAnswers extends Migration {
   override up(): void {
-    this.addSql('create index deleted_answers_expired on deleted_answers (deleted_at) where expired');
     this.createExpiry();
     this.addSql('alter table answers add column once_per_card boolean not null default false');
     this.addSql(`
@@ -113,7 +112,7 @@ as $$
       when 'boolean' then (value::boolean)::int
     end as score
     from given
-  ), chosen as (
+  ), chosen as materialized (
     select day, question_version, identity_verified, jsonb_object_agg(id, number) as choices
     from (
       select day, question_version, identity_verified, id, count(*) as number

@@ -1,25 +1,36 @@
 import { Migration } from '@mikro-orm/migrations';
+import { createIndexConcurrently } from './concurrent-index.ts';
 
 /**
  * A `client_message_id` belongs to its author: another member or API key may use the same one.
  *
- * The indexes before are dropped, because they refuse the second author. The version before finds messages by its own
- * condition, under the lock of the conversation, and works without them. Conversations that it starts, and those of users,
- * have an empty `started_by`, so that the new index refuses among them what the old one did. Building the indexes blocks writes to
- * conversations, but not the intake and storing of answers.
+ * The previous indexes are dropped, because they refuse the second author. The previous version finds messages by its own
+ * condition, under the lock of the conversation, and works without them. Conversations that it starts, and those of
+ * users, have an empty `started_by`, so that the new index refuses among them what the old one did. Every statement can
+ * run again: nothing is undone when one of them fails.
  */
 export class MessageAuthors extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
   override up(): void {
-    this.addSql(
-      'create unique index messages_author_client_id on messages (tenant_id, conversation_id, author_type, author_id, client_message_id)',
-    );
-    this.addSql('drop index messages_client_id');
-    this.addSql("alter table conversations add column started_by text not null default ''");
-    this.addSql(
-      'create unique index conversations_starter_client_id on conversations (tenant_id, identity, identity_verified, source_type, started_by, client_message_id)',
-    );
-    this.addSql('drop index conversations_client_id');
-    this.addSql('insert into schema_state values (16, 1)');
+    this.addSql("alter table conversations add column if not exists started_by text not null default ''");
+    for (const sql of createIndexConcurrently(
+      'messages_author_client_id',
+      'messages (tenant_id, conversation_id, author_type, author_id, client_message_id)',
+      'unique',
+    ))
+      this.addSql(sql);
+    for (const sql of createIndexConcurrently(
+      'conversations_starter_client_id',
+      'conversations (tenant_id, identity, identity_verified, source_type, started_by, client_message_id)',
+      'unique',
+    ))
+      this.addSql(sql);
+    this.addSql('drop index if exists messages_client_id');
+    this.addSql('drop index if exists conversations_client_id');
+    this.addSql('insert into schema_state values (16, 1) on conflict do nothing');
   }
 
   override down(): void {

@@ -9,8 +9,12 @@ import { Tenants } from './20261128-tenants.ts';
 import { LastingKeys } from './20261129-lasting-keys.ts';
 import { DeletedTenants } from './20261130-deleted-tenants.ts';
 import { CardRecordRoom } from './20261201-card-record-room.ts';
+import { Counts } from './20261202-counts.ts';
+import { Indexes } from './20261202-indexes.ts';
+import { ResultsByDay } from './20261202-results-by-day.ts';
 import { KeyLookUps } from './20261205-key-look-ups.ts';
 import { CountedAnswers } from './20261206-counted-answers.ts';
+import { ExpiredAnswers } from './20261206-expired-answers.ts';
 import { MessageAuthors } from './20261206-message-authors.ts';
 import { OpenWrites } from './20261206-open-writes.ts';
 
@@ -27,8 +31,12 @@ export const MIGRATIONS = [
   { name: '20261129-lasting-keys', class: LastingKeys },
   { name: '20261130-deleted-tenants', class: DeletedTenants },
   { name: '20261201-card-record-room', class: CardRecordRoom },
+  { name: '20261202-results-by-day', class: ResultsByDay },
+  { name: '20261202-counts', class: Counts },
+  { name: '20261202-indexes', class: Indexes },
   { name: '20261205-key-look-ups', class: KeyLookUps },
   { name: '20261206-counted-answers', class: CountedAnswers },
+  { name: '20261206-expired-answers', class: ExpiredAnswers },
   { name: '20261206-message-authors', class: MessageAuthors },
   { name: '20261206-open-writes', class: OpenWrites },
 ];

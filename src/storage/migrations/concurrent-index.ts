@@ -1,0 +1,19 @@
+/** How long a statement of a migration waits for a lock: everything that comes after it in the lock's queue waits too. */
+export const LOCK_TIMEOUT = '2s';
+
+/**
+ * Statements that make an index without keeping anybody from writing, for a migration that is not transactional.
+ *
+ * They may run again: an index that an earlier attempt left behind invalid is dropped first. Only here a lock may be
+ * waited for as long as it takes. PostgreSQL waits for every older transaction, and nothing waits behind it.
+ */
+export const createIndexConcurrently = (name: string, definition: string, kind: 'unique' | '' = ''): string[] => [
+  'set lock_timeout = 0',
+  `do $$ begin
+     if exists (select from pg_index where indexrelid = to_regclass('${name}') and not indisvalid) then
+       drop index ${name};
+     end if;
+   end $$`,
+  `create ${kind} index concurrently if not exists ${name} on ${definition}`,
+  `set lock_timeout = '${LOCK_TIMEOUT}'`,
+];
