@@ -79,6 +79,105 @@ test('members of the version before become persons, one for each address, and it
   ]);
 });
 
+/** The state of the version before results: one tenant with a question, and answers on several days. */
+async function createUncounted(days: string[]) {
+  const database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20261124-accounts' });
+  await orm.close(true);
+  const owner = await connect(database.url);
+  const [tenant, question] = [randomUUID(), randomUUID()];
+  await owner.query(
+    `insert into questions (tenant_id, id, name, status, version, type, title, description, config, frequency,
+       allow_public, priority, created_at, updated_at)
+     values ($1, $2, 'x', 'live', 1, 'nps', 'x', '', '{}', '{}', false, 0, now(), now())`,
+    [tenant, question],
+  );
+  const addAnswer = (day: string) =>
+    owner.query(
+      `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
+         state, "values", metadata, content_hash, received_at, stored_at, updated_at, tags)
+       values ($1, gen_random_uuid(), 'ada', true, gen_random_uuid(), $2, 1, 1, 'completed', '{"main": 9}', '{}', '',
+         $3::date, now(), now(), '{}')`,
+      [tenant, question, day],
+    );
+  for (const day of days) await addAnswer(day);
+  const counts = async () =>
+    (await owner.query('select day::text, completed from question_results order by day')).rows as {
+      day: string;
+      completed: number;
+    }[];
+  return {
+    ...{ url: database.url, owner, addAnswer, counts },
+    async [Symbol.asyncDispose]() {
+      await owner.end();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('a migration that can not lock a table lets writers go first, and is tried again', async () => {
+  await using database = await createUncounted(['2026-11-20']);
+  await using reader = await connect(database.url);
+  await reader.query('begin; select from answers');
+  let isMigrated = false;
+  const migrating = migrate(database.url, log).finally(() => {
+    isMigrated = true;
+  });
+  const isWaiting = async () =>
+    (
+      await database.owner.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%alter table answers%'",
+      )
+    ).rows.length > 0;
+  await waitFor(isWaiting);
+  const startedAt = Date.now();
+  await database.addAnswer('2026-11-20'); // behind the migration in the lock's queue, while the reader goes on
+  expect(Date.now() - startedAt).toBeLessThan(5000);
+  expect(isMigrated).toBe(false);
+  await waitFor(isWaiting); // the next attempt
+  await reader.query('commit');
+  expect(await migrating).toContain('20261125-results');
+  expect(isCompatible(await readSchemaState(database.url))).toBe(true);
+  expect(await database.counts()).toEqual([{ day: '2026-11-20', completed: 2 }]);
+});
+
+test('a count of what is stored goes on where it was stopped, and counts nothing twice', async () => {
+  await using database = await createUncounted(['2026-01-01', '2026-11-19', '2026-11-19', '2026-11-21']);
+  await migrate(database.url, log);
+  const all = [
+    { day: '2026-01-01', completed: 1 },
+    { day: '2026-11-19', completed: 2 },
+    { day: '2026-11-21', completed: 1 },
+  ];
+  expect(await database.counts()).toEqual(all);
+  const stopAfter = async (day: string) => {
+    await database.owner.query('delete from question_results where day < $1', [day]);
+    await database.owner.query("delete from schema_migrations where name = '20261202-counts'");
+  };
+  await stopAfter('2026-11-21');
+  expect(await migrate(database.url, log)).toEqual(['20261202-counts']);
+  expect(await database.counts()).toEqual(all);
+  await stopAfter('2000-01-01');
+  await migrate(database.url, log);
+  expect(await database.counts()).toEqual(all);
+});
+
+test('an index that an earlier attempt left behind invalid is made again', async () => {
+  await using database = await createDatabase();
+  const isValid = async () =>
+    (
+      await database.query<{ valid: boolean }>(
+        "select indisvalid as valid from pg_index where indexrelid = 'answers_tagged'::regclass",
+      )
+    )[0]?.valid;
+  await database.query("update pg_index set indisvalid = false where indexrelid = 'answers_tagged'::regclass");
+  await database.query("delete from schema_migrations where name = '20261202-indexes'");
+  expect(await isValid()).toBe(false);
+  expect(await migrate(database.url, log)).toEqual(['20261202-indexes']);
+  expect(await isValid()).toBe(true);
+});
+
 test('migrations run once in a database that has them all', async () => {
   await using database = await createDatabase();
   expect(await migrate(database.url, log)).toEqual([]);

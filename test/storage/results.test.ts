@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer, AnswerState } from '../../src/domain/answers.ts';
 import { type Counts, count, noCounts } from '../../src/domain/counts.ts';
 import { deleteAnswer, recordAnswers } from '../../src/storage/answers.ts';
+import type { Storage } from '../../src/storage/orm.ts';
 import { listDayCounts, listTenantIds, rebuildResults, summarizeCounts } from '../../src/storage/results.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import { createDatabase } from '../support/database.ts';
@@ -278,6 +279,53 @@ describe('a rebuild', () => {
     expect(await kept(tenant_id)).not.toEqual(full);
     await rebuild(tenant_id);
     expect(await kept(tenant_id)).toEqual(full);
+  });
+
+  test('waits for nobody who is counting, and counts what they commit later once', async () => {
+    const made = await makeQuestions(1);
+    const question = made.questions[0] as string;
+    const sync = () => anAcceptedAnswer({ tenant_id: made.tenant_id, question_id: question });
+    await record(sync());
+    await database.query('update question_results set completed = 5 where question_id = $1', [question]);
+    const [counting, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held: Storage = {
+      ...worker,
+      transaction: work =>
+        worker.transaction(async session => {
+          const result = await work(session);
+          counting.resolve();
+          await mayCommit.promise;
+          return result;
+        }),
+    };
+    // A new row for another version is written and locked, and its answer is not committed.
+    const writing = recordAnswers(held, [{ flush: v7(), answers: [{ ...sync(), question_version: 2 }] }]);
+    await counting.promise;
+    expect(await rebuildResults(app, made.tenant_id)).toEqual({ questions: 1, corrected: 1 });
+    mayCommit.resolve();
+    await writing;
+    expect(Object.values(await kept(made.tenant_id)).map(({ completed }) => completed)).toEqual([1, 1]);
+    expect(await kept(made.tenant_id)).toEqual(await counted(made.tenant_id));
+  });
+
+  test('reports how far it is, and finds nothing wrong the second time', async () => {
+    const made = await makeQuestions(2);
+    const days = ['2026-01-31', '2026-02-01', '2026-11-21'];
+    await record(
+      ...days.map(day =>
+        anAcceptedAnswer({
+          tenant_id: made.tenant_id,
+          question_id: made.questions[1] as string,
+          received_at: `${day}T12:00:00.000Z`,
+        }),
+      ),
+    );
+    await database.query('delete from question_results where tenant_id = $1', [made.tenant_id]);
+    const reports: string[] = [];
+    const run = () => rebuildResults(app, made.tenant_id, one => reports.push(`${one.days.done}/${one.days.of}`));
+    expect(await run()).toEqual({ questions: 2, corrected: 3 });
+    expect(reports).toEqual(['1/3', '2/3', '3/3']);
+    expect(await run()).toEqual({ questions: 2, corrected: 0 });
   });
 
   test('is right while answers arrive, are revised and deleted', async () => {
