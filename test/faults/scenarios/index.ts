@@ -6,8 +6,10 @@ import {
   plannedFailoversUnconfirmed,
 } from './failovers.ts';
 import { flushedQueue } from './flushed-queue.ts';
+import { laxPostgres } from './lax-postgres.ts';
 import { modelled } from './model.ts';
 import { silentNetwork } from './network.ts';
+import { noisyReader } from './noisy-reader.ts';
 import { poisonedPayloads } from './poison.ts';
 import { postgresAway, postgresDisk, slowPostgres } from './postgres-faults.ts';
 import { powerCuts, powerCutsUnsynced } from './power-cuts.ts';
@@ -65,6 +67,8 @@ export const SCENARIOS: readonly Scenario[] = [
   flushedQueue,
   powerCuts,
   powerCutsUnsynced,
+  laxPostgres,
+  noisyReader,
   lostPrimary,
   lostPrimaryUnconfirmed,
   plannedFailovers,
