@@ -1,9 +1,9 @@
 -- Sends prebuilt requests in rotation with wrk: file, first line, and a tag that makes this run's ids its own.
 -- A line is method, path, token, entity tag and the parts of the body between which an answer's fresh id goes,
--- separated by tabs. Prints one line of JSON at the end.
+-- separated by tabs. The fourth argument is the header lines that every request has. Prints one line of JSON at the end.
 
 local heads, parts, count, index = {}, {}, 0, 0
-local tag, minted, started = '', -1, os.time() * 1000
+local tag, minted, started, common = '', -1, os.time() * 1000, ''
 
 local function split(line)
   local fields = {}
@@ -12,7 +12,7 @@ local function split(line)
 end
 
 local function head(fields)
-  local lines = { fields[1] .. ' ' .. fields[2] .. ' HTTP/1.1', 'Host: 127.0.0.1' }
+  local lines = { fields[1] .. ' ' .. fields[2] .. ' HTTP/1.1', 'Host: 127.0.0.1', common }
   if fields[3] ~= '' then lines[#lines + 1] = 'Authorization: Bearer ' .. fields[3] end
   if fields[4] ~= '' then lines[#lines + 1] = 'If-None-Match: ' .. fields[4] end
   if #fields > 4 then
@@ -25,7 +25,7 @@ local function head(fields)
 end
 
 function init(args)
-  tag = args[3]
+  tag, common = args[3], args[4]
   for line in io.lines(args[1]) do
     local fields = split(line)
     count = count + 1

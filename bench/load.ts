@@ -37,6 +37,15 @@ export interface LoadPlan {
   seconds: number;
 }
 
+/** What `URLSession` adds to each request of the Swift client, as an app on a phone sends it. */
+const APP_HEADERS = {
+  Accept: '*/*',
+  'Accept-Language': 'en-US,en;q=0.9',
+  'Accept-Encoding': 'gzip, deflate',
+  'User-Agent': 'Shop/421 CFNetwork/1568.200.51 Darwin/24.1.0',
+  Connection: 'keep-alive',
+};
+
 interface Counts {
   requests: number;
   seconds: number;
@@ -80,7 +89,8 @@ const mintTag = (): string => `8${randomBytes(2).toString('hex').slice(1)}-${ran
 async function sendWithWrk(url: string, set: LoadSet, first: number, connections: number, seconds: number) {
   const script = join(import.meta.dirname, 'load.lua');
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, url];
-  const child = spawn('wrk', [...flags, '--', set.file, String(first), mintTag()], {
+  const headers = Object.entries(APP_HEADERS).map(([name, value]) => `${name}: ${value}`);
+  const child = spawn('wrk', [...flags, '--', set.file, String(first), mintTag(), headers.join('\r\n')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
@@ -104,7 +114,11 @@ async function sendWithAutocannon(url: string, set: LoadSet, first: number, conn
       {
         setupRequest: request => {
           const { method, path, token, etag, bodyParts } = set.requests[index++ % set.requests.length] as LoadRequest;
-          const headers = { authorization: `Bearer ${token}`, ...(etag ? { 'if-none-match': etag } : {}) };
+          const headers = {
+            ...APP_HEADERS,
+            authorization: `Bearer ${token}`,
+            ...(etag ? { 'if-none-match': etag } : {}),
+          };
           if (!bodyParts) return { ...request, method, path, headers };
           return {
             ...request,

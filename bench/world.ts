@@ -66,6 +66,9 @@ export async function makeTenants(databaseUrl: string, secretKey: string, count:
   }
 }
 
+/** The path of a card fetch as the Swift client sends it: with locale, platform and version of the app. */
+const CARDS_PATH = '/v1/cards?locale=en-US&platform=ios&app_version=4.2.1';
+
 async function ask(url: string, method: string, path: string, bearer: string, body?: unknown): Promise<Response> {
   const headers = { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' };
   const response = await fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
@@ -100,7 +103,7 @@ export async function fetchUsers(url: string, tenants: Tenant[], count: number):
     for (let number = first; number < count; number += FETCHES_AT_ONCE) {
       const tenant = tenants[number % tenants.length] as Tenant;
       const identity = `user|${number}`;
-      const response = await ask(url, 'GET', '/v1/cards', signToken(tenant, identity));
+      const response = await ask(url, 'GET', CARDS_PATH, signToken(tenant, identity));
       const { data } = (await response.json()) as { data: Card[] };
       if (data.length !== QUESTIONS.length) throw new Error(`${identity} sees ${data.length} cards`);
       users[number] = { tenant, identity, cards: data, etag: response.headers.get('etag') ?? '' };
@@ -110,7 +113,7 @@ export async function fetchUsers(url: string, tenants: Tenant[], count: number):
   return users;
 }
 
-export const cardsRequest = (token: string): LoadRequest => ({ method: 'GET', path: '/v1/cards', token });
+export const cardsRequest = (token: string): LoadRequest => ({ method: 'GET', path: CARDS_PATH, token });
 
 export const unchangedCardsRequest = (user: User, token: string): LoadRequest => ({
   ...cardsRequest(token),

@@ -50,7 +50,8 @@ const PROBLEM_SCHEMA = {
 
 /** Every problem that an operation can answer with, from what it takes. */
 function problemsOf(operation: Operation): ProblemCode[] {
-  const { credentials, right, params, query, body, method, problems, status, tag, sameOrigin } = operation;
+  const { credentials, right, params, query, body, method, problems, status, tag, sameOrigin, ignoresIdempotencyKey } =
+    operation;
   const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
   codes.push('unknown-parameter', 'repeated-parameter');
   if (tag !== 'Operating') codes.push('service-overloaded');
@@ -79,7 +80,8 @@ function problemsOf(operation: Operation): ProblemCode[] {
     if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
   }
   if (isHeavy(operation)) codes.push('query-too-expensive');
-  if (right && method === 'post' && status !== 204) codes.push('idempotency-key-in-use', 'idempotency-key-reused');
+  if (right && method === 'post' && status !== 204 && !ignoresIdempotencyKey)
+    codes.push('idempotency-key-in-use', 'idempotency-key-reused');
   return [...new Set(codes)];
 }
 

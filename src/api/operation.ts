@@ -44,8 +44,13 @@ export interface OperationReply {
   headers?: Record<string, string | string[]>;
   /** An object, or JSON that was made already. With 204 it is not sent, and tells the audit log what it was about. */
   body?: unknown;
-  /** What is still to be done once all of it is committed, and before the reply is sent. */
+  /**
+   * The part of the act that PostgreSQL does not hold, run after the commit and before the reply is sent. Its failure is
+   * the request's. It must be safe to repeat: a process that dies in it leaves a key with which the request runs again.
+   */
   afterwards?: () => Promise<unknown>;
+  /** Starts what nobody waits for, such as a mail, after the commit. It must not throw. */
+  announce?: () => void;
 }
 
 const REPLY = Symbol('reply');
@@ -81,6 +86,8 @@ export interface OperationDefinition<
   audit?: Action;
   /** Whether the reply shows a secret, this once: what is kept of it for a repetition is encrypted. */
   showsSecret?: boolean;
+  /** Whether an `Idempotency-Key` is ignored, because the ids in the body already make repeating it safe. */
+  ignoresIdempotencyKey?: boolean;
   /** Whether it gives out a session: pages of other sites may not send it, though it takes no credentials. */
   sameOrigin?: boolean;
   params?: Params;

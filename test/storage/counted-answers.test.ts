@@ -59,7 +59,7 @@ async function makeCard() {
       );
       return sum as Results;
     },
-    rebuild: () => rebuildResults(storage, tenant_id),
+    rebuild: () => rebuildResults(app, tenant_id),
   };
 }
 

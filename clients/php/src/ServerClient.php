@@ -77,6 +77,17 @@ final class ServerClient
     }
 
     /**
+     * Posts items that have ids of their own: repeating it is safe without an `Idempotency-Key`.
+     *
+     * @param array<string, mixed> $body
+     * @return array<string, mixed>
+     */
+    private function postIdentified(string $path, array $body): array
+    {
+        return $this->caller->call(new Call('POST', $path, [], $body))->body;
+    }
+
+    /**
      * @param array<string, mixed> $body
      * @param array<string, mixed> $query
      * @return array<string, mixed>

@@ -42,10 +42,11 @@ const recordAnswers = operation({
   tag: 'Answers',
   summary: 'Sync the answers of card views',
   description:
-    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply.',
+    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply; an `Idempotency-Key` is ignored.',
   credentials: ['access-token', 'public-access-token', 'api-key'],
   lastKnownKeys: true,
   right: 'answers:write',
+  ignoresIdempotencyKey: true, // storing one would make intake depend on PostgreSQL
   body: NewAnswers,
   status: 202,
   response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),

@@ -31,14 +31,19 @@ interface Parsed {
   query: Query;
   body: unknown;
   options: IdentityOptions;
+  /** Whether the request carries an `Idempotency-Key`. */
+  isKeyed: boolean;
 }
+
+/** The answers' ids make repeating this safe; the server ignores an `Idempotency-Key` there. */
+const [, RECORD_ANSWERS] = OPERATIONS.recordAnswers;
 
 /** Takes the arguments of an operation apart: the path's, then the query or the body, then the options. */
 function parse(method: string, pattern: string, args: unknown[]): Parsed {
   const names = pattern.match(/\{\w+\}/g) ?? [];
   const path = fillPath(pattern, args.slice(0, names.length) as string[]);
   const rest = args.slice(names.length);
-  if (method === 'GET') return { path, query: { ...(rest[0] as Query) }, body: undefined, options: {} };
+  if (method === 'GET') return { path, query: { ...(rest[0] as Query) }, body: undefined, options: {}, isKeyed: false };
   const takesBody = method !== 'DELETE' && !/\/(publish|pause|resume|close|archive|clone|replay)$/.test(pattern);
   const options = (takesBody ? rest[1] : rest[0]) as IdentityOptions | undefined;
   return {
@@ -46,6 +51,7 @@ function parse(method: string, pattern: string, args: unknown[]): Parsed {
     query: { verified: options?.verified },
     body: takesBody ? rest[0] : undefined,
     options: options ?? {},
+    isKeyed: method === 'POST' && pattern !== RECORD_ANSWERS,
   };
 }
 
@@ -59,12 +65,12 @@ export function createServerClient({ baseUrl, apiKey, retry, wire: parts }: Serv
   const wire = openWire(parts);
   const policy = { ...REQUEST_POLICY, ...retry };
 
-  async function send(method: string, { path, query, body, options }: Parsed): Promise<unknown> {
+  async function send(method: string, { path, query, body, options, isKeyed }: Parsed): Promise<unknown> {
     const headers = {
       Authorization: `Bearer ${apiKey}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch }),
-      ...(method === 'POST' ? { 'Idempotency-Key': options.idempotencyKey ?? newId() } : {}),
+      ...(isKeyed ? { 'Idempotency-Key': options.idempotencyKey ?? newId() } : {}),
     };
     const outgoing = { method, url: base + withQuery(path, query), headers, body: body && JSON.stringify(body) };
     const reply = await persist(wire, policy, async before => {

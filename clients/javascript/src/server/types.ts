@@ -215,7 +215,7 @@ type ServerMessage = NewMessage & { kind?: 'reply' | 'note' };
  */
 export interface Operations {
   /** Records answers for users, at most 100: one receipt an item, in order. Accepted means stored for good, soon. */
-  recordAnswers(sync: { answers: ServerAnswer[] }, options?: RequestOptions): Promise<{ results: Receipt[] }>;
+  recordAnswers(sync: { answers: ServerAnswer[] }): Promise<{ results: Receipt[] }>;
   /** Newest received first; with `updated_since` in the order of change. */
   listAnswers(query?: AnswerQuery): List<Answer>;
   readAnswer(id: string): Promise<Answer>;

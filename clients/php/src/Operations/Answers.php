@@ -26,10 +26,10 @@ trait Answers
      * @param array{answers: list<NewAnswer>, client_time?: string} $body
      * @return Receipts
      */
-    public function recordAnswers(array $body, ?string $idempotencyKey = null): array
+    public function recordAnswers(array $body): array
     {
         /** @var Receipts */
-        return $this->post('/v1/answers', $body, $idempotencyKey);
+        return $this->postIdentified('/v1/answers', $body);
     }
 
     /**

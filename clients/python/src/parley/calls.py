@@ -77,6 +77,11 @@ def post(path: str, body: object, idempotency_key: str | None, if_match: str | N
     return Call("POST", path, _read_object, body=body, headers={**headers, **_if_match(if_match)})
 
 
+def post_identified(path: str, body: object) -> Call[Any]:
+    """A write whose items have ids of their own: repeating it is safe without an `Idempotency-Key`."""
+    return Call("POST", path, _read_object, body=body)
+
+
 def post_as_public_key(path: str, body: object, key_id: str) -> Call[Any]:
     """A write with the id of a public key as its only credential (specification 4.2)."""
     if not key_id.startswith("key_"):

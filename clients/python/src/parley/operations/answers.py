@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ..calls import Call, delete, get, get_page, patch, path, post
+from ..calls import Call, delete, get, get_page, patch, path, post_identified
 from ..operation import Listing, Operation
 from ..pages import Page
 from ..types import Answer, AnswerPatch, AnswerState, NewAnswers, Receipts
@@ -14,13 +14,13 @@ class Answers:
     """What users answered. Scopes: `answers:read`, `answers:write`."""
 
     @Operation
-    def record_answers(self, body: NewAnswers, *, idempotency_key: str | None = None) -> Call[Receipts]:
+    def record_answers(self, body: NewAnswers) -> Call[Receipts]:
         """Records answers, 1 to 100 at a time and at most 256 KB; each names its `identity`.
 
         What is `accepted` is on disk and will be stored exactly once, however often it is sent. A fault inside an item
         makes that item `rejected` and leaves the others alone.
         """
-        return post("/v1/answers", body, idempotency_key)
+        return post_identified("/v1/answers", body)
 
     @Listing
     def list_answers(
