@@ -4,7 +4,7 @@ import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
 import { describeIssues } from '../domain/validation.ts';
 import { leaveLine } from './audit-trail.ts';
 import { authenticate, authorizationOf, authorize } from './authentication/authenticate.ts';
-import { type Caller, isTeam } from './authentication/caller.ts';
+import { type Caller, isTeam, type TeamCaller } from './authentication/caller.ts';
 import { requireSameOrigin } from './authentication/sessions.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
@@ -12,7 +12,7 @@ import { etagOf, matchesNone } from './etag.ts';
 import { isHeavy } from './heavy-reads.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
 import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
-import { runOnce } from './middleware/idempotency.ts';
+import { type KeyedAct, readIdempotencyKey, runOnce } from './middleware/idempotency.ts';
 import { limitCaller } from './middleware/limit.ts';
 import { once } from './once.ts';
 import { isReply, type Operation } from './operation.ts';
@@ -61,18 +61,21 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     request.body = parseBody(read) as never;
     request.bodyBytes = read?.bytes.length ?? 0;
     request.openCursor();
-    if (caller && isTeam(caller) && operation.method === 'post')
-      await runOnce(ctx, caller, operation.showsSecret === true, read?.bytes, deps, () =>
-        performs(ctx, operation, request, deps),
-      );
-    else await performs(ctx, operation, request, deps);
+    const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;
+    const key = isKeyed ? readIdempotencyKey(ctx) : undefined;
+    if (key === undefined) return performs(ctx, operation, request, deps);
+    const run = actWithin(ctx, operation, request);
+    await runOnce(ctx, caller as TeamCaller, { key, body: read?.bytes }, operation.showsSecret === true, deps, run);
   };
 };
 
-/** Runs the handler, and makes what it gives the reply. */
+/** Runs the handler and sends its result. */
 async function perform(ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> {
   const result = await act(operation, request, deps);
-  if (isReply(result)) await result.afterwards?.();
+  if (isReply(result)) {
+    await result.afterwards?.();
+    result.announce?.();
+  }
   send(ctx, operation, result);
 }
 
@@ -83,6 +86,15 @@ const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest
     perform(ctx, operation, request, { ...deps, storage }),
   );
 };
+
+/** As `perform`, in the transaction of an `Idempotency-Key`; returns what has to follow its commit. */
+const actWithin =
+  (ctx: Context, operation: Operation, request: ServedRequest): KeyedAct =>
+  async deps => {
+    const result = await act(operation, request, deps);
+    send(ctx, operation, result);
+    return isReply(result) ? result : {};
+  };
 
 /** Runs the handler; one whose act the audit log names, in one transaction with the line of it. */
 function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {

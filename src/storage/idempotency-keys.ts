@@ -1,8 +1,14 @@
 import type { TenantStorage } from './orm.ts';
-import type { Session } from './transaction.ts';
 
-/** How long a request may run before its key counts as abandoned by a process that died. */
+/** How long a request that committed its claim without a response may run before the key counts as abandoned. */
 const ABANDONED_AFTER = '2 minutes';
+
+/** The response that a repetition gets. */
+export interface Response {
+  status: number;
+  headers: Record<string, string>;
+  body: string | null;
+}
 
 export interface StoredResponse {
   request_hash: string;
@@ -12,61 +18,62 @@ export interface StoredResponse {
   body: string | null;
 }
 
-/** Takes the key for a request, or gives what is known of the request that holds it. */
-export async function claimIdempotencyKey(
-  tenant: TenantStorage,
-  credentialId: string,
-  key: string,
-  requestHash: string,
-): Promise<StoredResponse | undefined> {
-  const identify = [tenant.tenantId, credentialId, key];
-  return tenant.transaction(async session => {
-    for (;;) {
-      const holder = await claimOrRead(session, identify, requestHash);
-      if (holder !== 'released') return holder;
-    }
-  });
+/** One key of one credential. */
+export interface KeyName {
+  credentialId: string;
+  key: string;
 }
 
-/** One attempt: `undefined` when the key was taken, its holder, or `released` when that gave it up in between. */
-async function claimOrRead(
-  session: Session,
-  identify: string[],
+/** What another request did with the key: `running` when it has not committed yet. */
+export type Holder = StoredResponse | 'running';
+
+const identify = ({ tenantId }: TenantStorage, { credentialId, key }: KeyName): string[] => [
+  tenantId,
+  credentialId,
+  key,
+];
+
+/**
+ * Claims the key for the transaction that `tenant` runs in; otherwise returns what holds it. Never waits.
+ *
+ * The row is invisible to others until the transaction commits, so an advisory lock, which ends with the transaction,
+ * represents the running request. A process that dies leaves neither. A committed row without a response belongs to a
+ * request with work after its commit, or to a process of a version before 2026-12-03, which committed each claim first.
+ */
+export async function claimIdempotencyKey(
+  tenant: TenantStorage,
+  name: KeyName,
   requestHash: string,
-): Promise<StoredResponse | undefined | 'released'> {
-  const claimed = await session.query(
+): Promise<Holder | undefined> {
+  const claimed = await tenant.query(
     `insert into idempotency_keys (tenant_id, credential_id, key, request_hash, created_at)
-       values ($1, $2, $3, $4, clock_timestamp())
+       select $1, $2, $3, $4, clock_timestamp()
+       where pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::uuid, $2::uuid, $3::text), 0))
        on conflict (tenant_id, credential_id, key) do update
          set request_hash = excluded.request_hash, created_at = excluded.created_at, status = null, headers = null, body = null
          where idempotency_keys.created_at < clock_timestamp() - interval '24 hours'
             or (idempotency_keys.status is null and idempotency_keys.created_at < clock_timestamp() - interval '${ABANDONED_AFTER}')
        returning key`,
-    [...identify, requestHash],
+    [...identify(tenant, name), requestHash],
   );
   if (claimed.length > 0) return undefined;
-  const rows = await session.query<StoredResponse>(
+  const rows = await tenant.query<StoredResponse>(
     'select request_hash, status, headers, body from idempotency_keys where tenant_id = $1 and credential_id = $2 and key = $3',
-    identify,
+    identify(tenant, name),
   );
-  return rows[0] ?? 'released';
+  return rows[0] ?? 'running';
 }
 
-/** Keeps the response under the key for 24 hours. */
-export const keepResponse = (
-  tenant: TenantStorage,
-  credentialId: string,
-  key: string,
-  response: { status: number; headers: Record<string, string>; body: string | null },
-): Promise<unknown> =>
+/** Stores the response under the key for 24 hours. */
+export const keepResponse = (tenant: TenantStorage, name: KeyName, response: Response): Promise<unknown> =>
   tenant.query(
     'update idempotency_keys set status = $4, headers = $5, body = $6 where tenant_id = $1 and credential_id = $2 and key = $3',
-    [tenant.tenantId, credentialId, key, response.status, JSON.stringify(response.headers), response.body],
+    [...identify(tenant, name), response.status, JSON.stringify(response.headers), response.body],
   );
 
-/** Gives the key back: the request changed nothing and may be sent again. */
-export const releaseIdempotencyKey = (tenant: TenantStorage, credentialId: string, key: string): Promise<unknown> =>
+/** Releases a key without a response: its request changed nothing and may be sent again. */
+export const releaseIdempotencyKey = (tenant: TenantStorage, name: KeyName): Promise<unknown> =>
   tenant.query(
     'delete from idempotency_keys where tenant_id = $1 and credential_id = $2 and key = $3 and status is null',
-    [tenant.tenantId, credentialId, key],
+    identify(tenant, name),
   );

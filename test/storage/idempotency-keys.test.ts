@@ -18,13 +18,13 @@ const RESPONSE = { status: 201, headers: { Location: '/v1/x' }, body: '{}' };
 /** A credential of a fresh tenant, and what it does with one key. */
 function makeHolder() {
   const tenant = storage.forTenant(randomUUID());
-  const credential = randomUUID();
+  const name = { credentialId: randomUUID(), key: 'k' };
   return {
     tenant,
-    credential,
-    claim: (hash = 'h', key = 'k') => claimIdempotencyKey(tenant, credential, key, hash),
-    keep: () => keepResponse(tenant, credential, 'k', RESPONSE),
-    release: () => releaseIdempotencyKey(tenant, credential, 'k'),
+    name,
+    claim: (hash = 'h') => claimIdempotencyKey(tenant, name, hash),
+    keep: () => keepResponse(tenant, name, RESPONSE),
+    release: () => releaseIdempotencyKey(tenant, name),
     age: (interval: string) =>
       database.query('update idempotency_keys set created_at = created_at - $2::interval where tenant_id = $1', [
         tenant.tenantId,
@@ -49,14 +49,29 @@ test('of ten that take a key at once one has it', async () => {
   const holder = makeHolder();
   const claims = await Promise.all(Array.from({ length: 10 }, () => holder.claim()));
   expect(claims.filter(claim => claim === undefined)).toHaveLength(1);
-  expect(claims.filter(claim => claim !== undefined)).toEqual(Array(9).fill(running));
+  for (const claim of claims) if (claim !== undefined && claim !== 'running') expect(claim).toEqual(running);
+});
+
+test('a claim in an open transaction is reported at once, and is undone with it', async () => {
+  const holder = makeHolder();
+  const undone = new Error('undone');
+  const attempt = storage.inOneTransaction(async within => {
+    expect(await claimIdempotencyKey(within.forTenant(holder.tenant.tenantId), holder.name, 'h')).toBeUndefined();
+    const startedAt = performance.now();
+    expect(await Promise.all([holder.claim(), holder.claim('another')])).toEqual(['running', 'running']);
+    expect(performance.now() - startedAt).toBeLessThan(1000); // not the 5 s that a row lock may be waited for
+    throw undone;
+  });
+  await expect(attempt).rejects.toBe(undone);
+  expect(await holder.claim()).toBeUndefined();
 });
 
 test('a key belongs to its tenant and credential', async () => {
   const holder = makeHolder();
   await holder.claim();
-  expect(await claimIdempotencyKey(holder.tenant, randomUUID(), 'k', 'h')).toBeUndefined();
-  expect(await claimIdempotencyKey(storage.forTenant(randomUUID()), holder.credential, 'k', 'h')).toBeUndefined();
+  const ofAnother = { ...holder.name, credentialId: randomUUID() };
+  expect(await claimIdempotencyKey(holder.tenant, ofAnother, 'h')).toBeUndefined();
+  expect(await claimIdempotencyKey(storage.forTenant(randomUUID()), holder.name, 'h')).toBeUndefined();
 });
 
 test('a key given back is free, and one with a response is not given back', async () => {

@@ -98,7 +98,7 @@ const inviteMember = operation({
     const { name: tenantName = 'the team' } = (await findTenant(tenant)) ?? {};
     return reply({
       body: { ...presentInvitation(row), link, mailed: deps.mail !== undefined },
-      afterwards: async () => mailInvitation(row.email, caller.name || caller.email, tenantName, link, deps),
+      announce: () => mailInvitation(row.email, caller.name || caller.email, tenantName, link, deps),
     });
   },
 });
