@@ -123,11 +123,14 @@ const aCanary = (now: Date) => ({
 function createBalance({ storage, queue, metrics, log }: WatchDeps) {
   let lost = 0;
   let written = 0;
+  let since = new Date();
 
   const claim = async (): Promise<void> => {
-    const now = queue.claim(written);
-    await claimFlushes(storage, now);
-    written = now.written;
+    const at = new Date();
+    const claimed = queue.claim(written);
+    await claimFlushes(storage, { ...claimed, since });
+    written = claimed.written;
+    since = at;
   };
 
   return {
@@ -136,8 +139,9 @@ function createBalance({ storage, queue, metrics, log }: WatchDeps) {
       lost > 0 ? [`balance: ${lost} flushes or answers are missing; see parley_conservation_difference`] : [],
     async check(): Promise<void> {
       await claim();
-      const found = await auditFlushes(storage, queue.findHeld);
+      const { lost: found, skipped } = await auditFlushes(storage, queue.findHeld);
       if (found.length > 0) log.error({ flushes: found }, 'flushes were acknowledged and are lost');
+      if (skipped > 0) log.warn({ flushes: skipped }, 'flushes were not audited: their marks may have expired');
       const { flushes, answers } = await countLosses(storage);
       if (flushes + answers > lost) log.error({ flushes, answers }, 'accepted answers are missing');
       lost = flushes + answers;

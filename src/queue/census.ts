@@ -30,11 +30,36 @@ async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName)
   return (await pool.query<{ id: string }>(sql, [name])).rows.map(row => row.id);
 }
 
+/** How many jobs are looked up in one command. */
+const LOOKED_UP_AT_ONCE = 1000;
+
+/** Which of these jobs are in a queue. Costs by their number, not by the length of the queue. */
+async function findPresent({ queue, redis, pool }: QueueConnection, name: QueueName, ids: string[]): Promise<string[]> {
+  const present: string[] = [];
+  for (let start = 0; start < ids.length; start += LOOKED_UP_AT_ONCE) {
+    const some = ids.slice(start, start + LOOKED_UP_AT_ONCE);
+    if (pool) {
+      const sql = "select id from job where queue = $1 and id = any($2) and state <> 'completed'";
+      present.push(...(await pool.query<{ id: string }>(sql, [name, some])).rows.map(row => row.id));
+    } else if (redis) {
+      const toKey = (id: string) => queue(name).toKey(id);
+      const found = await redis.pipeline(some.map(id => ['exists', toKey(id)])).exec();
+      for (const [place, [error, exists]] of found?.entries() ?? []) {
+        if (error) throw error;
+        if (exists === 1) present.push(some[place] as string);
+      }
+    }
+  }
+  return present;
+}
+
 /** Which of these flushes are queued, whole or isolated: the first isolated answer stands for its flush. */
 export async function findHeld(connection: QueueConnection, flushes: string[]): Promise<Set<string>> {
-  const whole = new Set(await readPendingIds(connection, QUEUES.answers)); // first: what moves meanwhile is found below
-  const isolated = new Set(await readPendingIds(connection, QUEUES.isolation));
-  return new Set(flushes.filter(flush => whole.has(flush) || isolated.has(placeOf(flush, 0))));
+  const held = new Set(await findPresent(connection, QUEUES.answers, flushes)); // first: what moves meanwhile is found below
+  const firsts = new Map(flushes.filter(flush => !held.has(flush)).map(flush => [placeOf(flush, 0), flush]));
+  for (const first of await findPresent(connection, QUEUES.isolation, [...firsts.keys()]))
+    held.add(firsts.get(first) as string);
+  return held;
 }
 
 /** Jobs by their ids. One that is missing was done meanwhile. */

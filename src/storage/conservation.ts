@@ -1,12 +1,15 @@
 import { numberUuid } from '../domain/ids.ts';
+import { FLUSHES_JUDGED } from './housekeeping.ts';
 import type { Storage } from './orm.ts';
 import type { Session } from './transaction.ts';
 
-/** What an API process says it has made durable in the queue: its flushes from 1 to `written`, without those `voided`. */
+/** The flushes that an API process has made durable in the queue: 1 to `written`, without those `voided`. */
 export interface Claim {
   producer: string;
   written: number;
   voided: number[];
+  /** No flush that is first claimed here was made before this time. */
+  since: Date;
 }
 
 /** What was accepted and is nowhere. */
@@ -22,58 +25,100 @@ export type FindHeld = (flushes: string[]) => Promise<Set<string>>;
 
 /** One auditor at a time, on whatever machine. */
 const AUDIT_LOCK = 7_310_274_002;
-/** How many flushes of one producer one audit looks at; the rest is for the next. */
-const MOST_AT_ONCE = 10_000;
+/** How many flushes of one producer a pass examines: one transaction. */
+const PASS_SIZE = 10_000;
 const KEPT = '1 day';
 
 /** Writes down what a process has made durable. A claim that is repeated changes nothing. */
-export const claimFlushes = (storage: Storage, { producer, written, voided }: Claim): Promise<unknown> =>
+export const claimFlushes = (storage: Storage, { producer, written, voided, since }: Claim): Promise<unknown> =>
   storage.query(
-    `insert into flush_producers (id, written, settled, voided, held, claimed_at)
-     values ($1, $2, 0, $3, '{}', clock_timestamp())
+    `insert into flush_producers (id, written, settled, voided, held, claimed_at, open_since)
+     values ($1, $2, 0, $3, '{}', clock_timestamp(), $4)
      on conflict (id) do update set claimed_at = excluded.claimed_at,
        written = greatest(flush_producers.written, excluded.written),
-       voided = flush_producers.voided || excluded.voided`,
-    [producer, written, voided],
+       voided = flush_producers.voided || excluded.voided,
+       open_since = case when flush_producers.settled < flush_producers.written or flush_producers.held <> '{}'
+         then least(flush_producers.open_since, excluded.open_since) else excluded.open_since end`,
+    [producer, written, voided, since],
   );
+
+/** The outcome of an audit. */
+export interface Audit {
+  /** The ids of flushes found lost now. */
+  lost: string[];
+  /** How many flushes were too old to be judged: their marks may have been removed. */
+  skipped: number;
+}
 
 /**
  * Looks for flushes that a process claims and that are neither recorded nor in the queue, and keeps them as lost.
  *
- * The order is what makes it true: claims first, which speak only of what is on disk by then; then the records, then
- * the queue, and for what is in neither the records again, because a flush goes from the queue to the records.
- * Gives the ids found lost now; none when another process is auditing.
+ * Passes follow each other until every claim is settled. Flushes that were queued at an earlier audit are examined again
+ * in turn, 10,000 of each producer an audit, so that an audit costs the same at any backlog. Finds nothing while another
+ * process is auditing.
  */
-export const auditFlushes = (storage: Storage, findHeld: FindHeld): Promise<string[]> =>
-  storage.transaction(async session => {
-    const [lock] = await session.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [
-      AUDIT_LOCK,
-    ]);
-    if (!lock?.taken) return [];
-    const producers = await readOpenClaims(session);
-    const open = await findUnrecorded(
-      session,
-      producers.flatMap(({ producer, numbers }) => numbers.map(number => numberUuid(producer, number))),
-    );
-    const held = open.length > 0 ? await findHeld(open) : new Set<string>();
-    const missing = await findUnrecorded(
-      session,
-      open.filter(flush => !held.has(flush)),
-    );
-    const lost = await session.query<{ id: string }>(
-      `insert into lost_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id
-       on conflict do nothing returning id`,
-      [missing],
-    );
-    for (const producer of producers) await settle(session, producer, held);
-    await session.query('delete from lost_flushes lost using recorded_flushes late where late.id = lost.id');
-    await session.query(
-      `delete from flush_producers
-       where settled = written and held = '{}' and claimed_at < clock_timestamp() - $1::interval`,
-      [KEPT],
-    );
-    return lost.map(row => row.id);
-  });
+export async function auditFlushes(storage: Storage, findHeld: FindHeld): Promise<Audit> {
+  const audit: Audit = { lost: [], skipped: await skipExpired(storage) };
+  for (let recheck = PASS_SIZE, isBehind = true; isBehind; recheck = 0) {
+    const pass = await storage.transaction(session => auditOnce(session, findHeld, recheck));
+    audit.lost.push(...pass.lost);
+    isBehind = pass.isBehind;
+  }
+  return audit;
+}
+
+/** Settles claims without a judgement where the marks of their flushes may have been removed; returns how many flushes. */
+async function skipExpired(storage: Storage): Promise<number> {
+  const rows = await storage.query<{ flushes: string }>(
+    `with expired as (
+       select id, written - settled + cardinality(held) as flushes from flush_producers
+       where (settled < written or held <> '{}') and open_since < clock_timestamp() - $1::interval for update
+     )
+     update flush_producers set settled = written, held = '{}', voided = '{}' from expired
+     where flush_producers.id = expired.id returning flushes`,
+    [FLUSHES_JUDGED],
+  );
+  return rows.reduce((sum, { flushes }) => sum + Number(flushes), 0);
+}
+
+/**
+ * One pass. The order is what makes it true: claims first, which cover only what is on disk by then; then the records,
+ * then the queue, and for what is in neither the records again, because a flush goes from the queue to the records.
+ */
+async function auditOnce(
+  session: Session,
+  findHeld: FindHeld,
+  recheck: number,
+): Promise<{ lost: string[]; isBehind: boolean }> {
+  const [lock] = await session.query<{ taken: boolean; now: Date }>(
+    'select pg_try_advisory_xact_lock($1) as taken, clock_timestamp() as now',
+    [AUDIT_LOCK],
+  );
+  if (!lock?.taken) return { lost: [], isBehind: false };
+  const producers = await readOpenClaims(session, recheck);
+  const open = await findUnrecorded(
+    session,
+    producers.flatMap(({ producer, numbers }) => numbers.map(number => numberUuid(producer, number))),
+  );
+  const held = open.length > 0 ? await findHeld(open) : new Set<string>();
+  const missing = await findUnrecorded(
+    session,
+    open.filter(flush => !held.has(flush)),
+  );
+  const lost = await session.query<{ id: string }>(
+    `insert into lost_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id
+     on conflict do nothing returning id`,
+    [missing],
+  );
+  for (const producer of producers) await settle(session, producer, held, lock.now);
+  await session.query('delete from lost_flushes lost using recorded_flushes late where late.id = lost.id');
+  await session.query(
+    `delete from flush_producers
+     where settled = written and held = '{}' and claimed_at < clock_timestamp() - $1::interval`,
+    [KEPT],
+  );
+  return { lost: lost.map(row => row.id), isBehind: producers.some(({ upTo, written }) => upTo < written) };
+}
 
 /** What is lost at the moment, by every audit so far. */
 export async function countLosses(storage: Storage): Promise<Losses> {
@@ -86,23 +131,30 @@ export async function countLosses(storage: Storage): Promise<Losses> {
 /** The part of a claim that is not settled yet. */
 interface OpenClaim {
   producer: string;
-  /** The numbers of the flushes to look for: those still queued at the last audit, and those claimed since. */
+  written: number;
+  /** The flushes to look for: some of those that were queued at an earlier audit, and those claimed since. */
   numbers: number[];
-  /** The number up to which this audit looks. */
+  /** Flushes that were queued at an earlier audit and are examined by a later one. */
+  deferred: number[];
+  /** The number up to which this pass examines. */
   upTo: number;
 }
 
-async function readOpenClaims(session: Session): Promise<OpenClaim[]> {
+async function readOpenClaims(session: Session, recheck: number): Promise<OpenClaim[]> {
   type Row = { id: string; settled: string; written: string; voided: string[]; held: string[] };
   const rows = await session.query<Row>(
-    "select id, settled, written, voided, held from flush_producers where settled < written or held <> '{}' order by id",
+    `select id, settled, written, voided, held from flush_producers
+     where settled < written or ($1 > 0 and held <> '{}') order by id`,
+    [recheck],
   );
   return rows.map(({ id, ...row }) => {
     const [settled, written] = [Number(row.settled), Number(row.written)];
     const voided = new Set(row.voided.map(Number));
-    const upTo = Math.min(written, settled + MOST_AT_ONCE - Math.min(MOST_AT_ONCE, row.held.length));
+    const held = row.held.map(Number);
+    const upTo = Math.min(written, settled + PASS_SIZE);
     const claimed = Array.from({ length: upTo - settled }, (_, index) => settled + 1 + index);
-    return { producer: id, upTo, numbers: [...row.held.map(Number), ...claimed.filter(number => !voided.has(number))] };
+    const numbers = [...held.slice(0, recheck), ...claimed.filter(number => !voided.has(number))];
+    return { producer: id, written, numbers, deferred: held.slice(recheck), upTo };
   });
 }
 
@@ -117,11 +169,23 @@ const findUnrecorded = async (session: Session, flushes: string[]): Promise<stri
         )
       ).map(row => row.id);
 
-/** Leaves of a claim what the next audit has to look for: what is still queued, and what comes. */
-const settle = (session: Session, { producer, numbers, upTo }: OpenClaim, held: ReadonlySet<string>) =>
+/** Leaves of a claim what the next audit has to look for: those deferred first, then those that are still queued. */
+const settle = (
+  session: Session,
+  { producer, written, numbers, deferred, upTo }: OpenClaim,
+  held: ReadonlySet<string>,
+  auditedAt: Date,
+) =>
   session.query(
     `update flush_producers set settled = $2, held = $3,
-       voided = array(select distinct number from unnest(voided) as number where number > $2 order by number)
+       voided = array(select distinct number from unnest(voided) as number where number > $2 order by number),
+       open_since = case when written = $2 and $4 then $5 else open_since end
      where id = $1`,
-    [producer, upTo, numbers.filter(number => held.has(numberUuid(producer, number)))],
+    [
+      producer,
+      upTo,
+      [...deferred, ...numbers.filter(number => held.has(numberUuid(producer, number)))],
+      upTo === written && deferred.length === 0, // all was examined: what is open was not recorded by then
+      auditedAt,
+    ],
   );

@@ -2,6 +2,8 @@ import type { Storage } from './orm.ts';
 
 /** For how long the database remembers which flushes of the queue it has recorded. */
 const FLUSHES_KEPT = '8 days';
+/** How old an unsettled flush may be for its mark to be evidence; a day less, for clocks and delayed claims. */
+export const FLUSHES_JUDGED = '7 days';
 
 /** Removes what has served its time: idempotency keys after 24 h, old rate counters, old flush marks. */
 export const forgetExpired = (storage: Storage): Promise<unknown> =>

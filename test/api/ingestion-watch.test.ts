@@ -7,7 +7,7 @@ import { connectQueue } from '../../src/queue/connection.ts';
 import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { recordAnswers } from '../../src/storage/answers.ts';
-import { auditFlushes, claimFlushes, countLosses } from '../../src/storage/conservation.ts';
+import { auditFlushes, claimFlushes, countLosses, type FindHeld } from '../../src/storage/conservation.ts';
 import { backends, createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
@@ -86,8 +86,8 @@ describe.each(backends())('with the queue in %s', backend => {
     const storage = api.database.storage();
     const payload = (await jobOf(await send())).data as RecordAnswers;
     const [producer, number] = [`${payload.flush.slice(0, 24)}000000000000`, Number(`0x${payload.flush.slice(24)}`)];
-    await claimFlushes(storage, { producer, written: number, voided: [] });
-    const audit = () => auditFlushes(storage, flushes => findHeld(connection, flushes));
+    await claimFlushes(storage, { producer, written: number, voided: [], since: new Date() });
+    const audit = async () => (await auditFlushes(storage, flushes => findHeld(connection, flushes))).lost;
     expect(await audit()).toEqual([]);
     const job = await connection.queue().getJob(payload.flush);
     await job?.updateProgress(ISOLATED);
@@ -127,7 +127,10 @@ describe('an audit', () => {
     return {
       app,
       flush,
-      claim: (written: number, voided: number[] = []) => claimFlushes(app, { producer, written, voided }),
+      claim: (written: number, voided: number[] = [], since = new Date()) =>
+        claimFlushes(app, { producer, written, voided, since }),
+      audit: async (findHeld: FindHeld = nothingHeld) => (await auditFlushes(app, findHeld)).lost,
+      database,
       record: (number: number) =>
         recordAnswers(worker, [{ flush: flush(number), answers: [anAcceptedAnswer({ tenant_id: v7() })] }]),
       lost: async () => (await countLosses(app)).flushes,
@@ -140,13 +143,13 @@ describe('an audit', () => {
     for (const number of [1, 3, 6]) await producer.record(number);
     await producer.claim(4, [2]);
     await producer.claim(4, [2]); // the reply to the first was lost
-    expect(await auditFlushes(producer.app, nothingHeld)).toEqual([producer.flush(4)]);
+    expect(await producer.audit()).toEqual([producer.flush(4)]);
     await producer.claim(6);
-    expect(await auditFlushes(producer.app, nothingHeld)).toEqual([producer.flush(5)]);
-    expect(await auditFlushes(producer.app, nothingHeld)).toEqual([]);
+    expect(await producer.audit()).toEqual([producer.flush(5)]);
+    expect(await producer.audit()).toEqual([]);
     expect(await producer.lost()).toBe(2);
     await producer.record(4);
-    await auditFlushes(producer.app, nothingHeld);
+    await producer.audit();
     expect(await producer.lost()).toBe(1);
   });
 
@@ -154,9 +157,9 @@ describe('an audit', () => {
     await using producer = await makeProducer();
     for (const number of [1, 3]) await producer.record(number);
     await producer.claim(3);
-    expect(await auditFlushes(producer.app, async () => new Set([producer.flush(2)]))).toEqual([]);
+    expect(await producer.audit(async () => new Set([producer.flush(2)]))).toEqual([]);
     const seen: string[][] = [];
-    const lost = await auditFlushes(producer.app, async flushes => {
+    const lost = await producer.audit(async flushes => {
       seen.push(flushes);
       return new Set();
     });
@@ -167,7 +170,7 @@ describe('an audit', () => {
   test('takes nothing for lost that moves from the queue to the records while it looks', async () => {
     await using producer = await makeProducer();
     await producer.claim(1);
-    const lost = await auditFlushes(producer.app, async () => {
+    const lost = await producer.audit(async () => {
       await producer.record(1);
       return new Set();
     });
@@ -178,8 +181,46 @@ describe('an audit', () => {
     await using producer = await makeProducer();
     await producer.claim(1);
     const unreadable = () => Promise.reject(new Error('away'));
-    await expect(auditFlushes(producer.app, unreadable)).rejects.toThrow('away');
+    await expect(producer.audit(unreadable)).rejects.toThrow('away');
     expect(await producer.lost()).toBe(0);
-    expect(await auditFlushes(producer.app, nothingHeld)).toEqual([producer.flush(1)]);
+    expect(await producer.audit()).toEqual([producer.flush(1)]);
+  });
+
+  test('settles every claim, however many there are, and loses none that was recorded', async () => {
+    await using producer = await makeProducer();
+    const { app, database, flush } = producer;
+    const numbers = Array.from({ length: 25_000 }, (_, index) => index + 1);
+    await database.query('insert into recorded_flushes select id, now() from unnest($1::uuid[]) as id', [
+      numbers.filter(number => number !== 24_000 && number !== 500).map(flush),
+    ]);
+    await producer.claim(25_000);
+    expect(await producer.audit()).toEqual([flush(500), flush(24_000)]);
+    const [row] = await app.query<{ settled: string }>('select settled from flush_producers');
+    expect(Number(row?.settled)).toBe(25_000);
+  });
+
+  test('judges nothing that is older than the marks, and says how many flushes it passed over', async () => {
+    await using producer = await makeProducer();
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+    await producer.claim(2, [], daysAgo(7.5)); // recorded then; the marks may be gone by now
+    expect(await auditFlushes(producer.app, nothingHeld)).toEqual({ lost: [], skipped: 2 });
+    await producer.claim(3, [], daysAgo(6));
+    expect(await auditFlushes(producer.app, nothingHeld)).toEqual({ lost: [producer.flush(3)], skipped: 0 });
+  });
+
+  test('looks again for as many queued flushes at any backlog, in turn', async () => {
+    await using producer = await makeProducer();
+    await producer.claim(25_000);
+    const asked: number[] = [];
+    const allHeld = async (flushes: string[]) => {
+      asked.push(flushes.length);
+      return new Set(flushes);
+    };
+    await producer.audit(allHeld);
+    expect(asked).toEqual([10_000, 10_000, 5_000]);
+    const missing = producer.flush(25_000);
+    const withoutLast = async (flushes: string[]) => new Set((await allHeld(flushes)).difference(new Set([missing])));
+    for (const lost of [[], [], [missing]]) expect(await producer.audit(withoutLast)).toEqual(lost);
+    expect(asked.slice(3)).toEqual([10_000, 10_000, 10_000]);
   });
 });

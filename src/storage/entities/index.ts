@@ -447,6 +447,7 @@ export const FlushProducerEntity = defineEntity({
     voided: p.array<string>().columnType('bigint[]'),
     held: p.array<string>().columnType('bigint[]'),
     claimed_at: moment(),
+    open_since: moment().defaultRaw('now()'),
   },
 });
 

@@ -12,6 +12,7 @@ import { CardRecordRoom } from './20261201-card-record-room.ts';
 import { Counts } from './20261202-counts.ts';
 import { Indexes } from './20261202-indexes.ts';
 import { ResultsByDay } from './20261202-results-by-day.ts';
+import { OpenClaims } from './20261203-open-claims.ts';
 import { KeyLookUps } from './20261205-key-look-ups.ts';
 import { CountedAnswers } from './20261206-counted-answers.ts';
 import { ExpiredAnswers } from './20261206-expired-answers.ts';
@@ -34,6 +35,7 @@ export const MIGRATIONS = [
   { name: '20261202-results-by-day', class: ResultsByDay },
   { name: '20261202-counts', class: Counts },
   { name: '20261202-indexes', class: Indexes },
+  { name: '20261203-open-claims', class: OpenClaims },
   { name: '20261205-key-look-ups', class: KeyLookUps },
   { name: '20261206-counted-answers', class: CountedAnswers },
   { name: '20261206-expired-answers', class: ExpiredAnswers },

@@ -1,0 +1,16 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Since when a producer's unsettled flushes may have been recorded: an audit that comes after their marks were removed
+ * can no longer judge them. The default is for rows that processes of the previous version insert.
+ */
+export class OpenClaims extends Migration {
+  override up(): void {
+    this.addSql('alter table flush_producers add column open_since timestamptz(3) not null default now()');
+    this.addSql('insert into schema_state values (13, 1)');
+  }
+
+  override down(): void {
+    throw new Error('Migrations only go forward: restore a backup instead (docs/backup.md).');
+  }
+}
