@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import type { Pool } from 'pg';
 import type { HeldJob, QueueConnection } from './connection.ts';
-import { isIsolated, isolate, placeOf } from './isolation.ts';
-import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+import { placeOf } from './isolation.ts';
+import { QUEUES, type QueueName } from './jobs.ts';
+import type { Pending } from './pending.ts';
+import { countJobsInPostgres, readPendingInPostgres } from './pending-postgres.ts';
+import { readPendingInRedis } from './pending-redis.ts';
 
 /** States of a job that is not done; `failed` is one that kills even the processes that would only move it. */
 export const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
@@ -9,22 +14,10 @@ export const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed']
 /** How many jobs are read at once: some 25 MB when all of them are as large as flushes can be. */
 const PAGE = 50;
 
-/** Answers of one tenant that are queued: those of a flush, or one that is isolated. */
-export interface Queued {
-  flush: string;
-  /** The flush that an isolated answer came with. */
-  part_of?: string;
-  count: number;
-  oldest: Date;
-}
-
-/** What is queued, by tenant. */
-export type Census = ReadonlyMap<string, Queued[]>;
-
-type Pending = Pick<HeldJob, 'data' | 'stalledCounter' | 'progress'>;
+type Held = Pick<HeldJob, 'id' | 'data'>;
 
 /** The ids of all jobs of a queue that are not done, in one look: a job that changes its state is not passed over. */
-async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName): Promise<string[]> {
+export async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName): Promise<string[]> {
   if (!pool) return queue(name).getRanges([...PENDING], 0, -1, true);
   const sql = "select id from job where queue = $1 and state <> 'completed' order by id";
   return (await pool.query<{ id: string }>(sql, [name])).rows.map(row => row.id);
@@ -62,11 +55,24 @@ export async function findHeld(connection: QueueConnection, flushes: string[]): 
   return held;
 }
 
-/** Jobs by their ids. One that is missing was done meanwhile. */
-async function readJobs({ queue, pool }: QueueConnection, name: QueueName, ids: string[]): Promise<Pending[]> {
-  if (!pool) return (await Promise.all(ids.map(id => queue(name).getJob(id)))).filter(job => job !== undefined);
-  const sql = 'select data, progress, stalled_count as "stalledCounter" from job where queue = $1 and id = any($2)';
-  return (await pool.query<Pending>(sql, [name, ids])).rows; // in one: by BullMQ each is a statement of its own
+/** Jobs by their ids, page by page, resting as long as it worked. One that is missing was done meanwhile. */
+export async function* readJobs({ queue }: QueueConnection, name: QueueName, ids: string[]): AsyncGenerator<Held> {
+  for (let start = 0; start < ids.length; start += PAGE) {
+    const startedAt = performance.now();
+    for (const job of await Promise.all(ids.slice(start, start + PAGE).map(id => queue(name).getJob(id))))
+      if (job) yield job;
+    await sleep(performance.now() - startedAt);
+  }
+}
+
+/** How many jobs of a queue are in each state in which they are not done. */
+export async function countJobs({ queue, pool }: QueueConnection, name: QueueName): Promise<Record<string, number>> {
+  return pool ? countJobsInPostgres(pool, name) : queue(name).getJobCounts(...PENDING);
+}
+
+/** A tenant's answers that are queued. Costs the same at any depth of the queues. */
+export function readPending({ redis, pool }: QueueConnection, tenantId: string): Promise<Pending> {
+  return pool ? readPendingInPostgres(pool, tenantId) : readPendingInRedis(redis as Redis, tenantId);
 }
 
 /** So many delayed jobs are looked at: they lie in the order in which they are due, not in that of their age. */
@@ -77,7 +83,10 @@ export async function findOldest(connection: QueueConnection, name: QueueName): 
   if (connection.pool) {
     const sql = `select least(
       (select added_at_ms from job where queue = $1 and state = 'waiting' order by priority, seq limit 1),
-      (select min(added_at_ms) from job where queue = $1 and state in ('active', 'delayed', 'failed')))::float8 as ms`;
+      (select min(added_at_ms) from job where queue = $1 and state in ('active', 'failed')),
+      (select min(added_at_ms) from (
+        select added_at_ms from job where queue = $1 and state = 'delayed' order by process_at_ms limit ${DELAYED_LOOKED_AT}
+      ) as next))::float8 as ms`;
     const { rows } = await connection.pool.query<{ ms: number | null }>(sql, [name]);
     return rows[0]?.ms == null ? undefined : new Date(rows[0].ms);
   }
@@ -112,59 +121,4 @@ export async function measureJob(pool: Pool): Promise<number> {
     ) as job_at_place`;
   const { rows } = await pool.query<{ bytes: string | null }>(sql, [QUEUES.answers]);
   return Number(rows[0]?.bytes ?? 0);
-}
-
-async function* readPending(connection: QueueConnection, name: QueueName): AsyncGenerator<Pending> {
-  const ids = await readPendingIds(connection, name);
-  for (let start = 0; start < ids.length; start += PAGE)
-    yield* await readJobs(connection, name, ids.slice(start, start + PAGE));
-}
-
-/**
- * Reads what is queued from the queues themselves.
- *
- * The flushes come first: what moves to the isolation meanwhile is found there, and then not counted as a flush. An
- * isolated flush is counted by its answers, so that it does not matter how many of them have been moved already.
- */
-export async function takeCensus(connection: QueueConnection): Promise<Census> {
-  const byTenant = new Map<string, Queued[]>();
-  const isolated = new Set<string>();
-  const inParts = new Set<string>();
-  const add = (tenantId: string, queued: Queued) => {
-    const known = byTenant.get(tenantId);
-    if (known) known.push(queued);
-    else byTenant.set(tenantId, [queued]);
-  };
-  const addIsolated = ({ tenant_id, flush, part_of, received_at, replay_of }: IsolatedAnswer) => {
-    if (replay_of || isolated.has(flush)) return; // a replay is counted where it still lies, in the quarantine
-    isolated.add(flush);
-    inParts.add(part_of);
-    add(tenant_id, { flush, part_of, count: 1, oldest: new Date(received_at) });
-  };
-  for await (const job of readPending(connection, QUEUES.answers)) {
-    const payload = job.data as RecordAnswers;
-    if (isIsolated(job)) isolate(payload).forEach(addIsolated);
-    else for (const [tenantId, queued] of countByTenant(payload)) add(tenantId, queued);
-  }
-  for await (const job of readPending(connection, QUEUES.isolation)) addIsolated(job.data as IsolatedAnswer);
-  for (const [tenantId, all] of byTenant)
-    byTenant.set(
-      tenantId,
-      all.filter(({ flush }) => !inParts.has(flush)),
-    );
-  return byTenant;
-}
-
-/** The answers of a flush by tenant, without replays. */
-function countByTenant({ flush, answers }: RecordAnswers): Map<string, Queued> {
-  const byTenant = new Map<string, Queued>();
-  for (const { tenant_id, received_at, replay_of } of answers) {
-    if (replay_of) continue;
-    const received = new Date(received_at);
-    const queued = byTenant.get(tenant_id) ?? { flush, count: 0, oldest: received };
-    queued.count++;
-    if (received < queued.oldest) queued.oldest = received;
-    byTenant.set(tenant_id, queued);
-  }
-  return byTenant;
 }

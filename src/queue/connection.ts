@@ -17,6 +17,7 @@ import { outlive, withClient } from '../platform/postgres-client.ts';
 import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
 import { openRedis } from '../platform/redis.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+import { createPendingRegistry } from './pending-postgres.ts';
 
 /** Where the queue lives. */
 export interface QueueTarget {
@@ -100,8 +101,8 @@ const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
 const NO_TIMEOUT = 0;
 
 /** What a job carries. Nobody knows that it is so before it was checked. */
-type Carried = RecordAnswers | IsolatedAnswer;
-type AnyQueue = Queue<Carried, unknown, string, Carried, unknown, string, IQueueBackend>;
+export type Carried = RecordAnswers | IsolatedAnswer;
+export type AnyQueue = Queue<Carried, unknown, string, Carried, unknown, string, IQueueBackend>;
 type AnyWorker = Worker<Carried, void, string, IQueueBackend>;
 type AnyJob = Job<Carried, void, string>;
 
@@ -221,5 +222,8 @@ export function connectWorker(
 /** Makes or upgrades BullMQ's tables in PostgreSQL; nothing to do where Valkey or Redis carries the queue. */
 export async function migrateQueue(target: QueueTarget): Promise<void> {
   if (target.redisUrl) return;
-  await withClient(target.databaseUrl, client => runMigrations(client, SCHEMA));
+  await withClient(target.databaseUrl, async client => {
+    await runMigrations(client, SCHEMA);
+    await createPendingRegistry(client);
+  });
 }

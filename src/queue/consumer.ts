@@ -1,8 +1,10 @@
+import type { Redis } from 'ioredis';
 import { Problem } from '../domain/problem.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Spans } from '../platform/spans.ts';
-import { connectQueue, type HeldJob, type QueueTarget } from './connection.ts';
+import { connectQueue, type HeldJob, type QueueConnection, type QueueTarget } from './connection.ts';
 import { isOutage } from './hold.ts';
 import { ISOLATED, isIsolated, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
 import {
@@ -16,10 +18,15 @@ import {
   type RecordAnswers,
 } from './jobs.ts';
 import { type Line, openLine } from './line.ts';
+import { PACE_MS } from './pace.ts';
+import { entryOfPart } from './pending.ts';
+import { addCounted, type CountedJob, removePending } from './pending-redis.ts';
 import { traced } from './traces.ts';
 
 /** How many jobs one worker process holds at once; their answers are stored together. */
 const CONCURRENCY = 50;
+/** How many jobs are removed from the registry of pending answers at once. */
+const MOST_REMOVED = 500;
 /** A flush that failed this often, the last time for no outage, is dealt with answer by answer. */
 const SUSPECT_FAILURES = 5;
 /** An answer that failed alone this often, and never for an outage, goes to the quarantine. */
@@ -65,14 +72,15 @@ export async function openConsumer(
   /** Makes sure that each answer of a flush is in the isolation; then the flush itself is done. */
   const moveToIsolation = async (job: HeldJob): Promise<void> => {
     const answers = isolate(read(job, 'answers.record'));
-    await job.updateProgress(ISOLATED); // first: the census counts such a flush by its answers
+    await job.updateProgress(ISOLATED); // first: from here on it is never stored whole
     try {
       const jobs = answers.map(data => ({
         name: 'answers.isolated',
         data,
         opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
+        entry: entryOfPart(data),
       }));
-      await connection.queue(QUEUES.isolation).addBulk(jobs);
+      await addParts(connection, jobs, job.id);
     } catch (cause) {
       throw new Problem('queue-unavailable', `Answers could not be isolated: ${(cause as Error).message}`, { cause });
     }
@@ -107,7 +115,8 @@ export async function openConsumer(
     }
   };
 
-  const watched = watch(deps);
+  const registry = openRemoval(connection, log);
+  const watched = watch(deps, job => registry.remove(job.id));
   const lines = await Promise.all([
     openLine(
       { target, queue: QUEUES.answers, concurrency: CONCURRENCY, process: watched('answers', processFlush) },
@@ -115,7 +124,7 @@ export async function openConsumer(
     ),
     openLine({ target, queue: QUEUES.isolation, concurrency: 1, process: watched('isolation', processAlone) }, deps),
   ]);
-  const close = () => closeAll(lines, connection);
+  const close = () => closeAll(lines, registry, connection);
   if (lines.every(line => line !== undefined)) return { close };
   await close();
   return undefined;
@@ -124,7 +133,10 @@ export async function openConsumer(
 type Outcome = 'done' | 'isolated' | 'given-up';
 
 /** Measures and reports what becomes of each job. */
-function watch({ log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Spans | undefined }) {
+function watch(
+  { log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Spans | undefined },
+  whenStored: (job: HeldJob) => void,
+) {
   const throttle = createThrottle(5000);
 
   /** An outage is one throttled line; whatever else is a bug, told with its stack. */
@@ -143,6 +155,7 @@ function watch({ log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Sp
       let outcome: Outcome | 'retried' = 'retried';
       try {
         outcome = await process(job);
+        if (outcome !== 'isolated') whenStored(job);
       } catch (error) {
         metrics.jobRetries.inc({ queue });
         report(queue, job.id, error);
@@ -153,8 +166,47 @@ function watch({ log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Sp
     });
 }
 
-async function closeAll(lines: (Line | undefined)[], connection: { close(): Promise<void> }): Promise<void> {
+/** Adds the answers of a flush to the isolation, all or none, and counts them in its place. */
+async function addParts({ queue, redis }: QueueConnection, jobs: CountedJob[], flush: string | undefined) {
+  if (redis) await addCounted(redis, queue(QUEUES.isolation), jobs, flush);
+  else await queue(QUEUES.isolation).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
+}
+
+/**
+ * Removes jobs whose answers are stored from the registry of pending answers, in groups that no job waits for.
+ *
+ * One that is not removed is found stored by whoever reads the registry, and removed by a repair. In PostgreSQL a trigger
+ * removes them.
+ */
+function openRemoval({ redis }: QueueConnection, log: Log) {
+  const throttle = createThrottle(5000);
+  const group = createGroupCommit<string, undefined>({
+    async flush(ids) {
+      await removePending(redis as Redis, ids);
+      return ids.map(() => undefined);
+    },
+    maxInFlight: 1,
+    spacingMs: PACE_MS,
+    weigh: () => [1],
+    maxWeights: [MOST_REMOVED],
+  });
+  const report = (error: Error) =>
+    throttle(error.message, () => log.warn({ reason: error.message }, 'pending answers are removed later'));
+  return {
+    remove(id: string | undefined): void {
+      if (redis && id) group.add(id).catch(report);
+    },
+    drained: group.drained,
+  };
+}
+
+async function closeAll(
+  lines: (Line | undefined)[],
+  registry: { drained(): Promise<void> },
+  connection: { close(): Promise<void> },
+): Promise<void> {
   const ended = await Promise.allSettled(lines.map(line => line?.close()));
+  await registry.drained();
   await connection.close();
   for (const end of ended) if (end.status === 'rejected') throw end.reason;
 }

@@ -3,7 +3,7 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
 import { within } from '../platform/shutdown.ts';
-import { measureJob, PENDING } from './census.ts';
+import { countJobs, measureJob } from './census.ts';
 import { PRODUCER_TIMEOUT_MS, type QueueConnection, type QueueTarget } from './connection.ts';
 import {
   CLUSTERED,
@@ -15,6 +15,8 @@ import {
   REWRITING,
 } from './durability.ts';
 import { QUEUES, type QueueName } from './jobs.ts';
+import { countEntries } from './pending-redis.ts';
+import type { Tally } from './pending-repair.ts';
 import { judgeReplicas, type Replication } from './replicas.ts';
 
 const CHECK_EVERY_MS = 1000;
@@ -76,6 +78,8 @@ interface WatchDeps {
   log: Log;
   /** Called with the error of each check that failed. */
   onFailure(error: unknown): void;
+  /** Called with the number of jobs, and of those in the registry of pending answers; only with Valkey or Redis. */
+  onTally(tally: Tally): void;
 }
 
 /** The result of a check, and what confirmations may rest on from then on. */
@@ -121,7 +125,7 @@ function createSentinelReader(redisUrl: string | undefined) {
  * Checks each second whether the queue's store keeps what it confirms, and at once on every new connection: nothing is
  * taken on a connection that has not been checked, since another store may have the address now.
  */
-export function watchHealth({ connection, target, config, metrics, log, onFailure }: WatchDeps): HealthWatch {
+export function watchHealth({ connection, target, config, metrics, log, onFailure, onTally }: WatchDeps): HealthWatch {
   const { redis, pool } = connection;
   const { databaseReasons = () => [] } = target;
   const throttle = createThrottle(5000);
@@ -146,10 +150,10 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
     };
   };
 
-  const countJobs = async (queue: QueueName): Promise<number> => {
-    const counts = await connection.queue(queue).getJobCounts(...PENDING);
+  const measureJobs = async (queue: QueueName): Promise<{ active: number; all: number }> => {
+    const counts = await countJobs(connection, queue);
     for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue, state }, count);
-    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return { active: counts.active ?? 0, all: Object.values(counts).reduce((sum, count) => sum + count, 0) };
   };
 
   /** Why what the store confirms may not be on its disk, or not stay on that of the database. */
@@ -184,14 +188,17 @@ export function watchHealth({ connection, target, config, metrics, log, onFailur
   const check = async (): Promise<Finding> => {
     const seenBytes = unseenBytes;
     const socket = redis?.stream;
-    const [durability, known, ...waiting] = await Promise.all([
+    const [durability, known, entries, ...jobs] = await Promise.all([
       checkStore(),
       config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
-      ...Object.values(QUEUES).map(countJobs),
+      redis ? countEntries(redis) : undefined,
+      ...Object.values(QUEUES).map(measureJobs),
     ]);
     if (!isCurrent(socket)) throw new Error('the connection was replaced during its check');
     unseenBytes -= seenBytes;
-    const waitingJobs = waiting.reduce((sum, count) => sum + count, 0);
+    const waitingJobs = jobs.reduce((sum, { all }) => sum + all, 0);
+    const active = jobs.reduce((sum, each) => sum + each.active, 0);
+    if (entries !== undefined) onTally({ entries, idle: waitingJobs - active, active });
     const { replication, writesSucceed, isCluster } = durability;
     const queueBytes = await measureQueue(durability, waitingJobs);
     const doubts = judgeDurability(durability, socket);

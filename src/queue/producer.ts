@@ -7,11 +7,14 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
-import { type Census, findHeld, findOldest, takeCensus } from './census.ts';
-import { connectQueue, PRODUCER_TIMEOUT_MS } from './connection.ts';
+import { findHeld, findOldest, readPending } from './census.ts';
+import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
 import { type Basis, type ProducerTarget, type QueueHealth, watchHealth } from './health.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type RecordAnswers } from './jobs.ts';
+import { entryOfFlush, type Pending } from './pending.ts';
+import { addCounted, type CountedJob } from './pending-redis.ts';
+import { watchPending } from './pending-repair.ts';
 import { confirmReplicas } from './replicas.ts';
 import { sending } from './traces.ts';
 
@@ -24,7 +27,8 @@ const OVERHEAD_BYTES = 600;
 const MAX_WAIT_MS = 750;
 /** Below the time-out of any command, so that it is told which of the two it was. */
 const REPLICAS_WITHIN_MS = 1000;
-const CENSUS_KEPT_MS = 1000;
+/** How many tenants' figures one read of the queue collects. */
+const MAX_READERS = 100;
 
 /** What a producer says it has made durable. */
 export interface FlushClaim {
@@ -47,8 +51,12 @@ export interface Producer {
   /** Throws `queue-unavailable` while answers come faster than they can be made durable. */
   refuseWhileBusy(): void;
   health(): QueueHealth;
-  /** What is queued, by tenant, as read from the queue at most `maxAgeMs` ago (1 s). */
-  census(maxAgeMs?: number): Promise<Census>;
+  /**
+   * A tenant's queued answers, read after the call: what any process acknowledged before is among them.
+   *
+   * Rejects with `queue-unavailable` when the queue can't be read.
+   */
+  pending(tenantId: string): Promise<Pending>;
   /** What this process has made durable so far. What was voided up to `since` is known already, and forgotten. */
   claim(since: number): FlushClaim;
   /** Which of these flushes the queue holds, whole or isolated. Rejects with `queue-unavailable` when it can't be read. */
@@ -71,8 +79,11 @@ export function openProducer(
   metrics: Metrics,
   spans?: Spans,
 ): Producer {
-  const connection = connectQueue({ ...target, relaxed: config.QUEUE_DURABILITY === 'relaxed' }, log);
+  const queueTarget = { ...target, relaxed: config.QUEUE_DURABILITY === 'relaxed' };
+  const connection = connectQueue(queueTarget, log);
   const { redis } = connection;
+  const observers = connectQueue(queueTarget, log);
+  const registry = watchPending(observers, log);
   const throttle = createThrottle(5000);
 
   const refuse = (detail: string, cause?: unknown) =>
@@ -86,7 +97,15 @@ export function openProducer(
     if (redis) metrics.redisErrors.inc({ kind: kindOf(error as Error) });
   };
 
-  const health = watchHealth({ connection, target, config, metrics, log, onFailure: countFailure });
+  const health = watchHealth({
+    connection,
+    target,
+    config,
+    metrics,
+    log,
+    onFailure: countFailure,
+    onTally: registry.note,
+  });
 
   /** Why no answers are taken, as a refusal; nothing while they are. */
   const findUnfit = (): Problem | undefined => {
@@ -117,11 +136,7 @@ export function openProducer(
     spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
     const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
-      await within(
-        connection.queue().add('answers.record', payload, options),
-        PRODUCER_TIMEOUT_MS + 500,
-        'adding to the queue',
-      );
+      await within(addFlush(connection, payload, options), PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');
       await confirm(basis);
     } catch (error) {
       numbers.end(number, false);
@@ -145,22 +160,30 @@ export function openProducer(
     spans: spans?.groups(sending(QUEUES.answers)),
   });
 
-  let lastCensus: { at: number; result: Promise<Census> } | undefined;
+  /** Those who ask while a read is under way share the next one. */
+  const readers = createGroupCommit<string, Pending>({
+    async flush(tenantIds) {
+      const distinct = new Map(tenantIds.map(id => [id, readPending(observers, id)]));
+      await Promise.all(distinct.values());
+      return Promise.all(tenantIds.map(id => distinct.get(id) as Promise<Pending>));
+    },
+    maxInFlight: 1,
+    weigh: () => [1],
+    maxWeights: [MAX_READERS],
+  });
 
-  const census = async (maxAgeMs = CENSUS_KEPT_MS) => {
-    if (!lastCensus || Date.now() - lastCensus.at >= maxAgeMs)
-      lastCensus = { at: Date.now(), result: takeCensus(connection) };
+  /** What only observes has a connection of its own, so that intake never waits behind it. */
+  const observe = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
-      return await lastCensus.result;
+      return await within(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
     } catch (error) {
-      lastCensus = undefined;
       throw refuse('The queue can not be read right now.', error);
     }
   };
 
   metrics.onScrape(async () => {
     for (const queue of Object.values(QUEUES)) {
-      const oldest = await findOldest(connection, queue);
+      const oldest = await findOldest(observers, queue);
       metrics.queueOldest.set({ queue }, oldest ? (Date.now() - oldest.getTime()) / 1000 : 0);
     }
   });
@@ -181,22 +204,27 @@ export function openProducer(
     },
     health: health.current,
     checked: health.checked,
-    census,
+    pending: tenantId => observe(() => readers.add(tenantId)),
     claim: numbers.claim,
-    async findHeld(flushes) {
-      try {
-        return await findHeld(connection, flushes);
-      } catch (error) {
-        throw refuse('The queue can not be read right now.', error);
-      }
-    },
+    findHeld: flushes => observe(() => findHeld(observers, flushes)),
     async close() {
       await group.drained();
       stopped = true;
       health.stop();
-      await connection.close();
+      await Promise.all([connection.close(), observers.close()]);
     },
   };
+}
+
+/** Adds a flush, counted for its tenants in the same transaction. */
+async function addFlush(
+  { queue, redis }: QueueConnection,
+  data: RecordAnswers,
+  opts: CountedJob['opts'],
+): Promise<void> {
+  const name = 'answers.record';
+  if (redis) await addCounted(redis, queue(), [{ name, data, opts, entry: entryOfFlush(data) }]);
+  else await queue().add(name, data, opts); // a trigger counts it
 }
 
 /** The numbers of a process's flushes: each that was taken ends written or void, so that a gap means a loss. */

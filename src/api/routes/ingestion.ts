@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { typeId } from '../../domain/ids.ts';
 import { Ingestion, presentQuarantined, QuarantinedAnswer, replayOf } from '../../domain/ingestion.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
+import type { Pending } from '../../queue/pending.ts';
 import { deleteQuarantined, findIngestionTotals, findQuarantined, listQuarantined } from '../../storage/ingestion.ts';
 import { operation, reply } from '../operation.ts';
 
@@ -20,24 +21,30 @@ const readIngestion = operation({
   response: Ingestion,
   problems: ['queue-unavailable', 'database-unavailable'],
   async handle({ caller }, { storage, queue, now }) {
-    const look = async (maxAgeMs?: number) => {
-      const pending = (await queue.census(maxAgeMs)).get(caller.tenantId) ?? []; // before the totals: nothing is missed
-      return { pending, ...(await findIngestionTotals(storage.forTenant(caller.tenantId), pending)) };
+    const look = async () => {
+      const pending = await queue.pending(caller.tenantId); // before the totals: nothing is missed
+      return { pending, ...(await findIngestionTotals(storage.forTenant(caller.tenantId), pending.heads)) };
     };
     const first = await look();
-    const { pending, totals, recorded, firstCardAt } = first.outdated ? await look(0) : first;
-    const queued = pending.filter(({ flush }) => !recorded.has(flush));
-    const count = queued.reduce((sum, each) => sum + each.count, 0);
-    const oldest = Math.min(...queued.map(each => each.oldest.getTime()));
+    const { pending, totals, recorded, firstCardAt } = first.outdated ? await look() : first;
+    const { queued, oldest } = withoutRecorded(pending, recorded);
     return {
-      oldest_queued_age_ms: queued.length > 0 ? Math.max(0, now().getTime() - oldest) : null,
-      queued: count,
-      accepted: totals.stored + totals.repeated + totals.quarantined + count,
+      oldest_queued_age_ms: oldest ? Math.max(0, now().getTime() - oldest.getTime()) : null,
+      queued,
+      accepted: totals.stored + totals.repeated + totals.quarantined + queued,
       ...totals,
       first_card_at: firstCardAt,
     };
   },
 });
+
+/** What is queued, without the flushes that were recorded since: only the oldest can have been. */
+function withoutRecorded({ count, heads }: Pending, recorded: ReadonlySet<string>) {
+  const left = heads.filter(({ flush }) => !recorded.has(flush));
+  const counted = heads.filter(({ flush }) => recorded.has(flush)).reduce((sum, head) => sum + head.count, 0);
+  const queued = Math.max(0, count - counted);
+  return { queued, oldest: queued > 0 ? (left[0] ?? heads.at(-1))?.oldest : undefined };
+}
 
 const listQuarantine = operation({
   id: 'listQuarantine',
