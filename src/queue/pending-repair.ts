@@ -3,7 +3,7 @@ import { readJobs, readPendingIds } from './census.ts';
 import type { QueueConnection } from './connection.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, entryOfPart } from './pending.ts';
-import { addMissing, claimRepair, findUncounted, removeGone } from './pending-redis.ts';
+import { addMissing, claimRepair, countEntries, findUncounted, removeGone } from './pending-redis.ts';
 
 /** How many looks in a row, a second apart, must find entries of jobs that are gone: workers remove them a moment late. */
 const LOOKS_WITH_EXCESS = 10;
@@ -22,24 +22,25 @@ export interface Tally {
 /**
  * Keeps the registry of pending answers in line with the queues, where Valkey or Redis carries them.
  *
- * A difference that persists is repaired: by entries of jobs that are gone, after ten looks, or by jobs without an entry,
- * after two. The repair is per job and idempotent, so that it runs next to those who add and take jobs.
+ * A difference in number that persists is repaired: more entries than jobs after ten looks, more idle jobs than entries
+ * after two. As many of one as of the other cancel out until the queue moves on. The repair is per job and idempotent,
+ * so that it runs next to those who add and take jobs.
  */
 export function watchPending(connection: QueueConnection, log: Log) {
   let [withExcess, withMissing] = [0, 0];
   let running: Promise<void> | undefined;
 
-  const repair = async (hasExcess: boolean, hasMissing: boolean) => {
+  const repair = async (idle: number) => {
     const { redis, queue } = connection;
     if (!redis || !(await claimRepair(redis))) return;
     const names = Object.values(QUEUES);
-    if (hasExcess)
-      await removeGone(
-        redis,
-        names.map(name => queue(name)),
-      );
-    if (hasMissing) for (const name of names) await countMissing(connection, name);
-    log.info({ removed: hasExcess, added: hasMissing }, 'the registry of pending answers was repaired');
+    await removeGone(
+      redis,
+      names.map(name => queue(name)),
+    );
+    const lacks = (await countEntries(redis)) < idle;
+    if (lacks) for (const name of names) await countMissing(connection, name);
+    log.info({ jobs_without_entry: lacks }, 'the registry of pending answers was repaired');
   };
 
   return {
@@ -49,7 +50,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
       withMissing = idle > entries ? withMissing + 1 : 0;
       const [hasExcess, hasMissing] = [withExcess >= LOOKS_WITH_EXCESS, withMissing >= LOOKS_WITH_MISSING];
       if (running || (!hasExcess && !hasMissing)) return;
-      running = repair(hasExcess, hasMissing)
+      running = repair(idle)
         .catch(error =>
           log.warn({ reason: (error as Error).message }, 'the registry of pending answers is repaired later'),
         )

@@ -74,6 +74,24 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await other.ingestion()).toEqual({ ...NOTHING, accepted: 1, stored: 1 });
   });
 
+  test('what one process acknowledged is in the next figures of every process, and never twice', async () => {
+    await using api = await createApi({ backend });
+    await using second = await createApi({ backend, beside: api });
+    const { key, answer, send } = await make(api);
+    const accepted = async (from: TestApi) =>
+      (await from.request('GET', '/v1/ingestion', { as: key })).body.accepted as number;
+    const sendAll = async (first: number, last: number) => {
+      for (let number = first; number <= last; number++) {
+        const [to, from] = number % 2 === 0 ? [api, second] : [second, api];
+        await send([answer()], to);
+        expect([await accepted(from), await accepted(to)]).toEqual([number, number]);
+      }
+    };
+    await sendAll(1, 5);
+    await using _worker = await createWorker(api);
+    await sendAll(6, 25);
+  });
+
   test('a conflict that two processes accepted waits in the quarantine until it is replayed or discarded', async () => {
     await using api = await createApi({ backend });
     await using second = await createApi({ backend, beside: api });

@@ -1,0 +1,181 @@
+import { v7 } from 'uuid';
+import { describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
+import { readPending } from '../../src/queue/census.ts';
+import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
+import { isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
+import { entryOfFlush, entryOfPart, HEADS } from '../../src/queue/pending.ts';
+import { addCounted, countEntries, removePending } from '../../src/queue/pending-redis.ts';
+import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
+
+const RECEIVED = Date.parse('2026-12-03T08:00:00.000Z');
+
+/** A flush of answers of these tenants, each received a second after the one before. */
+const aFlush = (...tenants: string[]): RecordAnswers => ({
+  v: 1,
+  flush: v7(),
+  answers: tenants.map((tenant_id, index) =>
+    anAcceptedAnswer({ tenant_id, received_at: new Date(RECEIVED + index * 1000).toISOString() }),
+  ),
+});
+
+/** The queues of an API, and what a producer, a worker and a process of the previous version do with them. */
+async function openQueues(api: TestApi) {
+  const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
+  const connection = connectQueue(target, createLog('silent', 'test'));
+  const { redis, queue } = connection;
+  if (redis) await waitFor(() => redis.status === 'ready');
+  const asJob = (data: RecordAnswers) => ({
+    name: 'answers.record',
+    data,
+    opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
+    entry: entryOfFlush(data),
+  });
+  return {
+    target,
+    connection,
+    redis,
+    async add(data: RecordAnswers): Promise<void> {
+      if (redis) await addCounted(redis, queue(), [asJob(data)]);
+      else await queue().add('answers.record', data, asJob(data).opts);
+    },
+    addAsBefore: (data: RecordAnswers) => queue().add('answers.record', data, asJob(data).opts),
+    async isolate(data: RecordAnswers): Promise<void> {
+      const jobs = isolate(data).map(part => ({
+        name: 'answers.isolated',
+        data: part,
+        opts: { ...KEPT_UNTIL_DONE, jobId: part.flush },
+        entry: entryOfPart(part),
+      }));
+      if (redis) await addCounted(redis, queue(QUEUES.isolation), jobs, data.flush);
+      else await queue(QUEUES.isolation).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
+    },
+    async end(id: string, name: (typeof QUEUES)[keyof typeof QUEUES] = QUEUES.answers): Promise<void> {
+      if (redis) await removePending(redis, [id]);
+      await (await queue(name).getJob(id))?.remove();
+    },
+    /** As a worker of the previous version, or somebody by hand. */
+    remove: async (id: string) => (await queue().getJob(id))?.remove(),
+    counts: async (...tenants: string[]) =>
+      Promise.all(tenants.map(async tenant => (await readPending(connection, tenant)).count)),
+    read: (tenant: string) => readPending(connection, tenant),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}
+
+describe.each(backends())('with the queue in %s', backend => {
+  test('a flush is counted for each of its tenants until it ends, once however often it is added', async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const [one, other] = [v7(), v7()];
+    const [first, second] = [aFlush(one, other, one), aFlush(one)];
+    for (const flush of [first, first, second]) await queues.add(flush);
+    expect(await queues.counts(one, other, v7())).toEqual([3, 1, 0]);
+    expect(await queues.read(other)).toEqual({
+      count: 1,
+      heads: [{ flush: first.flush, count: 1, oldest: new Date(RECEIVED + 1000) }],
+    });
+    await queues.end(first.flush);
+    await queues.end(first.flush);
+    expect(await queues.counts(one, other)).toEqual([1, 0]);
+    expect((await queues.read(one)).heads.map(({ flush }) => flush)).toEqual([second.flush]);
+  });
+
+  test('a replay is not counted, for it is in the quarantine', async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const tenant = v7();
+    await queues.add({ v: 1, flush: v7(), answers: [anAcceptedAnswer({ tenant_id: tenant, replay_of: v7() })] });
+    expect(await queues.read(tenant)).toEqual({ count: 0, heads: [] });
+  });
+
+  test('isolated answers are counted in place of their flush, however often it is isolated', async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const [one, other] = [v7(), v7()];
+    const flush = aFlush(one, other, one);
+    await queues.add(flush);
+    for (let time = 0; time < 2; time++) await queues.isolate(flush);
+    expect(await queues.counts(one, other)).toEqual([2, 1]);
+    await queues.end(flush.flush);
+    expect(await queues.counts(one, other)).toEqual([2, 1]);
+    const [first] = isolate(flush);
+    expect((await queues.read(one)).heads[0]).toMatchObject({ flush: first?.flush, part_of: flush.flush, count: 1 });
+    await queues.end(first?.flush as string, QUEUES.isolation);
+    expect(await queues.counts(one, other)).toEqual([1, 1]);
+  });
+
+  test('a read returns as many of the oldest at any depth, oldest first', async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const tenant = v7();
+    const add = (number: number) => {
+      const received_at = new Date(RECEIVED + number * 1000).toISOString();
+      return queues.add({ v: 1, flush: v7(), answers: [anAcceptedAnswer({ tenant_id: tenant, received_at })] });
+    };
+    for (let number = HEADS + 20; number > 0; number -= 4)
+      await Promise.all([number, number - 1, number - 2, number - 3].map(add));
+    const { count, heads } = await queues.read(tenant);
+    expect(count).toBe(HEADS + 20);
+    expect(heads.map(({ oldest }) => (oldest.getTime() - RECEIVED) / 1000)).toEqual(
+      Array.from({ length: HEADS }, (_, index) => index + 1),
+    );
+  });
+
+  test('a job that a process of the previous version adds is counted by itself', async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const [one, other] = [v7(), v7()];
+    await queues.addAsBefore(aFlush(one, other, one));
+    await waitFor(async () => (await queues.counts(one, other)).join() === '2,1');
+    await queues.add(aFlush(one));
+    expect(await queues.counts(one, other)).toEqual([3, 1]);
+  });
+
+  test('a job that a process of the previous version ends is counted no longer by itself', {
+    timeout: 60_000,
+  }, async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const [left, kept] = [v7(), v7()];
+    const gone = aFlush(left, left);
+    for (const flush of [gone, aFlush(kept)]) await queues.add(flush);
+    await queues.remove(gone.flush);
+    await waitFor(async () => (await queues.counts(left, kept)).join() === '0,1', 40_000);
+  });
+});
+
+test('PostgreSQL counts the jobs that were queued before the registry, and counts none of them twice', async () => {
+  await using api = await createApi();
+  await using queues = await openQueues(api);
+  await api.close();
+  await withClient(api.database.url, client =>
+    client.query(`drop trigger parley_job_added on bullmq.job; drop trigger parley_job_removed on bullmq.job;
+      drop table bullmq.parley_pending, bullmq.parley_sums`),
+  );
+  const [one, other] = [v7(), v7()];
+  const flushes = Array.from({ length: 450 }, () => aFlush(one, other));
+  for (const flush of flushes) await queues.addAsBefore(flush);
+  await Promise.all([migrateQueue(queues.target), migrateQueue(queues.target)]);
+  await migrateQueue(queues.target);
+  expect(await queues.counts(one, other)).toEqual([450, 450]);
+  for (const { flush } of flushes.slice(0, 50)) await queues.remove(flush);
+  expect(await queues.counts(one, other)).toEqual([400, 400]);
+});
+
+test.skipIf(!backends().includes('valkey'))('Valkey counts on after it has forgotten its scripts', async () => {
+  await using api = await createApi({ backend: 'valkey' });
+  await using queues = await openQueues(api);
+  const tenant = v7();
+  await queues.add(aFlush(tenant));
+  for (const expected of [2, 3]) {
+    await queues.redis?.script('FLUSH');
+    await queues.add(aFlush(tenant));
+    expect(await queues.counts(tenant)).toEqual([expected]);
+  }
+  expect(await countEntries(queues.redis as never)).toBe(3);
+  expect(await queues.connection.queue().getWaitingCount()).toBe(3);
+});
