@@ -244,6 +244,18 @@ export const GOALS: Goal[] = [
     },
     'embedded whole',
   ),
+  ratio(
+    {
+      number: '14',
+      what: 'POST /v1/answers, watched backlog ÷ alone',
+      how: '90,000 jobs wait and ten dashboards read GET /v1/ingestion every 2 s, between two runs of 3 without',
+      must: 0.95,
+      aim: 1,
+      ...higher,
+    },
+    'watched',
+    'unwatched',
+  ),
 ];
 
 /** Whether a bound holds. */

@@ -9,6 +9,7 @@ import {
 } from './http-steps.ts';
 import { measureLists } from './list-steps.ts';
 import { LATENCY_IS_FINE } from './load.ts';
+import { measureWatched } from './observer-steps.ts';
 import { measureNaive, measureStored } from './pipeline-steps.ts';
 import { measureCopy, measureDrain, measureRecord } from './store-steps.ts';
 
@@ -106,6 +107,7 @@ export const STEPS: Step[] = [
       role: 'start',
     }),
   },
+  { figures: ['watched', 'unwatched', 'dashboard ms'], ...valkey, run: measureWatched },
   { figures: ['stored', 'stored backlog'], ...valkey, run: measureStored },
   { figures: ['naive'], ...valkey, run: measureNaive },
   { figures: ['lone naive p50 ms'], ...valkey, needsFineLatency: true, run: measureLoneNaive },

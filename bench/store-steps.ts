@@ -5,7 +5,10 @@ import type { AcceptedAnswer } from '../src/domain/answers.ts';
 import { parseTypeId } from '../src/domain/ids.ts';
 import { createLog } from '../src/platform/log.ts';
 import { connectQueue, type QueueConnection } from '../src/queue/connection.ts';
+import { KEPT_UNTIL_DONE } from '../src/queue/isolation.ts';
 import type { RecordAnswers } from '../src/queue/jobs.ts';
+import { entryOfFlush } from '../src/queue/pending.ts';
+import { addCounted } from '../src/queue/pending-redis.ts';
 import { type Flush, recordAnswers } from '../src/storage/answers.ts';
 import { openStorage } from '../src/storage/orm.ts';
 import type { Bench, Measured } from './bench.ts';
@@ -124,6 +127,20 @@ export async function addToQueue(
     opts: JOB,
   }));
   for (const part of slices(jobs, 100)) await queue.addBulk(part);
+}
+
+/** Adds so many jobs of one answer as a producer does, counted for their tenants. */
+export async function addBacklog(connection: QueueConnection, users: User[], jobs: number): Promise<void> {
+  const { queue, redis } = connection;
+  if (!redis) throw new Error('the backlog is one of Valkey');
+  for (const part of slices(makeAnswers(users, jobs), 500)) {
+    const counted = part.map(answer => {
+      const data: RecordAnswers = { v: 1, flush: v7(), answers: [answer] };
+      const opts = { ...KEPT_UNTIL_DONE, jobId: data.flush };
+      return { name: 'answers.record', data, opts, entry: entryOfFlush(data) };
+    });
+    await addCounted(redis, queue(), counted);
+  }
 }
 
 /** A worker process that empties a full queue. */

@@ -9,7 +9,7 @@ export interface Stores {
 
 /** One way to try to lose an answer, or to store it twice. */
 export interface Scenario {
-  /** As in the list of the tests, `R1` to `R41`. */
+  /** As in the list of the tests, `R1` to `R46`. */
   id: string;
   title: string;
   /** What is sent at full size, and what is done to it: for the table. */

@@ -10,6 +10,7 @@ import { laxPostgres } from './lax-postgres.ts';
 import { modelled } from './model.ts';
 import { silentNetwork } from './network.ts';
 import { noisyReader } from './noisy-reader.ts';
+import { observedBacklog } from './observers.ts';
 import { poisonedPayloads } from './poison.ts';
 import { postgresAway, postgresDisk, slowPostgres } from './postgres-faults.ts';
 import { powerCuts, powerCutsUnsynced } from './power-cuts.ts';
@@ -53,6 +54,7 @@ export const SCENARIOS: readonly Scenario[] = [
   partlyBad,
   overload,
   noisyTenant,
+  observedBacklog,
   rollingRestart,
   stopWithoutStores,
   migrationUnderLoad,
