@@ -133,7 +133,7 @@ export async function addToQueue(
 export async function addBacklog(connection: QueueConnection, users: User[], jobs: number): Promise<void> {
   const { queue, redis } = connection;
   if (!redis) throw new Error('the backlog is one of Valkey');
-  for (const part of slices(makeAnswers(users, jobs), 500)) {
+  for (const part of slices(makeAnswers(users, jobs), 50)) {
     const counted = part.map(answer => {
       const data: RecordAnswers = { v: 1, flush: v7(), answers: [answer] };
       const opts = { ...KEPT_UNTIL_DONE, jobId: data.flush };

@@ -125,10 +125,13 @@ const reportErrors = (log: Log, what: string) => {
     throttle(error.message, held => log.warn({ reason: error.message, held_back: held }, `${what} failed`));
 };
 
-/** The queues for adding and reading jobs, over one connection. */
-export function connectQueue(target: QueueTarget, log: Log): QueueConnection {
+/** How many connections to PostgreSQL add and read jobs at most, where it carries the queue. */
+const CONNECTIONS = 4;
+
+/** The queues for adding and reading jobs, over one connection; in PostgreSQL over `connections` at most. */
+export function connectQueue(target: QueueTarget, log: Log, connections = CONNECTIONS): QueueConnection {
   const report = reportErrors(log, 'the queue connection');
-  return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target, report);
+  return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target, connections, report);
 }
 
 /** BullMQ's own check of each connection is left out: it waits for a store that is away. */
@@ -156,8 +159,8 @@ function onRedis(url: string, report: (error: Error) => void): QueueConnection {
   };
 }
 
-function onPostgres(target: QueueTarget, report: (error: Error) => void): QueueConnection {
-  const connections = pool(target, 4, PRODUCER_TIMEOUT_MS, PRODUCER_TIMEOUTS).on('error', report);
+function onPostgres(target: QueueTarget, most: number, report: (error: Error) => void): QueueConnection {
+  const connections = pool(target, most, PRODUCER_TIMEOUT_MS, PRODUCER_TIMEOUTS).on('error', report);
   const Connected = Queue as unknown as new (name: string, options: unknown, backend: unknown) => AnyQueue;
   const opened = new Map<QueueName, AnyQueue>();
   const open = (name: QueueName): AnyQueue => {

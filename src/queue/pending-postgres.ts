@@ -8,7 +8,7 @@ import { HEADS, type Pending } from './pending.ts';
  */
 
 /** How many rows share a sum: transactions that count for one tenant at the same time rarely wait for each other. */
-const SHARDS = 16;
+const SHARDS = 64;
 /** How many jobs that were there before the triggers are counted in one transaction. */
 const COUNTED_AT_ONCE = 200;
 const TIME = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T';
@@ -71,8 +71,8 @@ end $$;
 
 create or replace function bullmq.parley_job_added() returns trigger language plpgsql as $$
 begin
+  perform bullmq.parley_count(new.queue, new.id, new.data); -- first: the sums are locked in the order of their names
   perform bullmq.parley_add(array['jobs:' || new.queue], array[1]);
-  perform bullmq.parley_count(new.queue, new.id, new.data);
   return null;
 end $$;
 
@@ -87,6 +87,13 @@ begin
   select array_agg(tenant_id::text), array_agg(-answers) into names, amounts from gone;
   perform bullmq.parley_add(names || ('jobs:' || old.queue), amounts || -1::bigint);
   return null;
+end $$;
+
+create or replace function bullmq.parley_jobs_truncated() returns trigger language plpgsql as $$
+begin
+  delete from bullmq.parley_pending;
+  update bullmq.parley_sums set value = 0;
+  return null;
 end $$`;
 
 /** The sum of the jobs begins with those that are there, in the same transaction: none is added meanwhile. */
@@ -94,6 +101,7 @@ const TRIGGERS = `
 lock table bullmq.job in share row exclusive mode;
 create trigger parley_job_added after insert on bullmq.job for each row execute function bullmq.parley_job_added();
 create trigger parley_job_removed after delete on bullmq.job for each row execute function bullmq.parley_job_removed();
+create trigger parley_jobs_truncated after truncate on bullmq.job execute function bullmq.parley_jobs_truncated();
 insert into bullmq.parley_sums select 'jobs:' || queue, 0, count(*) from bullmq.job group by queue`;
 
 /** Counts some of the jobs that were there before. One that ends meanwhile waits for the lock and takes its count along. */

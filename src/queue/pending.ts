@@ -4,7 +4,7 @@ import type { IsolatedAnswer, RecordAnswers } from './jobs.ts';
  * How many of a tenant's oldest pending flushes a read returns. More than a worker stores between the read of the queue
  * and that of the database, so that what was stored in between is found among them.
  */
-export const HEADS = 500;
+export const HEADS = 200;
 
 /** Answers of one tenant that are queued: those of a flush, or one that is isolated. */
 export interface PendingAnswers {

@@ -21,12 +21,14 @@ import { sending } from './traces.ts';
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
 const MAX_FLUSHES_IN_FLIGHT = 2;
-/** What an answer takes in the store's memory beside what the request said of it: ids, times, the job's own fields. */
-const OVERHEAD_BYTES = 600;
+/** Memory of the store for an answer beyond its part of the request: ids, times, the job's own fields, its entry in the registry. */
+const OVERHEAD_BYTES = 900;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
 const MAX_WAIT_MS = 750;
 /** Below the time-out of any command, so that it is told which of the two it was. */
 const REPLICAS_WITHIN_MS = 1000;
+/** Connections to PostgreSQL for those who only read the queue, where it carries the queue. */
+const OBSERVER_CONNECTIONS = 2;
 /** How many tenants' figures one read of the queue collects. */
 const MAX_READERS = 100;
 
@@ -82,7 +84,7 @@ export function openProducer(
   const queueTarget = { ...target, relaxed: config.QUEUE_DURABILITY === 'relaxed' };
   const connection = connectQueue(queueTarget, log);
   const { redis } = connection;
-  const observers = connectQueue(queueTarget, log);
+  const observers = connectQueue(queueTarget, log, OBSERVER_CONNECTIONS);
   const registry = watchPending(observers, log);
   const throttle = createThrottle(5000);
 

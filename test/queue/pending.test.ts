@@ -154,6 +154,7 @@ test('PostgreSQL counts the jobs that were queued before the registry, and count
   await api.close();
   await withClient(api.database.url, client =>
     client.query(`drop trigger parley_job_added on bullmq.job; drop trigger parley_job_removed on bullmq.job;
+      drop trigger parley_jobs_truncated on bullmq.job;
       drop table bullmq.parley_pending, bullmq.parley_sums`),
   );
   const [one, other] = [v7(), v7()];
@@ -164,6 +165,8 @@ test('PostgreSQL counts the jobs that were queued before the registry, and count
   expect(await queues.counts(one, other)).toEqual([450, 450]);
   for (const { flush } of flushes.slice(0, 50)) await queues.remove(flush);
   expect(await queues.counts(one, other)).toEqual([400, 400]);
+  await api.database.query('truncate bullmq.job cascade');
+  expect(await queues.counts(one, other)).toEqual([0, 0]);
 });
 
 test.skipIf(!backends().includes('valkey'))('Valkey counts on after it has forgotten its scripts', async () => {
