@@ -31,7 +31,7 @@ const USAGE = `parley <command>
   member create  --tenant T --email E --role owner|admin|agent|analyst     (password on standard input)
   setup create                   print the link of the first run, while there is no owner
   password-reset create --email E
-  results rebuild [--tenant T]   count the results of every question anew
+  results rebuild [--tenant T]   correct the results of every question from its answers
   quarantine list   --tenant T           accepted answers that could not be stored
   quarantine replay --tenant T [--id Q]  send one of them, or all, through the queue again
   secrets create --dir D         make the secrets of a Compose installation that are missing

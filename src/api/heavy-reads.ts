@@ -74,7 +74,7 @@ const ownerOf = (caller: Caller | undefined): string =>
  */
 export function createHeavyReads(connections: number, metrics: Metrics): HeavyReads {
   const refuse = (): Problem => {
-    metrics.requestsShed.inc();
+    metrics.heavyReadsRefused.inc();
     const options = { retryAfterSeconds: retrySoon() };
     return new Problem('service-overloaded', 'Too many lists and searches are in progress.', options);
   };

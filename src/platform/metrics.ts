@@ -89,6 +89,10 @@ export function createMetrics(role: string) {
     dbPool: gauge('parley_db_pool_connections', 'Connections to PostgreSQL', ['state']),
     dbPoolWait: histogram('parley_db_pool_wait_seconds', 'Wait for a free connection', HTTP_SECONDS),
     heavyReads: gauge('parley_heavy_reads', 'Lists, searches and results in progress or waiting', ['state']),
+    heavyReadsRefused: counter(
+      'parley_heavy_reads_refused_total',
+      'Lists, searches and results refused because too many of their tenant, or of all, were in progress',
+    ),
     queriesTooExpensive: counter(
       'parley_queries_too_expensive_total',
       'Lists, searches and results stopped by their statement time-out; not counted as database errors',
