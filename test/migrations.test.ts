@@ -178,6 +178,26 @@ test('an index that an earlier attempt left behind invalid is made again', async
   expect(await isValid()).toBe(true);
 });
 
+test('texts that are stored already are to be indexed, of tenants that have some', async () => {
+  await using database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20261201-card-record-room' });
+  await using owner = await connect(database.url);
+  const [busy, idle] = [randomUUID(), randomUUID()];
+  for (const id of [busy, idle])
+    await owner.query("insert into tenants (id, name, created_at) values ($1, 'x', now())", [id]);
+  await owner.query(
+    `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision, state,
+       "values", comment, metadata, content_hash, tags, received_at, stored_at, updated_at)
+     values ($1, $1, 'ada', true, $1, $1, 1, 1, 'completed', '{}', 'words', '{}', 'x', '{}', now(), now(), now())`,
+    [busy],
+  );
+  await orm.migrator.up();
+  await orm.close(true);
+  const { rows } = await owner.query('select tenant_id, kind from search_backlog');
+  expect(rows).toEqual([{ tenant_id: busy, kind: 'answer' }]);
+});
+
 test('migrations run once in a database that has them all', async () => {
   await using database = await createDatabase();
   expect(await migrate(database.url, log)).toEqual([]);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Action } from '../domain/audit-log.ts';
+import type { Page } from '../domain/pages.ts';
 import type { ProblemCode } from '../domain/problem.ts';
 import type { Right } from '../domain/roles.ts';
 import type { Caller, CallerOf, CredentialKind } from './authentication/caller.ts';
@@ -25,7 +26,7 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   /** The sort key where the page of this list begins, from `cursor`; null for the first page. */
   after: string[] | null;
   /** A page of this list with its next cursor and `Link`. */
-  page<Row, Item>(page: { rows: Row[]; next: string[] | null }, present: (row: Row) => Item): OperationReply;
+  page<Row, Item>(page: Page<Row>, present: (row: Row) => Item): OperationReply;
   /** Counts an attempt to get a credential and throws 429 beyond the limit, or 503 when it can't be counted. */
   limitIssue(scope: IssueLimit, key: string): Promise<void>;
   /** Throws 412 when `If-Match` names another version than this representation. */

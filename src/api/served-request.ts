@@ -67,9 +67,10 @@ export class ServedRequest implements AnyRequest {
   }
 
   get page(): AnyRequest['page'] {
-    return ({ rows, next }, present) => {
+    return ({ rows, next, searchedTo }, present) => {
       const cursor = next && this.#cursors.seal(this.#cursorContext(), next);
-      return pageReply(this.#ctx, rows.map(present), cursor, this.#deps.config.BASE_URL);
+      const page = { data: rows.map(present), has_more: cursor !== null, next_cursor: cursor };
+      return pageReply(this.#ctx, searchedTo ? { ...page, searched_to: searchedTo } : page, this.#deps.config.BASE_URL);
     };
   }
 
@@ -88,8 +89,12 @@ export class ServedRequest implements AnyRequest {
   }
 }
 
-function pageReply(ctx: Context, data: unknown[], next: string | null, baseUrl: string): OperationReply {
-  const body = { data, has_more: next !== null, next_cursor: next };
+function pageReply(
+  ctx: Context,
+  body: { next_cursor: string | null; searched_to?: Date },
+  baseUrl: string,
+): OperationReply {
+  const next = body.next_cursor;
   if (next === null) return reply({ body });
   const parameters = new URLSearchParams(ctx.querystring);
   parameters.set('cursor', next);

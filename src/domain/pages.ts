@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { TimestampOut } from './text.ts';
 
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 100;
+/** How many rows a request for a page looks at; then the page ends, however many of them passed the filters. */
+export const MAX_LOOKED_AT = 5000;
 
 /** A number in a query: digits only. */
 export const queryInt = (min: number, max: number) =>
@@ -24,12 +27,21 @@ export const pageQuery = {
 
 /** A page of a list as the API sends it. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });
+  z.object({
+    data: z.array(item),
+    has_more: z.boolean().meta({ description: 'Whether to go on with `next_cursor`, also after an empty page' }),
+    next_cursor: z.string().nullable(),
+    searched_to: TimestampOut.optional().meta({
+      description: `Only in a page that ends early because the request looked at ${MAX_LOOKED_AT} rows: the time of the last one`,
+    }),
+  });
 
-/** A page of rows: `next` is the sort key of its last row when more follow. */
+/** A page of rows: `next` is the sort key of the last row that was looked at when more follow. */
 export interface Page<Row> {
   rows: Row[];
   next: string[] | null;
+  /** Set when the page ends early: the time up to which the list was searched. */
+  searchedTo?: Date;
 }
 
 /** A page from rows read one beyond `limit`. */

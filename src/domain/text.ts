@@ -53,6 +53,10 @@ export const Identity = text(256, 1)
     example: 'user|42',
   });
 
+/** How texts are searched, for descriptions of parameters. */
+export const SEARCHED =
+  'words and beginnings of words; all of them, in any order, without case and accents. Finds nothing if it has no letter, digit or pictograph';
+
 /** What is looked for in texts. */
 export const SearchWords = text(200, 1).refine(words => words.trim() !== '', 'must hold more than spaces');
 

@@ -1,7 +1,7 @@
 import { type AcceptedAnswer, type AnswerState, compareSyncs, type Rejection } from '../domain/answers.ts';
 import { type ApiKeyTimes, explainLateUse } from '../domain/api-keys.ts';
 import { newUuid } from '../domain/ids.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { findKeyTimes } from './api-keys.ts';
 import { upsertCardRecords } from './card-records.ts';
@@ -15,9 +15,12 @@ import {
   type StoredRow,
   type StoredSync,
 } from './counted-answers.ts';
+import { createList, type List, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { COUNTED, countAnswers } from './results.ts';
-import { createWhere, likeContains, unnest } from './sql.ts';
+import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, searchPage } from './search.ts';
+import { indexAnswers, KEEP_WORDS } from './search-index.ts';
+import { likeContains, unnest } from './sql.ts';
 import type { Session } from './transaction.ts';
 
 export interface AnswerRow {
@@ -152,7 +155,8 @@ const SUPERSEDED = `revised_from = ${COUNTED}`;
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
   storage.transaction(async (session): Promise<RecordedCounts> => {
-    const arrived = (await markRecorded(session, flushes)).flatMap(flush => flush.answers);
+    const [recorded] = await Promise.all([markRecorded(session, flushes), session.query(`select ${KEEP_WORDS}`)]);
+    const arrived = recorded.flatMap(flush => flush.answers);
     const [answers, keys] = await Promise.all([
       withoutDeletedTenants(session, arrived),
       findKeyTimes(session, keyIdsOf(arrived)),
@@ -167,6 +171,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       removeDeleted(session, synced),
       upsertCardRecords(session, synced),
       quarantine(session, conflicts),
+      indexWords(session, stored),
     ]);
     const changes = await changesBySyncs(session, stored, places);
     changes.push(...(await changesByDeletion(session, removed)));
@@ -394,6 +399,13 @@ async function settleOthers(session: Session, others: AcceptedAnswer[], settled:
   }
 }
 
+/** Writes the words of what was stored; of several syncs of one answer those of the last. */
+function indexWords(session: Session, stored: readonly StoredSync[]): Promise<void> {
+  const last = new Map(stored.map(({ answer }) => [keyOf(answer), answer]));
+  const hadText = new Set(stored.filter(({ revisedFrom }) => revisedFrom?.written).map(({ answer }) => keyOf(answer)));
+  return indexAnswers(session, last.values(), answer => hadText.has(keyOf(answer)));
+}
+
 /** Undoes what a deletion in the same moment could not see: a deleted id stays deleted. */
 async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<StoredRow[]> {
   if (stored.length === 0) return [];
@@ -514,40 +526,65 @@ export interface AnswerFilter {
   tag?: string | undefined;
   /** Whether the user wrote something: a comment, a text, or the words of "other". */
   written?: true | undefined;
-  /** Parts of what the user wrote, apart by spaces; all of them are in it. */
+  /** Words, and beginnings of words, of what the user wrote; all of them are in it. */
   q?: string | undefined;
   /** Changed at or after, and before the oldest write that is still open: oldest change first. */
   updated?: { since: Date; before: Date } | undefined;
 }
 
 /** Answers, newest received first; with `updated` in the order of their last change. */
-export async function listAnswers(
+export const listAnswers = (
   tenant: TenantStorage,
   filter: AnswerFilter,
   limit: number,
   after: string[] | null,
-): Promise<Page<AnswerRow>> {
-  const where = createWhere();
-  where.and('tenant_id = $', tenant.tenantId);
-  if (filter.question_id) where.and('question_id = $', filter.question_id);
-  if (filter.state) where.and('state = $', filter.state);
-  if (filter.identity !== undefined) where.and('identity = $', filter.identity);
-  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
-  if (filter.version !== undefined) where.and('question_version = $', filter.version);
-  if (filter.tag) where.and("$ = any(tags) and tags <> '{}'", filter.tag); // the second names the index of the few
-  if (filter.written || filter.q !== undefined) where.and('written_text(comment, "values") is not null');
-  if (filter.q !== undefined)
-    where.and('written_text(comment, "values") ilike all ($::text[])', filter.q.trim().split(/\s+/).map(likeContains));
-  if (filter.updated) where.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
+  limits = ANSWER_LIMITS,
+): Promise<Page<AnswerRow>> =>
+  filter.q === undefined
+    ? readPage(tenant, answerList(tenant, filter), limit, after, limits.lookAt)
+    : searchPage(tenant, searchableAnswers(tenant, filter, limits), filter.q, limit, after);
+
+function answerList(tenant: TenantStorage, filter: AnswerFilter): List<AnswerRow> {
   const column = filter.updated ? 'updated_at' : 'received_at';
-  const [order, comparison] = filter.updated ? ['asc', '>'] : ['desc', '<'];
-  if (after) where.and(`(${column}, id) ${comparison} ($::timestamptz, $::uuid)`, ...after);
-  const rows = await tenant.query<AnswerRow>(
-    `select ${COLUMNS} from answers ${where.sql} order by ${column} ${order}, id ${order} limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [row[column].toISOString(), row.id]);
+  const list = createList<AnswerRow>(tenant, 'answers', COLUMNS, { column, descending: !filter.updated });
+  const { access, filters } = list;
+  const indexed = indexedFilter(filter);
+  const where = (name: keyof AnswerFilter) => (name === indexed ? access : filters);
+  if (filter.updated) access.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
+  if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
+  if (filter.question_id) where('question_id').and('question_id = $', filter.question_id);
+  if (indexed === 'tag') access.and("tags <> '{}'"); // names the index of the few
+  if (filter.tag) filters.and('$ = any(tags)', filter.tag);
+  if (filter.state) filters.and('state = $', filter.state);
+  if (filter.verified !== undefined) filters.and('identity_verified = $', filter.verified);
+  if (filter.version !== undefined) filters.and('question_version = $', filter.version);
+  if (filter.written) filters.and('written_text(comment, "values") is not null');
+  return list;
 }
+
+/** The filter with an index in the order of the list: of several the one that leaves the fewest rows. */
+function indexedFilter({ updated, identity, tag, question_id }: AnswerFilter): keyof AnswerFilter | undefined {
+  if (updated) return undefined;
+  if (identity !== undefined) return 'identity';
+  if (tag) return 'tag';
+  return question_id ? 'question_id' : undefined;
+}
+
+const searchableAnswers = (
+  tenant: TenantStorage,
+  filter: AnswerFilter,
+  limits: SearchLimits,
+): SearchableList<AnswerRow> => ({
+  list: () => answerList(tenant, filter),
+  narrow: filter.updated !== undefined || filter.identity !== undefined || filter.tag !== undefined,
+  kinds: ['answer'],
+  limits,
+  matches: `(select words @@ $::tsquery from answer_words where answer_words.tenant_id = looked.tenant_id
+    and answer_words.received_at = looked.received_at and answer_words.id = looked.id)`,
+  filterUnindexed: async ({ filters }, search) =>
+    filters.and('written_text(comment, "values") ilike all ($::text[])', search.trim().split(/\s+/).map(likeContains)),
+  find: (terms, after) => findAnswers(tenant, terms, after, limits.found),
+});
 
 /** Puts labels on an answer. `check` throws to leave it as it is. */
 export const tagAnswer = (

@@ -1,10 +1,10 @@
 import type { Action, ActorType } from '../domain/audit-log.ts';
 import { newUuid } from '../domain/ids.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import type { Page } from '../domain/pages.ts';
 import type { IpMode } from '../domain/tenants.ts';
 import { keptIp } from '../domain/tenants.ts';
+import { createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { createWhere } from './sql.ts';
 
 export interface AuditRow {
   id: string;
@@ -63,21 +63,15 @@ export interface AuditFilter {
 }
 
 /** The lines of a tenant, newest first. */
-export async function listAuditEntries(
+export function listAuditEntries(
   tenant: TenantStorage,
   { action, actor, since }: AuditFilter,
   limit: number,
   after: string[] | null,
 ): Promise<Page<AuditRow>> {
-  const where = createWhere();
-  where.and('tenant_id = $', tenant.tenantId);
-  if (action) where.and('action = $', action);
-  if (actor) where.and('actor_id = $', actor);
-  if (since) where.and('at >= $', since);
-  if (after) where.and('(at, id) < ($, $)', ...after);
-  const rows = await tenant.query<AuditRow>(
-    `select ${COLUMNS} from audit_log ${where.sql} order by at desc, id desc limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [row.at.toISOString(), row.id]);
+  const list = createList<AuditRow>(tenant, 'audit_log', COLUMNS, { column: 'at', descending: true });
+  if (since) list.access.and('at >= $', since);
+  if (action) list.filters.and('action = $', action);
+  if (actor) list.filters.and('actor_id = $', actor);
+  return readPage(tenant, list, limit, after);
 }

@@ -14,8 +14,17 @@ import { newUuid, toTypeId } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { fieldFault, notFound, Problem } from '../domain/problem.ts';
 import { isUniqueViolation } from './errors.ts';
+import { createList, type List, queryInOrder, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { whereWords } from './search.ts';
+import {
+  CONVERSATION_LIMITS,
+  findConversations,
+  type SearchableList,
+  type SearchLimits,
+  searchPage,
+  whereUnindexedWords,
+} from './search.ts';
+import { indexMessages, KEEP_WORDS } from './search-index.ts';
 import { createWhere, unnest, type Where } from './sql.ts';
 import type { Session } from './transaction.ts';
 
@@ -94,7 +103,7 @@ const MESSAGE_COLUMNS =
 /** The database's clock, read once the transaction can be seen as an open write (`oldest_open_write`). */
 async function openWrite(session: Session): Promise<Date> {
   const rows = await session.query<{ now: Date }>(
-    'select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now',
+    `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${KEEP_WORDS}`,
   );
   return rows[0]?.now as Date;
 }
@@ -148,36 +157,116 @@ export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
 
 type SortColumn = 'last_activity_at' | 'created_at' | 'updated_at' | 'team_updated_at';
 
+/** Of how many conversations with one value the ids are read in order to sort them. */
+const MAX_SORTED = 2000;
+
 /** Conversations, newest activity first, unless a `sort` or incremental reading (`updated`) says otherwise. */
 export async function listConversations(
   tenant: TenantStorage,
   filter: ConversationFilter,
   limit: number,
   after: string[] | null,
+  limits?: SearchLimits,
 ): Promise<Page<ConversationRow>> {
+  const few = await findFew(tenant, filter);
+  if (filter.q !== undefined)
+    return searchPage(
+      tenant,
+      searchableConversations(tenant, filter, few, limits ?? CONVERSATION_LIMITS),
+      filter.q,
+      limit,
+      after,
+    );
+  const list = conversationList(tenant, filter);
+  return few ? readPageOf(tenant, list, few, limit, after) : readPage(tenant, list, limit, after, limits?.lookAt);
+}
+
+function sortOf({ updated, side, sort }: ConversationFilter): { column: SortColumn; descending: boolean } {
+  if (updated) return { column: side === 'team' ? 'team_updated_at' : 'updated_at', descending: false };
+  const name = sort ?? '-last_activity_at';
+  return { column: name.replace('-', '') as SortColumn, descending: name.startsWith('-') };
+}
+
+const isOfOne = ({ identity, verified }: ConversationFilter): boolean =>
+  identity !== undefined && verified !== undefined;
+
+/** The filter with an index in the order of the list: of several the one that leaves the fewest rows. */
+function indexedFilter(filter: ConversationFilter, column: SortColumn): keyof ConversationFilter | undefined {
+  const { side, assignee, unread, tag, status } = filter;
+  if (column === 'last_activity_at' || column === 'updated_at') if (isOfOne(filter)) return 'identity';
+  if (column !== 'last_activity_at') return undefined;
+  if (assignee && assignee !== 'none') return 'assignee';
+  if (unread && side === 'team') return 'unread';
+  if (tag) return 'tag';
+  if (assignee) return 'assignee';
+  return status ? 'status' : undefined;
+}
+
+function conversationList(tenant: TenantStorage, filter: ConversationFilter): List<ConversationRow> {
+  const order = sortOf(filter);
+  const indexed = indexedFilter(filter, order.column);
+  const byNone = indexed === 'assignee' && filter.assignee === 'none';
+  const list = createList<ConversationRow>(tenant, 'conversations', COLUMNS, {
+    ...order,
+    ...(byNone ? { nullColumn: 'assignee_id' } : {}),
+  });
+  const { access, filters } = list;
+  const where = (name: keyof ConversationFilter) => (name === indexed ? access : filters);
+  const { updated, side } = filter;
+  if (updated) access.and(`${order.column} >= $ and ${order.column} < $`, updated.since, updated.before);
+  if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
+  if (filter.verified !== undefined) where('identity').and('identity_verified = $', filter.verified);
+  whereAssignee(where('assignee'), filter.assignee);
+  if (filter.unread !== undefined) where('unread').and(`${side}_unread ${filter.unread ? '>' : '='} 0`);
+  if (indexed === 'tag') access.and("tags <> '{}'"); // names the index of the few
+  if (filter.tag) filters.and('$ = any(tags)', filter.tag);
+  if (filter.status) where('status').and('status = $', filter.status);
+  if (filter.priority) filters.and('priority = $', filter.priority);
+  if (filter.source) filters.and('source_type = $', filter.source);
+  return list;
+}
+
+/**
+ * The ids of all conversations with a value that few have, where no index has them in the order of the list; undefined
+ * where there is such a value, but too many have it, or there is none.
+ */
+async function findFew(tenant: TenantStorage, filter: ConversationFilter): Promise<string[] | undefined> {
+  const { column } = sortOf(filter);
+  if (filter.updated || indexedFilter(filter, column) === 'identity') return undefined;
   const where = createWhere();
-  const updatedAt = filter.side === 'team' ? 'team_updated_at' : 'updated_at';
   where.and('tenant_id = $', tenant.tenantId);
   if (filter.identity !== undefined) where.and('identity = $', filter.identity);
-  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
-  if (filter.status) where.and('status = $', filter.status);
-  whereAssignee(where, filter.assignee);
-  if (filter.tag) where.and("$ = any(tags) and tags <> '{}'", filter.tag); // the second names the index of the few
-  if (filter.priority) where.and('priority = $', filter.priority);
-  if (filter.source) where.and('source_type = $', filter.source);
-  if (filter.unread !== undefined) where.and(`${filter.side}_unread ${filter.unread ? '>' : '='} 0`);
-  if (filter.q !== undefined) await whereWords(where, tenant, filter.q);
-  if (filter.updated) where.and(`${updatedAt} >= $ and ${updatedAt} < $`, filter.updated.since, filter.updated.before);
-  const sort = filter.updated ? updatedAt : (filter.sort ?? '-last_activity_at');
-  const column = sort.replace('-', '') as SortColumn;
-  const [order, comparison] = sort.startsWith('-') ? ['desc', '<'] : ['asc', '>'];
-  if (after) where.and(`(${column}, id) ${comparison} ($::timestamptz, $::uuid)`, ...after);
-  const rows = await tenant.query<ConversationRow>(
-    `select ${COLUMNS} from conversations ${where.sql} order by ${column} ${order}, id ${order} limit ${where.param(limit + 1)}`,
+  else if (column === 'last_activity_at') return undefined;
+  else if (filter.assignee && filter.assignee !== 'none') whereAssignee(where, filter.assignee);
+  else if (filter.unread && filter.side === 'team') where.and('team_unread > 0');
+  else return undefined;
+  const rows = await queryInOrder<{ id: string }>(
+    tenant,
+    `select id from conversations ${where.sql} limit ${MAX_SORTED + 1}`,
     where.params,
   );
-  return toPage(rows, limit, row => [row[column].toISOString(), row.id]);
+  return rows.length > MAX_SORTED ? undefined : rows.map(({ id }) => id);
 }
+
+const searchableConversations = (
+  tenant: TenantStorage,
+  filter: ConversationFilter,
+  few: string[] | undefined,
+  limits: SearchLimits,
+): SearchableList<ConversationRow> => ({
+  list: () => {
+    const list = conversationList(tenant, filter);
+    if (few) list.filters.and('id = any($::uuid[])', few);
+    return list;
+  },
+  narrow: isOfOne(filter) || filter.updated !== undefined,
+  kinds: ['message', 'subject'],
+  limits,
+  matches: `(select true from message_words where message_words.tenant_id = looked.tenant_id
+    and message_words.conversation_id = looked.id and words @@ $::tsquery limit 1)`,
+  filterUnindexed: ({ filters }, search) => whereUnindexedWords(filters, tenant, search),
+  find: terms => findConversations(tenant, terms, limits.found),
+});
 
 /** How many conversations hold something that this side has not read; of the team's, those of one assignee. */
 export async function countUnread(
@@ -300,6 +389,7 @@ async function startConversation(
     ],
   );
   const conversation = rows[0] as ConversationRow;
+  await indexMessages(session, tenantId, [{ conversation_id: id, id, text: start.subject }]);
   const content = { ...start.first, kind: 'reply' } as const;
   const message = await insertRow(session, tenantId, conversation.id, author, content, 1, 0, now);
   return { conversation, message };
@@ -317,13 +407,14 @@ async function insertRow(
   noteSeq: number,
   now: Date,
 ): Promise<MessageRow> {
-  const rows = await session.query<MessageRow>(
+  const id = newUuid();
+  const inserted = session.query<MessageRow>(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
        format, client_message_id, created_at, redacted)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
     [
       tenantId,
-      newUuid(),
+      id,
       conversationId,
       seq,
       noteSeq,
@@ -337,6 +428,9 @@ async function insertRow(
       now,
     ],
   );
+  const text = { conversation_id: conversationId, id, text: content.body };
+  const indexed = content.kind === 'event' ? undefined : indexMessages(session, tenantId, [text]);
+  const [rows] = await Promise.all([inserted, indexed]);
   return rows[0] as MessageRow;
 }
 
@@ -501,6 +595,9 @@ async function addNote(
   return note;
 }
 
+/** PostgreSQL's largest `int`. */
+const MAX_SEQ = 2_147_483_647;
+
 /** The messages of a conversation in order; notes and events, for the team alone, stand where they were written. */
 export async function listMessages(
   tenant: TenantStorage,
@@ -513,13 +610,22 @@ export async function listMessages(
   await findConversation(tenant, conversationId, owner);
   const where = createWhere();
   where.and('tenant_id = $ and conversation_id = $', tenant.tenantId, conversationId);
-  where.and('(seq, note_seq) > ($::int, $::int)', ...(after ?? [afterSeq, 0]));
-  if (owner) where.and('note_seq = 0');
+  if (owner) whereReplies(where, Number(after?.[0] ?? afterSeq), limit);
+  else where.and('(seq, note_seq) > ($::int, $::int)', ...(after ?? [afterSeq, 0]));
   const rows = await tenant.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages ${where.sql} order by seq, note_seq limit ${where.param(limit + 1)}`,
     where.params,
   );
   return toPage(rows, limit, row => [String(row.seq), String(row.note_seq)]);
+}
+
+/** Replies have the numbers 1, 2, 3 …: those of a page are read by number, however many notes stand between them. */
+function whereReplies(where: Where, afterSeq: number, limit: number): void {
+  const numbers = Array.from({ length: limit + 1 }, (_, index) => afterSeq + 1 + index);
+  where.and(
+    'note_seq = 0 and seq = any($::int[])',
+    numbers.filter(number => number <= MAX_SEQ),
+  );
 }
 
 /** Moves a side's read horizon forward, never back, and never beyond the last message. */
@@ -593,6 +699,8 @@ export const updateConversation = (
         now,
       ],
     );
+    if (patch.subject !== undefined && patch.subject !== before.subject)
+      await indexMessages(session, tenant.tenantId, [{ conversation_id: id, id, text: patch.subject }]);
     return rows[0] as ConversationRow;
   });
 
@@ -702,6 +810,7 @@ export const changeMessage = (
        where tenant_id = $1 and conversation_id = $2 and id = $3 returning ${MESSAGE_COLUMNS}`,
       [tenant.tenantId, conversationId, messageId, body, format, redact, now],
     );
+    await indexMessages(session, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
     await applyEdit(session, tenant.tenantId, conversation, message, body, now);
     return rows[0] as MessageRow;
   });

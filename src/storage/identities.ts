@@ -1,7 +1,8 @@
 import type { Attributes, NewIdentity } from '../domain/identities.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import { MAX_LOOKED_AT, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversations.ts';
+import { queryInOrder } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
 import type { Session } from './transaction.ts';
@@ -37,23 +38,54 @@ export async function listIdentities(
   filter: IdentityFilter,
   limit: number,
   after: string[] | null,
+  lookAt = MAX_LOOKED_AT,
 ): Promise<Page<IdentityRow>> {
+  const { rows: owners, next } = await findOwners(tenant, filter, limit, after, lookAt);
+  return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };
+}
+
+/** An entry of one of the tables: whether it passes the filter, and whether it is the last that may be looked at. */
+interface Trace {
+  identity: string;
+  identity_verified: boolean;
+  hit: boolean;
+  last: boolean;
+}
+
+/** At most `lookAt` entries of each table are looked at: where the first of them ends, the page ends. */
+async function findOwners(
+  tenant: TenantStorage,
+  { verified, q }: IdentityFilter,
+  limit: number,
+  after: string[] | null,
+  lookAt: number,
+): Promise<Page<Owner>> {
   const where = createWhere();
   where.and('tenant_id = $', tenant.tenantId);
-  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
-  if (filter.q !== undefined) where.and('identity >= $ and identity < $', filter.q, `${filter.q}\u{10ffff}`);
+  if (q !== undefined) where.and('identity >= $ and identity < $', q, `${q}\u{10ffff}`);
   if (after) where.and('(identity, identity_verified) > ($, $::boolean)', ...after);
-  const most = where.param(limit + 1);
+  const hit = verified === undefined ? 'true' : `identity_verified = ${where.param(verified)}`;
   const traces = TRACES.map(
-    table => `(select distinct identity, identity_verified from ${table} ${where.sql} order by 1, 2 limit ${most})`,
+    table => `(select distinct identity, identity_verified, ${hit} as hit, place = ${lookAt} as last from (
+      select identity, identity_verified, row_number() over (order by identity, identity_verified) as place
+      from ${table} ${where.sql} order by identity, identity_verified limit ${lookAt}
+    ) as looked where ${hit} or place = ${lookAt} order by 1, 2, 3, 4 limit ${limit + 2})`,
   );
-  const known = await tenant.query<{ identity: string; identity_verified: boolean }>(
-    `select identity, identity_verified from (${traces.join(' union ')}) as known order by 1, 2 limit ${most}`,
-    where.params,
-  );
-  const { rows, next } = toPage(known, limit, row => [row.identity, String(row.identity_verified)]);
-  const owners = rows.map(({ identity, identity_verified }) => ({ identity, verified: identity_verified }));
-  return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };
+  const rows = await queryInOrder<Trace>(tenant, `${traces.join(' union all ')} order by 1, 2, 4`, where.params);
+  return toOwners(rows, limit);
+}
+
+function toOwners(rows: Trace[], limit: number): Page<Owner> {
+  const owners: Owner[] = [];
+  const keyOf = ({ identity, verified }: Owner) => [identity, String(verified)];
+  for (const { identity, identity_verified: verified, hit, last } of rows) {
+    const previous = owners.at(-1);
+    const isNew = previous?.identity !== identity || previous.verified !== verified;
+    if (hit && isNew) owners.push({ identity, verified });
+    if (owners.length > limit) break;
+    if (last) return { rows: owners, next: keyOf({ identity, verified }) };
+  }
+  return toPage(owners, limit, keyOf);
 }
 
 /**

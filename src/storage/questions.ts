@@ -13,6 +13,7 @@ import {
   type QuestionType,
 } from '../domain/questions.ts';
 import { QuestionEntity, QuestionVersionEntity } from './entities/index.ts';
+import { createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere, likeContains } from './sql.ts';
 import { lockTenant } from './tenants.ts';
@@ -85,21 +86,18 @@ export interface QuestionFilter {
 }
 
 /** Questions, newest first. */
-export async function listQuestions(
+export function listQuestions(
   tenant: TenantStorage,
   filter: QuestionFilter,
   limit: number,
   after: string[] | null,
 ): Promise<Page<QuestionRow>> {
-  const where = createWhere();
-  where.and('tenant_id = $', tenant.tenantId);
-  if (filter.status) where.and('status = $', filter.status);
-  if (filter.type) where.and('type = $', filter.type);
-  if (filter.q) where.and('(name ilike $ or title ilike $)', likeContains(filter.q), likeContains(filter.q));
-  if (after) where.and('(created_at, id) < ($::timestamptz, $::uuid)', ...after);
-  const sql = `select ${COLUMNS} from questions ${where.sql} order by created_at desc, id desc limit ${where.param(limit + 1)}`;
-  const rows = await tenant.query<QuestionRow>(sql, where.params);
-  return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
+  const list = createList<QuestionRow>(tenant, 'questions', COLUMNS, { column: 'created_at', descending: true });
+  const { filters } = list;
+  if (filter.status) filters.and('status = $', filter.status);
+  if (filter.type) filters.and('type = $', filter.type);
+  if (filter.q) filters.and('(name ilike $ or title ilike $)', likeContains(filter.q), likeContains(filter.q));
+  return readPage(tenant, list, limit, after);
 }
 
 /**

@@ -10,8 +10,8 @@ export interface Where {
   readonly params: unknown[];
 }
 
-export function createWhere(): Where {
-  const params: unknown[] = [];
+/** No conditions yet. Two that share `params` can be used in one statement. */
+export function createWhere(params: unknown[] = []): Where {
   const conditions: string[] = [];
   const param = (value: unknown) => `$${params.push(value)}`;
   return {

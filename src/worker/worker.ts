@@ -12,6 +12,7 @@ import { openStorage } from '../storage/orm.ts';
 import { openCell } from './cell.ts';
 import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
 import { keepRetention } from './retention.ts';
+import { keepSearchIndex } from './search-index.ts';
 
 export interface WorkerProcess {
   /** Whether the schema fits and jobs are being taken; not while it is stopping. */
@@ -38,6 +39,7 @@ export function openWorker(
     metrics,
     spans,
   });
+  const tenants = openStorage({ url: databaseUrl, role: 'parley_app', connections: 1, log }); // connects when needed
   const cell = openCell(databaseUrl, !relaxed);
   const handlers: Handlers = {
     'answers.record': createRecordAnswers({ storage, metrics, log, spans }),
@@ -59,9 +61,11 @@ export function openWorker(
   const closing = new AbortController();
   let consumer: Consumer | undefined;
   let retention: Promise<void> | undefined;
+  let searchIndex: Promise<void> | undefined;
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
       retention = keepRetention({ storage, metrics, log, signal: closing.signal });
+      searchIndex = keepSearchIndex({ storage: tenants, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.REDIS_URL, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('taking jobs');
@@ -80,7 +84,12 @@ export function openWorker(
           { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
           { name: 'the process for isolated answers', limitMs: 2000, run: () => cell.close() },
           { name: 'deleting what was kept long enough', limitMs: 3000, run: async () => retention },
-          { name: 'the database', limitMs: 3000, run: () => storage.close() },
+          { name: 'indexing for search', limitMs: 3000, run: async () => searchIndex },
+          {
+            name: 'the database',
+            limitMs: 3000,
+            run: () => Promise.all([storage.close(), tenants.close()]),
+          },
         ],
         log,
       );

@@ -350,7 +350,7 @@ describe('listing conversations', () => {
       'status=open&source=user&tag=vip': [marked],
       'q=hello': [plain, byTeam, marked],
       'q=and+MORE': [plain],
-      'q=mor+an': [], // two characters are no beginning
+      'q=mor+an': [plain],
       'q=hello&tag=vip': [marked],
       'q=nowhere': [],
       'q=_': [],

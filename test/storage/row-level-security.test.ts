@@ -7,6 +7,7 @@ import { type Column, insertSample, readColumns } from '../support/rows.ts';
 
 /** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
 const WORKER_TABLES = [
+  'answer_words',
   'answers',
   'card_records',
   'deleted_answers',
@@ -75,6 +76,7 @@ beforeAll(async () => {
       )
     ).map(({ table }) => ({ table, tenantColumn: 'tenant_id' })),
   ];
+  await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set parley.words = 'kept'`); // else noted
   for (const { table, tenantColumn } of owned)
     for (const tenantId of [tenantA, tenantB]) await database.query(...insertFor(table, tenantColumn, tenantId));
 });

@@ -1,134 +1,246 @@
 import { v7 } from 'uuid';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAnswers } from '../../src/storage/answers.ts';
-import { listConversations } from '../../src/storage/conversations.ts';
-import type { Storage, TenantStorage } from '../../src/storage/orm.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import type { AcceptedAnswer } from '../../src/domain/answers.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { deleteAnswer, listAnswers, recordAnswers } from '../../src/storage/answers.ts';
+import {
+  type Author,
+  changeMessage,
+  deleteConversation,
+  insertConversation,
+  insertMessage,
+  listConversations,
+  updateConversation,
+} from '../../src/storage/conversations.ts';
+import { eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
+import type { TenantStorage } from '../../src/storage/orm.ts';
+import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';
+import { indexAll } from '../../src/worker/search-index.ts';
+import { createDatabase } from '../support/database.ts';
+import { anAcceptedAnswer } from '../support/make.ts';
 
-const ROWS = 100_000;
-const QUESTION = v7();
-const MEMBER = v7();
-
-let database: TestDatabase;
-let app: Storage;
-/** A tenant with 100,000 answers and as many conversations, of which few are marked in one way or another. */
-let large: TenantStorage;
-let small: TenantStorage;
-
-const seed = (tenantId: string, rows: number) => [
-  database.query(
-    `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
-       state, "values", comment, metadata, content_hash, tags, received_at, stored_at, updated_at)
-     select $1, gen_random_uuid(), 'user|' || n, true, $2, $2, 1, 1, 'completed', '{"main": 9}',
-       case when n % 10 = 0 then 'everyday words' || case when n % 10000 = 0 then ' and a needle' else '' end end,
-       '{}', 'x', case when n % 9999 = 0 then array['vip'] else '{}' end, at, at, at
-     from generate_series(1, $3::int) as n, lateral (select timestamptz '2026-01-01' + n * interval '1 second' as at)`,
-    [tenantId, QUESTION, rows],
-  ),
-  database.query(
-    `with made as (
-       insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
-         source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
-         team_unread, created_at, updated_at, team_updated_at, last_activity_at)
-       select $1, gen_random_uuid(), 'user|' || n, true, '', 'open', 'none', case when n % 9999 = 0 then $2::uuid end,
-         case when n % 9999 = 0 then array['vip'] else '{}' end, 'user', 1, 0, 'x', 'user', 1, 0, 0,
-         case when n % 9999 = 0 then 1 else 0 end, at, at, at, at
-       from generate_series(1, $3::int) as n, lateral (select timestamptz '2026-01-01' + n * interval '1 second' as at)
-       returning *
-     )
-     insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, body, format, created_at, redacted)
-     select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user',
-       'everyday words' || case when tags <> '{}' then ' and a needle' else '' end, 'text', created_at, false
-     from made`,
-    [tenantId, MEMBER, rows],
-  ),
-];
-
-beforeAll(async () => {
-  database = await createDatabase();
-  app = database.storage();
-  [large, small] = [app.forTenant(v7()), app.forTenant(v7())];
-  await Promise.all([...seed(large.tenantId, ROWS), ...seed(small.tenantId, 20_000)]);
-  await database.query('vacuum analyze');
-}, 120_000);
+const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
+const app = database.storage();
+const worker = database.storage('parley_worker');
+const TEAM: Author = { type: 'api', id: v7(), name: null };
+const ADA = { identity: 'ada', verified: true };
 
-/** The plan of whatever statement a list sends, as the role and tenant that send it. */
-async function planOf(list: (tenant: TenantStorage) => Promise<unknown>): Promise<string> {
-  let plan = '';
-  await list({
-    ...large,
-    query: async (sql: string, params: unknown[] = []) => {
-      if (!/^select (id|count)/.test(sql)) return large.query(sql, params) as Promise<never>;
-      const rows = await large.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, params);
-      plan = rows.map(row => row['QUERY PLAN']).join('\n');
-      return [];
-    },
-  });
-  return plan;
+let tenant: TenantStorage;
+beforeEach(() => {
+  tenant = app.forTenant(v7());
+});
+
+/** Stores an answer with a comment as the worker does. */
+async function store(comment: string | null, more: Partial<AcceptedAnswer> = {}): Promise<AcceptedAnswer> {
+  const answer = anAcceptedAnswer({ tenant_id: tenant.tenantId, comment, ...more });
+  await recordAnswers(worker, [{ flush: v7(), answers: [answer] }]);
+  return answer;
 }
 
-const answers = (filter: Parameters<typeof listAnswers>[1]) => (tenant: TenantStorage) =>
-  listAnswers(tenant, filter, 10, null);
-const conversations = (filter: Omit<Parameters<typeof listConversations>[1], 'side'>) => (tenant: TenantStorage) =>
-  listConversations(tenant, { side: 'team', ...filter }, 10, null);
+const searchAnswers = async (q: string, whose = tenant): Promise<string[]> =>
+  (await listAnswers(whose, { q }, 100, null)).rows.map(row => row.comment ?? '');
+const start = async (subject: string, message: string): Promise<string> =>
+  (await insertConversation(tenant, ADA, TEAM, { subject, message })).conversation.id;
+const searchConversations = async (q: string, whose = tenant): Promise<string[]> =>
+  (await listConversations(whose, { side: 'team', q }, 100, null)).rows.map(({ id }) => id);
+const countWords = async (table: 'answer_words' | 'message_words'): Promise<number> =>
+  (await database.query(`select from ${table} where tenant_id = $1`, [tenant.tenantId])).length;
+const index = () => indexAll({ storage: app, log: createLog('silent', 'test'), signal: new AbortController().signal });
+const areIndexed = (...kinds: TextKind[]) => isIndexed(tenant, kinds);
+const reply = (body: string) => ({ body, format: 'text', kind: 'reply' }) as const;
 
-describe('among 100,000 rows', () => {
-  test.each([
-    [
-      'the answers in which something was written',
-      answers({ question_id: QUESTION, written: true }),
-      'answers_written',
-    ],
-    ['the answers under a tag', answers({ tag: 'vip' }), 'answers_tagged'],
-    ['the answers of an identity', answers({ identity: 'user|7', verified: true }), 'answers_of_identity'],
-    ['the conversations of an assignee', conversations({ assignee: MEMBER }), 'conversations_of_assignee'],
-    ['what is unread', conversations({ unread: true }), 'conversations_unread'],
-    ['the conversations under a tag', conversations({ tag: 'vip' }), 'conversations_tagged'],
-  ])('%s are found by the index of these', async (_, list, index) => {
-    const plan = await planOf(list);
-    expect(plan).toMatch(new RegExp(`(using|on) ${index}\\b`));
-    expect(plan).not.toContain('Seq Scan');
+describe('answers', () => {
+  test('are found by words and beginnings of words in any order, without case and accents', async () => {
+    await store('Der Export für Müller fehlt');
+    await store('Der Import klappt');
+    expect(await searchAnswers('mueller EXP')).toEqual(['Der Export für Müller fehlt']);
+    expect(await searchAnswers('der')).toHaveLength(2);
+    expect(await searchAnswers('port')).toEqual([]);
+    expect(await searchAnswers('???')).toEqual([]);
   });
 
-  test.each([
-    ['answers', answers({ q: 'needle' }), 10],
-    ['answers', answers({ q: 'NEEDLE every', question_id: QUESTION }), 10],
-    ['answers', answers({ q: 'needle nowhere', question_id: QUESTION }), 0],
-    ['answers', answers({ q: 'needle', question_id: QUESTION, tag: 'vip' }), 0],
-    ['conversations', conversations({ q: 'needle' }), 10],
-    ['conversations', conversations({ q: 'needle', assignee: MEMBER }), 10],
-    ['conversations', conversations({ q: 'needle', status: 'resolved' }), 0],
-  ])('%s with a rare word are all there', async (_, list, count) => {
-    expect((await list(large)).rows).toHaveLength(count);
+  test('are found by a text answer and by the words of "other"', async () => {
+    await store(null, { values: { main: 'in a text' } });
+    await store(null, { values: { main: { option_ids: ['a'], other_text: 'in other words' } } });
+    expect(await searchAnswers('text')).toHaveLength(1);
+    expect(await searchAnswers('other')).toHaveLength(1);
   });
 
-  test.each([
-    ['answers', answers({ q: 'everyday' })],
-    ['conversations', conversations({ q: 'everyday' })],
-  ])('%s with a word that thousands have are there, the newest first', async (_, list) => {
-    const { rows, next } = await list(large);
-    expect(rows).toHaveLength(10);
-    expect(next).not.toBeNull();
-    const times = rows.map(row => ('received_at' in row ? row.received_at : row.last_activity_at).getTime());
-    expect(times).toEqual(times.toSorted((a, b) => b - a));
+  test('are found by the words of their last revision only', async () => {
+    const first = await store('hello', { state: 'partial' });
+    await store('goodbye', { ...first, comment: 'goodbye', revision: 2, content_hash: 'b' });
+    expect([await searchAnswers('hello'), await searchAnswers('goodbye')]).toEqual([[], ['goodbye']]);
+    await store(null, { ...first, comment: null, revision: 3, content_hash: 'c' });
+    expect(await countWords('answer_words')).toBe(0);
   });
 
-  test('a word of a conversation is looked for by the index of words', async () => {
-    const rows = await database.query<{ 'QUERY PLAN': string }>(
-      `explain select conversation_id from messages where tenant_id = $1 and kind <> 'event'
-       and tenant_words(tenant_id, body) @@ tenant_query($1, 'needle')`,
-      [large.tenantId],
+  test('that come several times in one batch have the words of the last', async () => {
+    const first = anAcceptedAnswer({ tenant_id: tenant.tenantId, comment: 'one', state: 'partial' });
+    const second = { ...first, comment: 'two', revision: 2, content_hash: 'b' };
+    const third = { ...first, comment: null, revision: 3, content_hash: 'c' };
+    await recordAnswers(worker, [{ flush: v7(), answers: [first, second] }]);
+    expect([await searchAnswers('one'), await searchAnswers('two')]).toEqual([[], ['two']]);
+    await recordAnswers(worker, [{ flush: v7(), answers: [third, { ...third, comment: 'four', revision: 4 }] }]);
+    expect([await searchAnswers('two'), await searchAnswers('four')]).toEqual([[], ['four']]);
+  });
+
+  test('leave no word behind when they are deleted, by the team or by retention', async () => {
+    const { id } = await store('deleted');
+    await store('expired', { received_at: new Date(0).toISOString() });
+    await deleteAnswer(tenant, id, () => undefined);
+    expect(await countWords('answer_words')).toBe(1);
+    await database.query(
+      "insert into tenants (id, name, retention_answers_days, created_at) values ($1, 'x', 30, now())",
+      [tenant.tenantId],
     );
-    expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('on messages_words');
+    await worker.query('select expire_answers($1, 100)', [tenant.tenantId]);
+    expect(await countWords('answer_words')).toBe(0);
   });
 });
 
-test('words of another tenant are not found, and without a tenant none', async () => {
+describe('conversations', () => {
+  test('are found by words of the subject, or of one message or note', async () => {
+    const id = await start('Export kaputt', 'Bitte um Hilfe');
+    await insertMessage(tenant, id, undefined, TEAM, { body: 'wartet auf Müller', format: 'text', kind: 'note' });
+    for (const q of ['kaputt export', 'hilf bitte', 'mueller'])
+      expect([q, await searchConversations(q)]).toEqual([q, [id]]);
+    expect(await searchConversations('export hilfe')).toEqual([]);
+  });
+
+  test('are found by what a message and the subject say now', async () => {
+    const id = await start('before', 'first');
+    const { message } = await insertMessage(tenant, id, undefined, TEAM, reply('typo'));
+    await changeMessage(tenant, id, message.id, undefined, TEAM, { body: 'corrected', format: undefined });
+    await updateConversation(tenant, id, undefined, TEAM, { subject: 'after' }, () => undefined);
+    for (const gone of ['before', 'typo']) expect(await searchConversations(gone)).toEqual([]);
+    for (const there of ['after', 'corrected', 'first']) expect(await searchConversations(there)).toEqual([id]);
+    await changeMessage(tenant, id, message.id, undefined, TEAM, 'redact');
+    expect(await searchConversations('corrected')).toEqual([]);
+  });
+
+  test('are not found by what an event says', async () => {
+    const id = await start('', 'hello');
+    await updateConversation(tenant, id, undefined, TEAM, { status: 'resolved' }, () => undefined);
+    expect(await searchConversations('resolved')).toEqual([]);
+  });
+
+  test('leave no word behind when they are deleted', async () => {
+    const id = await start('subject', 'message');
+    expect(await countWords('message_words')).toBe(2);
+    await deleteConversation(tenant, id, () => undefined);
+    expect(await countWords('message_words')).toBe(0);
+  });
+});
+
+test('words of another tenant are not found, even if both have the same tag, nor without a tenant', async () => {
+  await store('needle');
+  await start('', 'needle');
+  const own = await database.query<{ words: string }>('select words::text from answer_words where tenant_id = $1', [
+    tenant.tenantId,
+  ]);
   const stranger = app.forTenant(v7());
-  const sql = 'select search_conversations($1, 100)';
-  expect(await small.query(sql, ['needle'])).toHaveLength(2);
-  for (const nobody of [stranger, app]) expect(await nobody.query(sql, ['needle'])).toEqual([]);
-  expect(await stranger.query(sql, [large.tenantId])).toEqual([]);
-  expect((await listAnswers(stranger, { q: 'needle' }, 10, null)).rows).toEqual([]);
+  const terms = [[`${own[0]?.words}:*`]];
+  expect(await tenant.query('select found from search_answers($1, null, null, 10, 10)', terms)).toHaveLength(1);
+  expect(await tenant.query('select search_messages($1, 10, 10)', terms)).toHaveLength(1);
+  for (const other of [stranger, app]) {
+    expect(await other.query('select found from search_answers($1, null, null, 10, 10)', terms)).toEqual([]);
+    expect(await other.query('select search_messages($1, 10, 10)', terms)).toEqual([]);
+  }
+  expect([await searchAnswers('needle', stranger), await searchConversations('needle', stranger)]).toEqual([[], []]);
+});
+
+test('a deleted tenant leaves no word behind', async () => {
+  await store('some words');
+  await start('and', 'more');
+  await database.query('insert into deleted_tenants values ($1, now())', [tenant.tenantId]);
+  for await (const _ of eraseDeletedTenant(worker, tenant.tenantId));
+  expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([0, 0]);
+});
+
+describe('texts of the version before', () => {
+  /** Writes as a process does that does not know of the index: the words are gone, and the text is noted. */
+  const forget = async (): Promise<void> => {
+    await database.query('delete from answer_words where tenant_id = $1', [tenant.tenantId]);
+    await database.query('delete from message_words where tenant_id = $1', [tenant.tenantId]);
+    await database.query('update answers set comment = comment where tenant_id = $1', [tenant.tenantId]);
+    await database.query('update messages set body = body where tenant_id = $1', [tenant.tenantId]);
+    await database.query('update conversations set subject = subject where tenant_id = $1', [tenant.tenantId]);
+  };
+
+  test('are found at once, and by the index as soon as they are indexed', async () => {
+    await store('some words');
+    const id = await start('about', 'Müller');
+    await forget();
+    expect(await areIndexed('answer')).toBe(false);
+    expect(await areIndexed('message', 'subject')).toBe(false);
+    expect(await searchAnswers('words')).toEqual(['some words']);
+    expect(await searchConversations('müller')).toEqual([id]);
+    await index();
+    expect(await areIndexed('answer', 'message', 'subject')).toBe(true);
+    expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([1, 2]);
+    expect(await searchConversations('mueller')).toEqual([id]);
+  });
+
+  test('are not noted where the words were written with the text', async () => {
+    await store('some words');
+    const id = await start('about', 'it');
+    await updateConversation(tenant, id, undefined, TEAM, { subject: 'again' }, () => undefined);
+    expect(await database.query('select from unindexed_texts where tenant_id = $1', [tenant.tenantId])).toEqual([]);
+  });
+
+  test('that a process of that version inserts are noted', async () => {
+    const answer = await store(null);
+    await database.query(
+      `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('id', $2::uuid, 'comment', 'old words'))).*
+       from answers where tenant_id = $1 and id = $3`,
+      [tenant.tenantId, v7(), answer.id],
+    );
+    expect(await areIndexed('answer')).toBe(false);
+    await index();
+    expect(await searchAnswers('old')).toEqual(['old words']);
+  });
+
+  test('are not indexed while somebody changes them, but afterwards, and not at all once they are gone', async () => {
+    const [busy, gone] = [await store('busy'), await store('gone')];
+    await forget();
+    await deleteAnswer(tenant, gone.id, () => undefined);
+    await tenant.transaction(async session => {
+      await session.query('select from answers where tenant_id = $1 and id = $2 for update', [
+        tenant.tenantId,
+        busy.id,
+      ]);
+      await index();
+      expect(await countWords('answer_words')).toBe(0);
+      expect(await areIndexed('answer')).toBe(false);
+    });
+    await index();
+    expect(await countWords('answer_words')).toBe(1);
+    expect(await areIndexed('answer')).toBe(true);
+  });
+});
+
+test('what was stored before there was an index is indexed batch by batch, and found meanwhile', async () => {
+  const answers = Array.from({ length: 2500 }, (_, number) =>
+    anAcceptedAnswer({
+      tenant_id: tenant.tenantId,
+      comment: number % 5 === 0 ? `comment ${number}` : null,
+      received_at: new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString(),
+    }),
+  );
+  await recordAnswers(worker, [{ flush: v7(), answers }]);
+  const id = await start('about', 'something');
+  for (const words of ['answer_words', 'message_words'])
+    await database.query(`delete from ${words} where tenant_id = $1`, [tenant.tenantId]);
+  await database.query(
+    `insert into search_backlog select $1, kind, 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+     from unnest(array['answer', 'message', 'subject']) as kind`,
+    [tenant.tenantId],
+  );
+  expect(await searchAnswers('comment 1005')).toEqual(['comment 1005']);
+  expect(await searchConversations('something')).toEqual([id]);
+  await index();
+  expect(await areIndexed('answer', 'message', 'subject')).toBe(true);
+  expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([500, 2]);
+  expect(await searchAnswers('1005')).toEqual(['comment 1005']);
 });

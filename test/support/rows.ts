@@ -28,6 +28,7 @@ function sampleOf({ table, column, type, udt }: Column, text: string): unknown {
     bigint: 1,
     boolean: true,
     date: '2026-11-21',
+    tsvector: text,
     jsonb: JSON.stringify({ [text]: text }),
     ARRAY: udt === '_text' ? [text] : [],
     'timestamp with time zone': new Date(0),

@@ -3,7 +3,7 @@ import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } f
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
-import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
+import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
 import { isTeam } from '../authentication/caller.ts';
 import { withUpdatedUntil } from '../incremental-reads.ts';
@@ -113,7 +113,7 @@ const listAnswersOperation = operation({
       .transform(() => true as const)
       .optional()
       .meta({ description: '`true`: where the user wrote something, a comment or a text' }),
-    q: SearchWords.optional().meta({ description: 'Parts of what the user wrote; all of them, in any order and case' }),
+    q: SearchWords.optional().meta({ description: `Of what the user wrote: ${SEARCHED}` }),
     updated_since: Timestamp.optional(),
   }),
   status: 200,

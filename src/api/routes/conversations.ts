@@ -14,7 +14,7 @@ import {
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
-import { Identity, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
+import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import {
   CONVERSATION_SORTS,
   type ConversationRow,
@@ -122,8 +122,7 @@ const listConversationsOperation = operation({
     priority: ConversationPriority.optional(),
     source: z.enum(['user', 'api', 'member']).optional(),
     q: SearchWords.optional().meta({
-      description:
-        'Words of the subject, of a message or a note; all of them, in any order and case, from three characters on also as beginnings',
+      description: `Of the subject, or of one message or note: ${SEARCHED}`,
     }),
     sort: z.enum(CONVERSATION_SORTS).optional(),
   }),

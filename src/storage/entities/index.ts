@@ -248,7 +248,6 @@ export const AnswerEntity = defineEntity({
     { name: 'answers_of_question', properties: ['tenant_id', 'question_id', 'received_at', 'id'] },
     { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
-    saidInSql('answers_written'),
     saidInSql('answers_tagged'),
   ],
 });
@@ -270,6 +269,46 @@ export const QuestionResultEntity = defineEntity({
     scores: p.array<number>().columnType('int[]'),
     choices: json<object>(),
   },
+});
+
+/** The words of an answer's texts, for searching; gone with the answer. */
+export const AnswerWordsEntity = defineEntity({
+  name: 'AnswerWords',
+  tableName: 'answer_words',
+  properties: {
+    tenant_id: uuid().primary(),
+    received_at: moment().primary(),
+    id: uuid().primary(),
+    words: text().columnType('tsvector'),
+  },
+  indexes: [saidInSql('answer_words_found')],
+});
+
+/** The words of a message, or under the conversation's own id those of its subject. */
+export const MessageWordsEntity = defineEntity({
+  name: 'MessageWords',
+  tableName: 'message_words',
+  properties: {
+    tenant_id: uuid().primary(),
+    conversation_id: uuid().primary(),
+    id: uuid().primary(),
+    words: text().columnType('tsvector'),
+  },
+  indexes: [saidInSql('message_words_found')],
+});
+
+/** Texts that were written without their words, by the version before. */
+export const UnindexedTextEntity = defineEntity({
+  name: 'UnindexedText',
+  tableName: 'unindexed_texts',
+  properties: { tenant_id: uuid().primary(), kind: text().primary(), id: uuid().primary() },
+});
+
+/** How far the texts of a tenant are indexed that were stored before there was an index: those below are not yet. */
+export const SearchBacklogEntity = defineEntity({
+  name: 'SearchBacklog',
+  tableName: 'search_backlog',
+  properties: { tenant_id: uuid().primary(), kind: text().primary(), before_at: moment(), before_id: uuid() },
 });
 
 export const DeletedAnswerEntity = defineEntity({
@@ -372,7 +411,12 @@ export const ConversationEntity = defineEntity({
       name: 'conversations_of_identity',
       properties: ['tenant_id', 'identity', 'identity_verified', 'last_activity_at', 'id'],
     },
+    {
+      name: 'conversations_updated_of_identity',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'updated_at', 'id'],
+    },
     { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
+    { name: 'conversations_created', properties: ['tenant_id', 'created_at', 'id'] },
     { name: 'conversations_of_assignee', properties: ['tenant_id', 'assignee_id', 'last_activity_at', 'id'] },
     saidInSql('conversations_unread'),
     saidInSql('conversations_tagged'),
@@ -514,6 +558,10 @@ export const ENTITIES = [
   QuestionVersionEntity,
   AnswerEntity,
   QuestionResultEntity,
+  AnswerWordsEntity,
+  MessageWordsEntity,
+  UnindexedTextEntity,
+  SearchBacklogEntity,
   DeletedAnswerEntity,
   CardRecordEntity,
   IdentityEntity,

@@ -9,8 +9,6 @@ export class Indexes extends Migration {
 
   override up(): void {
     const indexes = {
-      answers_written:
-        'answers (tenant_id, question_id, received_at, id) where written_text(comment, "values") is not null',
       answers_tagged: "answers (tenant_id, received_at, id) where tags <> '{}'",
       conversations_of_assignee: 'conversations (tenant_id, assignee_id, last_activity_at, id)',
       conversations_unread: 'conversations (tenant_id, last_activity_at, id) where team_unread > 0',

@@ -18,6 +18,8 @@ import { CountedAnswers } from './20261206-counted-answers.ts';
 import { ExpiredAnswers } from './20261206-expired-answers.ts';
 import { MessageAuthors } from './20261206-message-authors.ts';
 import { OpenWrites } from './20261206-open-writes.ts';
+import { ListIndexes } from './20261210-list-indexes.ts';
+import { SearchIndex } from './20261210-search-index.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -41,7 +43,9 @@ export const MIGRATIONS = [
   { name: '20261206-expired-answers', class: ExpiredAnswers },
   { name: '20261206-message-authors', class: MessageAuthors },
   { name: '20261206-open-writes', class: OpenWrites },
+  { name: '20261210-search-index', class: SearchIndex },
+  { name: '20261210-list-indexes', class: ListIndexes },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 17;
+export const NEEDED_SCHEMA = 19;

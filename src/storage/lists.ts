@@ -1,0 +1,162 @@
+import { MAX_LOOKED_AT, type Page, toPage } from '../domain/pages.ts';
+import type { TenantStorage } from './orm.ts';
+import { createWhere, type Where } from './sql.ts';
+
+/**
+ * A list of a tenant's rows, read page by page in the order of an index.
+ *
+ * Conditions in `access` are those for which there is an index that begins with them and goes on in the order of the
+ * list: reading a page costs as much as the page has rows. All others belong into `filters`: they are checked row by
+ * row, for at most `MAX_LOOKED_AT` rows a request. A new filter needs no index.
+ */
+export interface List<Row> {
+  table: string;
+  columns: string;
+  access: Where;
+  filters: Where;
+  order: Order<Row>;
+}
+
+export interface Order<Row> {
+  /** What the rows are sorted by; the id decides between equal ones. */
+  column: keyof Row & string;
+  descending: boolean;
+  /** A column before it that `access` fixes to null: PostgreSQL has to be told that the index still has the order. */
+  nullColumn?: string;
+}
+
+/** A list of a tenant's rows in a table, without conditions as yet. */
+export function createList<Row>(tenant: TenantStorage, table: string, columns: string, order: Order<Row>): List<Row> {
+  const params: unknown[] = [];
+  const access = createWhere(params);
+  access.and('tenant_id = $', tenant.tenantId);
+  return { table, columns, access, filters: createWhere(params), order };
+}
+
+/** A page whose rows are sorted by a time. */
+type Timed<Row> = Row & Record<string, Date>;
+
+/** The place of a row in a list. */
+export const keyOf = <Row extends { id: string }>(order: Order<Row>, row: Row): string[] => [
+  (row as Timed<Row>)[order.column]?.toISOString() ?? '',
+  row.id,
+];
+
+const sortBy = <Row>({ column, descending, nullColumn }: Order<Row>): string =>
+  [...(nullColumn ? [nullColumn] : []), column, 'id'].map(name => `${name} ${descending ? 'desc' : 'asc'}`).join(', ');
+
+function startAfter<Row>({ access, order }: List<Row>, after: string[] | null): void {
+  if (after) access.and(`(${order.column}, id) ${order.descending ? '<' : '>'} ($::timestamptz, $::uuid)`, ...after);
+}
+
+/**
+ * The settings of statements whose plan depends on how large the tenant is.
+ *
+ * A plan that is made once for all tenants is made for an average one. Here each is made for its parameters, and reads
+ * rows in the order of an index, which is the only way to stop in time. They hold for one transaction.
+ */
+const IN_ORDER = settings(['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']);
+/** For rows that are read by their ids and then sorted. */
+const BY_ID = settings(['enable_mergejoin']);
+
+function settings(disabled: string[]): string {
+  const off = ['enable_seqscan', 'jit', ...disabled].map(name => `set_config('${name}', 'off', true)`);
+  return `select set_config('plan_cache_mode', 'force_custom_plan', true), ${off.join(', ')}`;
+}
+
+const queryWith = <Row extends object>(
+  tenant: TenantStorage,
+  planned: string,
+  sql: string,
+  params: unknown[],
+): Promise<Row[]> =>
+  tenant.transaction(
+    async session => (await Promise.all([session.query(planned), session.query<Row>(sql, params)]))[1],
+  );
+
+/** Runs one statement with a plan of its own that reads rows in the order of an index, and stops at the `limit`. */
+export const queryInOrder = <Row extends object>(tenant: TenantStorage, sql: string, params: unknown[]) =>
+  queryWith<Row>(tenant, IN_ORDER, sql, params);
+
+/**
+ * A page of a list, which ends early after `lookAt` rows; it then says where to go on.
+ *
+ * Without filters, every row counts, and the statement is the same for all tenants.
+ */
+export function readPage<Row extends { id: string }>(
+  tenant: TenantStorage,
+  list: List<Row>,
+  limit: number,
+  after: string[] | null,
+  lookAt = MAX_LOOKED_AT,
+): Promise<Page<Row>> {
+  startAfter(list, after);
+  return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt);
+}
+
+async function readWhole<Row extends { id: string }>(
+  tenant: TenantStorage,
+  { table, columns, access, order }: List<Row>,
+  limit: number,
+): Promise<Page<Row>> {
+  const rows = await tenant.query<Row>(
+    `select ${columns} from ${table} ${access.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+    access.params,
+  );
+  return toPage(rows, limit, row => keyOf(order, row));
+}
+
+/** A row that was looked at: whether it passed the filters, and its place among those that were looked at. */
+type Looked<Row> = Row & { hit: boolean; place: string };
+
+/** The last row that may be looked at comes back in any case: the next page begins after it. */
+async function readFiltered<Row extends { id: string }>(
+  tenant: TenantStorage,
+  { table, columns, access, filters, order }: List<Row>,
+  limit: number,
+  lookAt: number,
+): Promise<Page<Row>> {
+  const passed = filters.sql.replace('where', '');
+  const rows = await queryInOrder<Looked<Row>>(
+    tenant,
+    `select ${columns}, (${passed}) is true as hit, place from (
+       select *, row_number() over (order by ${sortBy(order)}) as place from ${table} ${access.sql}
+       order by ${sortBy(order)} limit ${lookAt}
+     ) as looked
+     where (${passed}) or place = ${lookAt} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+    access.params,
+  );
+  const last = rows.at(-1);
+  const found = rows.filter(({ hit }) => hit).map(({ hit, place, ...row }) => row as unknown as Row);
+  if (found.length > limit || !last || Number(last.place) < lookAt)
+    return toPage(found, limit, row => keyOf(order, row));
+  return endEarly(found, keyOf(order, last));
+}
+
+/** A page that ends before it is full, because the request has looked at enough rows. */
+export const endEarly = <Row>(rows: Row[], next: string[]): Page<Row> => ({
+  rows,
+  next,
+  searchedTo: new Date(next[0] ?? ''),
+});
+
+/** A page of those rows of a list that have one of these ids, all of which are read. */
+export async function readPageOf<Row extends { id: string }>(
+  tenant: TenantStorage,
+  list: List<Row>,
+  ids: readonly string[],
+  limit: number,
+  after: string[] | null,
+): Promise<Page<Row>> {
+  const { table, columns, access, filters, order } = list;
+  startAfter(list, after);
+  access.and('id = any($::uuid[])', ids);
+  const rows = await queryWith<Row>(
+    tenant,
+    BY_ID,
+    `with wanted as materialized (select * from ${table} ${access.sql})
+     select ${columns} from wanted ${filters.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+    access.params,
+  );
+  return toPage(rows, limit, row => keyOf(order, row));
+}

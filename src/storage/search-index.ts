@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { type SearchTerm, wordsOf } from '../domain/search-words.ts';
+import type { Storage, TenantStorage } from './orm.ts';
+import { unnest } from './sql.ts';
+import type { Session } from './transaction.ts';
+
+/** What is searched: an answer's comment and text, a message or note, a conversation's subject. */
+export type TextKind = 'answer' | 'message' | 'subject';
+
+/** The tenants' tags, a few bytes each; forgotten as a whole when there are many. */
+const tags = new Map<string, string>();
+const MAX_TAGS = 10_000;
+
+/**
+ * What every indexed word of a tenant begins with, so that no search reads the entries of another tenant.
+ *
+ * Short, because each word carries it. Two tenants that share one only make each other's searches a little slower.
+ */
+function tagOf(tenantId: string): string {
+  let tag = tags.get(tenantId);
+  if (tag === undefined) {
+    if (tags.size >= MAX_TAGS) tags.clear();
+    tag = createHash('sha256').update(tenantId).digest('base64url').slice(0, 4);
+    tags.set(tenantId, tag);
+  }
+  return tag;
+}
+
+/** A text's words as the input of a `tsvector`; null if it has none. Words are letters and digits, so none is escaped. */
+function toTsvector(tenantId: string, text: string): string | null {
+  const words = wordsOf(text);
+  const tag = tagOf(tenantId);
+  return words.length > 0 ? words.map(word => `'${tag}${word}'`).join(' ') : null;
+}
+
+/** A term as the input of a `tsquery`. */
+export const toTsquery = (tenantId: string, term: SearchTerm): string =>
+  `(${term.map(form => `'${tagOf(tenantId)}${form}':*`).join(' | ')})`;
+
+/** What a user wrote in an answer: the comment, and the text or the words of "other" (`written_text` in the database). */
+export function writtenText({ comment, values }: AnswerText): string {
+  const main = values.main as { other_text?: unknown } | string | undefined;
+  const value = typeof main === 'string' ? main : main?.other_text;
+  return `${comment ?? ''}\n${typeof value === 'string' ? value : ''}`;
+}
+
+interface AnswerText {
+  comment?: string | null | undefined;
+  values: Record<string, unknown>;
+}
+
+/** Tells the database that this transaction writes the words itself. To be called before it writes a text. */
+export const KEEP_WORDS = "set_config('parley.words', 'kept', true)";
+
+/**
+ * Writes the words of stored answers, of any tenants, each answer once, in the transaction that stored them.
+ *
+ * An answer without words loses those that it has, if `hadWords` says that it may have some.
+ */
+export async function indexAnswers<Stored extends AnswerText & { tenant_id: string; id: string }>(
+  session: Session,
+  answers: Iterable<Stored>,
+  hadWords: (answer: Stored) => boolean,
+): Promise<void> {
+  const written: { tenant_id: string; id: string; words: string }[] = [];
+  const silent: Stored[] = [];
+  for (const answer of answers) {
+    const words = toTsvector(answer.tenant_id, writtenText(answer));
+    if (words !== null) written.push({ tenant_id: answer.tenant_id, id: answer.id, words });
+    else if (hadWords(answer)) silent.push(answer);
+  }
+  await Promise.all([writeAnswerWords(session, written), removeAnswerWords(session, silent)]);
+}
+
+async function writeAnswerWords(
+  session: Session,
+  rows: { tenant_id: string; id: string; words: string }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const incoming = unnest<(typeof rows)[number]>(rows, { tenant_id: 'uuid', id: 'uuid', words: 'text' });
+  await session.query(
+    `insert into answer_words
+     select tenant_id, received_at, id, incoming.words::tsvector from ${incoming.sql} join answers using (tenant_id, id)
+     order by 1, 2, 3
+     on conflict (tenant_id, received_at, id) do update set words = excluded.words`,
+    incoming.params,
+  );
+}
+
+async function removeAnswerWords(session: Session, rows: { tenant_id: string; id: string }[]): Promise<void> {
+  if (rows.length === 0) return;
+  const incoming = unnest<{ tenant_id: string; id: string }>(rows, { tenant_id: 'uuid', id: 'uuid' });
+  await session.query(
+    `delete from answer_words using ${incoming.sql} join answers using (tenant_id, id)
+     where answer_words.tenant_id = answers.tenant_id and answer_words.received_at = answers.received_at
+       and answer_words.id = answers.id`,
+    incoming.params,
+  );
+}
+
+/** A message's text, or under the conversation's own id its subject. */
+export interface ConversationText {
+  conversation_id: string;
+  id: string;
+  text: string;
+}
+
+/** Writes the words of messages and subjects of one tenant, in place of earlier ones. */
+export async function indexMessages(
+  session: Session,
+  tenantId: string,
+  texts: readonly ConversationText[],
+): Promise<void> {
+  const rows = texts.map(({ text, ...row }) => ({ ...row, words: toTsvector(tenantId, text) }));
+  const empty = rows.filter(({ words }) => words === null).map(({ id }) => id);
+  const written = rows.filter(({ words }) => words !== null);
+  if (empty.length > 0)
+    await session.query(
+      `delete from message_words where tenant_id = $1 and conversation_id = any($2::uuid[]) and id = any($3::uuid[])`,
+      [tenantId, rows.map(row => row.conversation_id), empty],
+    );
+  if (written.length === 0) return;
+  const incoming = unnest<(typeof written)[number]>(written, { conversation_id: 'uuid', id: 'uuid', words: 'text' }, 2);
+  await session.query(
+    `insert into message_words select $1::uuid, conversation_id, id, words::tsvector from ${incoming.sql} order by 2, 3
+     on conflict (tenant_id, conversation_id, id) do update set words = excluded.words`,
+    [tenantId, ...incoming.params],
+  );
+}
+
+/* ——— texts without words: stored before there was an index, or by the version before ——— */
+
+/** Whether all texts of these kinds of a tenant are indexed. */
+export async function isIndexed(tenant: TenantStorage, kinds: readonly TextKind[]): Promise<boolean> {
+  const [row] = await tenant.query<{ indexed: boolean }>(
+    `select not exists (select from search_backlog where tenant_id = $1 and kind = any($2::text[]))
+       and not exists (select from unindexed_texts where tenant_id = $1 and kind = any($2::text[])) as indexed`,
+    [tenant.tenantId, kinds],
+  );
+  return row?.indexed === true;
+}
+
+/** The tenants that have texts without words. */
+export const listTenantsToIndex = async (storage: Storage): Promise<string[]> =>
+  (await storage.query<{ id: string }>('select tenants_to_index() as id')).map(({ id }) => id);
+
+/** How many rows one transaction looks at, and how many texts it indexes. */
+const ROWS_AT_ONCE = 2000;
+const TEXTS_AT_ONCE = 200;
+
+/** The texts of a kind: which rows have some, newest first. */
+const TEXTS: Record<TextKind, { table: string; at: string; hasText: string }> = {
+  answer: { table: 'answers', at: 'received_at', hasText: `written_text(comment, "values") is not null` },
+  message: { table: 'messages', at: `'infinity'::timestamptz`, hasText: `kind <> 'event' and body <> ''` },
+  subject: { table: 'conversations', at: `'infinity'::timestamptz`, hasText: `subject <> ''` },
+};
+
+/**
+ * Indexes a batch of a tenant's texts that have no words yet, and returns how many rows it dealt with: 0 when there are
+ * none left. Several processes may: they take different texts. Whatever a batch has done survives a kill.
+ */
+export async function indexBatch(tenant: TenantStorage): Promise<number> {
+  const indexed = await tenant.transaction(session => indexTexts(session, tenant.tenantId));
+  return indexed > 0 ? indexed : tenant.transaction(session => advanceBacklog(session, tenant.tenantId));
+}
+
+/** Moves the next rows of the backlog to the texts to be indexed. */
+async function advanceBacklog(session: Session, tenantId: string): Promise<number> {
+  const [place] = await session.query<{ kind: TextKind; before_at: string; before_id: string }>(
+    `select kind, before_at::text, before_id from search_backlog where tenant_id = $1
+     order by kind limit 1 for update skip locked`,
+    [tenantId],
+  );
+  if (!place) return 0;
+  const { table, at, hasText } = TEXTS[place.kind];
+  const isTimed = place.kind === 'answer';
+  const [key, sort] = isTimed ? ['(received_at, id) < ($2, $3)', 'received_at desc, id desc'] : ['id < $3', 'id desc'];
+  const [moved] = await session.query<{ rows: number; at: string | null; id: string | null }>(
+    `with passed as materialized (
+       select id, ${at} as at, ${hasText} as has_text from ${table}
+       where tenant_id = $1 and ${key} and $2::timestamptz is not null order by ${sort} limit ${ROWS_AT_ONCE}
+     ), noted as (
+       insert into unindexed_texts select $1, $4, id from passed where has_text on conflict do nothing
+     )
+     select count(*)::int as rows, (array_agg(at::text order by at, id))[1] as at,
+       (array_agg(id order by at, id))[1] as id from passed`,
+    [tenantId, place.before_at, place.before_id, place.kind],
+  );
+  if (moved && moved.rows === ROWS_AT_ONCE)
+    await session.query('update search_backlog set before_at = $3, before_id = $4 where tenant_id = $1 and kind = $2', [
+      tenantId,
+      place.kind,
+      moved.at,
+      moved.id,
+    ]);
+  else await session.query('delete from search_backlog where tenant_id = $1 and kind = $2', [tenantId, place.kind]);
+  return Math.max(1, moved?.rows ?? 0);
+}
+
+/**
+ * Indexes noted texts.
+ *
+ * Their rows are locked, so that neither a change nor a deletion comes between reading a text and writing its words.
+ * Rows that somebody else has locked stay noted; those that are gone do not.
+ */
+async function indexTexts(session: Session, tenantId: string): Promise<number> {
+  const noted = await session.query<{ kind: TextKind; id: string }>(
+    `select kind, id from unindexed_texts where tenant_id = $1 order by kind, id limit ${TEXTS_AT_ONCE}
+     for update skip locked`,
+    [tenantId],
+  );
+  let indexed = 0;
+  for (const kind of Object.keys(TEXTS) as TextKind[]) {
+    const ids = noted.filter(text => text.kind === kind).map(({ id }) => id);
+    if (ids.length > 0) indexed += await indexKind(session, tenantId, kind, ids);
+  }
+  return indexed;
+}
+
+async function indexKind(session: Session, tenantId: string, kind: TextKind, ids: string[]): Promise<number> {
+  const locked = new Set(await INDEX[kind](session, tenantId, ids));
+  const unlocked = ids.filter(id => !locked.has(id));
+  const busy = await session.query<{ id: string }>(
+    `select id from ${TEXTS[kind].table} where tenant_id = $1 and id = any($2::uuid[])`,
+    [tenantId, unlocked],
+  );
+  const isBusy = new Set(busy.map(({ id }) => id));
+  const done = ids.filter(id => !isBusy.has(id));
+  await session.query('delete from unindexed_texts where tenant_id = $1 and kind = $2 and id = any($3::uuid[])', [
+    tenantId,
+    kind,
+    done,
+  ]);
+  return done.length;
+}
+
+/** Writes the words of rows of each kind; returns the ids of those that could be locked. */
+const INDEX: Record<TextKind, (session: Session, tenantId: string, ids: string[]) => Promise<string[]>> = {
+  async answer(session, tenantId, ids) {
+    const rows = await session.query<AnswerText & { tenant_id: string; id: string }>(
+      `select tenant_id, id, comment, "values" from answers where tenant_id = $1 and id = any($2::uuid[])
+       for share skip locked`,
+      [tenantId, ids],
+    );
+    await indexAnswers(session, rows, () => true);
+    return rows.map(({ id }) => id);
+  },
+  async message(session, tenantId, ids) {
+    const rows = await session.query<ConversationText>(
+      `select conversation_id, id, case when kind = 'event' then '' else body end as text from messages where tenant_id = $1 and id = any($2::uuid[])
+       for share skip locked`,
+      [tenantId, ids],
+    );
+    await indexMessages(session, tenantId, rows);
+    return rows.map(({ id }) => id);
+  },
+  async subject(session, tenantId, ids) {
+    const rows = await session.query<ConversationText>(
+      `select id as conversation_id, id, subject as text from conversations
+       where tenant_id = $1 and id = any($2::uuid[]) for share skip locked`,
+      [tenantId, ids],
+    );
+    await indexMessages(session, tenantId, rows);
+    return rows.map(({ id }) => id);
+  },
+};

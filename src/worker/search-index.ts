@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../platform/log.ts';
+import type { Storage } from '../storage/orm.ts';
+import { indexBatch, listTenantsToIndex } from '../storage/search-index.ts';
+
+/** How often the worker checks for texts without words. */
+const EVERY_MS = 5000;
+/** How often the log reports progress. */
+const REPORT_EVERY_MS = 10_000;
+
+interface SearchIndexDeps {
+  /** As `parley_app`: each tenant's texts are read under its own row-level security. */
+  storage: Storage;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * Indexes texts that were stored before there was an index of words, and those that the version before still writes,
+ * until the signal. Several workers may: they take different texts.
+ */
+export async function keepSearchIndex(deps: SearchIndexDeps): Promise<void> {
+  const { log, signal } = deps;
+  while (!signal.aborted) {
+    try {
+      await indexAll(deps);
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, 'indexing for search failed and is retried');
+    }
+    await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
+  }
+}
+
+/** Indexes whatever has no words yet. Pauses after each batch for as long as it took, so that others are not held up. */
+export async function indexAll({ storage, log, signal }: SearchIndexDeps): Promise<void> {
+  const tenants = await listTenantsToIndex(storage);
+  let rows = 0;
+  let reportedAt = Date.now();
+  for (const [index, tenantId] of tenants.entries())
+    for (;;) {
+      const startedAt = performance.now();
+      const done = await indexBatch(storage.forTenant(tenantId));
+      rows += done;
+      if (done === 0 || signal.aborted) break;
+      if (Date.now() - reportedAt > REPORT_EVERY_MS) {
+        reportedAt = Date.now();
+        log.info({ rows, tenants_left: tenants.length - index }, 'indexing texts for search');
+      }
+      await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => undefined);
+    }
+  if (rows > 0) log.info({ rows, tenants: tenants.length }, 'indexed texts for search');
+}
