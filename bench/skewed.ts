@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { withClient } from '../src/platform/postgres-client.ts';
+
+/** How much of everything there is, most of it the first tenant's. */
+export interface Skew {
+  answers: number;
+  conversations: number;
+  messagesEach: number;
+  identities: number;
+  /** Entries of the audit log, and of the quarantine. */
+  entries: number;
+  /** Small tenants next to the large one. */
+  tenants: number;
+}
+
+type Query = (sql: string, params?: unknown[]) => Promise<unknown>;
+
+/** A UUID that is the same in each run. */
+export const uuidOf = (name: string): string => {
+  const digest = createHash('sha256').update(name).digest('hex');
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-7${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+};
+
+/** A time-ordered id that is the same in each run: the number in the place of the time. */
+const idOf = (number: string): string =>
+  `(lpad(to_hex(${number}), 12, '0') || '7' || substr(md5((${number})::text), 1, 3) || '8' || substr(md5((${number})::text), 4, 15))::uuid`;
+
+/** A conversation of the large tenant. */
+export const skewedConversation = ((): string => {
+  const digest = createHash('md5').update('1').digest('hex');
+  return `00000000-0001-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}`;
+})();
+
+/** As `tagOf` in `src/storage/search-index.ts`. */
+const TAG = `translate(left(encode(sha256(convert_to(tenant::text, 'UTF8')), 'base64'), 4), '+/', '-_')`;
+
+/** How many different texts the large tenant has, and each small one. */
+const TEXTS = { large: 10_000, small: 50 };
+
+/**
+ * Texts of about 80 characters, of which some words occur often and most seldom, and their words: of 100 texts 18 have
+ * "everyday", of 10,000 one has "Needle".
+ */
+const MAKE_TEXTS = `
+  create temporary table texts as
+  select place, number, body, array_to_tsvector(array(
+    select tag || word from unnest(regexp_split_to_array(lower(body), '[^a-z0-9]+')) as word where word <> '')) as words
+  from (
+    select place, number, ${TAG} as tag, (
+      select string_agg('w' || floor(20000 * ((hashint8(number * 17 + word) & 1048575) / 1048576.0) ^ 3)::int, ' ')
+      from generate_series(1, 12) as word
+    ) || case when number % 50 < 9 then ' everyday' else '' end || case when number = 7 then ' Needle' else '' end as body
+    from unnest($1::uuid[]) with ordinality as tenant(tenant, place),
+      generate_series(0, case place when 1 then ${TEXTS.large} else ${TEXTS.small} end - 1) as number
+  ) as made`;
+
+/** The place of a row's tenant: four of five rows are the first one's, the others are shared out. */
+const PLACE = `case when n % 5 > 0 then 1 else 2 + (n / 5) % (cardinality($1::uuid[]) - 1) end`;
+const TEXT_OF = (number: string) =>
+  `join texts on texts.place = ${PLACE} and texts.number = (${number}) % case ${PLACE} when 1 then ${TEXTS.large} else ${TEXTS.small} end`;
+
+const TENANT = `($1::uuid[])[${PLACE}]`;
+
+const AT = `(timestamptz '2026-01-01' + n * interval '2 seconds')`;
+
+/** Ids of the tenants that `fillSkewed` fills, the large one first. */
+export const skewedTenants = ({ tenants }: Skew): string[] =>
+  Array.from({ length: tenants + 1 }, (_, number) => uuidOf(`tenant ${number}`));
+
+/** The question of an answer or card: one of nine that most have, or the tenth, which few have. */
+export const skewedQuestions = Array.from({ length: 10 }, (_, number) => uuidOf(`question ${number}`));
+
+/** Adds rows of one large tenant and many small ones as the database's owner, those beyond the numbers in `from`. */
+export const fillSkewed = (url: string, skew: Skew, from: Partial<Skew> = {}): Promise<void> =>
+  withClient(url, async client => {
+    const query: Query = (sql, params) => client.query(sql, params as unknown[]);
+    await query(`set parley.words = 'kept'`); // the words are written with the texts
+    const tenants = skewedTenants(skew);
+    await query(MAKE_TEXTS, [tenants]);
+    await query('analyze texts');
+    await fillAnswers(query, tenants, (from.answers ?? 0) + 1, skew.answers);
+    await fillConversations(query, tenants, (from.conversations ?? 0) + 1, skew);
+    await fillIdentities(query, tenants, (from.identities ?? 0) + 1, skew.identities);
+    await fillEntries(query, tenants, (from.entries ?? 0) + 1, skew.entries);
+    await query('vacuum analyze');
+  });
+
+/** Every third has a comment. */
+async function fillAnswers(query: Query, tenants: string[], from: number, to: number): Promise<void> {
+  await query(
+    `with answered as (
+       insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
+         state, "values", comment, metadata, content_hash, tags, received_at, stored_at, updated_at)
+       select ${TENANT}, ${idOf('n::bigint')}, 'user|' || n % 200000, n % 10 > 0, ${idOf('n::bigint')},
+         ($4::uuid[])[case when n % 10000 = 1 then 10 else 1 + (n / 3) % 9 end], 1, 1,
+         case when n % 4 = 0 then 'seen' else 'completed' end, '{"main": 9}', case when n % 3 = 0 then body end,
+         '{"platform": "ios", "locale": "en"}', 'x', case when n % 9999 = 0 then array['vip'] else '{}' end, ${AT}, ${AT}, ${AT}
+       from generate_series($2::int, $3::int) as n ${TEXT_OF('n / 3')}
+     ), worded as (
+       insert into answer_words select ${TENANT}, ${AT}, ${idOf('n::bigint')}, words
+       from generate_series($2::int, $3::int) as n ${TEXT_OF('n / 3')} where n % 3 = 0
+     )
+     select`,
+    [tenants, from, to, skewedQuestions],
+  );
+}
+
+async function fillConversations(
+  query: Query,
+  tenants: string[],
+  from: number,
+  { conversations, messagesEach }: Skew,
+): Promise<void> {
+  await query(
+    `with made as (
+       insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
+         source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
+         team_unread, created_at, updated_at, team_updated_at, last_activity_at)
+       select ${TENANT}, ${idOf('n::bigint')}, 'user|' || n % 200000, true, '',
+         case when n % 10000 = 1 then 'pending' when n % 2 = 0 then 'open' else 'resolved' end, 'none',
+         case when n % 9999 = 0 then $4::uuid end, case when n % 9999 = 0 then array['vip'] else '{}' end, 'user',
+         $5::int, 0, 'x', 'user', 1, 0, 0, case when n % 9999 = 0 then 1 else 0 end, ${AT}, ${AT}, ${AT}, ${AT}
+       from generate_series($2::int, $3::int) as n
+     ), said as (
+       insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, body, format, created_at, redacted)
+       select ${TENANT}, ${idOf('n::bigint * 1000 + seq')}, ${idOf('n::bigint')}, seq, 0, 'reply', 'user', body, 'text', ${AT}, false
+       from generate_series($2::int, $3::int) as n cross join generate_series(1, $5::int) as seq ${TEXT_OF('n * 7 + seq')}
+     )
+     insert into message_words
+     select ${TENANT}, ${idOf('n::bigint')}, ${idOf('n::bigint * 1000 + seq')}, words
+     from generate_series($2::int, $3::int) as n cross join generate_series(1, $5::int) as seq ${TEXT_OF('n * 7 + seq')}`,
+    [tenants, from, conversations, uuidOf('member'), messagesEach],
+  );
+}
+
+async function fillIdentities(query: Query, tenants: string[], from: number, to: number): Promise<void> {
+  await query(
+    `insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
+     select ${TENANT}, 'user|' || n, true, ($4::uuid[])[1 + n % 9], ${AT}, ${AT} from generate_series($2::int, $3::int) as n`,
+    [tenants, from, to, skewedQuestions],
+  );
+}
+
+async function fillEntries(query: Query, tenants: string[], from: number, to: number): Promise<void> {
+  await query(
+    `with logged as (
+       insert into audit_log (tenant_id, id, at, actor_type, actor_id, actor_name, action, fields)
+       select ${TENANT}, ${idOf('n::bigint')}, ${AT}, 'member', 'member_' || n % 100, 'Ada', 'answer.tagged', '{}'
+       from generate_series($2::int, $3::int) as n
+     )
+     insert into quarantined_answers
+     select ${TENANT}, ${idOf('n::bigint')}, ${idOf('n::bigint')}, 'unknown-card', '', '{}', ${AT}
+     from generate_series($2::int, $3::int) as n`,
+    [tenants, from, to],
+  );
+}

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  fillSkewed,
+  type Skew,
+  skewedConversation,
+  skewedQuestions,
+  skewedTenants,
+  uuidOf,
+} from '../../bench/skewed.ts';
+import type { Caller } from '../../src/api/authentication/caller.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { toTypeId } from '../../src/domain/ids.ts';
+import { MAX_LOOKED_AT, type Page } from '../../src/domain/pages.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { openStorage, type Storage } from '../../src/storage/orm.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Explained, explainTo } from './explained.ts';
+
+const SIZE = Number(process.env.PLANS_ANSWERS ?? 1_000_000);
+const SKEW: Skew = {
+  answers: SIZE,
+  conversations: SIZE / 10,
+  messagesEach: 3,
+  identities: SIZE / 5,
+  entries: SIZE / 20,
+  tenants: 400,
+};
+const [LARGE = '', SMALL = ''] = skewedTenants(SKEW);
+
+/**
+ * How many pages one statement may read. A row that is looked at takes one page of its table, and up to five of the index
+ * of words; of a conversation, several of its messages'.
+ */
+const MOST_PAGES = 6 * MAX_LOOKED_AT;
+/** How many pages it may read without a filter that has to be looked at. */
+const FEW_PAGES = 1000;
+
+/** Values of each parameter of each list: those that many rows have, that few have, and that none has. */
+const VALUES: Record<string, string[]> = {
+  question_id: [0, 9]
+    .map(number => toTypeId('question', skewedQuestions[number] as string))
+    .concat(toTypeId('question', uuidOf('none'))),
+  state: ['completed', 'partial'],
+  identity: ['user|1', 'nobody'],
+  verified: ['true', 'false'],
+  version: ['1', '7'],
+  tag: ['vip', 'none'],
+  written: ['true'],
+  q: ['everyday', 'needle', 'nowhere', 'w', 'w1 w2 w3', 'user|1'],
+  updated_since: ['2026-01-01T00:00:00.000Z', '2026-01-10T00:00:00.000Z'],
+  unread: ['true', 'false'],
+  assignee: ['none', toTypeId('member', uuidOf('member'))],
+  priority: ['none', 'urgent'],
+  source: ['user', 'api'],
+  sort: ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at'],
+  action: ['answer.tagged', 'api-key.revoked'],
+  actor: [toTypeId('member', uuidOf('member'))],
+  since: ['2026-01-02T00:00:00.000Z'],
+  type: ['nps', 'text'],
+  include: ['results'],
+  after_seq: ['0', '2'],
+};
+/** A parameter whose values depend on the list. */
+const OWN_VALUES: Record<string, string[]> = {
+  'listConversations status': ['open', 'pending'],
+  'listQuestions status': ['live', 'draft'],
+};
+
+const LISTS = OPERATIONS.filter(
+  ({ method, query, credentials }) => method === 'get' && 'cursor' in shapeOf(query) && !credentials.includes('person'),
+);
+
+function shapeOf(query: z.ZodType | undefined): Record<string, z.ZodType> {
+  return query instanceof z.ZodObject ? (query.shape as Record<string, z.ZodType>) : {};
+}
+
+const valuesOf = (list: Operation, name: string): string[] | undefined =>
+  OWN_VALUES[`${list.id} ${name}`] ?? VALUES[name];
+const filtersOf = (list: Operation): string[] =>
+  Object.keys(shapeOf(list.query)).filter(name => !['limit', 'cursor'].includes(name));
+
+type Query = Record<string, string>;
+
+/** A list without filters, with each value of each, and with each two of them. */
+function queriesOf(list: Operation): Query[] {
+  const single = filtersOf(list).flatMap(name => (valuesOf(list, name) ?? []).map(value => ({ [name]: value })));
+  const pairs = single.flatMap((one, index) =>
+    single
+      .slice(index + 1)
+      .flatMap(other => (Object.keys(one)[0] === Object.keys(other)[0] ? [] : [{ ...one, ...other }])),
+  );
+  return [{}, ...single, ...pairs];
+}
+
+let database: TestDatabase;
+let storage: Storage;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await fillSkewed(database.url, SKEW);
+  storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log: createLog('warn', 'test') });
+});
+afterAll(async () => {
+  await storage.close();
+  await database[Symbol.asyncDispose]();
+});
+
+const callers = (tenantId: string): Record<string, Partial<Caller>> => ({
+  session: { kind: 'session', tenantId, role: 'owner', memberId: uuidOf('member') },
+  'access-token': { kind: 'access-token', tenantId, identity: 'user|1', verified: true },
+});
+
+/** What the statements of one page did, and the page. */
+async function read(list: Operation, caller: Partial<Caller>, sent: Query, after: string[] | null) {
+  const statements: Explained[] = [];
+  const query = await (list.query as z.ZodType).parseAsync(sent);
+  const page = (rows: Page<unknown>) => rows;
+  const params = { id: list.path.startsWith('/v1/questions') ? skewedQuestions[0] : skewedConversation };
+  const request = { caller, params, query, after, page, receivedAt: new Date() };
+  const result = await list.handle(
+    request as never,
+    { storage: explainTo(statements, storage), now: () => new Date() } as never,
+  );
+  return { statements, page: result as Page<unknown> };
+}
+
+function expectCheap(statements: Explained[], context: unknown): void {
+  const large = [
+    'answers',
+    'answer_words',
+    'conversations',
+    'messages',
+    'message_words',
+    'card_records',
+    'audit_log',
+    'quarantined_answers',
+  ];
+  for (const { sql, pages, scanned } of statements) {
+    const whole = scanned.filter(table => large.includes(table));
+    const most = /row_number|search_|wanted/.test(sql) ? MOST_PAGES : FEW_PAGES;
+    expect({ context, sql, whole, dear: pages > most ? pages : 0 }).toEqual({ context, sql, whole: [], dear: 0 });
+  }
+}
+
+test('there are values for each parameter of each list', () => {
+  const missing = LISTS.flatMap(list =>
+    filtersOf(list)
+      .filter(name => !valuesOf(list, name))
+      .map(name => `${list.id} ${name}`),
+  );
+  expect(missing).toEqual([]);
+  expect(LISTS.length).toBeGreaterThan(8);
+});
+
+describe.each(LISTS.map(list => [list.id, list] as const))('%s', (_, list) => {
+  test.each([
+    ['of the large tenant', LARGE],
+    ['of a small tenant', SMALL],
+  ])(
+    '%s reads few pages, whatever is asked for',
+    async (__, tenantId) => {
+      for (const [kind, caller] of Object.entries(callers(tenantId))) {
+        if (!list.credentials.includes(kind as never)) continue;
+        const isUser = kind === 'access-token';
+        const team = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'];
+        const queries = queriesOf(list).filter(
+          query => !isUser || !Object.keys(query).some(name => team.includes(name)),
+        );
+        for (const query of queries) {
+          const first = await read(list, caller, query, null).catch(error => {
+            if (error?.code === 'resource-not-found') return undefined; // a conversation of another tenant
+            throw error;
+          });
+          if (!first) continue;
+          expectCheap(first.statements, { kind, query });
+          if (!first.page.next) continue;
+          const second = await read(list, caller, query, first.page.next);
+          expectCheap(second.statements, { kind, query, page: 2 });
+        }
+      }
+    },
+    1_200_000,
+  );
+});
