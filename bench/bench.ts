@@ -97,6 +97,7 @@ const environmentOf = (databaseUrl: string, secretKey: string, redisUrl: string 
 /** Tables that answers fill. */
 const FILLED = [
   'answers',
+  'answer_words',
   'card_records',
   'question_results',
   'ingestion_totals',

@@ -3,6 +3,7 @@ import { listAnswers } from '../src/storage/answers.ts';
 import { openStorage } from '../src/storage/orm.ts';
 import type { Bench } from './bench.ts';
 import { awaitQuiet, type Cost, startMeter } from './cpu.ts';
+import { growLists } from './lists.ts';
 import { type LoadRequest, measureLoad, openLoadSets } from './load.ts';
 import { median } from './numbers.ts';
 import { makeAnswers, storeAnswers } from './store-steps.ts';
@@ -162,6 +163,8 @@ export async function measureGrowth(bench: Bench, say: (text: string) => void): 
   const identities = await growIdentities(bench);
   say('growth: stored answers');
   const answers = await growAnswers(bench);
+  say('growth: lists');
+  const lists = await growLists(bench);
   say('growth: tenants');
-  return [...answers, await growTenants(bench), identities];
+  return [...answers, ...lists, await growTenants(bench), identities];
 }

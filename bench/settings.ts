@@ -31,6 +31,8 @@ export interface Settings {
   growthTenants: number[];
   growthIdentities: number[];
   growthSeconds: number;
+  /** Answers of which one tenant has most, for the lists. */
+  growthLists: number[];
 }
 
 const WHOLE: Settings = {
@@ -57,6 +59,7 @@ const WHOLE: Settings = {
   growthTenants: [1, 10, 100, 1000, 10_000],
   growthIdentities: [100, 1000, 10_000, 100_000, 1_000_000],
   growthSeconds: 3,
+  growthLists: [100_000, 1_000_000, 5_000_000],
 };
 
 const QUICK: Partial<Settings> = {
@@ -76,6 +79,7 @@ const QUICK: Partial<Settings> = {
   growthTenants: [1, 100, 1000],
   growthIdentities: [100, 10_000],
   growthSeconds: 1,
+  growthLists: [100_000],
 };
 
 export const USAGE = `npm run bench -- [quick] [scaling] [options]
