@@ -6,6 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { api, type OperationKey, type ReplyOf, type RequestOf } from './client.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -69,11 +70,21 @@ export function useApi<K extends OperationKey & `GET ${string}`>(
 interface Page<Item> {
   data: Item[];
   next_cursor: string | null;
+  /** Set in a page that ends early: the time up to which the list was searched. */
+  searched_to?: string;
 }
 type ListKey = { [K in OperationKey]: ReplyOf<K> extends Page<unknown> ? K : never }[OperationKey];
 export type ItemOf<K extends ListKey> = ReplyOf<K> extends Page<infer Item> ? Item : never;
 
-/** A list of the API page by page; `items` is what was fetched so far. */
+/** How many pages are fetched in a row while few rows pass the filters; then the person decides whether to go on. */
+const PAGES_IN_A_ROW = 5;
+
+/**
+ * A list of the API page by page; `items` is what was fetched so far.
+ *
+ * A page may be short, or empty, because the API looks at a limited number of rows. Then the next ones are fetched at
+ * once, and `searchedTo` is the time up to which the list was searched.
+ */
 export function useList<K extends ListKey>(
   operation: K,
   request: RequestOf<K>,
@@ -91,7 +102,15 @@ export function useList<K extends ListKey>(
     refetchInterval: everyMs,
     enabled,
   });
-  return { ...list, items: list.data?.pages.flatMap(page => page.data) ?? [] };
+  const pages = list.data?.pages ?? [];
+  const items = pages.flatMap(page => page.data);
+  const searchedTo = list.hasNextPage ? pages.at(-1)?.searched_to : undefined;
+  const { isFetching, isError, fetchNextPage } = list;
+  const goesOn = searchedTo !== undefined && items.length < limit && pages.length < PAGES_IN_A_ROW;
+  useEffect(() => {
+    if (goesOn && !isFetching && !isError) void fetchNextPage();
+  }, [goesOn, isFetching, isError, fetchNextPage]);
+  return { ...list, items, searchedTo };
 }
 
 /** A write. Whatever is on the screen is read again after it, so that no page shows what was before. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { t } from '../i18n.ts';
+import { formatTime, t } from '../i18n.ts';
 import { Button } from './button.tsx';
 import styles from './table.module.css';
 
@@ -55,16 +55,26 @@ export function Table<Row>({ caption, columns, rows, keyOf, compact }: TableProp
   );
 }
 
-interface MoreProps {
-  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
+export interface MoreProps {
+  list: {
+    hasNextPage: boolean;
+    isFetchingNextPage: boolean;
+    fetchNextPage(): unknown;
+    searchedTo?: string | undefined;
+  };
 }
 
-/** Fetches the next page of a list, where there is one. */
+/** Fetches the next page of a list, where there is one, and shows how far back a search has come. */
 export const More = ({ list }: MoreProps) =>
   list.hasNextPage ? (
-    <div>
+    <div className="row">
+      {list.searchedTo && (
+        <span className="small quiet">
+          {t('Searched back to {date}.', { date: formatTime(list.searchedTo, { dateStyle: 'long' }) })}
+        </span>
+      )}
       <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
-        {t('Show more')}
+        {list.searchedTo ? t('Search further back') : t('Show more')}
       </Button>
     </div>
   ) : null;

@@ -71,7 +71,7 @@ export function Comments({ question: { id, type } }: { question: Schemas['Questi
       </div>
       <Ready query={list}>
         {() =>
-          list.items.length === 0 ? (
+          list.items.length === 0 && !list.hasNextPage ? (
             <Empty title={t('No comments')}>{t('Nobody has written anything that fits.')}</Empty>
           ) : (
             <>

@@ -89,7 +89,7 @@ function Answers({ who }: { who: Who }) {
     <Panel title={t('Answers')}>
       <Ready query={list}>
         {() =>
-          list.items.length === 0 ? (
+          list.items.length === 0 && !list.hasNextPage ? (
             <Empty title={t('No answers')} />
           ) : (
             <>
@@ -127,7 +127,7 @@ function Conversations({ who }: { who: Who }) {
     <Panel title={t('Conversations')}>
       <Ready query={list}>
         {() =>
-          list.items.length === 0 ? (
+          list.items.length === 0 && !list.hasNextPage ? (
             <Empty title={t('No conversations')} />
           ) : (
             <>

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { GridList, GridListItem, GridListLoadMoreItem, ListLayout, Virtualizer } from 'react-aria-components';
 import type { Schemas } from '../api/schema.ts';
 import { Badge, type Tone } from '../components/badge.tsx';
+import type { MoreProps } from '../components/table.tsx';
 import { formatRelative, t } from '../i18n.ts';
 import { type Priority, priorityName } from '../words.ts';
 import styles from './inbox.module.css';
@@ -60,7 +61,7 @@ interface InboxListProps {
   items: Conversation[];
   here: string | undefined;
   open(id: string): void;
-  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
+  list: MoreProps['list'];
 }
 
 /** The conversations. Only the rows on the screen are in the page, and the next ones come as one nears the end. */

@@ -8,6 +8,7 @@ import fields from '../components/fields.module.css';
 import { Filter, Search } from '../components/fields.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Empty, Ready, useTitle } from '../components/page.tsx';
+import { More } from '../components/table.tsx';
 import { t } from '../i18n.ts';
 import { pathTo } from '../paths.ts';
 import { useSession } from '../session.tsx';
@@ -232,9 +233,13 @@ export function Inbox() {
               <InboxList items={items} here={id} open={open} list={list} />
             ) : (
               <div className={styles.side}>
-                <Empty title={isFiltered ? t('Nothing fits') : t('Nothing is open')}>
-                  {isFiltered ? t('Choose other filters.') : t('When a user writes, it appears here.')}
-                </Empty>
+                {list.hasNextPage ? (
+                  <More list={list} />
+                ) : (
+                  <Empty title={isFiltered ? t('Nothing fits') : t('Nothing is open')}>
+                    {isFiltered ? t('Choose other filters.') : t('When a user writes, it appears here.')}
+                  </Empty>
+                )}
               </div>
             )
           }

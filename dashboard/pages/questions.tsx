@@ -101,7 +101,7 @@ export function Questions() {
       </div>
       <Ready query={list}>
         {() =>
-          list.items.length > 0 ? (
+          list.items.length > 0 || list.hasNextPage ? (
             <>
               <Table
                 caption={t('Questions')}

@@ -72,7 +72,7 @@ export function AuditLog() {
       </div>
       <Ready query={list}>
         {() =>
-          list.items.length === 0 ? (
+          list.items.length === 0 && !list.hasNextPage ? (
             <Empty title={t('Nothing to show')}>{t('Every act of management leaves its line here.')}</Empty>
           ) : (
             <>
