@@ -167,11 +167,11 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const { stored, conflicts } = settled;
     const synced = stored.map(({ answer }) => answer);
     const replayed = await removeReplayed(session, settled);
-    const [removed, places] = await Promise.all([
+    const [, removed, places] = await Promise.all([
+      indexWords(session, stored), // before the removal, which takes the words with the answers
       removeDeleted(session, synced),
       upsertCardRecords(session, synced),
       quarantine(session, conflicts),
-      indexWords(session, stored),
     ]);
     const changes = await changesBySyncs(session, stored, places);
     changes.push(...(await changesByDeletion(session, removed)));

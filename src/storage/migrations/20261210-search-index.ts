@@ -6,7 +6,7 @@ const TENANT = `nullif(current_setting('parley.tenant', true), '')::uuid`;
 const ORDERED = `set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off`;
 
 /**
- * An index of the words in answers, messages and subjects, kept apart from their rows (docs/decisions/0025).
+ * An index of the words in answers, messages and subjects, kept apart from their rows (docs/decisions/0028).
  *
  * Processes of this version write the words with the text. Texts that others write, and texts that are already stored,
  * are entered in `unindexed_texts` or covered by `search_backlog`, and indexed in the background.
