@@ -8,10 +8,13 @@ import type { Caller } from './authentication/caller.ts';
 /** The longest statement of a list or of results, and of a search (`q`). */
 const LIST_TIMEOUT_MS = 5000;
 const SEARCH_TIMEOUT_MS = 2000;
-/** How long a heavy read may wait for its turn; beyond that, or behind so many others, it is refused. */
+/** How long a heavy read may wait for its turn; beyond that it is refused. */
 const MAX_WAIT_MS = 1000;
-const MAX_WAITING = 256;
-const MAX_WAITING_OF_CALLER = 64;
+/** How many of one tenant may wait; the next is refused at once. Usual lists take milliseconds, so 256 have their turn. */
+const MAX_WAITING_LISTS = 256;
+const MAX_WAITING_SEARCHES = 64;
+/** How many may wait in all, as a multiple of the number for one tenant. */
+const WAITING_TENANTS = 4;
 /** The part of the places that one tenant may hold. */
 const SHARE = 0.6;
 
@@ -78,18 +81,18 @@ export function createHeavyReads(connections: number, metrics: Metrics): HeavyRe
     const options = { retryAfterSeconds: retrySoon() };
     return new Problem('service-overloaded', 'Too many lists and searches are in progress.', options);
   };
-  const share = (slots: number): FairShare =>
+  const share = (slots: number, maxWaitingPerKey: number): FairShare =>
     createFairShare({
       slots,
       perKey: Math.max(1, Math.floor(slots * SHARE)),
-      maxWaiting: MAX_WAITING,
-      maxWaitingPerKey: MAX_WAITING_OF_CALLER,
+      maxWaiting: maxWaitingPerKey * WAITING_TENANTS,
+      maxWaitingPerKey,
       maxWaitMs: MAX_WAIT_MS,
       refuse,
     });
   const places = Math.max(1, Math.floor(connections / 2));
-  const reads = share(places);
-  const searches = share(Math.max(1, places - 2));
+  const reads = share(places, MAX_WAITING_LISTS);
+  const searches = share(Math.max(1, places - 2), MAX_WAITING_SEARCHES);
 
   metrics.onScrape(async () => {
     metrics.heavyReads.set({ state: 'running' }, reads.count().running);
