@@ -8,8 +8,9 @@ import type { Caller } from './authentication/caller.ts';
 /** The longest statement of a list or of results, and of a search (`q`). */
 const LIST_TIMEOUT_MS = 5000;
 const SEARCH_TIMEOUT_MS = 2000;
-/** How long a heavy read may wait for its turn; beyond that it is refused. */
-const MAX_WAIT_MS = 1000;
+/** How long a read may wait for its turn; beyond that it is refused. */
+const MAX_LIST_WAIT_MS = 2500;
+const MAX_SEARCH_WAIT_MS = 1000;
 /** How many of one tenant may wait; the next is refused at once. Usual lists take milliseconds, so 256 have their turn. */
 const MAX_WAITING_LISTS = 256;
 const MAX_WAITING_SEARCHES = 64;
@@ -81,18 +82,18 @@ export function createHeavyReads(connections: number, metrics: Metrics): HeavyRe
     const options = { retryAfterSeconds: retrySoon() };
     return new Problem('service-overloaded', 'Too many lists and searches are in progress.', options);
   };
-  const share = (slots: number, maxWaitingPerKey: number): FairShare =>
+  const share = (slots: number, maxWaitingPerKey: number, maxWaitMs: number): FairShare =>
     createFairShare({
       slots,
       perKey: Math.max(1, Math.floor(slots * SHARE)),
       maxWaiting: maxWaitingPerKey * WAITING_TENANTS,
       maxWaitingPerKey,
-      maxWaitMs: MAX_WAIT_MS,
+      maxWaitMs,
       refuse,
     });
   const places = Math.max(1, Math.floor(connections / 2));
-  const reads = share(places, MAX_WAITING_LISTS);
-  const searches = share(Math.max(1, places - 2), MAX_WAITING_SEARCHES);
+  const reads = share(places, MAX_WAITING_LISTS, MAX_LIST_WAIT_MS);
+  const searches = share(Math.max(1, places - 2), MAX_WAITING_SEARCHES, MAX_SEARCH_WAIT_MS);
 
   metrics.onScrape(async () => {
     metrics.heavyReads.set({ state: 'running' }, reads.count().running);
