@@ -52,6 +52,8 @@ export interface ParleyOptions {
   profile?: string | undefined;
   /** Where another version of Parley lies. */
   folder?: string;
+  /** The database of Valkey, 0 unless said otherwise: the queues of two processes on one store. */
+  valkeyDatabase?: number;
 }
 
 /** Everything that is there while goals are measured. */
@@ -116,8 +118,12 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
   await using cleanUp = new AsyncDisposableStack();
   const databaseUrl = await createDatabase(stores, 'parley_bench');
   const secretKey = randomBytes(32).toString('base64');
-  const redisUrl = (place: QueuePlace) => (place === 'valkey' ? stores.valkeyUrl : undefined);
-  const environment = (place: QueuePlace) => environmentOf(databaseUrl, secretKey, redisUrl(place));
+  const environment = (place: QueuePlace, valkeyDatabase = 0) =>
+    environmentOf(
+      databaseUrl,
+      secretKey,
+      place === 'valkey' && stores.valkeyUrl ? `${stores.valkeyUrl}/${valkeyDatabase}` : undefined,
+    );
   const migrate = () => runProgram(['src/main.ts', 'migrate'], environment('postgres'));
   await migrate();
 
@@ -133,10 +139,10 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
 
   const tenants = await makeTenants(databaseUrl, secretKey, settings.tenants);
   const secrets = Object.fromEntries(tenants.map(({ keyId, secret }) => [keyId, secret]));
-  const parley: Bench['parley'] = (role, place, { profile, folder = '.' } = {}) =>
+  const parley: Bench['parley'] = (role, place, { profile, folder = '.', valkeyDatabase } = {}) =>
     startProgram({
       command: [`${folder}/src/main.ts`, role],
-      environment: environment(place),
+      environment: environment(place, valkeyDatabase),
       probesOnMetricsPort: role === 'work',
       profile: settings.profile ? profile : undefined,
     });

@@ -244,17 +244,17 @@ export const GOALS: Goal[] = [
     },
     'embedded whole',
   ),
-  ratio(
+  plain(
     {
       number: '14',
       what: 'POST /v1/answers, watched backlog ÷ alone',
-      how: '90,000 jobs wait and ten dashboards read GET /v1/ingestion every 2 s, between two runs of 3 without',
+      how: '90,000 jobs wait and ten dashboards read GET /v1/ingestion every 2 s; in turn with an empty queue, 8 pairs of 3 s',
       must: 0.95,
       aim: 1,
       ...higher,
+      unit: '×',
     },
     'watched',
-    'unwatched',
   ),
 ];
 
