@@ -492,6 +492,7 @@ describe('pages of other origins', () => {
           'RateLimit',
           'RateLimit-Policy',
           'Retry-After',
+          'Updated-Until',
           'WWW-Authenticate',
           'X-Request-Id',
         ].sort(),
