@@ -579,8 +579,8 @@ const searchableAnswers = (
   narrow: filter.updated !== undefined || filter.identity !== undefined || filter.tag !== undefined,
   kinds: ['answer'],
   limits,
-  matches: `(select words @@ $::tsquery from answer_words where answer_words.tenant_id = looked.tenant_id
-    and answer_words.received_at = looked.received_at and answer_words.id = looked.id)`,
+  matches: `(select words @@ $::tsquery from answer_words where answer_words.tenant_id = answers.tenant_id
+    and answer_words.received_at = answers.received_at and answer_words.id = answers.id)`,
   filterUnindexed: async ({ filters }, search) =>
     filters.and('written_text(comment, "values") ilike all ($::text[])', search.trim().split(/\s+/).map(likeContains)),
   find: (terms, after) => findAnswers(tenant, terms, after, limits.found),

@@ -262,8 +262,8 @@ const searchableConversations = (
   narrow: isOfOne(filter) || filter.updated !== undefined,
   kinds: ['message', 'subject'],
   limits,
-  matches: `(select true from message_words where message_words.tenant_id = looked.tenant_id
-    and message_words.conversation_id = looked.id and words @@ $::tsquery limit 1)`,
+  matches: `(select true from message_words where message_words.tenant_id = conversations.tenant_id
+    and message_words.conversation_id = conversations.id and words @@ $::tsquery limit 1)`,
   filterUnindexed: ({ filters }, search) => whereUnindexedWords(filters, tenant, search),
   find: terms => findConversations(tenant, terms, limits.found),
 });

@@ -109,7 +109,10 @@ async function readWhole<Row extends { id: string }>(
 /** A row that was looked at: whether it passed the filters, and its place among those that were looked at. */
 type Looked<Row> = Row & { hit: boolean; place: string };
 
-/** The last row that may be looked at comes back in any case: the next page begins after it. */
+/**
+ * The last row that may be looked at comes back in any case: the next page begins after it. The inner query has the name of
+ * the table, which `columns` and `filters` may use.
+ */
 async function readFiltered<Row extends { id: string }>(
   tenant: TenantStorage,
   { table, columns, access, filters, order }: List<Row>,
@@ -122,7 +125,7 @@ async function readFiltered<Row extends { id: string }>(
     `select ${columns}, (${passed}) is true as hit, place from (
        select *, row_number() over (order by ${sortBy(order)}) as place from ${table} ${access.sql}
        order by ${sortBy(order)} limit ${lookAt}
-     ) as looked
+     ) as ${table}
      where (${passed}) or place = ${lookAt} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
     access.params,
   );
@@ -155,7 +158,7 @@ export async function readPageOf<Row extends { id: string }>(
     tenant,
     BY_ID,
     `with wanted as materialized (select * from ${table} ${access.sql})
-     select ${columns} from wanted ${filters.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+     select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
     access.params,
   );
   return toPage(rows, limit, row => keyOf(order, row));

@@ -33,7 +33,7 @@ export interface SearchableList<Row> {
   /** The texts that have to be indexed before the index is asked. */
   kinds: readonly TextKind[];
   limits: SearchLimits;
-  /** Whether a row `looked` matches a `tsquery`, which is the only parameter. */
+  /** Whether a row of the list, under the name of its table, matches a `tsquery`, which is the only parameter. */
   matches: string;
   /** The condition for as long as the index is incomplete. */
   filterUnindexed(list: List<Row>, search: string): Promise<void>;
@@ -154,7 +154,7 @@ export async function findConversations(
 }
 
 const HAS_WORDS = `(tenant_words(tenant_id, subject) @@ tenant_query($, $) or (select true from messages
-  where messages.tenant_id = looked.tenant_id and conversation_id = looked.id and kind <> 'event'
+  where messages.tenant_id = conversations.tenant_id and conversation_id = conversations.id and kind <> 'event'
     and tenant_words(messages.tenant_id, body) @@ tenant_query($, $) limit 1))`;
 
 /**
