@@ -104,6 +104,8 @@ export interface OperationDefinition<
   heavy?: boolean;
   /** Problems of its own, beside those that its credentials, query and body bring along. */
   problems?: ProblemCode[];
+  /** How many units of a user's rate limit a body costs, where it is not one a request. An API key pays one in any case. */
+  items?(body: z.output<Body>): number;
   /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them; a promise is waited for. */
   admit?(request: Admission<z.output<Params>>, deps: ApiDeps): unknown;
   handle(
@@ -115,8 +117,9 @@ export interface OperationDefinition<
 /** An operation of whatever types: what the registry holds. */
 export type Operation = Omit<
   OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>,
-  'admit' | 'handle'
+  'admit' | 'handle' | 'items'
 > & {
+  items?(body: never): number;
   admit?(request: Admission<never>, deps: ApiDeps): unknown;
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };

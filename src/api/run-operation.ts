@@ -13,7 +13,7 @@ import { isHeavy } from './heavy-reads.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
 import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
 import { type KeyedAct, readIdempotencyKey, runOnce } from './middleware/idempotency.ts';
-import { limitCaller } from './middleware/limit.ts';
+import { limitCaller, limitItems } from './middleware/limit.ts';
 import { once } from './once.ts';
 import { isReply, type Operation } from './operation.ts';
 import { ServedRequest } from './served-request.ts';
@@ -47,7 +47,9 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const identified =
       operation.credentials.length > 0 ? authenticate(ctx.req, authorization, operation, deps) : undefined;
     const caller = identified instanceof Promise ? await identified : identified;
-    if (caller) admitCaller(ctx, caller, operation, deps);
+    const limited = caller && limitCaller(ctx, caller, deps);
+    if (limited) await limited;
+    if (caller) authorize(caller, operation.credentials, operation.right);
     request.caller = caller as never;
     request.params = parseParams(ctx.params) as never;
     const admitted = operation.admit?.(request, deps);
@@ -59,6 +61,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
     request.sent = read?.json;
     request.body = parseBody(read) as never;
+    const charged = caller && operation.items && limitItems(ctx, caller, operation.items(request.body), deps);
+    if (charged) await charged;
     request.bodyBytes = read?.bytes.length ?? 0;
     request.openCursor();
     const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;
@@ -106,12 +110,6 @@ function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps
     await leaveLine(audit, caller, request, result, within);
     return result;
   });
-}
-
-/** Throws for a caller who is beyond a limit or lacks the right. */
-function admitCaller(ctx: Context, caller: Caller, { credentials, right }: Operation, deps: ApiDeps): void {
-  limitCaller(ctx, caller, deps);
-  authorize(caller, credentials, right);
 }
 
 /** A schema that is compiled when it is first used, to a third of its time: all of them would take the start 65 ms. */

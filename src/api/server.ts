@@ -101,7 +101,7 @@ export async function openApi({
     spans,
   );
   const notices = openNotices(databaseUrl, config.REDIS_URL, log);
-  const limits = openRateLimits(databaseUrl, config.REDIS_URL, log);
+  const limits = openRateLimits(databaseUrl, config.REDIS_URL, log, { isEnforced: config.RATE_LIMITS === 'on' });
   const caches = createCaches(config.CACHE_MB, metrics);
   limitParsedIds(caches.limitOf('ids'));
   caches.watch('ids', () => ({ ...parsedIds(), hits: 0, misses: 0, evictions: 0 }));

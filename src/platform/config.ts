@@ -72,9 +72,9 @@ const Settings = z.object({
     .default('info')
     .describe('Least level logged'),
   RATE_LIMITS: z.enum(['on', 'off']).default('on').describe('off counts but never refuses, for load tests'),
-  RATE_ACCESS_TOKEN: perMinute(120, 'of one identity with access tokens'),
-  RATE_PUBLIC_TOKEN: perMinute(30, 'of one identity with public access tokens'),
-  RATE_API_KEY: perMinute(1000, 'of one API key'),
+  RATE_ACCESS_TOKEN: perMinute(120, 'of one identity with access tokens; each answer of a batch counts as one'),
+  RATE_PUBLIC_TOKEN: perMinute(30, 'of one identity with public access tokens; each answer of a batch counts as one'),
+  RATE_API_KEY: perMinute(1000, 'of one API key; a batch of answers counts as one'),
   RATE_TOKEN_ISSUE_IP: perMinute(30, 'for public access tokens from one address'),
   RATE_TOKEN_ISSUE_USER: perMinute(10, 'for public access tokens of one key and user'),
   RATE_SESSION: perMinute(600, 'of one dashboard session'),

@@ -85,9 +85,76 @@ describe.each(backends())('with counters in %s', backend => {
     const tokenOf = async (user: string, from: string) => (await issue(key.id, user, from)()).body.access_token;
     const [first, second] = [await tokenOf('a', '192.0.2.1'), await tokenOf('b', '192.0.2.2')];
     expect(statuses(await ask(4, me(first)))).toEqual([200, 200, 200, 429]);
-    const capped = await ask(2, me(second));
-    expect(statuses(capped)).toEqual([200, 429]);
-    expect(capped[1]?.headers.get('ratelimit-policy')).toBe('"public-key";q=5;w=86400');
+    const capped = await ask(3, me(second)); // what the user's own limit refused costs the key nothing
+    expect(statuses(capped)).toEqual([200, 200, 429]);
+    expect(capped[2]?.headers.get('ratelimit-policy')).toBe('"public-key";q=5;w=86400');
+  });
+
+  describe('a batch of answers', () => {
+    const send = (token: string, items: number) =>
+      api.request('POST', '/v1/answers', { as: token, body: { answers: Array(items).fill({}) } });
+    const left = ({ headers }: TestReply) => headers.get('ratelimit')?.replace(/;t=\d+$/, '');
+
+    test('costs a user a request for each item, rejected ones included', async () => {
+      await withinOneMinute();
+      const token = await tenant.sign('user|items');
+      const first = await send(token, 3);
+      expect(first.status).toBe(202);
+      expect(first.body.results.map(({ status }: { status: string }) => status)).toEqual(Array(3).fill('rejected'));
+      expect(left(first)).toBe('"identity";r=1');
+      expect(left(await send(token, 1))).toBe('"identity";r=0');
+      expect((await send(token, 1)).status).toBe(429);
+    });
+
+    test('that does not fit into what is left is refused as a whole, and costs one request', async () => {
+      await withinOneMinute();
+      const token = await tenant.sign('user|too-many');
+      await send(token, 1);
+      const refused = await send(token, 4);
+      expect(refused.status).toBe(429);
+      expect(refused.body.results).toBeUndefined();
+      expect(refused.body.detail).toBe('2 of 4 in 60 s are left, and this request needs 4.');
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+      expect(left(refused)).toBe('"identity";r=2');
+      expect((await send(token, 2)).status).toBe(202);
+    });
+
+    test('of any size is taken from a full limit, which is used up for the windows that it exceeds', async () => {
+      await withinOneMinute();
+      const token = await tenant.sign('user|full');
+      const taken = await send(token, 12);
+      expect(taken.status).toBe(202);
+      expect(left(taken)).toBe('"identity";r=0');
+      const refused = await send(token, 1);
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(120); // two more windows
+    });
+
+    test('of a public token counts for its user and for its key', async () => {
+      await withinOneMinute();
+      const key = await tenant.addKey({ kind: 'public' });
+      const tokenOf = async (user: string) => (await issue(key.id, user, '192.0.2.77')()).body.access_token;
+      const [first, second] = [await tokenOf('batch a'), await tokenOf('batch b')];
+      const taken = await send(first, 3);
+      expect(left(taken)).toBe('"public-identity";r=0');
+      const refused = await send(second, 3);
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('ratelimit-policy')).toBe('"public-key";q=5;w=86400');
+    });
+
+    test('of an API key costs one request', async () => {
+      await withinOneMinute();
+      const key = await tenant.addKey();
+      expect(left(await send(key.apiKey, 50))).toBe('"api-key";r=99');
+    });
+
+    test('beyond the limit is refused before its body is read', async () => {
+      await withinOneMinute();
+      const token = await tenant.sign('user|unread');
+      await send(token, 4);
+      const { status } = await api.request('POST', '/v1/answers', { as: token, raw: 'x'.repeat(300_000) });
+      expect(status).toBe(429);
+    });
   });
 
   test('issuing public tokens is limited by user', async () => {

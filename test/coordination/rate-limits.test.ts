@@ -1,32 +1,123 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { openRateLimits } from '../../src/coordination/rate-limits.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { openRateLimits, type RateLimits } from '../../src/coordination/rate-limits.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { type Backend, backends, valkeyUrl } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
+import { createProxy } from '../support/proxy.ts';
 import { waitFor } from '../support/wait.ts';
 
-const LIMIT = { scope: 'identity', limit: 10, windowSeconds: 86_400 };
-/** Within this time everything that was counted is sent. */
-const ALL_SENT_MS = 1500;
+const LIMIT = { scope: 'identity', limit: 120, windowSeconds: 60 };
+const DAY = { scope: 'day', limit: 10, windowSeconds: 86_400 };
+const FIVE_MINUTES = 300_000;
+const log = createLog('silent', 'test');
 
-test('what goes beyond a limit costs the store nothing more, and is refused by every process', async () => {
-  await using database = await createDatabase();
-  const log = createLog('silent', 'test');
-  const [first, second] = [
-    openRateLimits(database.url, undefined, log),
-    openRateLimits(database.url, undefined, log),
-  ] as const;
-  const stored = async () =>
-    Number((await database.query<{ count: string }>('select sum(count) as count from rate_counters'))[0]?.count);
+/** Whether a request that takes more than a tenth waits for the store. */
+const asksTheStore = (limits: RateLimits) => limits.take({ ...DAY, limit: 100 }, randomUUID(), 20) instanceof Promise;
 
-  for (let taken = 1; taken <= LIMIT.limit; taken++) expect(first.take(LIMIT, 'busy').allowed).toBe(true);
-  await waitFor(async () => (await stored()) === LIMIT.limit);
-  await sleep(ALL_SENT_MS); // until its total was heard
-  for (let taken = 0; taken < 100; taken++)
-    expect(first.take(LIMIT, 'busy')).toMatchObject({ allowed: false, remaining: 0 });
-  await sleep(ALL_SENT_MS);
-  expect(await stored()).toBe(LIMIT.limit);
+/** Resolves when the minute, in which limits count, has some seconds left. */
+const withinOneMinute = () => waitFor(() => Date.now() % 60_000 < 50_000, 20_000);
 
-  await waitFor(() => !second.take(LIMIT, 'busy').allowed);
-  await Promise.all([first.close(), second.close()]);
+interface Stores extends AsyncDisposable {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  /** Processes, each with a clock that is wrong by so much; resolves once the store replies to all. */
+  open(...clockErrorsMs: number[]): Promise<RateLimits[]>;
+}
+
+async function openStores(backend: Backend): Promise<Stores> {
+  const database = await createDatabase();
+  const redisUrl = backend === 'valkey' ? await valkeyUrl() : undefined;
+  const opened: RateLimits[] = [];
+  return {
+    databaseUrl: database.url,
+    redisUrl,
+    async open(...clockErrorsMs) {
+      const made = clockErrorsMs.map(error =>
+        openRateLimits(database.url, redisUrl, log, { now: () => Date.now() + error }),
+      );
+      opened.push(...made);
+      await Promise.all(made.map(limits => waitFor(() => asksTheStore(limits))));
+      return made;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map(limits => limits.close()));
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** How many of so many requests each process allows, all sent at once. */
+async function burst(processes: RateLimits[], requestsEach: number, key: string): Promise<number> {
+  const verdicts = processes.flatMap(limits => Array.from({ length: requestsEach }, () => limits.take(LIMIT, key)));
+  return (await Promise.all(verdicts)).filter(({ allowed }) => allowed).length;
+}
+
+describe.each(backends())('limits shared in %s', backend => {
+  test.each([
+    { processes: 2, clocks: [0, 0] },
+    { processes: 2, clocks: [0, FIVE_MINUTES] },
+    { processes: 4, clocks: [0, 0, 0, 0] },
+    { processes: 4, clocks: [0, FIVE_MINUTES, -FIVE_MINUTES, 20_000] },
+  ])(
+    'a burst through $processes processes, clocks wrong by $clocks ms, passes a limit by a tenth for each further process',
+    async ({ clocks }) => {
+      await using stores = await openStores(backend);
+      const processes = await stores.open(...clocks);
+      await withinOneMinute();
+      const allowed = await burst(processes, 200, 'at once');
+      expect(allowed).toBeGreaterThanOrEqual(LIMIT.limit);
+      expect(allowed).toBeLessThanOrEqual(LIMIT.limit * (1 + (processes.length - 1) / 10));
+    },
+  );
+
+  test('requests one after the other, each to another process, are allowed exactly up to a tenth before the limit, and few beyond', async () => {
+    await using stores = await openStores(backend);
+    const processes = await stores.open(0, FIVE_MINUTES);
+    await withinOneMinute();
+    let allowed = 0;
+    for (let sent = 0; sent < 300; sent++) {
+      const limits = processes[sent % 2] as RateLimits;
+      if ((await limits.take(LIMIT, 'in turn')).allowed) allowed++;
+    }
+    expect(allowed).toBeGreaterThanOrEqual(LIMIT.limit);
+    expect(allowed).toBeLessThanOrEqual(LIMIT.limit * 1.1);
+  });
+
+  test('a window ends by the clock of the store, for a process whose own clock is wrong too', async () => {
+    await using stores = await openStores(backend);
+    const [right, wrong] = await stores.open(0, FIVE_MINUTES + 20_000);
+    await withinOneMinute();
+    const verdicts = await Promise.all([right?.take(LIMIT, 'reset'), wrong?.take(LIMIT, 'reset')]);
+    const [here = 0, there = 0] = verdicts.map(verdict => verdict?.resetSeconds);
+    expect(Math.abs(here - there)).toBeLessThanOrEqual(1);
+  });
+
+  test('what is refused costs the store nothing, and is refused by every process', async () => {
+    await using stores = await openStores(backend);
+    const [first, second] = (await stores.open(0, 0)) as [RateLimits, RateLimits];
+    for (let taken = 0; taken < DAY.limit; taken++) expect((await first.take(DAY, 'busy')).allowed).toBe(true);
+    for (let taken = 0; taken < 100; taken++) expect(await first.take(DAY, 'busy')).toMatchObject({ allowed: false });
+    expect((await first.takeStrictly({ ...DAY, limit: 1000 }, 'busy')).remaining).toBe(1000 - DAY.limit - 1);
+    await waitFor(async () => !(await second.take(DAY, 'busy')).allowed);
+  });
+
+  test('while the store is away or silent, each process decides by its own count, within half a second', async () => {
+    await using stores = await openStores(backend);
+    const proxy = await createProxy(stores.redisUrl ?? stores.databaseUrl);
+    const through = proxy.through(stores.redisUrl ?? stores.databaseUrl);
+    const limits = stores.redisUrl
+      ? openRateLimits(stores.databaseUrl, through, log)
+      : openRateLimits(through, undefined, log);
+    await waitFor(() => asksTheStore(limits));
+    proxy.freeze();
+    const startedAt = performance.now();
+    expect(await burst([limits], 200, 'silent')).toBe(LIMIT.limit);
+    expect(performance.now() - startedAt).toBeLessThan(800);
+    expect(limits.take(LIMIT, 'next', 100)).not.toBeInstanceOf(Promise);
+    proxy.thaw();
+    await waitFor(() => asksTheStore(limits));
+    await limits.close();
+    await proxy[Symbol.asyncDispose]();
+  });
 });

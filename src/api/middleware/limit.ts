@@ -55,48 +55,95 @@ function tell(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
   ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
 }
 
-/** Throws 429 for a verdict that forbids, unless limits only count (`RATE_LIMITS=off`). */
+/** Throws 429 for a refused verdict, unless limits only count (`RATE_LIMITS=off`). `units` is the cost of the request. */
 export function enforce(
   ctx: Context,
   verdict: Verdict,
   { config, metrics }: Pick<ApiDeps, 'config' | 'metrics'>,
+  units = 1,
 ): void {
   if (verdict.allowed) return;
-  const { limit, resetSeconds } = verdict;
+  const { limit, remaining, resetSeconds } = verdict;
   metrics.rateLimited.inc({ scope: limit.scope });
   if (config.RATE_LIMITS === 'off') return;
   tell(ctx, verdict);
-  throw new Problem('rate-limit-exceeded', `More than ${limit.limit} requests in ${limit.windowSeconds} s.`, {
-    retryAfterSeconds: resetSeconds,
-  });
+  const detail =
+    units > 1
+      ? `${remaining} of ${limit.limit} in ${limit.windowSeconds} s are left, and this request needs ${units}.`
+      : `More than ${limit.limit} requests in ${limit.windowSeconds} s.`;
+  throw new Problem('rate-limit-exceeded', detail, { retryAfterSeconds: resetSeconds });
 }
 
-/** Counts a request of a known caller under all of its limits, and refuses it beyond one. */
-export function limitCaller(ctx: Context, caller: Caller, deps: ApiDeps): void {
-  const verdicts = countCaller(caller, deps);
-  tell(ctx, verdicts[0]);
-  for (const verdict of verdicts) enforce(ctx, verdict, deps);
-  const ofKey = verdicts[1];
-  if (ofKey && ofKey.remaining < ofKey.limit.limit / 2) limitAddress(ctx, caller as UserCaller, deps);
+/** Counts a request of a known caller under all of its limits; throws 429 beyond one. A promise only near a limit. */
+export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefined | Promise<void> =>
+  charge(ctx, limitsOfCaller(ctx, caller, deps.config), { cost: 1, counted: 0 }, deps);
+
+/**
+ * Counts the items of a user's batch, of which `limitCaller` has counted one; throws 429 for a batch that does not fit.
+ *
+ * A full limit takes any batch. An API key is counted by requests.
+ */
+export function limitItems(ctx: Context, caller: Caller, items: number, deps: ApiDeps): undefined | Promise<void> {
+  if (items <= 1 || !('identity' in caller)) return undefined;
+  return charge(ctx, limitsOfCaller(ctx, caller, deps.config), { cost: items - 1, counted: 1 }, deps);
+}
+
+interface Units {
+  cost: number;
+  /** Units of the same request that were counted before. */
+  counted: number;
+}
+
+interface CallerLimit {
+  limit: AnnouncedLimit;
+  key: string;
+  /** Whether the limit applies, by the verdict under the limit before it; it does unless this is given. */
+  appliesAfter?(previous: Verdict): boolean;
+}
+
+/** Counts units under each limit in turn; a request that one refuses costs nothing under the next. */
+function charge(
+  ctx: Context,
+  [{ limit, key }, ...others]: [CallerLimit, ...CallerLimit[]],
+  units: Units,
+  deps: ApiDeps,
+  isFirst = true,
+): undefined | Promise<void> {
+  const proceed = (verdict: Verdict): undefined | Promise<void> => {
+    if (isFirst) tell(ctx, verdict);
+    enforce(ctx, verdict, deps, units.cost + units.counted);
+    const [next, ...rest] = others.filter(({ appliesAfter }) => appliesAfter?.(verdict) ?? true);
+    return next && charge(ctx, [next, ...rest], units, deps, false);
+  };
+  const verdict = deps.limits.take(limit, key, units.cost, units.counted);
+  return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
+}
+
+/** The limits of a caller and what each is counted under; the headers announce the first. */
+function limitsOfCaller(ctx: Context, caller: Caller, config: Config): [CallerLimit, ...CallerLimit[]] {
+  const { apiKey, identity, session } = limitsOf(config);
+  if (caller.kind === 'api-key') return [{ limit: apiKey, key: caller.keyId }];
+  if ('sessionId' in caller) return [{ limit: session, key: caller.sessionId }];
+  return caller.verified ? [{ limit: identity, key: caller.user }] : limitsOfClaimed(ctx, caller, config);
 }
 
 /**
- * Leaves the second half of a public key's daily cap to more than one address.
+ * The limits of a public access token: of its user, of its key, and in the second half of the key's daily cap of its address.
  *
  * Before that no address is counted, so that users behind one address are not limited while there is enough for all.
  */
-function limitAddress(ctx: Context, { keyId }: UserCaller, deps: ApiDeps): void {
-  const address = networkOf(clientIp(ctx, deps.config.TRUSTED_PROXY_HOPS));
-  enforce(ctx, deps.limits.take(limitsOf(deps.config).publicKeyAddress, `${keyId} ${address}`), deps);
-}
-
-/** What a caller's limits say, the most telling first. */
-function countCaller(caller: Caller, { limits, config }: ApiDeps): [Verdict, ...Verdict[]] {
-  const { apiKey, identity, publicIdentity, publicKey, session } = limitsOf(config);
-  if (caller.kind === 'api-key') return [limits.take(apiKey, caller.keyId)];
-  if ('sessionId' in caller) return [limits.take(session, caller.sessionId)];
-  if (caller.verified) return [limits.take(identity, caller.user)];
-  return [limits.take(publicIdentity, caller.user), limits.take(publicKey, caller.keyId)];
+function limitsOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Config): [CallerLimit, ...CallerLimit[]] {
+  const { publicIdentity, publicKey, publicKeyAddress } = limitsOf(config);
+  const address = networkOf(clientIp(ctx, config.TRUSTED_PROXY_HOPS));
+  return [
+    { limit: publicIdentity, key: user },
+    { limit: publicKey, key: keyId },
+    {
+      limit: publicKeyAddress,
+      key: `${keyId} ${address}`,
+      appliesAfter: ({ limit, remaining }) => limit !== publicKey || remaining < limit.limit / 2,
+    },
+  ];
 }
 
 /**

@@ -42,7 +42,7 @@ const recordAnswers = operation({
   tag: 'Answers',
   summary: 'Sync the answers of card views',
   description:
-    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply; an `Idempotency-Key` is ignored.',
+    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply; an `Idempotency-Key` is ignored. With an access token each item counts as one request of the rate limit: a batch that does not fit into what is left is 429 as a whole, but an unused limit takes any batch. With an API key a batch counts as one.',
   credentials: ['access-token', 'public-access-token', 'api-key'],
   lastKnownKeys: true,
   right: 'answers:write',
@@ -51,6 +51,7 @@ const recordAnswers = operation({
   status: 202,
   response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),
   problems: ['queue-unavailable', 'database-unavailable', 'service-stopping'],
+  items: ({ answers }) => answers.length,
 
   admit(_, { queue }) {
     queue.refuseWhileBusy();

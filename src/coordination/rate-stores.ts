@@ -1,0 +1,93 @@
+import { Pool } from 'pg';
+import { createThrottle, type Log } from '../platform/log.ts';
+import { outlive } from '../platform/postgres-client.ts';
+import { openRedis } from '../platform/redis.ts';
+
+/** An addition to one counter of the store. */
+export interface StoreDelta {
+  key: string;
+  count: number;
+  expiresAt: Date;
+  /** Whether this process has not stored the counter before. */
+  needsExpiry: boolean;
+}
+
+/** The shared counters of all processes. */
+export interface CounterStore {
+  /** Adds to counters; returns their totals over all processes, in order, and the store's time in milliseconds. */
+  add(deltas: StoreDelta[]): Promise<{ totals: number[]; time: number }>;
+  close(): Promise<void>;
+}
+
+const reportTo = (log: Log) => {
+  const throttle = createThrottle(10_000);
+  return (error: Error) =>
+    throttle('store', () => log.warn({ reason: error.message }, 'the store of rate limits failed'));
+};
+
+/** Counters in Valkey or Redis. A counter expires 1 s after its window. */
+export function openRedisCounters(url: string, log: Log): CounterStore {
+  const redis = openRedis(url, {
+    connectTimeout: 2000,
+    commandTimeout: 1000,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    retryStrategy: times => Math.min(100 * times, 2000),
+  }).on('error', reportTo(log));
+  return {
+    async add(deltas) {
+      const pipeline = redis.pipeline().time();
+      for (const { key, count } of deltas) pipeline.incrby(`parley:rate:${key}`, count);
+      for (const { key, expiresAt, needsExpiry } of deltas)
+        if (needsExpiry) pipeline.pexpireat(`parley:rate:${key}`, expiresAt.getTime() + 1000);
+      const replies = (await pipeline.exec()) ?? [];
+      const failure = replies.find(([error]) => error)?.[0];
+      if (failure) throw failure;
+      const [time, ...totals] = replies.map(([, value]) => value);
+      const [seconds, microseconds] = time as [string, string];
+      return {
+        totals: totals.slice(0, deltas.length).map(Number),
+        time: Number(seconds) * 1000 + Number(microseconds) / 1000,
+      };
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+/** One order for all processes, so that they never deadlock; a counter may be in a batch twice. */
+const ADD = `
+  with added as (
+    insert into rate_counters (key, count, expires_at)
+    select key, sum(count), max(expires_at)
+    from unnest($1::text[], $2::bigint[], $3::timestamptz[]) as delta (key, count, expires_at)
+    group by key order by key
+    on conflict (key) do update set count = rate_counters.count + excluded.count
+    returning key, count)
+  select added.key, added.count, extract(epoch from clock_timestamp()) * 1000 as time
+  from (values (1)) as always left join added on true`;
+
+/** Counters in an unlogged table of PostgreSQL. */
+export function openDatabaseCounters(url: string, log: Log): CounterStore {
+  const pool = new Pool({
+    connectionString: url,
+    max: 2,
+    connectionTimeoutMillis: 1000,
+    query_timeout: 2000,
+    onConnect: client => client.query('set statement_timeout = 2000'), // as an option a pooler would refuse it
+    application_name: 'parley_rate_limits',
+  })
+    .on('connect', outlive)
+    .on('error', reportTo(log));
+  return {
+    async add(deltas) {
+      const { rows } = await pool.query<{ key: string; count: string; time: string }>(ADD, [
+        deltas.map(delta => delta.key),
+        deltas.map(delta => delta.count),
+        deltas.map(delta => delta.expiresAt),
+      ]);
+      const totals = new Map(rows.map(row => [row.key, Number(row.count)]));
+      return { totals: deltas.map(delta => totals.get(delta.key) ?? delta.count), time: Number(rows[0]?.time) };
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { createRateCounters, type RateCounters, type RateVerdict } from '../../src/coordination/rate-counters.ts';
+import { createStoreClock } from '../../src/coordination/store-clock.ts';
+
+const LIMIT = { scope: 'identity', limit: 100, windowSeconds: 60 };
+
+/** Counters of one process at a time that the test sets. */
+function createProcess({ at = { ms: 0 }, mayWait = (): boolean => true, maxCounters = 1000 } = {}) {
+  return createRateCounters({ now: () => at.ms, mayWait, maxCounters });
+}
+
+/** A store that processes reconcile with, one batch after the other. */
+function createStore() {
+  const totals = new Map<string, number>();
+  return {
+    totals,
+    reconcile(process: RateCounters) {
+      const deltas = process.takeUnsent(true);
+      const sums = deltas.map(({ counter, count }) => {
+        const name = `${counter.key} ${counter.endsAt}`;
+        totals.set(name, (totals.get(name) ?? 0) + count);
+        return totals.get(name) as number;
+      });
+      process.confirm(deltas, sums);
+      return deltas.length;
+    },
+  };
+}
+
+/** Takes, and where the store has to confirm, lets it. */
+async function take(process: RateCounters, store: ReturnType<typeof createStore>, cost = 1, counted = 0) {
+  const verdict = process.take(LIMIT, 'user', cost, counted);
+  if (!('settled' in verdict)) return verdict;
+  store.reconcile(process);
+  return verdict.settled;
+}
+
+const isPending = (verdict: object) => 'settled' in verdict;
+
+describe('a counter', () => {
+  test('grants a tenth of the limit from memory, then asks the store', () => {
+    const process = createProcess();
+    const verdicts = Array.from({ length: 11 }, () => process.take(LIMIT, 'user'));
+    expect(verdicts.map(isPending)).toEqual([...Array(10).fill(false), true]);
+    expect(verdicts[9]).toMatchObject({ allowed: true, remaining: 90, resetSeconds: 60 });
+  });
+
+  test('asks the store for every request once less than a tenth is left', () => {
+    const process = createProcess();
+    const store = createStore();
+    store.totals.set('user 60000', 88);
+    process.take(LIMIT, 'user');
+    store.reconcile(process);
+    expect(isPending(process.take(LIMIT, 'user'))).toBe(false); // 90
+    expect(isPending(process.take(LIMIT, 'user'))).toBe(true); // 91
+  });
+
+  test('lets N processes grant at most 1 + (N − 1)/10 times the limit, whatever the order of requests and batches', async () => {
+    let seed = 7;
+    const chance = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    for (let run = 0; run < 200; run++) {
+      const processes = Array.from({ length: 1 + chance(5) }, () => createProcess());
+      const store = createStore();
+      const pending: Promise<RateVerdict>[] = [];
+      let granted = 0;
+      for (let step = 0; step < 1500; step++) {
+        const process = processes[chance(processes.length)] as RateCounters;
+        if (chance(30) === 0) store.reconcile(process);
+        const verdict = process.take(LIMIT, 'user');
+        if ('settled' in verdict) pending.push(verdict.settled);
+        else if (verdict.allowed) granted++;
+      }
+      for (const process of processes) store.reconcile(process);
+      granted += (await Promise.all(pending)).filter(({ allowed }) => allowed).length;
+      expect(granted).toBeGreaterThanOrEqual(100);
+      expect(granted).toBeLessThanOrEqual(100 + (processes.length - 1) * 10);
+    }
+  });
+
+  test('takes any batch while it is full, and refuses one that does not fit as a whole, at no cost', async () => {
+    const process = createProcess();
+    const store = createStore();
+    expect(await take(process, store, 100)).toMatchObject({ allowed: true, remaining: 0 });
+    const other = createProcess();
+    const late = createStore();
+    await take(other, late, 30);
+    expect(await take(other, late, 71)).toMatchObject({ allowed: false, remaining: 70 });
+    expect(await take(other, late, 70)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await take(other, late)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  test('judges a batch by the total of all processes: full here is not full, and what is refused is taken off again', async () => {
+    const [here, there] = [createProcess(), createProcess()];
+    const store = createStore();
+    await take(there, store, 30);
+    expect(await take(here, store, 71)).toMatchObject({ allowed: false, remaining: 70 });
+    store.reconcile(here);
+    expect(store.totals.get('user 60000')).toBe(30);
+    expect(await take(there, store, 70)).toMatchObject({ allowed: true });
+  });
+
+  test('decides requests that wait together one by one: a refused batch does not refuse the small one behind it', async () => {
+    const process = createProcess();
+    const store = createStore();
+    store.totals.set('user 60000', 50);
+    const verdicts = [process.take(LIMIT, 'user', 40), process.take(LIMIT, 'user', 30), process.take(LIMIT, 'user', 5)];
+    store.reconcile(process);
+    const settled = await Promise.all(verdicts.map(verdict => 'settled' in verdict && verdict.settled));
+    expect(settled).toMatchObject([{ allowed: true }, { allowed: false }, { allowed: true, remaining: 5 }]);
+  });
+
+  test('charges what a full limit was overdrawn by to the windows that follow', async () => {
+    const at = { ms: 0 };
+    const process = createProcess({ at });
+    const store = createStore();
+    await take(process, store, 1);
+    expect(await take(process, store, 249, 1)).toMatchObject({ allowed: true, remaining: 0, resetSeconds: 120 });
+    store.reconcile(process);
+    expect([...store.totals]).toEqual([
+      ['user 60000', 250],
+      ['user 120000', 100],
+      ['user 180000', 50],
+    ]);
+    at.ms = 60_000;
+    expect(await take(process, store, 60)).toMatchObject({ allowed: false });
+    at.ms = 120_000;
+    expect(await take(process, store, 60)).toMatchObject({ allowed: false, remaining: 50 });
+    expect(await take(process, store, 50)).toMatchObject({ allowed: true });
+    at.ms = 180_000;
+    expect(await take(process, store, 250)).toMatchObject({ allowed: true });
+  });
+
+  test('never waits where it may not, and decides by its own count', () => {
+    const process = createProcess({ mayWait: () => false });
+    const verdicts = Array.from({ length: 101 }, () => process.take(LIMIT, 'user'));
+    expect(verdicts.filter(verdict => 'allowed' in verdict && verdict.allowed)).toHaveLength(100);
+    expect(verdicts[100]).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  test('decides by its own count what waits when the store fails, and sends it later, once', async () => {
+    const process = createProcess();
+    const verdict = process.take(LIMIT, 'user', 20);
+    const deltas = process.takeUnsent(true);
+    const behind = process.take(LIMIT, 'user', 20);
+    process.keep(deltas);
+    process.decideLocally(deltas);
+    if (!('settled' in verdict && 'settled' in behind)) throw new Error('neither waited');
+    expect(await verdict.settled).toMatchObject({ allowed: true, remaining: 80 });
+    expect(await behind.settled).toMatchObject({ allowed: true, remaining: 60 });
+    const store = createStore();
+    store.reconcile(process);
+    expect(store.totals.get('user 60000')).toBe(40);
+  });
+
+  test('sends nothing of refused requests, so that a flood costs the store nothing', async () => {
+    const process = createProcess();
+    const store = createStore();
+    await take(process, store, 100);
+    store.reconcile(process);
+    for (let sent = 0; sent < 1000; sent++) expect(process.take(LIMIT, 'user')).toMatchObject({ allowed: false });
+    expect(store.reconcile(process)).toBe(0);
+  });
+
+  test('is held for its window, and no more of them than the bound, with the store or without', () => {
+    const at = { ms: 0 };
+    const process = createProcess({ at, mayWait: () => false });
+    for (let user = 0; user < 5000; user++) process.take(LIMIT, `user ${user}`);
+    process.forgetEnded();
+    expect(process.sizes()).toEqual({ counters: 1000, dirty: 1000 });
+    at.ms = 60_000;
+    process.forgetEnded();
+    expect(process.sizes()).toEqual({ counters: 0, dirty: 0 });
+  });
+});
+
+describe("the store's clock", () => {
+  test('is learnt from a reply, and not moved by replies within their own uncertainty', () => {
+    const local = { ms: 1_000_000 };
+    const clock = createStoreClock(() => local.ms);
+    expect(clock.isKnown()).toBe(false);
+    clock.learn(1_300_010, 1_000_000, 1_000_020);
+    expect(clock.now()).toBe(1_300_000);
+    clock.learn(1_300_050, 1_000_000, 1_000_100); // exact, but uncertain by 51 ms
+    clock.learn(1_300_090, 1_000_000, 1_000_100);
+    expect(clock.now()).toBe(1_300_000);
+    clock.learn(1_000_000, 1_000_000, 1_000_000); // another store, with another clock
+    expect(clock.now()).toBe(1_000_000);
+  });
+});
