@@ -1,4 +1,6 @@
 import type { Log } from '../platform/log.ts';
+import type { Health } from '../platform/metrics-server.ts';
+import type { OpenFiles } from '../platform/open-files.ts';
 import type { Producer } from '../queue/producer.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import type { DatabaseDurability } from './database-durability.ts';
@@ -9,8 +11,8 @@ import type { LastingKeyRing } from './lasting-keys.ts';
 export interface Readiness {
   /** Whether database and queue were both reached once, the schema fits, and the secret keys do. */
   isStarted(): boolean;
-  /** What is lost since then, a line each: reads live without the queue, intake without the database. */
-  degraded(): string[];
+  /** What `/readyz` reports. A later loss is `degraded`: reads live without the queue, intake without the database. */
+  health(): Health;
   close(): Promise<void>;
 }
 
@@ -20,20 +22,16 @@ interface ReadinessDeps {
   lastingKeys: LastingKeyRing;
   queue: Producer;
   ingestion: IngestionWatch;
+  files: OpenFiles;
+  isStopping: () => boolean;
   log: Log;
 }
 
 const LOOK_EVERY_MS = 1000;
 
 /** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
-export function watchReadiness({
-  databaseUrl,
-  durability,
-  lastingKeys,
-  queue,
-  ingestion,
-  log,
-}: ReadinessDeps): Readiness {
+export function watchReadiness(deps: ReadinessDeps): Readiness {
+  const { databaseUrl, durability, lastingKeys, queue, ingestion, files, isStopping, log } = deps;
   const closing = new AbortController();
   let isPrepared = false;
   let queueReached = false;
@@ -65,14 +63,23 @@ export function watchReadiness({
   };
   void look();
 
+  const isStarted = () => isPrepared && queueReached;
+  const degraded = () => [
+    ...(databaseFault ? [databaseFault] : []),
+    ...queue.health().reasons.map(reason => `queue: ${reason}`),
+    ...queue.health().relaxed.map(reason => `queue (relaxed): ${reason}`),
+    ...ingestion.degraded(),
+    ...files.degraded(),
+  ];
+
   return {
-    isStarted: () => isPrepared && queueReached,
-    degraded: () => [
-      ...(databaseFault ? [databaseFault] : []),
-      ...queue.health().reasons.map(reason => `queue: ${reason}`),
-      ...queue.health().relaxed.map(reason => `queue (relaxed): ${reason}`),
-      ...ingestion.degraded(),
-    ],
+    isStarted,
+    health() {
+      if (isStopping()) return { status: 'stopping', degraded: [] };
+      const lost = degraded();
+      if (!isStarted()) return { status: 'starting', degraded: lost };
+      return { status: lost.length > 0 ? 'degraded' : 'ok', degraded: lost };
+    },
     async close() {
       closing.abort();
       clearTimeout(timer);

@@ -5,9 +5,12 @@ import { openRateLimits } from '../coordination/rate-limits.ts';
 import { limitParsedIds, parsedIds } from '../domain/ids.ts';
 import { createCaches } from '../platform/caches.ts';
 import type { Config } from '../platform/config.ts';
+import { boundConnections } from '../platform/connections.ts';
 import type { Log } from '../platform/log.ts';
 import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Health } from '../platform/metrics-server.ts';
+import { connectionsWithin, fileLimit, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
@@ -45,7 +48,8 @@ const REQUEST_WITHIN_MS = 30_000;
 const CHECK_TIMES_EVERY_MS = 1000;
 /** Above the 60 s after which usual proxies drop an idle connection, so that they never send into a closed one. */
 const KEEP_ALIVE_MS = 72_000;
-const MAX_CONNECTIONS = 10_000;
+/** How long a connection with a request may rest without a byte in either direction: a client that does not read its reply. */
+const STALLED_WITHIN_MS = 30_000;
 /** New connections that the kernel keeps while the process is busy; with Node's own 511 a burst would be turned away. */
 const BACKLOG = 4096;
 const DRAIN_WITHIN_MS = 8000;
@@ -58,6 +62,8 @@ export interface ApiProcess {
   port: number;
   /** Whether database and queue were both reached and the schema fits. */
   isReady(): boolean;
+  /** What `/readyz` reports. */
+  health(): Health;
   /** Lets requests under way end, makes what was acknowledged durable, closes. False when a part had to be given up. */
   close(): Promise<boolean>;
 }
@@ -69,6 +75,9 @@ export interface ApiOptions {
   log: Log;
   metrics: Metrics;
   spans?: Spans | undefined;
+  files?: OpenFiles | undefined;
+  /** The most connections at once; by default 10,000, or as many as the limit on open files leaves room for. */
+  maxConnections?: number;
 }
 
 /** Process 1: takes requests. Starts whatever is away, and says in `/readyz` what it waits for. */
@@ -79,6 +88,8 @@ export async function openApi({
   log,
   metrics,
   spans,
+  files = watchOpenFiles(log),
+  maxConnections = connectionsWithin(fileLimit(), config.DATABASE_POOL),
 }: ApiOptions): Promise<ApiProcess> {
   let stopping = false;
   const seals = createSeals(secretKeys);
@@ -144,10 +155,31 @@ export async function openApi({
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
     isStopping: () => stopping,
-    readiness: watchReadiness({ databaseUrl, durability, lastingKeys, queue, ingestion, log }),
+    readiness: watchReadiness({
+      databaseUrl,
+      durability,
+      lastingKeys,
+      queue,
+      ingestion,
+      files,
+      isStopping: () => stopping,
+      log,
+    }),
     openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
   };
-  const server = createHttpServer(createApp(deps), config.BASE_URL);
+  const app = createApp(deps);
+  const server = createHttpServer((request, response) => {
+    connections.serve(request, response);
+    app(request, response);
+  }, config.BASE_URL);
+  const connections = boundConnections(server, {
+    door: 'api',
+    most: maxConnections,
+    perAddress: config.TRUSTED_PROXY_HOPS === 0, // behind a proxy every connection is the proxy's
+    log,
+    metrics,
+    files,
+  });
   const port = await listen(server, config.PORT, config.HOST);
   const housekeeping = setInterval(
     () =>
@@ -172,9 +204,12 @@ export async function openApi({
   return {
     port,
     isReady: () => deps.readiness.isStarted(),
+    health: () => deps.readiness.health(),
     async close() {
       stopping = true;
       clearInterval(housekeeping);
+      connections.close();
+      files.close();
       return stopInOrder(steps, log);
     },
   };
@@ -192,7 +227,7 @@ function createHttpServer(answer: RequestListener, baseUrl: string): Server {
     },
     answer,
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  server.timeout = STALLED_WITHIN_MS;
   server.on('checkExpectation', answer); // an expectation that is not known may be ignored (RFC 9110 section 10.1.1)
   server.on('clientError', refuseUnreadable(baseUrl));
   return server;

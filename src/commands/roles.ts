@@ -3,7 +3,8 @@ import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
-import { openMetricsServer } from '../platform/metrics-server.ts';
+import { type Health, openMetricsServer, statusOfHealth } from '../platform/metrics-server.ts';
+import { watchOpenFiles } from '../platform/open-files.ts';
 import { startPagesBuild } from '../platform/pages-build.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Tracing } from '../platform/tracing.ts';
@@ -59,23 +60,34 @@ export async function runRole(
   const metrics = createMetrics(role);
   const database = await openDatabase(config, role !== 'start', log);
   const steps: StopStep[] = [];
-  const stop = () => stopInOrder(steps, log);
+  const files = watchOpenFiles(log);
+  let stopping = false;
+  const stop = () => {
+    stopping = true;
+    return stopInOrder(steps, log);
+  };
   try {
     if (role === 'start') await migrateAll(database.url, config, log);
     let api: ApiProcess | undefined;
     let worker: WorkerProcess | undefined;
     if (role !== 'work') {
       const { url: databaseUrl, secretKeys } = database;
-      api = await openApi({ databaseUrl, secretKeys, config, log, metrics, spans: tracing });
+      api = await openApi({ databaseUrl, secretKeys, config, log, metrics, spans: tracing, files });
       steps.push({ name: 'the API', run: failing(() => api?.close()) });
     }
     if (role !== 'serve') {
       worker = openWorker(database.url, config, log, metrics, tracing);
       steps.push({ name: 'the worker', run: failing(() => worker?.close()) });
     }
-    const isReady = () => (api?.isReady() ?? true) && (worker?.isReady() ?? true);
-    metrics.onScrape(async () => metrics.ready.set(isReady() ? 1 : 0));
-    const metricsServer = await openMetricsServer({ port: config.METRICS_PORT, host: config.HOST, isReady }, metrics);
+    const health = (): Health => {
+      if (stopping) return { status: 'stopping', degraded: [] };
+      const ofApi = api?.health() ?? workerHealth(files.degraded());
+      if (worker?.isReady() === false) return { ...ofApi, status: 'starting' };
+      return ofApi;
+    };
+    metrics.onScrape(async () => metrics.ready.set(statusOfHealth(health()) === 200 ? 1 : 0));
+    const { METRICS_PORT: port, HOST: host } = config;
+    const metricsServer = await openMetricsServer({ port, host, health, log, files }, metrics);
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     if (tracing) steps.push({ name: 'the traces', limitMs: 3000, run: () => tracing.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
@@ -89,6 +101,9 @@ export async function runRole(
   }
   return { stop };
 }
+
+/** The health of a process that only works; `starting` is decided by its worker. */
+const workerHealth = (degraded: string[]): Health => ({ status: degraded.length > 0 ? 'degraded' : 'ok', degraded });
 
 /** The link of the first run, where nobody owns a tenant yet. */
 async function findSetupLink(databaseUrl: string, config: Config, log: Log): Promise<string | undefined> {

@@ -1,37 +1,84 @@
 import { createServer } from 'node:http';
+import { boundConnections } from './connections.ts';
+import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { OpenFiles } from './open-files.ts';
+
+/** What `/readyz` reports. */
+export interface Health {
+  status: 'ok' | 'degraded' | 'starting' | 'stopping';
+  /** What is lost at the moment, and why. */
+  degraded: string[];
+}
+
+/** The HTTP status of a health: 503 while the process should receive no requests. */
+export const statusOfHealth = ({ status }: Health): 200 | 503 =>
+  status === 'starting' || status === 'stopping' ? 503 : 200;
 
 export interface MetricsServer {
   port: number;
   close(): Promise<void>;
 }
 
+export interface MetricsServerOptions {
+  port: number;
+  host: string;
+  health: () => Health;
+  log: Log;
+  files?: OpenFiles | undefined;
+}
+
 /** Longer than the pause between scrapes: a connection that ends as the next one begins would fail it. */
 const KEEP_ALIVE_MS = 75_000;
+/** Probes and scrapes are few and small; whoever is slower must not keep others out. */
+const REQUEST_WITHIN_MS = 5000;
+const MAX_CONNECTIONS = 100;
 
-/** Serves Prometheus metrics, and the probes of a process that has no other port. */
+/**
+ * Serves Prometheus metrics and the probes `/livez` and `/readyz`, in every role.
+ *
+ * Its socket and its bound on connections are its own, so probes are answered while the API's port is full.
+ */
 export async function openMetricsServer(
-  options: { port: number; host: string; isReady: () => boolean },
+  { port, host, health, log, files }: MetricsServerOptions,
   metrics: Metrics,
 ): Promise<MetricsServer> {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
-    const send = (status: number, type: string, body: string) =>
-      response.writeHead(status, { 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' }).end(body);
-    const json = 'application/json';
-    if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.render());
-    if (request.url === '/livez') return send(200, json, '{"status":"ok"}');
-    if (request.url === '/readyz')
-      return options.isReady() ? send(200, json, '{"status":"ok"}') : send(503, json, '{"status":"starting"}');
-    return send(404, 'text/plain', 'not found\n');
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: REQUEST_WITHIN_MS,
+      requestTimeout: REQUEST_WITHIN_MS,
+      connectionsCheckingInterval: 1000,
+    },
+    async (request, response) => {
+      connections.serve(request, response);
+      const send = (status: number, type: string, body: string) =>
+        response.writeHead(status, { 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' }).end(body);
+      const sendHealth = (status: number, body: Health) => send(status, 'application/json', JSON.stringify(body));
+      if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.render());
+      if (request.url === '/livez') return sendHealth(200, { status: 'ok', degraded: [] });
+      if (request.url === '/readyz') return sendHealth(statusOfHealth(health()), health());
+      return send(404, 'text/plain', 'not found\n');
+    },
+  );
+  server.timeout = REQUEST_WITHIN_MS; // a reader that does not read
+  const connections = boundConnections(server, {
+    door: 'metrics',
+    most: MAX_CONNECTIONS,
+    perAddress: false,
+    log,
+    metrics,
+    files,
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => resolve());
+    server.listen(port, host, () => resolve());
   });
   return {
     port: (server.address() as { port: number }).port,
     close: () =>
       new Promise(resolve => {
+        connections.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -49,6 +49,12 @@ export function createMetrics(role: string) {
     ]),
     rateLimited: counter('parley_rate_limited_total', 'Requests over a limit', ['scope']),
     requestsShed: counter('parley_requests_shed_total', 'Requests refused because too many came at once'),
+    openConnections: gauge('parley_http_connections', 'Open connections, by server', ['door']),
+    connectionsClosed: counter(
+      'parley_http_connections_closed_total',
+      'Connections closed or refused because connections, memory or file descriptors ran out',
+      ['door', 'reason', 'closed'],
+    ),
     answersAccepted: counter('parley_answers_accepted_total', 'Answers acknowledged as durable in the queue'),
     answersRejected: counter('parley_answers_rejected_total', 'Answers refused at once', ['reason']),
     answersStored: counter('parley_answers_stored_total', 'Syncs that made or changed an answer'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { statusOfHealth } from '../../platform/metrics-server.ts';
 import { operation, reply } from '../operation.ts';
 
 const Health = z
@@ -29,11 +30,9 @@ const readyz = operation({
   description:
     '503 until database and queue were both reached and the schema fits, and while the process is stopping. A later loss is 200 with `degraded`: reads live without the queue, intake without the database.',
   response: Health,
-  handle(_, { readiness, isStopping }) {
-    if (isStopping()) return reply({ status: 503, body: { status: 'stopping', degraded: [] } });
-    const degraded = readiness.degraded();
-    if (!readiness.isStarted()) return reply({ status: 503, body: { status: 'starting', degraded } });
-    return { status: degraded.length > 0 ? 'degraded' : 'ok', degraded };
+  handle(_, { readiness }) {
+    const health = readiness.health();
+    return reply({ status: statusOfHealth(health), body: health });
   },
 });
 

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Log } from './log.ts';
+
+/** Whether this process can open files and sockets. */
+export interface OpenFiles {
+  /** Whether the last look found no file descriptor left. */
+  areExhausted(): boolean;
+  /** What `/readyz` reports, a line each. */
+  degraded(): string[];
+  close(): void;
+}
+
+const LOOK_EVERY_MS = 1000;
+/** Descriptors kept free of client connections: stores, listeners, files, probes. Connections to PostgreSQL come on top. */
+const RESERVED = 256;
+const MOST_CONNECTIONS = 10_000;
+
+/** The most file descriptors that the operating system allows this process; undefined where it does not say (not Linux). */
+export function fileLimit(): number | undefined {
+  try {
+    const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return found === undefined ? undefined : Number(found);
+  } catch {
+    return undefined; // not Linux
+  }
+}
+
+/** How many client connections fit: 10,000, or as many as leave descriptors for everything else, at least half of them. */
+export function connectionsWithin(files: number | undefined, databasePool: number): number {
+  if (files === undefined) return MOST_CONNECTIONS;
+  const reserved = Math.min(RESERVED + databasePool, Math.floor(files / 2));
+  return Math.max(1, Math.min(MOST_CONNECTIONS, files - reserved));
+}
+
+const OUT_OF_FILES = new Set(['EMFILE', 'ENFILE']);
+
+/**
+ * Notices within a second that no file descriptor is left, and logs when that begins and ends.
+ *
+ * An accept that fails for it raises no error in Node: libuv closes the connection. So a file is opened each second.
+ */
+export function watchOpenFiles(log: Log, openOne = () => open('/dev/null')): OpenFiles {
+  let exhausted = false;
+  const enter = (isNow: boolean) => {
+    if (isNow === exhausted) return;
+    exhausted = isNow;
+    if (isNow) log.error({ limit: fileLimit() }, 'no file descriptor is left: connections fail until some are closed');
+    else log.info('file descriptors are available again');
+  };
+  let timer: NodeJS.Timeout;
+  let closed = false;
+  const look = async () => {
+    try {
+      await (await openOne()).close();
+      enter(false);
+    } catch (error) {
+      enter(OUT_OF_FILES.has((error as NodeJS.ErrnoException).code ?? ''));
+    }
+    if (closed) return;
+    timer = setTimeout(look, LOOK_EVERY_MS);
+    timer.unref();
+  };
+  void look();
+  return {
+    areExhausted: () => exhausted,
+    degraded: () => (exhausted ? [`file descriptors: none is left of ${fileLimit() ?? 'those allowed'}`] : []),
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}

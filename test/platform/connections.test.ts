@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { afterEach, describe, expect, test } from 'vitest';
+import { addressShare, boundConnections, type ConnectionOptions } from '../../src/platform/connections.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { connectionsWithin, type OpenFiles, watchOpenFiles } from '../../src/platform/open-files.ts';
+import { waitFor } from '../support/wait.ts';
+
+const MOST = 20;
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0).reverse()) end();
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+const OK = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** A server with bounded connections and all that the test looks at. */
+async function openDoor(
+  options: Partial<ConnectionOptions> = {},
+  answer: Answer = (_, response) => response.end('ok'),
+) {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const metrics = createMetrics('serve');
+  const server: Server = createServer((request, response) => {
+    connections.serve(request, response);
+    answer(request, response);
+  });
+  const connections = boundConnections(server, {
+    door: 'api',
+    most: MOST,
+    perAddress: false,
+    log,
+    metrics,
+    ...options,
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  ends.push(() => {
+    connections.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const open = async (localAddress = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    ends.push(() => socket.destroy());
+    socket.on('error', () => undefined); // a reset is what some tests expect
+    await once(socket, 'connect');
+    return socket;
+  };
+  return {
+    connections,
+    lines,
+    open,
+    /** Opened one after the other; each is known to the server before the next. */
+    async openMany(count: number, localAddress?: string): Promise<Socket[]> {
+      const sockets: Socket[] = [];
+      for (let opened = 0; opened < count; opened++) {
+        const accepted = once(server, 'connection');
+        sockets.push(await open(localAddress));
+        await accepted;
+      }
+      return sockets;
+    },
+    closed: async (labels: Record<string, string>) =>
+      (await metrics.connectionsClosed.get()).values
+        .filter(({ labels: found }) => Object.entries(labels).every(([name, value]) => found[name as 'door'] === value))
+        .reduce((sum, { value }) => sum + value, 0),
+  };
+}
+
+const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded;
+const areClosed = (sockets: Socket[]) => {
+  for (const socket of sockets) socket.resume();
+  return waitFor(() => sockets.every(socket => !isOpen(socket)));
+};
+
+async function ask(socket: Socket, message = OK): Promise<string> {
+  socket.write(message);
+  const [chunk] = await once(socket, 'data');
+  return String(chunk);
+}
+
+describe('a server whose connections run out', () => {
+  test('closes those that were idle longest, and serves whoever is new', async () => {
+    const door = await openDoor();
+    const sockets = await door.openMany(MOST);
+    const [first, second, third] = sockets as [Socket, Socket, Socket];
+    expect(await ask(first)).toContain('200 OK'); // now it is the one that was idle shortest
+    const newcomers = await door.openMany(2);
+    await areClosed([second, third]);
+    expect(isOpen(first)).toBe(true);
+    for (const newcomer of newcomers) expect(await ask(newcomer)).toContain('200 OK');
+    expect(door.connections.count()).toBe(MOST);
+    expect(await door.closed({ reason: 'full', closed: 'idle' })).toBe(2);
+  });
+
+  test('spares a request that it works on, and refuses the new one when there is nothing else', async () => {
+    const responses: ServerResponse[] = [];
+    const door = await openDoor({}, (_, response) => void responses.push(response));
+    const sockets = await door.openMany(MOST);
+    for (const socket of sockets) socket.write(OK);
+    await waitFor(() => responses.length === MOST);
+    const refused = await door.open();
+    await areClosed([refused]);
+    expect(await door.closed({ reason: 'full', closed: 'new' })).toBe(1);
+    const replies = sockets.map(socket => once(socket, 'data'));
+    for (const response of responses) response.end('ok');
+    for (const [chunk] of await Promise.all(replies)) expect(String(chunk)).toContain('200 OK');
+  });
+
+  test('closes half requests and unread replies after idle connections, the longest waiting first', async () => {
+    const long = 'x'.repeat(32 * 1024 * 1024);
+    const door = await openDoor({ mostHeldBytes: Number.MAX_SAFE_INTEGER }, (request, response) => {
+      if (request.method === 'POST') request.resume();
+      else response.end(long);
+    });
+    const [half, reader, ...idle] = (await door.openMany(MOST)) as [Socket, Socket, ...Socket[]];
+    half.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
+    reader.pause().write(OK);
+    await waitFor(() => reader.bytesRead > 0);
+    await door.openMany(MOST - 2);
+    await areClosed(idle);
+    expect([isOpen(half), isOpen(reader)]).toEqual([true, true]);
+    expect(await door.closed({ closed: 'slow' })).toBe(0);
+    const newest = await door.openMany(MOST);
+    expect(newest.filter(isOpen)).toHaveLength(MOST);
+    expect(await door.closed({ closed: 'slow' })).toBe(2);
+  });
+
+  test('lets one address hold half of them, and closes its own for more', async () => {
+    const door = await openDoor({ perAddress: true });
+    const others = await door.openMany(3);
+    await door.openMany(3 * MOST, '127.0.0.2');
+    expect(door.connections.count()).toBe(3 + MOST / 2);
+    expect(others.every(isOpen)).toBe(true);
+    expect(await door.closed({ reason: 'address-share' })).toBe(2.5 * MOST);
+    expect(await door.closed({ reason: 'full' })).toBe(0);
+  });
+
+  test('counts what it closes, and logs it at most once a second', async () => {
+    const door = await openDoor();
+    await door.openMany(3 * MOST);
+    await waitFor(() => door.lines.length > 0);
+    expect(door.lines).toEqual([
+      expect.objectContaining({
+        msg: 'connections have run out: some were closed or refused',
+        door: 'api',
+        most: MOST,
+        idle: 2 * MOST,
+        refused: 0,
+      }),
+    ]);
+    expect(await door.closed({ door: 'api' })).toBe(2 * MOST);
+  });
+});
+
+test('replies that are not read hold a bounded part of the memory', async () => {
+  const long = 'x'.repeat(32 * 1024 * 1024);
+  const door = await openDoor({ mostHeldBytes: 64 * 1024 * 1024 }, (_, response) => void response.end(long));
+  const readers = await door.openMany(8);
+  for (const reader of readers) reader.pause().write(OK);
+  await waitFor(async () => (await door.closed({ reason: 'memory', closed: 'slow' })) >= 5);
+  expect(await door.closed({ reason: 'memory' })).toBeLessThanOrEqual(7);
+});
+
+test('a pipelined connection is not idle while a later request is under way', async () => {
+  const responses: ServerResponse[] = [];
+  const door = await openDoor({ most: 2 }, (_, response) => void responses.push(response));
+  const [pipelining] = (await door.openMany(2)) as [Socket];
+  pipelining.write(OK + OK);
+  await waitFor(() => responses.length === 2);
+  const first = once(pipelining, 'data');
+  responses[0]?.end('first');
+  await first;
+  await door.openMany(2);
+  const second = once(pipelining, 'data');
+  responses[1]?.end('second');
+  expect(String((await second)[0])).toContain('second');
+});
+
+describe('without a file descriptor', () => {
+  const outOfFiles = () => Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+
+  test('a process is degraded, and says so once', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    let isOut = true;
+    const opened = { close: async () => undefined };
+    const files = watchOpenFiles(log, async () => (isOut ? outOfFiles() : (opened as never)));
+    await waitFor(() => files.areExhausted());
+    expect(files.degraded()[0]).toMatch(/^file descriptors: none is left of \d+/);
+    isOut = false;
+    await waitFor(() => !files.areExhausted());
+    expect(files.degraded()).toEqual([]);
+    files.close();
+    expect(lines.map(line => JSON.parse(line).msg)).toEqual([
+      'no file descriptor is left: connections fail until some are closed',
+      'file descriptors are available again',
+    ]);
+  });
+
+  test('a server gives some of its idle connections up, and takes as many as before when it is over', async () => {
+    let isOut = false;
+    const files: OpenFiles = { areExhausted: () => isOut, degraded: () => [], close: () => undefined };
+    const door = await openDoor({ files });
+    await door.openMany(MOST);
+    isOut = true;
+    await waitFor(() => door.connections.count() < MOST);
+    isOut = false;
+    expect(await door.closed({ reason: 'open-files', closed: 'idle' })).toBeGreaterThanOrEqual(1);
+    await waitFor(async () => {
+      await door.openMany(1);
+      return door.connections.count() === MOST;
+    });
+  });
+
+  test.each([
+    { files: undefined, connections: 10_000 },
+    { files: 1_048_576, connections: 10_000 },
+    { files: 1024, connections: 758 },
+    { files: 64, connections: 32 },
+  ])('$files files leave room for $connections connections', ({ files, connections }) => {
+    expect(connectionsWithin(files, 10)).toBe(connections);
+  });
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:0db8:1:2::9', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+])('the address %s counts as %s', (address, share) => {
+  expect(addressShare(address)).toBe(share);
+});
