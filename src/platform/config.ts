@@ -41,7 +41,7 @@ const Settings = z.object({
     .describe('Address that the API and the metrics listen on; 0.0.0.0 in the image'),
   METRICS_PORT: integer(0, 65_535)
     .default(9464)
-    .describe('Port of Prometheus metrics, and of /livez and /readyz of the worker'),
+    .describe('Port of Prometheus metrics and of the probes /livez and /readyz'),
   BASE_URL: url('http', 'https')
     .transform(value => value.replace(/\/+$/, ''))
     .optional()

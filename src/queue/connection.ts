@@ -118,11 +118,14 @@ export interface QueueConnection {
 /** A factory typed for either backend: BullMQ's types name one, its behaviour is the same. */
 const backend = createPostgresBackend as unknown as BackendFactory<IQueueBackend, unknown>;
 
-/** Reports what a connection complains of, at most a line every 5 s; its absence shows in `/readyz` and the metrics. */
-const reportErrors = (log: Log, what: string) => {
+/** An error's message without the ids of jobs: after a freeze each of fifty jobs fails with a message of its own. */
+const kindOf = ({ message }: Error): string => message.replace(/\b(job|key) \S+/g, '$1');
+
+/** Logs the errors of a connection, at most a line of a kind every 5 s; its absence shows in `/readyz` and the metrics. */
+export const reportErrors = (log: Log, what: string) => {
   const throttle = createThrottle(5000);
   return (error: Error) =>
-    throttle(error.message, held => log.warn({ reason: error.message, held_back: held }, `${what} failed`));
+    throttle(kindOf(error), held => log.warn({ reason: error.message, held_back: held }, `${what} failed`));
 };
 
 /** How many connections to PostgreSQL add and read jobs at most, where it carries the queue. */
