@@ -52,6 +52,6 @@ export interface ApiDeps {
   /** Whether the process is on its way out. */
   isStopping: () => boolean;
   readiness: Readiness;
-  /** The OpenAPI document as JSON. */
-  openApi: () => string;
+  /** The OpenAPI document as JSON, half a megabyte, and its entity tag; both are made once. */
+  openApi: () => { json: string; etag: string };
 }

@@ -91,6 +91,8 @@ export interface OperationDefinition<
   ignoresIdempotencyKey?: boolean;
   /** Whether it gives out a session: pages of other sites may not send it, though it takes no credentials. */
   sameOrigin?: boolean;
+  /** Whether it is answered at once, whatever the load. */
+  isProbe?: boolean;
   params?: Params;
   query?: Query;
   body?: Body;

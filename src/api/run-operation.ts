@@ -40,7 +40,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     ctx.state.basic = operation.id === 'issuePublicToken';
     if (crossOrigin) allowAnyOrigin(ctx);
     const announcesBody = hasBody(ctx.req);
-    if (operation.tag !== 'Operating') await deps.overload.admit(announcesBody);
+    if (!operation.isProbe) await deps.overload.admit(announcesBody);
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const request = new ServedRequest(ctx, operation, cursors, deps);
     const authorization = authorizationOf(ctx.req);

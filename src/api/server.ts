@@ -28,6 +28,7 @@ import { createCardIds } from './card-ids.ts';
 import { createCatalog } from './catalog.ts';
 import { watchDatabaseDurability } from './database-durability.ts';
 import type { ApiDeps } from './deps.ts';
+import { etagOf } from './etag.ts';
 import { createHeavyReads } from './heavy-reads.ts';
 import { createIncrementalReads } from './incremental-reads.ts';
 import { watchIngestion } from './ingestion-watch.ts';
@@ -165,7 +166,10 @@ export async function openApi({
       isStopping: () => stopping,
       log,
     }),
-    openApi: once(() => openApiDocument(OPERATIONS, config.BASE_URL)),
+    openApi: once(() => {
+      const json = openApiDocument(OPERATIONS, config.BASE_URL);
+      return { json, etag: etagOf(json) };
+    }),
   };
   const app = createApp(deps);
   const server = createHttpServer((request, response) => {

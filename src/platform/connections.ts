@@ -59,13 +59,15 @@ interface Group {
 const CANDIDATES = 512;
 /** A search that found none is not repeated for so long. */
 const SEARCH_PAUSE_MS = 100;
-const SWEEP_EVERY_MS = 1000;
+/** Replies that are not read can fill the memory of a small container within a second. */
+const SWEEP_EVERY_MS = 250;
+const REPORT_EVERY_MS = 1000;
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
 /** What one unfinished request body may hold: the largest body that any operation takes. */
 const MOST_BODY_BYTES = 256 * 1024;
-/** When files run out, a sixteenth of the connections is closed, and so many more are allowed each second afterwards. */
+/** While no file descriptor is left, a look closes this part of the connections; later each allows so many more. */
 const SHED_PART = 1 / 16;
-const REGROW_BY = 64;
+const REGROW_BY = 16;
 
 /** What an address is counted by: IPv4 as it is, IPv6 by its /64, which one customer of a provider gets whole. */
 export function addressShare(address: string): string {
@@ -231,8 +233,10 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     while (all.members.size > all.most && closeOne(all, 'open-files'));
   };
 
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const report = () => {
-    if (reasons.size === 0) return;
+    if (reasons.size === 0 || performance.now() - reportedAt < REPORT_EVERY_MS) return;
+    reportedAt = performance.now();
     const { idle, slow, new: refused } = tally;
     const told = { door, reasons: [...reasons], open: all.members.size, most: all.most, idle, slow, refused };
     log.warn(told, 'connections have run out: some were closed or refused');

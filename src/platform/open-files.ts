@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { Log } from './log.ts';
+import { createThrottle, type Log } from './log.ts';
 
 /** Whether this process can open files and sockets. */
 export interface OpenFiles {
   /** Whether the last look found no file descriptor left. */
   areExhausted(): boolean;
-  /** What `/readyz` reports, a line each. */
+  /** What `/readyz` reports, a line each, until 10 s after the last look that found none. */
   degraded(): string[];
   close(): void;
 }
 
 const LOOK_EVERY_MS = 1000;
+/** Connections are given up within a second, so the state itself is too short for whoever asks every few seconds. */
+const REPORT_FOR_MS = 10_000;
 /** Descriptors kept free of client connections: stores, listeners, files, probes. Connections to PostgreSQL come on top. */
 const RESERVED = 256;
 const MOST_CONNECTIONS = 10_000;
@@ -36,17 +38,20 @@ export function connectionsWithin(files: number | undefined, databasePool: numbe
 const OUT_OF_FILES = new Set(['EMFILE', 'ENFILE']);
 
 /**
- * Notices within a second that no file descriptor is left, and logs when that begins and ends.
+ * Notices within a second that no file descriptor is left, and logs it at most once a second.
  *
  * An accept that fails for it raises no error in Node: libuv closes the connection. So a file is opened each second.
  */
-export function watchOpenFiles(log: Log, openOne = () => open('/dev/null')): OpenFiles {
+export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now = () => performance.now()): OpenFiles {
   let exhausted = false;
+  let reportUntil = Number.NEGATIVE_INFINITY;
+  const throttle = createThrottle(1000, now);
   const enter = (isNow: boolean) => {
-    if (isNow === exhausted) return;
     exhausted = isNow;
-    if (isNow) log.error({ limit: fileLimit() }, 'no file descriptor is left: connections fail until some are closed');
-    else log.info('file descriptors are available again');
+    if (!isNow) return;
+    reportUntil = now() + REPORT_FOR_MS;
+    const text = 'no file descriptor is left: connections fail until some are closed';
+    throttle('files', held => log.error({ limit: fileLimit(), held_back: held }, text));
   };
   let timer: NodeJS.Timeout;
   let closed = false;
@@ -64,7 +69,8 @@ export function watchOpenFiles(log: Log, openOne = () => open('/dev/null')): Ope
   void look();
   return {
     areExhausted: () => exhausted,
-    degraded: () => (exhausted ? [`file descriptors: none is left of ${fileLimit() ?? 'those allowed'}`] : []),
+    degraded: () =>
+      now() < reportUntil ? [`file descriptors: none was left of ${fileLimit() ?? 'those allowed'}`] : [],
     close() {
       closed = true;
       clearTimeout(timer);

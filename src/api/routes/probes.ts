@@ -13,6 +13,7 @@ const shared = { tag: 'Operating', method: 'get', credentials: [], status: 200 }
 
 const livez = operation({
   ...shared,
+  isProbe: true,
   id: 'readLiveness',
   path: '/livez',
   credentials: [],
@@ -23,6 +24,7 @@ const livez = operation({
 
 const readyz = operation({
   ...shared,
+  isProbe: true,
   id: 'readReadiness',
   path: '/readyz',
   credentials: [],
@@ -44,7 +46,10 @@ const openApiDocument = operation({
   summary: 'Read this document (OpenAPI 3.1)',
   response: z.object({}).loose(),
   etag: true,
-  handle: (_, { openApi }) => openApi(),
+  handle(_, { openApi }) {
+    const { json, etag } = openApi();
+    return reply({ headers: { ETag: etag }, body: json });
+  },
 });
 
 export const probeRoutes = [livez, readyz, openApiDocument];

@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts';
+import { doors } from './doors.ts';
 import {
   partitionedPrimary,
   partitionUnconfirmed,
@@ -81,4 +82,5 @@ export const SCENARIOS: readonly Scenario[] = [
   swappedStoreRelaxed,
   appendOnlySwitchedOn,
   appendOnlySwitchedOnRelaxed,
+  doors,
 ];

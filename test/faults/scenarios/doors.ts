@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process';
+import { get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../../support/wait.ts';
+import { type Load, percentile } from '../load.ts';
+import { type Scenario, VALKEY_ONLY } from '../scenario.ts';
+import type { Unit } from '../units.ts';
+import { startWatch } from '../watch.ts';
+import type { World } from '../world.ts';
+
+/** What a hostile client sends on each of its connections, and whether it reads what comes back. */
+interface Attack {
+  name: string;
+  connections: number;
+  addresses: number;
+  message?: string;
+  reads: boolean;
+}
+
+const LONG_REPLY = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+const HALF_BODY =
+  'POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{';
+
+const ATTACKS: readonly Attack[] = [
+  { name: '12,000 idle connections from one address', connections: 12_000, addresses: 1, reads: true },
+  { name: '12,000 idle connections from fifty addresses', connections: 12_000, addresses: 50, reads: true },
+  { name: '500 half bodies', connections: 500, addresses: 1, message: HALF_BODY, reads: true },
+  {
+    name: '2,000 readers that do not read',
+    connections: 2000,
+    addresses: 50,
+    message: LONG_REPLY,
+    reads: false,
+  },
+];
+
+/** Connections opened at a time: as many as a listening socket's queue holds, with room for others. */
+const AT_ONCE = 500;
+
+const opened = (socket: Socket): Promise<void> =>
+  new Promise(resolve => socket.once('connect', resolve).once('close', () => resolve()));
+
+/** Opens the connections of an attack, and leaves them as they are. */
+async function begin(world: World, port: number, { connections, addresses, message, reads }: Attack) {
+  const sockets: Socket[] = [];
+  const count = world.sized(connections, Math.min(connections, 500));
+  while (sockets.length < count) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - sockets.length) }, (_, index) => {
+      const localAddress = `127.0.0.${2 + ((sockets.length + index) % addresses)}`;
+      const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+      if (reads) socket.resume();
+      else socket.pause();
+      if (message) socket.write(message);
+      return socket;
+    });
+    sockets.push(...batch);
+    await Promise.race([Promise.all(batch.map(opened)), sleep(5000)]); // a server that is full takes none
+  }
+  return {
+    open: () => sockets.filter(socket => !socket.destroyed && !socket.connecting).length,
+    end: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+interface Asked {
+  ms: number;
+  status: number;
+}
+
+/** Asks over a connection of its own, as a probe does; 5 s where no reply came within them. */
+const askAnew = (url: string): Promise<Asked> =>
+  new Promise(resolve => {
+    const startedAt = performance.now();
+    const answer = (status: number) => resolve({ ms: Math.round(performance.now() - startedAt), status });
+    const request = get(url, { agent: false, timeout: 5000 }, response => {
+      response.resume().once('end', () => answer(response.statusCode ?? 0));
+    });
+    request.once('timeout', () => request.destroy()).once('error', () => answer(0));
+  });
+
+const median = (values: number[]): number => percentile(values, 0.5);
+
+const takenBetween = (load: Load, from: number, to: number): number =>
+  load.replies.filter(({ at, status }) => status === 202 && at >= from && at < to).length;
+
+interface Measured {
+  taken: number;
+  own: Asked[];
+  main: Asked[];
+}
+
+/** Intake, and how soon both doors answer new connections, over one round. */
+async function measure(world: World, api: Unit, load: Load): Promise<Measured> {
+  const ownDoor = startWatch(world, 50, () => askAnew(`${api.metricsUrl}/livez`));
+  const mainDoor = startWatch(world, 50, () => askAnew(`${api.baseUrl}/livez`));
+  const from = Date.now();
+  await sleep(world.sized(8000, 2000));
+  const taken = takenBetween(load, from, Date.now());
+  return { taken, own: [...(await ownDoor.stop())], main: [...(await mainDoor.stop())] };
+}
+
+const p99 = (asked: Asked[]): number =>
+  percentile(
+    asked.map(({ ms }) => ms),
+    0.99,
+  );
+const p50 = (asked: Asked[]): number => median(asked.map(({ ms }) => ms));
+
+/** One attack: rounds of the same length without it and with it, in turn. */
+async function tryAttack(world: World, api: Unit, load: Load, attack: Attack): Promise<void> {
+  const port = Number(new URL(api.baseUrl).port);
+  const ratios: number[] = [];
+  const alone: Asked[] = [];
+  const own: Asked[] = [];
+  const main: Asked[] = [];
+  for (let round = 0; round < 3; round++) {
+    const before = await measure(world, api, load);
+    const attackers = await begin(world, port, attack);
+    const during = await measure(world, api, load);
+    ratios.push(during.taken / before.taken);
+    alone.push(...before.own);
+    own.push(...during.own);
+    main.push(...during.main);
+    world.progress(`${attack.name}: ${attackers.open()} open, intake ÷ alone ${ratios.at(-1)?.toFixed(2)}`);
+    attackers.end();
+    await waitFor(async () => (await api.metric('parley_http_connections', 'api')) < 500, 60_000, 200);
+  }
+  const ask = (asked: Asked[]) => `p50 ${p50(asked)} ms, p99 ${p99(asked)} ms`;
+  const refused = [...own, ...main].filter(({ status }) => status !== 200).length;
+  const limitMs = Math.max(100, 2 * p99(alone)); // a machine that is busy with other things delays both
+  world.must(`${attack.name}: intake of others ≥ 0.9 of alone`, median(ratios) >= 0.9, median(ratios).toFixed(2));
+  world.must(
+    `${attack.name}: /livez on its own door within 100 ms, or twice as long as alone (p99)`,
+    p99(own) <= limitMs,
+    `${ask(own)}; alone ${ask(alone)}`,
+  );
+  world.must(
+    `${attack.name}: both doors answer every new connection`,
+    refused === 0,
+    `${refused} of ${own.length + main.length} not answered; the main one ${ask(main)}`,
+  );
+}
+
+/** Leaves the process fewer file descriptors than connections arrive, and gives them back. */
+async function tryOutOfFiles(world: World, api: Unit): Promise<void> {
+  const pid = String(api.pid());
+  const limits = execFileSync('prlimit', ['--pid', pid, '--nofile', '--noheadings', '-o', 'SOFT']).toString().trim();
+  const setLimit = (limit: string) => execFileSync('prlimit', ['--pid', pid, `--nofile=${limit}:`]);
+  setLimit(String((await api.openFiles()) + 50));
+  world.fault('injected');
+  const since = Date.now();
+  const port = Number(new URL(api.baseUrl).port);
+  const idle = await begin(world, port, { name: 'idle', connections: 500, addresses: 2, reads: true });
+  const readiness = async () => {
+    const reply = await fetch(`${api.metricsUrl}/readyz`, { signal: AbortSignal.timeout(1000) });
+    return reply.text();
+  };
+  const isDegraded = () =>
+    readiness().then(
+      text => text.includes('file descriptors'),
+      () => false, // this door needs a descriptor too
+    );
+  await waitFor(isDegraded, 30_000, 100);
+  const soon = Date.now() - since;
+  world.must('out of file descriptors: /readyz on its own door says so within 5 s', soon < 5000, `${soon} ms`);
+  world.must('out of file descriptors: it is logged', api.output().includes('no file descriptor is left'));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => askAnew(`${api.metricsUrl}/livez`)));
+  const answered = answers.filter(({ status }) => status === 200).length;
+  world.must('out of file descriptors: /livez is answered on its own door', answered === 10, `${answered} of 10`);
+  setLimit(limits);
+  idle.end();
+  await waitFor(async () => !(await isDegraded()), 30_000, 100);
+}
+
+export const doors: Scenario = {
+  id: 'R45',
+  title: 'connections that idle, send half and do not read',
+  load: '20 requests/s of 10 answers, alone and beside each attack in turn, three rounds of 8 s each',
+  faults:
+    '12,000 idle connections from one and from fifty addresses, 500 half bodies, 2,000 readers that do not read, no file descriptor left',
+  backends: VALKEY_ONLY,
+  alone: true,
+  async run(world) {
+    const api = await world.start('serve');
+    await world.start('work');
+    await world.addTenant();
+    const load = world.load({ batch: 10, lanes: 20, perSecond: 20 });
+    await load.begun;
+    await sleep(world.sized(5000, 1000)); // until its code is compiled
+    for (const attack of ATTACKS) {
+      await tryAttack(world, api, load, attack);
+      world.fault('injected');
+    }
+    await tryOutOfFiles(world, api);
+    const closed = await api.metric('parley_http_connections_closed_total');
+    const lines = api.output().split('connections have run out').length - 1;
+    world.must(
+      'what was closed or refused is counted and logged',
+      closed > 0 && lines > 0,
+      `${closed} in ${lines} lines`,
+    );
+    await load.stop();
+  },
+};
