@@ -8,7 +8,8 @@ const INDEXES = `select index_class.relname as name
   from pg_index join pg_class index_class on index_class.oid = indexrelid
     left join pg_attribute head on head.attrelid = indrelid and head.attnum = indkey[0]
   where head.attname is distinct from 'tenant_id' and indrelid in (
-    select attrelid from pg_attribute join pg_class on pg_class.oid = attrelid where attname = 'tenant_id' and relkind = 'r')`;
+    select attrelid from pg_attribute join pg_class on pg_class.oid = attrelid where attname = 'tenant_id' and relkind = 'r'
+      and relnamespace = 'public'::regnamespace)`;
 
 describe('the tables of tenants can be split by tenant', () => {
   test('every primary key and unique index begins with the tenant, but for two that find a row before its tenant is known', async () => {
