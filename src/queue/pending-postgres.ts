@@ -22,8 +22,9 @@ create table if not exists bullmq.parley_pending (
   part_of uuid,
   answers int not null,
   oldest timestamptz not null,
-  primary key (queue, job_id, tenant_id)
+  primary key (tenant_id, queue, job_id)
 );
+create index if not exists parley_pending_jobs on bullmq.parley_pending (queue, job_id);
 create index if not exists parley_pending_ages on bullmq.parley_pending (tenant_id, oldest);
 create table if not exists bullmq.parley_sums (
   name text not null,

@@ -16,27 +16,23 @@ interface Pending {
  * What the worker and the API have counted for a tenant since it exists, and which of `pending` are in those totals.
  *
  * Both come from one snapshot, so that a flush that is still in the queue though it was just stored counts once. An
- * answer by itself is in them too when its flush was recorded whole after all. `outdated` says that a flush was pending
- * as a whole and is being recorded in parts: only a newer look at the queue tells which of them are left.
+ * isolated answer is in them too when its flush was recorded whole after all; a flush that is recorded in parts is not,
+ * because its parts are pending in its place.
  */
 export async function findIngestionTotals(
   tenant: TenantStorage,
   pending: readonly Pending[],
-): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string>; outdated: boolean; firstCardAt: Date | null }> {
+): Promise<{ totals: IngestionTotals; recorded: ReadonlySet<string>; firstCardAt: Date | null }> {
   const rows = await tenant.query<
-    Record<keyof IngestionTotals, string> & { recorded: string[]; outdated: boolean; first_card_at: Date | null }
+    Record<keyof IngestionTotals, string> & { recorded: string[]; first_card_at: Date | null }
   >(
     `select stored, repeated, quarantined, rejected,
        (select first_card_at from tenants where id = tenant_id) as first_card_at,
        array(
          select flush::text from unnest($2::uuid[], $3::uuid[]) as pending(flush, part_of)
-         where exists (select from recorded_flushes where id = flush)
+         where exists (select from recorded_flushes where id = flush and not in_parts)
            or exists (select from recorded_flushes where id = part_of and not in_parts)
-       ) as recorded,
-       exists (
-         select from unnest($2::uuid[], $3::uuid[]) as pending(flush, part_of) join recorded_flushes on id = flush
-         where part_of is null and in_parts
-       ) as outdated
+       ) as recorded
      from (select $1::uuid as tenant_id) as this left join ingestion_totals using (tenant_id)`,
     [tenant.tenantId, pending.map(({ flush }) => flush), pending.map(({ part_of }) => part_of ?? null)],
   );
@@ -47,8 +43,8 @@ export async function findIngestionTotals(
     quarantined: total('quarantined'),
     rejected: total('rejected'),
   };
-  const { recorded, outdated = false, first_card_at: firstCardAt = null } = rows[0] ?? {};
-  return { totals, recorded: new Set(recorded), outdated, firstCardAt };
+  const { recorded, first_card_at: firstCardAt = null } = rows[0] ?? {};
+  return { totals, recorded: new Set(recorded), firstCardAt };
 }
 
 /** Adds items that were refused at once; a batch of many tenants. */

@@ -4,7 +4,9 @@ import { describe, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
-import { type IsolatedAnswer, QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
+import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from '../../src/queue/jobs.ts';
+import { entryOfFlush, entryOfPart, type PendingEntry } from '../../src/queue/pending.ts';
+import { addCounted, type CountedJob } from '../../src/queue/pending-redis.ts';
 import { recordAnswers } from '../../src/storage/answers.ts';
 import { backends, createApi, createWorker, environmentOf, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
@@ -31,7 +33,7 @@ async function countFailed(api: TestApi): Promise<number> {
 }
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a move to the isolation that broke off half-way is finished, and counted right at every moment', async ({
+  test('a move to the isolation whose worker died is done again, and counted right at every moment', async ({
     expect,
   }) => {
     await using api = await createApi({ backend });
@@ -49,15 +51,30 @@ describe.each(backends())('with the queue in %s', backend => {
       return recordAnswers(storage, [{ flush, part_of, answers: payload.answers.slice(index, index + 1) }]);
     };
     const connection = await openQueues(api);
-    const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
-    const job = await connection.queue().add('answers.record', payload, options);
+    const { redis, queue } = connection;
+    /** As a producer and a worker add jobs. */
+    const add = async (to: QueueName, jobs: CountedJob[], replaced?: string) => {
+      if (redis) await addCounted(redis, queue(to), jobs, replaced);
+      else await queue(to).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
+    };
+    const asJob = <D extends CountedJob['data']>(name: string, data: D, entry: PendingEntry): CountedJob => ({
+      name,
+      data,
+      opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
+      entry,
+    });
+    await add(QUEUES.answers, [asJob('answers.record', payload, entryOfFlush(payload))]);
     expect(await read()).toMatchObject({ accepted: 6, queued: 6 });
-    await job.updateProgress(ISOLATED);
-    for (const part of parts.slice(0, 4))
-      await connection.queue(QUEUES.isolation).add('answers.isolated', part, { ...KEPT_UNTIL_DONE, jobId: part.flush });
+    await (await queue().getJob(payload.flush))?.updateProgress(ISOLATED);
+    const asParts = parts.map(part => asJob('answers.isolated', part, entryOfPart(part)));
+    await add(QUEUES.isolation, asParts, payload.flush);
+    expect(await read()).toMatchObject({ accepted: 6, queued: 6 });
     await store(0);
     expect(await read()).toMatchObject({ accepted: 6, stored: 1, queued: 5 });
-    await store(5); // as after a first move that succeeded, with the death only afterwards
+    await store(5);
+    await (await queue(QUEUES.isolation).getJob(parts[5]?.flush as string))?.remove();
+    expect(await read()).toMatchObject({ accepted: 6, stored: 2, queued: 4 });
+    await add(QUEUES.isolation, asParts, payload.flush); // the flush is moved again: its worker died before it ended
     expect(await read()).toMatchObject({ accepted: 6, stored: 2, queued: 4 });
     await connection.close();
 

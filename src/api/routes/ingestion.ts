@@ -21,12 +21,9 @@ const readIngestion = operation({
   response: Ingestion,
   problems: ['queue-unavailable', 'database-unavailable'],
   async handle({ caller }, { storage, queue, now }) {
-    const look = async () => {
-      const pending = await queue.pending(caller.tenantId); // before the totals: nothing is missed
-      return { pending, ...(await findIngestionTotals(storage.forTenant(caller.tenantId), pending.heads)) };
-    };
-    const first = await look();
-    const { pending, totals, recorded, firstCardAt } = first.outdated ? await look() : first;
+    const pending = await queue.pending(caller.tenantId); // before the totals: nothing is missed
+    const tenant = storage.forTenant(caller.tenantId);
+    const { totals, recorded, firstCardAt } = await findIngestionTotals(tenant, pending.heads);
     const { queued, oldest } = withoutRecorded(pending, recorded);
     return {
       oldest_queued_age_ms: oldest ? Math.max(0, now().getTime() - oldest.getTime()) : null,
