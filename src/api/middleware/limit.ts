@@ -20,8 +20,8 @@ const announce = (scope: string, limit: number, windowSeconds: number): Announce
 });
 const perMinute = (scope: string, limit: number) => announce(scope, limit, 60);
 
-/** What one address may use of a public key's daily cap once half of the cap is used: a tenth of it. */
-const shareOf = (cap: number): number => Math.max(2, Math.ceil(cap / 10));
+/** What one address may use of a public key's daily cap once half of the cap is used: a tenth of it, and no less than 3. */
+const shareOf = (cap: number): number => Math.max(3, Math.ceil(cap / 10));
 
 /** The limits of an installation, made once. */
 const limitsFrom = (config: Config) => ({
