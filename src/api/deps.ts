@@ -53,5 +53,5 @@ export interface ApiDeps {
   isStopping: () => boolean;
   readiness: Readiness;
   /** The OpenAPI document as JSON, half a megabyte, and its entity tag; both are made once. */
-  openApi: () => { json: string; etag: string };
+  openApi: () => { json: Buffer; etag: string };
 }

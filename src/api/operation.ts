@@ -43,7 +43,7 @@ export type Admission<Params> = Pick<
 export interface OperationReply {
   status?: number;
   headers?: Record<string, string | string[]>;
-  /** An object, or JSON that was made already. With 204 it is not sent, and tells the audit log what it was about. */
+  /** An object, or JSON that was made already, as text or bytes. With 204 it is not sent, and tells the audit log what it was about. */
   body?: unknown;
   /**
    * The part of the act that PostgreSQL does not hold, run after the commit and before the reply is sent. Its failure is

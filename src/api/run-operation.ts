@@ -188,10 +188,10 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
     ctx.body = ctx.status === 204 ? null : ''; // null would make a redirection a 204
     return;
   }
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   if (!ctx.response.get('Content-Type')) ctx.set('Content-Type', JSON_TYPE);
   if (operation.etag) {
-    const etag = ctx.response.get('ETag') || etagOf(text);
+    const etag = ctx.response.get('ETag') || etagOf(text.toString());
     ctx.set('ETag', etag);
     if (matchesNone(ctx.req.headers['if-none-match'], etag)) {
       ctx.status = 304;

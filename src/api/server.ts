@@ -168,7 +168,7 @@ export async function openApi({
     }),
     openApi: once(() => {
       const json = openApiDocument(OPERATIONS, config.BASE_URL);
-      return { json, etag: etagOf(json) };
+      return { json: Buffer.from(json), etag: etagOf(json) }; // bytes that all replies share
     }),
   };
   const app = createApp(deps);

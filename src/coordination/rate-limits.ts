@@ -141,6 +141,8 @@ export function openRateLimits(
     async close() {
       closed = true;
       clearTimeout(timer);
+      isReachable = false;
+      counters.decideLocally([]);
       await store.close();
     },
   };

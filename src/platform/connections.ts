@@ -65,9 +65,10 @@ const REPORT_EVERY_MS = 1000;
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
 /** What one unfinished request body may hold: the largest body that any operation takes. */
 const MOST_BODY_BYTES = 256 * 1024;
-/** While no file descriptor is left, a look closes this part of the connections; later each allows so many more. */
+/** While file descriptors run out, each sweep closes this part of the connections. */
 const SHED_PART = 1 / 16;
-const REGROW_BY = 16;
+/** How many more each sweep allows afterwards: fewer than are spare from one look at the descriptors to the next. */
+const REGROW_BY = 2;
 
 /** What an address is counted by: IPv4 as it is, IPv6 by its /64, which one customer of a provider gets whole. */
 export function addressShare(address: string): string {
@@ -223,7 +224,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     }
   };
 
-  /** Gives file descriptors back while none is left, and then slowly allows as many connections as before. */
+  /** Gives file descriptors back while they run out, and then slowly allows as many connections as before. */
   const boundFiles = () => {
     if (!files?.areExhausted()) {
       all.most = Math.min(options.most, all.most + REGROW_BY);

@@ -4,14 +4,16 @@ import { createThrottle, type Log } from './log.ts';
 
 /** Whether this process can open files and sockets. */
 export interface OpenFiles {
-  /** Whether the last look found no file descriptor left. */
+  /** Whether the last look found fewer than 16 file descriptors left. */
   areExhausted(): boolean;
-  /** What `/readyz` reports, a line each, until 10 s after the last look that found none. */
+  /** What `/readyz` reports, a line each, until 10 s after the last such look. */
   degraded(): string[];
   close(): void;
 }
 
 const LOOK_EVERY_MS = 1000;
+/** So many have to be free. Below that connections are given up, while probes still get a descriptor. */
+const SPARE = 16;
 /** Connections are given up within a second, so the state itself is too short for whoever asks every few seconds. */
 const REPORT_FOR_MS = 10_000;
 /** Descriptors kept free of client connections: stores, listeners, files, probes. Connections to PostgreSQL come on top. */
@@ -38,9 +40,9 @@ export function connectionsWithin(files: number | undefined, databasePool: numbe
 const OUT_OF_FILES = new Set(['EMFILE', 'ENFILE']);
 
 /**
- * Notices within a second that no file descriptor is left, and logs it at most once a second.
+ * Notices within a second that file descriptors run out, and logs it at most once a second.
  *
- * An accept that fails for it raises no error in Node: libuv closes the connection. So a file is opened each second.
+ * An accept that fails for it raises no error in Node: libuv closes the connection. So some files are opened each second.
  */
 export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now = () => performance.now()): OpenFiles {
   let exhausted = false;
@@ -50,18 +52,15 @@ export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now 
     exhausted = isNow;
     if (!isNow) return;
     reportUntil = now() + REPORT_FOR_MS;
-    const text = 'no file descriptor is left: connections fail until some are closed';
-    throttle('files', held => log.error({ limit: fileLimit(), held_back: held }, text));
+    const text = 'file descriptors have run out: idle connections are given up';
+    throttle('files', held => log.error({ limit: fileLimit(), left_less_than: SPARE, held_back: held }, text));
   };
   let timer: NodeJS.Timeout;
   let closed = false;
   const look = async () => {
-    try {
-      await (await openOne()).close();
-      enter(false);
-    } catch (error) {
-      enter(OUT_OF_FILES.has((error as NodeJS.ErrnoException).code ?? ''));
-    }
+    const opened = await Promise.allSettled(Array.from({ length: SPARE }, openOne));
+    enter(opened.some(one => one.status === 'rejected' && OUT_OF_FILES.has(one.reason.code)));
+    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
     if (closed) return;
     timer = setTimeout(look, LOOK_EVERY_MS);
     timer.unref();
@@ -70,7 +69,9 @@ export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now 
   return {
     areExhausted: () => exhausted,
     degraded: () =>
-      now() < reportUntil ? [`file descriptors: none was left of ${fileLimit() ?? 'those allowed'}`] : [],
+      now() < reportUntil
+        ? [`file descriptors: fewer than ${SPARE} were left of ${fileLimit() ?? 'those allowed'}`]
+        : [],
     close() {
       closed = true;
       clearTimeout(timer);

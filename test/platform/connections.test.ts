@@ -194,7 +194,7 @@ describe('without a file descriptor', () => {
     const openOne = async () => (isOut ? outOfFiles() : ({ close: async () => undefined } as never));
     const files = watchOpenFiles(log, openOne, () => at.ms);
     await waitFor(() => files.areExhausted());
-    expect(files.degraded()[0]).toMatch(/^file descriptors: none was left of \d+/);
+    expect(files.degraded()[0]).toMatch(/^file descriptors: fewer than 16 were left of \d+/);
     isOut = false;
     await waitFor(() => !files.areExhausted());
     at.ms = 9999;
@@ -202,7 +202,7 @@ describe('without a file descriptor', () => {
     at.ms = 10_000;
     expect(files.degraded()).toEqual([]);
     files.close();
-    expect(lines).toEqual(['no file descriptor is left: connections fail until some are closed']);
+    expect(lines).toEqual(['file descriptors have run out: idle connections are given up']);
   });
 
   test('a server gives some of its idle connections up, and takes as many as before when it is over', async () => {

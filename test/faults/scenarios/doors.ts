@@ -107,40 +107,34 @@ const p99 = (asked: Asked[]): number =>
     asked.map(({ ms }) => ms),
     0.99,
   );
-const p50 = (asked: Asked[]): number => median(asked.map(({ ms }) => ms));
-
 /** One attack: rounds of the same length without it and with it, in turn. */
 async function tryAttack(world: World, api: Unit, load: Load, attack: Attack): Promise<void> {
   const port = Number(new URL(api.baseUrl).port);
-  const ratios: number[] = [];
-  const alone: Asked[] = [];
-  const own: Asked[] = [];
-  const main: Asked[] = [];
+  const rounds: { ratio: number; alone: Asked[]; own: Asked[]; main: Asked[] }[] = [];
   for (let round = 0; round < 3; round++) {
     const before = await measure(world, api, load);
     const attackers = await begin(world, port, attack);
-    const during = await measure(world, api, load);
-    ratios.push(during.taken / before.taken);
-    alone.push(...before.own);
-    own.push(...during.own);
-    main.push(...during.main);
-    world.progress(`${attack.name}: ${attackers.open()} open, intake ÷ alone ${ratios.at(-1)?.toFixed(2)}`);
+    const { taken, own, main } = await measure(world, api, load);
+    const ratio = Math.min(1, taken / before.taken); // the load makes up for what the opening of the connections delayed
+    rounds.push({ ratio, alone: before.own, own, main });
+    world.progress(`${attack.name}: ${attackers.open()} open, intake ÷ alone ${ratio.toFixed(2)}`);
     attackers.end();
     await waitFor(async () => (await api.metric('parley_http_connections', 'api')) < 500, 60_000, 200);
   }
-  const ask = (asked: Asked[]) => `p50 ${p50(asked)} ms, p99 ${p99(asked)} ms`;
-  const refused = [...own, ...main].filter(({ status }) => status !== 200).length;
-  const limitMs = Math.max(100, 2 * p99(alone)); // a machine that is busy with other things delays both
-  world.must(`${attack.name}: intake of others ≥ 0.9 of alone`, median(ratios) >= 0.9, median(ratios).toFixed(2));
+  const ratio = median(rounds.map(round => round.ratio));
+  const late = (door: 'alone' | 'own' | 'main') => median(rounds.map(round => p99(round[door])));
+  const asked = rounds.flatMap(({ own, main }) => [...own, ...main]);
+  const refused = asked.filter(({ status }) => status !== 200).length;
+  world.must(`${attack.name}: intake of others ≥ 0.9 of alone`, ratio >= 0.9, ratio.toFixed(2));
   world.must(
-    `${attack.name}: /livez on its own door within 100 ms, or twice as long as alone (p99)`,
-    p99(own) <= limitMs,
-    `${ask(own)}; alone ${ask(alone)}`,
+    `${attack.name}: /livez on its own door within 100 ms (p99)`,
+    late('own') <= 100,
+    `${late('own')} ms, alone ${late('alone')} ms`,
   );
   world.must(
     `${attack.name}: both doors answer every new connection`,
     refused === 0,
-    `${refused} of ${own.length + main.length} not answered; the main one ${ask(main)}`,
+    `${refused} of ${asked.length} not answered; p99 of the main one ${late('main')} ms`,
   );
 }
 
@@ -166,10 +160,12 @@ async function tryOutOfFiles(world: World, api: Unit): Promise<void> {
   await waitFor(isDegraded, 30_000, 100);
   const soon = Date.now() - since;
   world.must('out of file descriptors: /readyz on its own door says so within 5 s', soon < 5000, `${soon} ms`);
-  world.must('out of file descriptors: it is logged', api.output().includes('no file descriptor is left'));
-  const answers = await Promise.all(Array.from({ length: 10 }, () => askAnew(`${api.metricsUrl}/livez`)));
-  const answered = answers.filter(({ status }) => status === 200).length;
-  world.must('out of file descriptors: /livez is answered on its own door', answered === 10, `${answered} of 10`);
+  world.must('out of file descriptors: it is logged', api.output().includes('file descriptors have run out'));
+  await sleep(1500); // a look and a sweep
+  const asked: Asked[] = [];
+  while (asked.length < 50) asked.push(await askAnew(`${api.metricsUrl}/livez`));
+  const answered = asked.filter(({ status }) => status === 200).length;
+  world.must('out of file descriptors: /livez is answered on its own door', answered === 50, `${answered} of 50`);
   setLimit(limits);
   idle.end();
   await waitFor(async () => !(await isDegraded()), 30_000, 100);
