@@ -65,7 +65,7 @@ const startValkey = (folder: string) =>
       ...'valkey-server --port 0 --tls-port 6379 --tls-auth-clients no --tls-ca-cert-file /tls/ca.crt'.split(' '),
       ...'--tls-cert-file /tls/server.crt --tls-key-file /tls/server.key --requirepass'.split(' '),
       AWKWARD,
-      ...'--appendonly yes --appendfsync always --maxmemory-policy noeviction'.split(' '),
+      ...'--appendonly yes --appendfsync always --maxmemory 1gb --maxmemory-policy noeviction'.split(' '),
     ])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
