@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { networkOf } from './addresses.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -69,19 +70,6 @@ const MOST_BODY_BYTES = 256 * 1024;
 const SHED_PART = 1 / 16;
 /** How many more each sweep allows afterwards: fewer than are spare from one look at the descriptors to the next. */
 const REGROW_BY = 2;
-
-/** What an address is counted by: IPv4 as it is, IPv6 by its /64, which one customer of a provider gets whole. */
-export function addressShare(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped) return mapped;
-  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  const groups = [...left, ...zeros, ...right].slice(0, 4);
-  return groups.map(group => Number.parseInt(group, 16).toString(16)).join(':');
-}
 
 /** Whether a connection has no request, or waits for its client; undefined while the server has to act. */
 function closableAs({ requests, request, response }: Connection): Closed | undefined {
@@ -170,7 +158,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
 
   const groupsOf = (socket: Socket): Group[] => {
     if (!perAddress) return [all];
-    const key = addressShare(socket.remoteAddress ?? '');
+    const key = networkOf(socket.remoteAddress ?? '');
     const group = byAddress.get(key) ?? createGroup(Math.ceil(options.most / 2), 'address-share', key);
     return [group, all];
   };

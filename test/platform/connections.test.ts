@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { addressShare, boundConnections, type ConnectionOptions } from '../../src/platform/connections.ts';
+import { boundConnections, type ConnectionOptions } from '../../src/platform/connections.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { connectionsWithin, type OpenFiles, watchOpenFiles } from '../../src/platform/open-files.ts';
 import { waitFor } from '../support/wait.ts';
@@ -228,16 +228,4 @@ describe('without a file descriptor', () => {
   ])('$files files leave room for $connections connections', ({ files, connections }) => {
     expect(connectionsWithin(files, 10)).toBe(connections);
   });
-});
-
-test.each([
-  ['192.0.2.7', '192.0.2.7'],
-  ['::ffff:192.0.2.7', '192.0.2.7'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-  ['2001:0db8:1:2::9', '2001:db8:1:2'],
-  ['2001:db8::1', '2001:db8:0:0'],
-  ['::1', '0:0:0:0'],
-  ['fe80::1%eth0', 'fe80:0:0:0'],
-])('the address %s counts as %s', (address, share) => {
-  expect(addressShare(address)).toBe(share);
 });

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { RateLimit, RateVerdict } from '../../coordination/rate-limits.ts';
-import { networkOf } from '../../domain/addresses.ts';
 import { Problem } from '../../domain/problem.ts';
+import { networkOf } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Caller, UserCaller } from '../authentication/caller.ts';
 import { clientIp } from '../client-ip.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { networkOf } from '../../src/domain/addresses.ts';
+import { networkOf } from '../../src/platform/addresses.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
