@@ -21,8 +21,7 @@ create table if not exists bullmq.parley_pending (
   tenant_id uuid not null,
   part_of uuid,
   answers int not null,
-  oldest timestamptz not null,
-  primary key (tenant_id, queue, job_id)
+  oldest timestamptz not null
 );
 create index if not exists parley_pending_jobs on bullmq.parley_pending (queue, job_id);
 create index if not exists parley_pending_ages on bullmq.parley_pending (tenant_id, oldest);
@@ -59,7 +58,7 @@ begin
   ), added as (
     insert into bullmq.parley_pending
     select job_queue, job, tenant_id::uuid, whole, count(*), min(received_at) from answer group by tenant_id
-    on conflict do nothing returning tenant_id, answers
+    returning tenant_id, answers
   ), moved as (
     update bullmq.parley_pending set answers = parley_pending.answers - added.answers from added
     where parley_pending.queue = 'answers' and parley_pending.job_id = whole::text
@@ -69,6 +68,14 @@ begin
   select array_agg(tenant_id::text), array_agg(answers) into names, amounts from change;
   perform bullmq.parley_add(names, amounts);
 end $$;
+
+-- Along the index whatever the statistics say: after a burst they do not know yet that the table has grown.
+create or replace function bullmq.parley_heads(of_tenant uuid, at_most int)
+returns table (flush text, part_of uuid, count int, oldest timestamptz)
+language sql stable set enable_bitmapscan = off set enable_seqscan = off set enable_sort = off as $$
+  select job_id, part_of, answers, oldest from bullmq.parley_pending
+  where tenant_id = of_tenant and answers > 0 order by oldest limit at_most
+$$;
 
 create or replace function bullmq.parley_job_added() returns trigger language plpgsql as $$
 begin
@@ -108,7 +115,9 @@ insert into bullmq.parley_sums select 'jobs:' || queue, 0, count(*) from bullmq.
 /** Counts some of the jobs that were there before. One that ends meanwhile waits for the lock and takes its count along. */
 const COUNT_MORE = `
 with batch as materialized (
-  select id, data from bullmq.job where queue = $1 and id > $2 order by id limit ${COUNTED_AT_ONCE} for key share
+  select id, data from bullmq.job where queue = $1 and id > $2
+    and not exists (select from bullmq.parley_pending where parley_pending.queue = $1 and job_id = id)
+  order by id limit ${COUNTED_AT_ONCE} for key share
 )
 select id, bullmq.parley_count($1, id, data) from batch order by id`;
 
@@ -153,10 +162,7 @@ export async function readPendingInPostgres(pool: Pool, tenantId: string): Promi
   const { rows } = await pool.query<{ total: string } & (Head | Record<keyof Head, null>)>(
     `select total, flush, part_of, count, oldest
      from (select coalesce(sum(value), 0) as total from parley_sums where name = $1::text) as sums
-     left join (
-       select job_id as flush, part_of, answers as count, oldest from parley_pending
-       where tenant_id = $1::uuid and answers > 0 order by oldest limit ${HEADS}
-     ) as heads on true
+     left join parley_heads($1::uuid, ${HEADS}) on true
      order by oldest`,
     [tenantId],
   );
