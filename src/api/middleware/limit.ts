@@ -76,7 +76,7 @@ export function enforce(
 
 /** Counts a request of a known caller under all of its limits; throws 429 beyond one. A promise only near a limit. */
 export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefined | Promise<void> =>
-  charge(ctx, limitsOfCaller(ctx, caller, deps.config), { cost: 1, counted: 0 }, deps);
+  charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: 1, counted: 0 }, deps);
 
 /**
  * Counts the items of a user's batch, of which `limitCaller` has counted one; throws 429 for a batch that does not fit.
@@ -85,7 +85,7 @@ export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefi
  */
 export function limitItems(ctx: Context, caller: Caller, items: number, deps: ApiDeps): undefined | Promise<void> {
   if (items <= 1 || !('identity' in caller)) return undefined;
-  return charge(ctx, limitsOfCaller(ctx, caller, deps.config), { cost: items - 1, counted: 1 }, deps);
+  return charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: items - 1, counted: 1 }, deps);
 }
 
 interface Units {
@@ -94,37 +94,34 @@ interface Units {
   counted: number;
 }
 
+/** A limit, what is counted under it, and the limit that follows once this one has let the request through. */
 interface CallerLimit {
   limit: AnnouncedLimit;
   key: string;
-  /** Whether the limit applies, by the verdict under the limit before it; it does unless this is given. */
-  appliesAfter?(previous: Verdict): boolean;
+  next?(verdict: Verdict): CallerLimit | undefined;
 }
 
 /** Counts units under each limit in turn; a request that one refuses costs nothing under the next. */
-function charge(
-  ctx: Context,
-  [{ limit, key }, ...others]: [CallerLimit, ...CallerLimit[]],
-  units: Units,
-  deps: ApiDeps,
-  isFirst = true,
-): undefined | Promise<void> {
-  const proceed = (verdict: Verdict): undefined | Promise<void> => {
-    if (isFirst) tell(ctx, verdict);
-    enforce(ctx, verdict, deps, units.cost + units.counted);
-    const [next, ...rest] = others.filter(({ appliesAfter }) => appliesAfter?.(verdict) ?? true);
-    return next && charge(ctx, [next, ...rest], units, deps, false);
+function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): undefined | Promise<void> {
+  const take = ({ limit, key, next }: CallerLimit): undefined | Promise<void> => {
+    const proceed = (verdict: Verdict): undefined | Promise<void> => {
+      if (limit === first.limit) tell(ctx, verdict);
+      enforce(ctx, verdict, deps, units.cost + units.counted);
+      const following = next?.(verdict);
+      return following && take(following);
+    };
+    const verdict = deps.limits.take(limit, key, units.cost, units.counted);
+    return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
   };
-  const verdict = deps.limits.take(limit, key, units.cost, units.counted);
-  return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
+  return take(first);
 }
 
-/** The limits of a caller and what each is counted under; the headers announce the first. */
-function limitsOfCaller(ctx: Context, caller: Caller, config: Config): [CallerLimit, ...CallerLimit[]] {
+/** The first limit of a caller, which the headers announce; others may follow it. */
+function limitOfCaller(ctx: Context, caller: Caller, config: Config): CallerLimit {
   const { apiKey, identity, session } = limitsOf(config);
-  if (caller.kind === 'api-key') return [{ limit: apiKey, key: caller.keyId }];
-  if ('sessionId' in caller) return [{ limit: session, key: caller.sessionId }];
-  return caller.verified ? [{ limit: identity, key: caller.user }] : limitsOfClaimed(ctx, caller, config);
+  if (caller.kind === 'api-key') return { limit: apiKey, key: caller.keyId };
+  if ('sessionId' in caller) return { limit: session, key: caller.sessionId };
+  return caller.verified ? { limit: identity, key: caller.user } : limitOfClaimed(ctx, caller, config);
 }
 
 /**
@@ -132,18 +129,18 @@ function limitsOfCaller(ctx: Context, caller: Caller, config: Config): [CallerLi
  *
  * Before that no address is counted, so that users behind one address are not limited while there is enough for all.
  */
-function limitsOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Config): [CallerLimit, ...CallerLimit[]] {
+function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Config): CallerLimit {
   const { publicIdentity, publicKey, publicKeyAddress } = limitsOf(config);
-  const address = networkOf(clientIp(ctx, config.TRUSTED_PROXY_HOPS));
-  return [
-    { limit: publicIdentity, key: user },
-    { limit: publicKey, key: keyId },
-    {
-      limit: publicKeyAddress,
-      key: `${keyId} ${address}`,
-      appliesAfter: ({ limit, remaining }) => limit !== publicKey || remaining < limit.limit / 2,
-    },
-  ];
+  const ofAddress = (): CallerLimit => ({
+    limit: publicKeyAddress,
+    key: `${keyId} ${networkOf(clientIp(ctx, config.TRUSTED_PROXY_HOPS))}`,
+  });
+  const ofKey: CallerLimit = {
+    limit: publicKey,
+    key: keyId,
+    next: ({ remaining }) => (remaining < publicKey.limit / 2 ? ofAddress() : undefined),
+  };
+  return { limit: publicIdentity, key: user, next: () => ofKey };
 }
 
 /**
