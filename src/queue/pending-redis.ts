@@ -6,8 +6,8 @@ import { HEADS, type Pending, type PendingEntry } from './pending.ts';
 /*
  * The registry of pending answers in Valkey or Redis: which flushes are queued, with how many answers of which tenants.
  *
- * The transaction that adds a job adds its entry; a worker removes it once the database holds the answers. A process of
- * the previous version does neither, and a store or a worker can fail in between: `pending-repair.ts` brings the registry
+ * Whoever adds a job adds its entry, and a worker removes it once the database holds the answers. A process of the previous
+ * version does neither, and a store, an API process or a worker can fail in between: `pending-repair.ts` brings the registry
  * in line with the queues.
  */
 
@@ -80,6 +80,10 @@ function commandsOf(redis: Redis): Commands<Promise<number>> {
 }
 
 const commandsIn = (transaction: ChainableCommander) => transaction as unknown as Commands<void>;
+
+/** Adds the entry of a job that is about to be added. */
+export const addEntry = (redis: Redis, queue: AnyQueue, id: string, entry: PendingEntry): Promise<unknown> =>
+  commandsOf(redis).parleyAddPending(...argumentsOf(queue, id, '0', entry));
 
 /** A job with its entry in the registry. */
 export interface CountedJob {

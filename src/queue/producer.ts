@@ -1,3 +1,4 @@
+import type { JobsOptions } from 'bullmq';
 import type { AcceptedAnswer } from '../domain/answers.ts';
 import { newNumberedUuid, numberUuid } from '../domain/ids.ts';
 import { Problem, retrySoon } from '../domain/problem.ts';
@@ -13,7 +14,7 @@ import { type Basis, type ProducerTarget, type QueueHealth, watchHealth } from '
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, type Pending } from './pending.ts';
-import { addCounted, type CountedJob } from './pending-redis.ts';
+import { addEntry } from './pending-redis.ts';
 import { watchPending } from './pending-repair.ts';
 import { confirmReplicas } from './replicas.ts';
 import { sending } from './traces.ts';
@@ -218,15 +219,20 @@ export function openProducer(
   };
 }
 
-/** Adds a flush, counted for its tenants in the same transaction. */
+/**
+ * Adds a flush, with its entry in the registry.
+ *
+ * In Valkey or Redis the entry is sent just before the job, on the same connection. A transaction would copy the job once
+ * more in this process, and `pending-repair.ts` mends what a failure leaves of only one of them.
+ */
 async function addFlush(
   { queue, redis }: QueueConnection,
   data: RecordAnswers,
-  opts: CountedJob['opts'],
+  opts: JobsOptions & { jobId: string },
 ): Promise<void> {
   const name = 'answers.record';
-  if (redis) await addCounted(redis, queue(), [{ name, data, opts, entry: entryOfFlush(data) }]);
-  else await queue().add(name, data, opts); // a trigger counts it
+  const entered = redis ? addEntry(redis, queue(), opts.jobId, entryOfFlush(data)) : undefined; // else a trigger enters it
+  await Promise.all([entered, queue().add(name, data, opts)]);
 }
 
 /** The numbers of a process's flushes: each that was taken ends written or void, so that a gap means a loss. */
