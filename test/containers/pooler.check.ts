@@ -31,10 +31,14 @@ const roleThatWasSet = (url: string): Promise<string | undefined> =>
     }),
   );
 
+/** A Valkey about which the doctor has no complaint. */
+const openLimitedValkey = (settings: Record<string, string> = {}) =>
+  openValkey({ settings: { maxmemory: '512mb', ...settings } });
+
 describe.each(['PostgreSQL', 'Valkey'])('behind PgBouncer, with the queue in %s', queue => {
   test('in session mode the migration, both roles and the whole journey of the demo work', async () => {
     await using postgres = await openPostgres();
-    await using valkey = queue === 'Valkey' ? await openValkey() : undefined;
+    await using valkey = queue === 'Valkey' ? await openLimitedValkey() : undefined;
     await using pooler = await openPooler('session', postgres.url);
     const environment = {
       DATABASE_URL: pooler.url,
@@ -65,7 +69,7 @@ describe.each(['PostgreSQL', 'Valkey'])('behind PgBouncer, with the queue in %s'
 
 test('behind PgBouncer in transaction mode no role becomes ready, each says why, and so does the doctor', async () => {
   await using postgres = await openPostgres();
-  await using valkey = await openValkey();
+  await using valkey = await openLimitedValkey();
   await using pooler = await openPooler('transaction', postgres.url);
   const direct = { DATABASE_URL: postgres.url, SECRET_KEY, REDIS_URL: valkey.url };
   const environment = { ...direct, DATABASE_URL: pooler.url };
@@ -90,7 +94,7 @@ test('behind PgBouncer in transaction mode no role becomes ready, each says why,
 
 test('a Valkey Cluster is refused as a queue, with the reason', async () => {
   await using postgres = await openPostgres();
-  await using valkey = await openValkey({ settings: { 'cluster-enabled': 'yes' } });
+  await using valkey = await openLimitedValkey({ 'cluster-enabled': 'yes' });
   await valkey.exec('valkey-cli', 'cluster', 'addslotsrange', '0', '16383');
   const environment = { DATABASE_URL: postgres.url, SECRET_KEY, REDIS_URL: valkey.url };
   expect(await runCommand(['migrate'], environment)).toMatchObject({ code: 0 });
