@@ -92,6 +92,25 @@ async function walk<Row extends { id: string }>({ page, between }: Walk<Row>, li
   throw new Error('the list has no end');
 }
 
+/**
+ * Expects each row at most once, all that match and were there from the start to the end, and none that never matched.
+ * Returns the rows of the scans before and after the walk by their ids.
+ */
+function expectMatches<Row extends { id: string }>(
+  ids: string[],
+  before: Row[],
+  after: Row[],
+  matches: (row: Row) => boolean,
+): Map<string, Row> {
+  expect(new Set(ids).size).toBe(ids.length);
+  const present = new Set(after.map(({ id }) => id));
+  const kept = before.filter(row => present.has(row.id) && matches(row)).map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining(kept));
+  const all = new Map([...before, ...after].map(row => [row.id, row]));
+  expect(ids.filter(id => !matches(all.get(id) as Row))).toEqual([]);
+  return all;
+}
+
 describe('answers', () => {
   const [one, two] = [v7(), v7()];
   const anAnswer: fc.Arbitrary<Partial<AcceptedAnswer> & { second: number }> = fc.record({
@@ -170,12 +189,7 @@ describe('answers', () => {
             },
             limit,
           );
-          expect(new Set(ids).size).toBe(ids.length);
-          const present = new Map((await scan(tenant)).map(row => [row.id, row]));
-          const kept = before.filter(row => present.has(row.id) && passes(row, filter)).map(({ id }) => id);
-          expect(ids).toEqual(expect.arrayContaining(kept));
-          const all = new Map([...before.map(row => [row.id, row] as const), ...present]);
-          expect(ids.filter(id => !passes(all.get(id) as AnswerRow, filter))).toEqual([]);
+          const all = expectMatches(ids, before, await scan(tenant), row => passes(row, filter));
           const column = updated ? 'updated_at' : 'received_at';
           const times = ids.map(id => (all.get(id) as AnswerRow)[column].getTime());
           expect(times).toEqual(times.toSorted((a, b) => (updated ? a - b : b - a)));
@@ -279,12 +293,7 @@ describe('conversations', () => {
             },
             limit,
           );
-          expect(new Set(ids).size).toBe(ids.length);
-          const present = new Map((await scan(tenant)).map(row => [row.id, row]));
-          const kept = before.filter(row => present.has(row.id) && passes(row, filter)).map(({ id }) => id);
-          expect(ids).toEqual(expect.arrayContaining(kept));
-          const all = new Map([...before.map(row => [row.id, row] as const), ...present]);
-          expect(ids.filter(id => !passes(all.get(id) as Scanned, filter))).toEqual([]);
+          expectMatches(ids, before, await scan(tenant), row => passes(row, filter));
         },
       ),
       { numRuns: 25 },
