@@ -13,7 +13,7 @@ import { countsOncePerCard } from '../domain/cards.ts';
 import { describeIssues } from '../domain/validation.ts';
 import type { Caches } from '../platform/caches.ts';
 import type { NamedVersion } from '../storage/questions.ts';
-import { type KeyCaller, type UserCaller, userName } from './authentication/caller.ts';
+import { type KeyCaller, type UserCaller, userName } from './caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, QuestionTerms, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';

@@ -2,7 +2,7 @@ import { type Action, MAX_FIELDS } from '../domain/audit-log.ts';
 import { toTypeId } from '../domain/ids.ts';
 import { findAccount } from '../storage/accounts.ts';
 import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
-import type { PersonCaller, TeamCaller } from './authentication/caller.ts';
+import type { PersonCaller, TeamCaller } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
 import { isReply } from './operation.ts';
 

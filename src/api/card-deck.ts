@@ -5,7 +5,7 @@ import { type Caches, textBytes } from '../platform/caches.ts';
 import { listCardRecords, recordDigest } from '../storage/cards.ts';
 import type { Storage } from '../storage/orm.ts';
 import { noteFirstCard } from '../storage/tenants.ts';
-import type { UserCaller } from './authentication/caller.ts';
+import type { UserCaller } from './caller.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 import { etagOf } from './etag.ts';

@@ -3,7 +3,7 @@ import { Problem, retrySoon } from '../domain/problem.ts';
 import { createFairShare, type FairShare } from '../platform/fair-share.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
-import type { Caller } from './authentication/caller.ts';
+import type { Caller } from './caller.ts';
 
 /** The longest statement of a list or of results, and of a search (`q`). */
 const LIST_TIMEOUT_MS = 5000;

@@ -3,7 +3,7 @@ import type { Action } from '../domain/audit-log.ts';
 import type { Page } from '../domain/pages.ts';
 import type { ProblemCode } from '../domain/problem.ts';
 import type { Right } from '../domain/roles.ts';
-import type { Caller, CallerOf, CredentialKind } from './authentication/caller.ts';
+import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
 import type { IssueLimit } from './middleware/limit.ts';
 

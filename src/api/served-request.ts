@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import { type Caller, viewOf } from './authentication/caller.ts';
-import { readCookie } from './authentication/cookies.ts';
+import { type Caller, viewOf } from './caller.ts';
 import { clientIp } from './client-ip.ts';
+import { readCookie } from './credentials/cookies.ts';
 import type { Cursors } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import { requireMatch } from './etag.ts';

@@ -7,11 +7,11 @@ const SHARES = {
   card_lists: 0.28,
   /** Questions, current versions and deleted ids by tenant (`api/catalog.ts`). */
   catalogs: 0.25,
-  /** Verified access tokens (`api/authentication/token-verifier.ts`). */
+  /** Verified access tokens (`api/credentials/token-verifier.ts`). */
   tokens: 0.15,
   /** Recent syncs of answers (`api/sync-memory.ts`). */
   syncs: 0.12,
-  /** API keys, and ids that are not a key's (`api/authentication/key-ring.ts`). */
+  /** API keys, and ids that are not a key's (`api/credentials/key-ring.ts`). */
   keys: 0.1,
   unknown_keys: 0.01,
   /** Card ids by user and question (`api/card-ids.ts`). */

@@ -1,11 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { userName } from '../../src/api/authentication/caller.ts';
-import { createKeyRing } from '../../src/api/authentication/key-ring.ts';
-import { createTokenVerifier } from '../../src/api/authentication/token-verifier.ts';
+import { userName } from '../../src/api/caller.ts';
 import { createCardDeck } from '../../src/api/card-deck.ts';
 import { createCardIds } from '../../src/api/card-ids.ts';
 import { createCatalog } from '../../src/api/catalog.ts';
+import { createKeyRing } from '../../src/api/credentials/key-ring.ts';
+import { createTokenVerifier } from '../../src/api/credentials/token-verifier.ts';
 import { createSyncMemory } from '../../src/api/sync-memory.ts';
 import { createVersionLookup } from '../../src/api/version-lookup.ts';
 import { openNotices } from '../../src/coordination/notices.ts';

@@ -8,7 +8,7 @@ import {
   skewedTenants,
   uuidOf,
 } from '../../bench/skewed.ts';
-import type { Caller } from '../../src/api/authentication/caller.ts';
+import type { Caller } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { toTypeId } from '../../src/domain/ids.ts';

@@ -11,7 +11,7 @@ import {
   releaseIdempotencyKey,
 } from '../../storage/idempotency-keys.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
-import type { TeamCaller } from '../authentication/caller.ts';
+import type { TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { OperationReply } from '../operation.ts';
 

@@ -3,7 +3,7 @@ import type { RateLimit, RateVerdict } from '../../coordination/rate-limits.ts';
 import { Problem } from '../../domain/problem.ts';
 import { networkOf } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config.ts';
-import type { Caller, UserCaller } from '../authentication/caller.ts';
+import type { Caller, UserCaller } from '../caller.ts';
 import { clientIp } from '../client-ip.ts';
 import type { ApiDeps } from '../deps.ts';
 

@@ -31,10 +31,10 @@ import {
 } from '../../storage/accounts.ts';
 import { insertFirstOwner } from '../../storage/members.ts';
 import { doWithLine } from '../audit-trail.ts';
-import type { PersonCaller } from '../authentication/caller.ts';
-import { DEVICE_COOKIE, rememberDevice } from '../authentication/known-devices.ts';
-import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../authentication/login.ts';
-import { beginSession } from '../authentication/sessions.ts';
+import type { PersonCaller } from '../caller.ts';
+import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
+import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../credentials/login.ts';
+import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { deviceOf, readAccount, replyLoggedIn } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';

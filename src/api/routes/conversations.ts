@@ -31,8 +31,8 @@ import {
   type Owner,
   updateConversation,
 } from '../../storage/conversations.ts';
-import { isTeam, type Participant } from '../authentication/caller.ts';
-import { authorOf } from '../author.ts';
+import { isTeam, type Participant } from '../caller.ts';
+import { authorOf } from '../credentials/author.ts';
 import { withUpdatedUntil } from '../incremental-reads.ts';
 import { operation, reply } from '../operation.ts';
 

@@ -32,9 +32,9 @@ import {
 import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { doWithLine } from '../audit-trail.ts';
-import { refuseWhilePasswordsWait, verifyLogin } from '../authentication/login.ts';
-import { beginSession } from '../authentication/sessions.ts';
-import { authorOf } from '../author.ts';
+import { authorOf } from '../credentials/author.ts';
+import { refuseWhilePasswordsWait, verifyLogin } from '../credentials/login.ts';
+import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { deviceOf, replyLoggedIn } from '../logged-in.ts';
 import { operation, reply } from '../operation.ts';

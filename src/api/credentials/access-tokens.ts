@@ -3,7 +3,7 @@ import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem, type ProblemCode } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
 import { CLOCK_LEEWAY_SECONDS, TOKEN_HEADER, TOKEN_LIFETIME_SECONDS, TOKEN_MAX_BYTES } from '../../domain/tokens.ts';
-import { type UserCaller, userName } from './caller.ts';
+import { type UserCaller, userName } from '../caller.ts';
 import type { KeySource, RingKey } from './key-ring.ts';
 
 type JsonObject = Record<string, unknown>;

@@ -2,7 +2,7 @@ import { keyIdOfBearer } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Scope } from '../../domain/scopes.ts';
 import { equalInConstantTime, sha256 } from '../../platform/secrets.ts';
-import type { KeyCaller } from './caller.ts';
+import type { KeyCaller } from '../caller.ts';
 import type { KeySource } from './key-ring.ts';
 
 const NOTHING = Buffer.alloc(32);

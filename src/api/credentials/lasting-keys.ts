@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '../domain/problem.ts';
-import type { Log } from '../platform/log.ts';
-import type { MacPurpose, Seals } from '../platform/secrets.ts';
-import { readLastingKeys, WrongSecretKeys } from '../storage/lasting-keys.ts';
-import type { Storage } from '../storage/orm.ts';
+import { Problem } from '../../domain/problem.ts';
+import type { Log } from '../../platform/log.ts';
+import type { MacPurpose, Seals } from '../../platform/secrets.ts';
+import { readLastingKeys, WrongSecretKeys } from '../../storage/lasting-keys.ts';
+import type { Storage } from '../../storage/orm.ts';
 
 /** The keys that codes are computed with, as a process holds them. */
 export interface LastingKeyRing {

@@ -1,6 +1,6 @@
 import { type Caches, textBytes } from '../../platform/caches.ts';
+import type { UserCaller } from '../caller.ts';
 import { type VerifiedToken, verifyAccessToken } from './access-tokens.ts';
-import type { UserCaller } from './caller.ts';
 import type { KeySource } from './key-ring.ts';
 
 /** Longer tokens are verified each time: one of them would take the place of many others. */

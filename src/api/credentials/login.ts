@@ -3,9 +3,9 @@ import { passwordsWaiting, verifyPassword } from '../../platform/passwords.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { matchTotp } from '../../platform/totp.ts';
 import { findLogin, type LoginRow, takeRecoveryCode, takeTotpStep } from '../../storage/accounts.ts';
+import type { CredentialKind } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { OperationRequest } from '../operation.ts';
-import type { CredentialKind } from './caller.ts';
 import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 
 /** From how many waiting passwords on further ones are turned away: about three seconds of work. */

@@ -4,8 +4,8 @@ import { Problem } from '../../domain/problem.ts';
 import { MAX_USER_AGENT, SEEN_EVERY_MS, sessionEnd } from '../../domain/sessions.ts';
 import { equalInConstantTime, type Keychain, randomSecret, sha256 } from '../../platform/secrets.ts';
 import { type FoundSession, type NewSession, touchSession } from '../../storage/sessions.ts';
+import type { PersonCaller, SessionCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { PersonCaller, SessionCaller } from './caller.ts';
 import { readCookie, setCookie } from './cookies.ts';
 
 /** Our cookie of a session, without its prefix. */

@@ -1,6 +1,6 @@
-import { toTypeId } from '../domain/ids.ts';
-import type { Author } from '../storage/conversations.ts';
-import type { Participant } from './authentication/caller.ts';
+import { toTypeId } from '../../domain/ids.ts';
+import type { Author } from '../../storage/conversations.ts';
+import type { Participant } from '../caller.ts';
 
 /** A caller as the author of what is written into conversations. */
 export function authorOf(caller: Participant): Author {

@@ -1,5 +1,5 @@
-import { createGroupCommit } from '../platform/group-commit.ts';
-import type { Spans } from '../platform/spans.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
+import type { Spans } from '../../platform/spans.ts';
 
 /** One statement is on its way while the next one fills: so many credentials cost two connections, however many they are. */
 const MAX_STATEMENTS = 2;

@@ -1,5 +1,5 @@
-import type { Role } from '../../domain/roles.ts';
-import type { Scope } from '../../domain/scopes.ts';
+import type { Role } from '../domain/roles.ts';
+import type { Scope } from '../domain/scopes.ts';
 
 /**
  * The ways to prove who one is (contract section 1).

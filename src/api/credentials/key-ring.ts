@@ -8,7 +8,7 @@ import type { Keychain } from '../../platform/secrets.ts';
 import type { Spans } from '../../platform/spans.ts';
 import { type ApiKeyRow, findApiKeys, touchApiKeys } from '../../storage/api-keys.ts';
 import type { Storage } from '../../storage/orm.ts';
-import { createLookUps } from '../look-ups.ts';
+import { createLookUps } from './look-ups.ts';
 
 /** For how long cached keys are accepted while revocations may go unnoticed; after that, requests that need a key are 503. */
 const MAX_DEAF_MS = 60_000;
