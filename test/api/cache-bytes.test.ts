@@ -1,13 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCardDeck } from '../../src/api/cache/card-deck.ts';
+import { createCardIds } from '../../src/api/cache/card-ids.ts';
+import { createCatalog } from '../../src/api/cache/catalog.ts';
+import { createSyncMemory } from '../../src/api/cache/sync-memory.ts';
+import { createVersionLookup } from '../../src/api/cache/version-lookup.ts';
 import { userName } from '../../src/api/caller.ts';
-import { createCardDeck } from '../../src/api/card-deck.ts';
-import { createCardIds } from '../../src/api/card-ids.ts';
-import { createCatalog } from '../../src/api/catalog.ts';
 import { createKeyRing } from '../../src/api/credentials/key-ring.ts';
 import { createTokenVerifier } from '../../src/api/credentials/token-verifier.ts';
-import { createSyncMemory } from '../../src/api/sync-memory.ts';
-import { createVersionLookup } from '../../src/api/version-lookup.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
 import { newUuid, parsedIds, parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { answerRules } from '../../src/domain/questions.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCardDeck } from '../../src/api/cache/card-deck.ts';
+import { createCardIds } from '../../src/api/cache/card-ids.ts';
+import { createCatalog, type TenantCatalog } from '../../src/api/cache/catalog.ts';
 import { userName } from '../../src/api/caller.ts';
-import { createCardDeck } from '../../src/api/card-deck.ts';
-import { createCardIds } from '../../src/api/card-ids.ts';
-import { createCatalog, type TenantCatalog } from '../../src/api/catalog.ts';
 import { createKeyRing, type RingKey } from '../../src/api/credentials/key-ring.ts';
 import { createTokenVerifier } from '../../src/api/credentials/token-verifier.ts';
 import { openNotices } from '../../src/coordination/notices.ts';

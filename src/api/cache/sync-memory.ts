@@ -1,5 +1,5 @@
-import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../domain/answers.ts';
-import type { Caches } from '../platform/caches.ts';
+import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../../domain/answers.ts';
+import type { Caches } from '../../platform/caches.ts';
 
 /** Heap bytes of a remembered sync beyond its identity: its id, its mark with four more ids, and its place in the map. */
 const SYNC_BYTES = 420;

@@ -1,19 +1,19 @@
-import type { Notices } from '../coordination/notices.ts';
-import { CLOSED_GRACE_DAYS } from '../domain/answers.ts';
-import { Problem } from '../domain/problem.ts';
-import { type AnswerRules, answerRules, earlierRules, type Frequency } from '../domain/questions.ts';
-import { DEFAULT_COOLDOWN_DAYS } from '../domain/tenants.ts';
-import { type Caches, textBytes } from '../platform/caches.ts';
-import { listDeletedAnswers } from '../storage/answers.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { Notices } from '../../coordination/notices.ts';
+import { CLOSED_GRACE_DAYS } from '../../domain/answers.ts';
+import { Problem } from '../../domain/problem.ts';
+import { type AnswerRules, answerRules, earlierRules, type Frequency } from '../../domain/questions.ts';
+import { DEFAULT_COOLDOWN_DAYS } from '../../domain/tenants.ts';
+import { type Caches, textBytes } from '../../platform/caches.ts';
+import { listDeletedAnswers } from '../../storage/answers.ts';
+import type { Storage } from '../../storage/orm.ts';
 import {
   loadPublishedQuestions,
   type NamedVersion,
   type PublishedQuestions,
   type QuestionTermsRow,
   type VersionRulesRow,
-} from '../storage/questions.ts';
-import { findTenant } from '../storage/tenants.ts';
+} from '../../storage/questions.ts';
+import { findTenant } from '../../storage/tenants.ts';
 import { cardTail } from './card-tail.ts';
 import { createVersionLookup, type PresentRules, versionKey } from './version-lookup.ts';
 

@@ -1,6 +1,6 @@
-import { MAIN_STEP } from '../domain/cards.ts';
-import { toTypeId } from '../domain/ids.ts';
-import type { LiveQuestionRow } from '../storage/questions.ts';
+import { MAIN_STEP } from '../../domain/cards.ts';
+import { toTypeId } from '../../domain/ids.ts';
+import type { LiveQuestionRow } from '../../storage/questions.ts';
 
 /** The language in which questions are written, until they have translations. */
 export const LOCALE = 'en';

@@ -1,13 +1,13 @@
-import { type AnswerRules, earlierRules } from '../domain/questions.ts';
-import type { Caches } from '../platform/caches.ts';
-import { createGroupCommit, type GroupCommit } from '../platform/group-commit.ts';
-import type { Storage } from '../storage/orm.ts';
+import { type AnswerRules, earlierRules } from '../../domain/questions.ts';
+import type { Caches } from '../../platform/caches.ts';
+import { createGroupCommit, type GroupCommit } from '../../platform/group-commit.ts';
+import type { Storage } from '../../storage/orm.ts';
 import {
   findPresentVersions,
   findVersionRules,
   type NamedVersion,
   type VersionRulesRow,
-} from '../storage/questions.ts';
+} from '../../storage/questions.ts';
 
 /** Looks up question versions that no catalog holds: by key, with one query at a time per tenant, through a cache. */
 export interface VersionLookup {

@@ -8,12 +8,12 @@ import {
   NewAnswer,
   type Receipt,
   type Rejection,
-} from '../domain/answers.ts';
-import { countsOncePerCard } from '../domain/cards.ts';
-import { describeIssues } from '../domain/validation.ts';
-import type { Caches } from '../platform/caches.ts';
-import type { NamedVersion } from '../storage/questions.ts';
-import { type KeyCaller, type UserCaller, userName } from './caller.ts';
+} from '../../domain/answers.ts';
+import { countsOncePerCard } from '../../domain/cards.ts';
+import { describeIssues } from '../../domain/validation.ts';
+import type { Caches } from '../../platform/caches.ts';
+import type { NamedVersion } from '../../storage/questions.ts';
+import { type KeyCaller, type UserCaller, userName } from '../caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, QuestionTerms, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';

@@ -1,14 +1,14 @@
-import type { Notices } from '../coordination/notices.ts';
-import { decideCards, nextChange } from '../domain/cards.ts';
-import { toTypeId } from '../domain/ids.ts';
-import { type Caches, textBytes } from '../platform/caches.ts';
-import { listCardRecords, recordDigest } from '../storage/cards.ts';
-import type { Storage } from '../storage/orm.ts';
-import { noteFirstCard } from '../storage/tenants.ts';
-import type { UserCaller } from './caller.ts';
+import type { Notices } from '../../coordination/notices.ts';
+import { decideCards, nextChange } from '../../domain/cards.ts';
+import { toTypeId } from '../../domain/ids.ts';
+import { type Caches, textBytes } from '../../platform/caches.ts';
+import { listCardRecords, recordDigest } from '../../storage/cards.ts';
+import type { Storage } from '../../storage/orm.ts';
+import { noteFirstCard } from '../../storage/tenants.ts';
+import type { UserCaller } from '../caller.ts';
+import { etagOf } from '../etag.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
-import { etagOf } from './etag.ts';
 
 /** The most cards that one fetch hands out. */
 export const MAX_CARDS = 20;

@@ -1,7 +1,7 @@
 import { stringify } from 'uuid';
-import { type Caches, textBytes } from '../platform/caches.ts';
-import type { Keychain } from '../platform/secrets.ts';
-import type { UserCaller } from './caller.ts';
+import { type Caches, textBytes } from '../../platform/caches.ts';
+import type { Keychain } from '../../platform/secrets.ts';
+import type { UserCaller } from '../caller.ts';
 
 /** Whose card of which question. */
 export type CardOwner = Pick<UserCaller, 'tenantId' | 'identity' | 'verified' | 'user'>;
