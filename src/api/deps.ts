@@ -16,10 +16,10 @@ import type { KeyRing } from './credentials/key-ring.ts';
 import type { OidcLogin } from './credentials/oidc.ts';
 import type { TokenVerifier } from './credentials/token-verifier.ts';
 import type { HeavyReads } from './heavy-reads.ts';
-import type { IncrementalReads } from './incremental-reads.ts';
 import type { Overload } from './middleware/overload.ts';
-import type { Readiness } from './readiness.ts';
-import type { RejectionTally } from './rejection-tally.ts';
+import type { IncrementalReads } from './watch/incremental-reads.ts';
+import type { Readiness } from './watch/readiness.ts';
+import type { RejectionTally } from './watch/rejection-tally.ts';
 
 /** Everything that handlers work with; made once a process, in `server.ts`. */
 export interface ApiDeps {

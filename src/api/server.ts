@@ -28,19 +28,19 @@ import { createLastingKeys } from './credentials/lasting-keys.ts';
 import { createLookUps } from './credentials/look-ups.ts';
 import { createOidcLogin } from './credentials/oidc.ts';
 import { createTokenVerifier } from './credentials/token-verifier.ts';
-import { watchDatabaseDurability } from './database-durability.ts';
 import type { ApiDeps } from './deps.ts';
 import { etagOf } from './etag.ts';
 import { createHeavyReads } from './heavy-reads.ts';
-import { createIncrementalReads } from './incremental-reads.ts';
-import { watchIngestion } from './ingestion-watch.ts';
 import { createOverload } from './middleware/overload.ts';
 import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
-import { watchReadiness } from './readiness.ts';
-import { createRejectionTally } from './rejection-tally.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { refuseUnreadable } from './unreadable.ts';
+import { watchDatabaseDurability } from './watch/database-durability.ts';
+import { createIncrementalReads } from './watch/incremental-reads.ts';
+import { watchIngestion } from './watch/ingestion-watch.ts';
+import { watchReadiness } from './watch/readiness.ts';
+import { createRejectionTally } from './watch/rejection-tally.ts';
 
 /** How long a client may take for headers, and for a whole request (slow senders hold no socket for long). */
 const HEADERS_WITHIN_MS = 15_000;

@@ -6,8 +6,8 @@ import { notFound } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
 import { isTeam } from '../caller.ts';
-import { withUpdatedUntil } from '../incremental-reads.ts';
 import { operation } from '../operation.ts';
+import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 
 const AnswerPath = z.object({ id: z.uuid().toLowerCase() });
 

@@ -33,8 +33,8 @@ import {
 } from '../../storage/conversations.ts';
 import { isTeam, type Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
-import { withUpdatedUntil } from '../incremental-reads.ts';
 import { operation, reply } from '../operation.ts';
+import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 
 const ConversationPath = z.object({ id: typeId('conversation') });
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });

@@ -1,7 +1,7 @@
-import { createThrottle, type Log } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import { findOldestWriter, oldestOpenWrite } from '../storage/housekeeping.ts';
-import type { Storage } from '../storage/orm.ts';
+import { createThrottle, type Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { findOldestWriter, oldestOpenWrite } from '../../storage/housekeeping.ts';
+import type { Storage } from '../../storage/orm.ts';
 
 /** From this age on, an open transaction is reported to the operator: Parley's own end after 10 s. */
 const REPORTED_FROM_S = 60;

@@ -1,9 +1,9 @@
-import type { Log } from '../platform/log.ts';
-import type { Health } from '../platform/metrics-server.ts';
-import type { OpenFiles } from '../platform/open-files.ts';
-import type { Producer } from '../queue/producer.ts';
-import { awaitSchema } from '../storage/migrate.ts';
-import type { LastingKeyRing } from './credentials/lasting-keys.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Health } from '../../platform/metrics-server.ts';
+import type { OpenFiles } from '../../platform/open-files.ts';
+import type { Producer } from '../../queue/producer.ts';
+import { awaitSchema } from '../../storage/migrate.ts';
+import type { LastingKeyRing } from '../credentials/lasting-keys.ts';
 import type { DatabaseDurability } from './database-durability.ts';
 import type { IngestionWatch } from './ingestion-watch.ts';
 

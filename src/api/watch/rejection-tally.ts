@@ -1,6 +1,6 @@
-import type { Log } from '../platform/log.ts';
-import { countRejected } from '../storage/ingestion.ts';
-import type { Storage } from '../storage/orm.ts';
+import type { Log } from '../../platform/log.ts';
+import { countRejected } from '../../storage/ingestion.ts';
+import type { Storage } from '../../storage/orm.ts';
 
 /** Counts items that were refused at once, by tenant, and adds them to the totals in batches. */
 export interface RejectionTally {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newUuid } from '../domain/ids.ts';
-import { CANARY_TENANT_ID } from '../domain/ingestion.ts';
-import type { Log } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import type { Producer } from '../queue/producer.ts';
-import { hasAnswer, removeCanaries } from '../storage/answers.ts';
-import { auditFlushes, claimFlushes, countLosses } from '../storage/conservation.ts';
-import type { Storage } from '../storage/orm.ts';
+import { newUuid } from '../../domain/ids.ts';
+import { CANARY_TENANT_ID } from '../../domain/ingestion.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import type { Producer } from '../../queue/producer.ts';
+import { hasAnswer, removeCanaries } from '../../storage/answers.ts';
+import { auditFlushes, claimFlushes, countLosses } from '../../storage/conservation.ts';
+import type { Storage } from '../../storage/orm.ts';
 
 /** Checks from the inside that what is accepted arrives. */
 export interface IngestionWatch {

@@ -1,4 +1,4 @@
-import type { Storage } from '../storage/orm.ts';
+import type { Storage } from '../../storage/orm.ts';
 
 /** What is known of the database's durability, whichever store carries the queue: every answer ends in it. */
 export interface DatabaseDurability {
