@@ -5,9 +5,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
 import { createCursors } from './cursors.ts';
-import { addDashboard } from './dashboard.ts';
 import type { ApiDeps } from './deps.ts';
-import { addDocuments } from './documents.ts';
 import { holdHeaders } from './header-list.ts';
 import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
 import { measure } from './middleware/measure.ts';
@@ -18,6 +16,8 @@ import { requireWellFormed } from './middleware/well-formed.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { runOperation } from './run-operation.ts';
 import { securityHeadersOf } from './security-headers.ts';
+import { addDashboard } from './site/dashboard.ts';
+import { addDocuments } from './site/documents.ts';
 
 /**
  * The application: what every request passes, in order. Authentication to reply is one operation's business.

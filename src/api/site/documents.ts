@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { PROBLEMS, Problem, type ProblemCode } from '../domain/problem.ts';
-import { STATUS_OF } from './middleware/problem.ts';
+import { PROBLEMS, Problem, type ProblemCode } from '../../domain/problem.ts';
+import { STATUS_OF } from '../middleware/problem.ts';
 
 /** The viewer's own files, served from here: no page of Parley asks another host for anything. */
 const VIEWER_FILES: Record<string, string> = {
