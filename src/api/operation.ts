@@ -5,7 +5,7 @@ import type { ProblemCode } from '../domain/problem.ts';
 import type { Right } from '../domain/roles.ts';
 import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
-import type { IssueLimit } from './middleware/limit.ts';
+import type { IssueLimit } from './pipeline/limit.ts';
 
 /** What a handler knows of a request: who asks, and everything that was sent, checked and parsed. */
 export interface OperationRequest<Credential extends CredentialKind, Params, Query, Body> {

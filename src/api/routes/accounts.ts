@@ -30,14 +30,14 @@ import {
   updateAccount,
 } from '../../storage/accounts.ts';
 import { insertFirstOwner } from '../../storage/members.ts';
-import { doWithLine } from '../audit-trail.ts';
 import type { PersonCaller } from '../caller.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { deviceOf, readAccount, replyLoggedIn } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
+import { doWithLine } from '../pipeline/audit-trail.ts';
+import { deviceOf, readAccount, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Account' } as const;
 

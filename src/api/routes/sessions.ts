@@ -7,7 +7,6 @@ import { sha256 } from '../../platform/secrets.ts';
 import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../storage/members.ts';
 import { deleteSession, deleteSessions, listSessions, startSession } from '../../storage/sessions.ts';
-import { doWithLine } from '../audit-trail.ts';
 import { clearCookie, setCookie } from '../credentials/cookies.ts';
 import { verifyLogin } from '../credentials/login.ts';
 import {
@@ -22,8 +21,9 @@ import {
 } from '../credentials/oidc.ts';
 import { beginSession, isSameOrigin, SESSION_COOKIE } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { deviceOf, replyLoggedIn } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
+import { doWithLine } from '../pipeline/audit-trail.ts';
+import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Sessions' } as const;
 

@@ -15,8 +15,8 @@ import { verifyBasicKey } from '../credentials/basic.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { csrfTokenOf } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { readAccount } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
+import { readAccount } from '../pipeline/logged-in.ts';
 
 /** The tenant stays text: an unknown one must look like every other failure of the credentials. */
 const IssuePath = z.object({ tenant_id: z.string() });

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
-import { type Caller, viewOf } from './caller.ts';
-import { clientIp } from './client-ip.ts';
-import { readCookie } from './credentials/cookies.ts';
-import type { Cursors } from './cursors.ts';
-import type { ApiDeps } from './deps.ts';
-import { requireMatch } from './etag.ts';
-import { limitIssue } from './middleware/limit.ts';
-import { type Operation, type OperationReply, type OperationRequest, reply } from './operation.ts';
+import { type Caller, viewOf } from '../caller.ts';
+import { clientIp } from '../client-ip.ts';
+import { readCookie } from '../credentials/cookies.ts';
+import type { Cursors } from '../cursors.ts';
+import type { ApiDeps } from '../deps.ts';
+import { requireMatch } from '../etag.ts';
+import { type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
+import { limitIssue } from './limit.ts';
 
 type AnyRequest = OperationRequest<never, never, never, never>;
 

@@ -1,9 +1,9 @@
-import { toTypeId } from '../domain/ids.ts';
-import { notFound } from '../domain/problem.ts';
-import { type AccountRow, findAccount, type MembershipRow } from '../storage/accounts.ts';
-import type { Storage } from '../storage/orm.ts';
-import type { Beginning, Device } from './credentials/sessions.ts';
-import { type Admission, type OperationReply, reply } from './operation.ts';
+import { toTypeId } from '../../domain/ids.ts';
+import { notFound } from '../../domain/problem.ts';
+import { type AccountRow, findAccount, type MembershipRow } from '../../storage/accounts.ts';
+import type { Storage } from '../../storage/orm.ts';
+import type { Beginning, Device } from '../credentials/sessions.ts';
+import { type Admission, type OperationReply, reply } from '../operation.ts';
 
 const presentAccount = (account: AccountRow, memberships: MembershipRow[]) => ({
   account_id: toTypeId('account', account.id),

@@ -1,21 +1,21 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
-import { notFound, Problem, type ProblemError } from '../domain/problem.ts';
-import { describeIssues } from '../domain/validation.ts';
+import { notFound, Problem, type ProblemError } from '../../domain/problem.ts';
+import { describeIssues } from '../../domain/validation.ts';
+import { type Caller, isTeam, type TeamCaller } from '../caller.ts';
+import { authenticate, authorizationOf, authorize } from '../credentials/authenticate.ts';
+import { requireSameOrigin } from '../credentials/sessions.ts';
+import type { Cursors } from '../cursors.ts';
+import type { ApiDeps } from '../deps.ts';
+import { etagOf, matchesNone } from '../etag.ts';
+import { isHeavy } from '../heavy-reads.ts';
+import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from '../middleware/body.ts';
+import { allowAnyOrigin, isCrossOrigin } from '../middleware/cors.ts';
+import { once } from '../once.ts';
+import { isReply, type Operation } from '../operation.ts';
 import { leaveLine } from './audit-trail.ts';
-import { type Caller, isTeam, type TeamCaller } from './caller.ts';
-import { authenticate, authorizationOf, authorize } from './credentials/authenticate.ts';
-import { requireSameOrigin } from './credentials/sessions.ts';
-import type { Cursors } from './cursors.ts';
-import type { ApiDeps } from './deps.ts';
-import { etagOf, matchesNone } from './etag.ts';
-import { isHeavy } from './heavy-reads.ts';
-import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from './middleware/body.ts';
-import { allowAnyOrigin, isCrossOrigin } from './middleware/cors.ts';
-import { type KeyedAct, readIdempotencyKey, runOnce } from './middleware/idempotency.ts';
-import { limitCaller, limitItems } from './middleware/limit.ts';
-import { once } from './once.ts';
-import { isReply, type Operation } from './operation.ts';
+import { type KeyedAct, readIdempotencyKey, runOnce } from './idempotency.ts';
+import { limitCaller, limitItems } from './limit.ts';
 import { ServedRequest } from './served-request.ts';
 
 /** For what has an `ETag`: kept by its reader alone, and asked for again each time. */

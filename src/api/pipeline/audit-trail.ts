@@ -1,10 +1,10 @@
-import { type Action, MAX_FIELDS } from '../domain/audit-log.ts';
-import { toTypeId } from '../domain/ids.ts';
-import { findAccount } from '../storage/accounts.ts';
-import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
-import type { PersonCaller, TeamCaller } from './caller.ts';
-import type { ApiDeps } from './deps.ts';
-import { isReply } from './operation.ts';
+import { type Action, MAX_FIELDS } from '../../domain/audit-log.ts';
+import { toTypeId } from '../../domain/ids.ts';
+import { findAccount } from '../../storage/accounts.ts';
+import { type Act, insertAuditEntry } from '../../storage/audit-log.ts';
+import type { PersonCaller, TeamCaller } from '../caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import { isReply } from '../operation.ts';
 
 /** With the storage of the transaction in which the act was done: the line is there exactly when the act is. */
 type TrailDeps = Pick<ApiDeps, 'storage' | 'now'>;
