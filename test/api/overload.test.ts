@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOverload } from '../../src/api/middleware/overload.ts';
+import { createOverload } from '../../src/api/http/overload.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { createApi, type TestApi, type TestReply } from '../support/api.ts';
 import { anAnswer, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRequestBatches, MAX_WAIT_MS, NEVER_REFUSED } from '../../src/api/middleware/request-batches.ts';
+import { createRequestBatches, MAX_WAIT_MS, NEVER_REFUSED } from '../../src/api/http/request-batches.ts';
 
 /** Batches with a test clock, and requests that are named by their order. */
 function aQueue() {

@@ -6,7 +6,7 @@ import { listCardRecords, recordDigest } from '../../storage/cards.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { noteFirstCard } from '../../storage/tenants.ts';
 import type { UserCaller } from '../caller.ts';
-import { etagOf } from '../etag.ts';
+import { etagOf } from '../http/etag.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 

@@ -4,7 +4,7 @@ import { Problem } from '../../domain/problem.ts';
 import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
 import type { Caller, CredentialKind, KeyCaller, UserCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
-import { countHeader } from '../middleware/well-formed.ts';
+import { countHeader } from '../http/well-formed.ts';
 import type { Operation } from '../operation.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
 import type { KeySource } from './key-ring.ts';

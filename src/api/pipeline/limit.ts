@@ -4,8 +4,8 @@ import { Problem } from '../../domain/problem.ts';
 import { networkOf } from '../../platform/addresses.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Caller, UserCaller } from '../caller.ts';
-import { clientIp } from '../client-ip.ts';
 import type { ApiDeps } from '../deps.ts';
+import { clientIp } from '../http/client-ip.ts';
 
 /** A limit with the header that announces it. */
 interface AnnouncedLimit extends RateLimit {

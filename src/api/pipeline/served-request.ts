@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import { type Caller, viewOf } from '../caller.ts';
-import { clientIp } from '../client-ip.ts';
 import { readCookie } from '../credentials/cookies.ts';
-import type { Cursors } from '../cursors.ts';
 import type { ApiDeps } from '../deps.ts';
-import { requireMatch } from '../etag.ts';
+import { clientIp } from '../http/client-ip.ts';
+import type { Cursors } from '../http/cursors.ts';
+import { requireMatch } from '../http/etag.ts';
 import { type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
 import { limitIssue } from './limit.ts';
 

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { notFound, Problem } from '../../domain/problem.ts';
-import { matchesNone } from '../etag.ts';
+import { matchesNone } from '../http/etag.ts';
 import { createPages, type PageFile } from './pages.ts';
 
 const BASE = '/dashboard';

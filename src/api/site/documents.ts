@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { PROBLEMS, Problem, type ProblemCode } from '../../domain/problem.ts';
-import { STATUS_OF } from '../middleware/problem.ts';
+import { STATUS_OF } from '../http/problem.ts';
 
 /** The viewer's own files, served from here: no page of Parley asks another host for anything. */
 const VIEWER_FILES: Record<string, string> = {

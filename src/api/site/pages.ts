@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { PAGES_DIR, STAMP_FILE } from '../../platform/pages-build.ts';
-import { etagOf } from '../etag.ts';
+import { etagOf } from '../http/etag.ts';
 
 /** A file of the dashboard, ready to be sent in each encoding that it has. */
 export interface PageFile {

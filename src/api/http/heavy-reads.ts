@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { Problem, retrySoon } from '../domain/problem.ts';
-import { createFairShare, type FairShare } from '../platform/fair-share.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import type { Storage } from '../storage/orm.ts';
-import type { Caller } from './caller.ts';
+import { Problem, retrySoon } from '../../domain/problem.ts';
+import { createFairShare, type FairShare } from '../../platform/fair-share.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import type { Storage } from '../../storage/orm.ts';
+import type { Caller } from '../caller.ts';
 
 /** The longest statement of a list or of results, and of a search (`q`). */
 const LIST_TIMEOUT_MS = 5000;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Problem } from '../domain/problem.ts';
+import { Problem } from '../../domain/problem.ts';
 
 /** A strong entity tag of a body (RFC 9110 section 8.8.3). */
 export const etagOf = (body: string): string => `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;

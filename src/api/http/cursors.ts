@@ -1,5 +1,5 @@
-import { Problem } from '../domain/problem.ts';
-import { equalInConstantTime, type Keychain } from '../platform/secrets.ts';
+import { Problem } from '../../domain/problem.ts';
+import { equalInConstantTime, type Keychain } from '../../platform/secrets.ts';
 
 const MAC_BYTES = 16;
 

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { newUuid } from '../domain/ids.ts';
-import { Problem } from '../domain/problem.ts';
-import { problemDocument, STATUS_OF } from './middleware/problem.ts';
+import { newUuid } from '../../domain/ids.ts';
+import { Problem } from '../../domain/problem.ts';
+import { problemDocument, STATUS_OF } from './problem.ts';
 import { securityHeadersOf } from './security-headers.ts';
 
 /** For how long the sender may take to read its last word; closing at once would make the kernel drop it. */
