@@ -3,10 +3,9 @@ import { BEARER_PREFIX } from '../../domain/api-keys.ts';
 import { Problem } from '../../domain/problem.ts';
 import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
 import type { Caller, CredentialKind, KeyCaller, UserCaller } from '../caller.ts';
-import type { ApiDeps } from '../deps.ts';
 import { countHeader } from '../http/well-formed.ts';
-import type { Operation } from '../operation.ts';
 import { verifyBearerKey } from './bearer-keys.ts';
+import type { CredentialDeps } from './deps.ts';
 import type { KeySource } from './key-ring.ts';
 import { authenticateSession } from './sessions.ts';
 
@@ -18,9 +17,15 @@ export function authorizationOf(request: IncomingMessage): string | undefined {
 }
 
 type AuthDeps = Pick<
-  ApiDeps,
+  CredentialDeps,
   'config' | 'keychain' | 'storage' | 'findSession' | 'keyRing' | 'tokens' | 'metrics' | 'now'
 >;
+
+/** The part of an operation that decides how its caller is authenticated. */
+interface AcceptedCredentials {
+  credentials: readonly CredentialKind[];
+  lastKnownKeys?: boolean;
+}
 
 /** What the metric calls each kind of credential. */
 const METHODS = {
@@ -39,7 +44,7 @@ const METHODS = {
 export function authenticate(
   request: IncomingMessage,
   authorization: string | undefined,
-  { credentials, lastKnownKeys }: Pick<Operation, 'credentials' | 'lastKnownKeys'>,
+  { credentials, lastKnownKeys }: AcceptedCredentials,
   deps: AuthDeps,
 ): Caller | Promise<Caller> {
   if (authorization === undefined) return authenticateCookie(request, credentials, deps);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ApiDeps } from '../deps.ts';
 import { setCookie } from './cookies.ts';
+import type { CredentialDeps } from './deps.ts';
 
 /** Our cookie of a browser in which somebody was logged in before, without its prefix. */
 export const DEVICE_COOKIE = 'device';
@@ -14,7 +14,7 @@ type KnownDevice = z.infer<typeof KnownDevice>;
 
 const CONTEXT = 'device';
 
-type DeviceDeps = Pick<ApiDeps, 'config' | 'keychain' | 'now'>;
+type DeviceDeps = Pick<CredentialDeps, 'config' | 'keychain' | 'now'>;
 
 function readDevice(
   email: string,

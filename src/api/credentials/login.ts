@@ -3,16 +3,20 @@ import { passwordsWaiting, verifyPassword } from '../../platform/passwords.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { matchTotp } from '../../platform/totp.ts';
 import { findLogin, type LoginRow, takeRecoveryCode, takeTotpStep } from '../../storage/accounts.ts';
-import type { CredentialKind } from '../caller.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { OperationRequest } from '../operation.ts';
+import type { CredentialDeps } from './deps.ts';
 import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 
 /** From how many waiting passwords on further ones are turned away: about three seconds of work. */
 const MAX_WAITING = 50;
 
-type LoginDeps = Pick<ApiDeps, 'storage' | 'keychain' | 'metrics' | 'now'>;
-type Attempt = Pick<OperationRequest<CredentialKind, unknown, unknown, unknown>, 'limitIssue' | 'clientIp' | 'cookie'>;
+type LoginDeps = Pick<CredentialDeps, 'storage' | 'keychain' | 'metrics' | 'now'>;
+
+/** The part of a request that identifies and counts a login attempt. */
+interface Attempt {
+  limitIssue(scope: 'login' | 'login-ip', key: string): Promise<void>;
+  clientIp(): string;
+  cookie(name: string): string | undefined;
+}
 
 /** What somebody says to prove who they are. */
 export interface Proof {

@@ -5,13 +5,13 @@ import { MAX_USER_AGENT, SEEN_EVERY_MS, sessionEnd } from '../../domain/sessions
 import { equalInConstantTime, type Keychain, randomSecret, sha256 } from '../../platform/secrets.ts';
 import { type FoundSession, type NewSession, touchSession } from '../../storage/sessions.ts';
 import type { PersonCaller, SessionCaller } from '../caller.ts';
-import type { ApiDeps } from '../deps.ts';
 import { readCookie, setCookie } from './cookies.ts';
+import type { CredentialDeps } from './deps.ts';
 
 /** Our cookie of a session, without its prefix. */
 export const SESSION_COOKIE = 'session';
 
-type SessionDeps = Pick<ApiDeps, 'config' | 'keychain' | 'storage' | 'now'>;
+type SessionDeps = Pick<CredentialDeps, 'config' | 'keychain' | 'storage' | 'now'>;
 
 /** The token that writes of a session carry: made from its id, so that it is kept nowhere. */
 export const csrfTokenOf = (sessionId: string, keychain: Keychain): string =>
@@ -48,7 +48,7 @@ const isWrite = (method: string | undefined): boolean => method !== 'GET' && met
 export async function authenticateSession(
   request: IncomingMessage,
   as: 'session' | 'person',
-  deps: SessionDeps & Pick<ApiDeps, 'findSession'>,
+  deps: SessionDeps & Pick<CredentialDeps, 'findSession'>,
 ): Promise<SessionCaller | PersonCaller | undefined> {
   const token = readCookie(request, SESSION_COOKIE, deps.config);
   if (token === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Operation } from '../operation.ts';
+import type { CredentialKind } from '../caller.ts';
 
 const ALLOWED_HEADERS = 'Authorization, Content-Type, If-None-Match';
 const EXPOSED_HEADERS =
@@ -7,7 +7,7 @@ const EXPOSED_HEADERS =
 const PREFLIGHT_SECONDS = '7200';
 
 /** Whether pages of other origins may call it: what users' tokens open, and where public tokens come from. */
-export const isCrossOrigin = ({ credentials, id }: Operation): boolean =>
+export const isCrossOrigin = ({ credentials, id }: { credentials: readonly CredentialKind[]; id: string }): boolean =>
   id === 'issuePublicToken' || credentials.some(kind => kind === 'access-token' || kind === 'public-access-token');
 
 /** Lets any origin read the response. No cookie is ever taken along, so the origin gains nothing by itself. */

@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
-import type { ApiDeps } from '../deps.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
 
 /** Measures a request under the pattern of its route; to be called when it begins, and what that gives when it ends. */
-export function measure(ctx: Context, { metrics, log }: Pick<ApiDeps, 'metrics' | 'log'>): () => void {
+export function measure(ctx: Context, { metrics, log }: { metrics: Metrics; log: Log }): () => void {
   const startedAt = performance.now();
   metrics.inFlight.requests++;
   return () => {

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { Problem, type ProblemKind } from '../../domain/problem.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Log } from '../../platform/log.ts';
 import { replyToUnread } from './body.ts';
 
 /** What each kind of problem is over HTTP. A kind without a status does not compile. */
@@ -48,7 +49,7 @@ export const describeRequest = ({ state, method }: Context) => ({
 });
 
 /** What is not a `Problem` is a bug: logged whole, and nothing of it sent out. */
-function asProblem(error: unknown, ctx: Context, deps: Pick<ApiDeps, 'log'>): Problem {
+function asProblem(error: unknown, ctx: Context, deps: { log: Log }): Problem {
   if (error instanceof Problem) return error;
   deps.log.error({ err: error, ...describeRequest(ctx) }, 'unhandled error');
   return new Problem('internal-error', 'Something went wrong that should not have.', { cause: error });
@@ -65,7 +66,7 @@ function challenge(ctx: Context, problem: Problem): void {
 }
 
 /** Replies with the problem that was met. It keeps the headers set so far, which Koa's own way would drop. */
-export function replyWithProblem(ctx: Context, error: unknown, deps: Pick<ApiDeps, 'config' | 'log'>): void {
+export function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; log: Log }): void {
   const found = asProblem(error, ctx, deps);
   ctx.status = STATUS_OF[found.kind];
   challenge(ctx, found);

@@ -6,6 +6,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Caller, UserCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { clientIp } from '../http/client-ip.ts';
+import type { IssueLimit } from '../operation.ts';
 
 /** A limit with the header that announces it. */
 interface AnnouncedLimit extends RateLimit {
@@ -142,12 +143,6 @@ function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Confi
   };
   return { limit: publicIdentity, key: user, next: () => ofKey };
 }
-
-/**
- * What gives out credentials is counted by these: tokens by address and by user, logins and reset links by account,
- * invitations by tenant and by the address that they are mailed to.
- */
-export type IssueLimit = 'ip' | 'token-user' | 'login' | 'login-ip' | 'reset' | 'invitation' | 'invitation-tenant';
 
 /** What is counted by network address: of IPv6 by the /64, which one party has for itself. */
 const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
