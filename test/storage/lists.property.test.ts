@@ -5,13 +5,7 @@ import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import type { ConversationStatus } from '../../src/domain/conversations.ts';
 import type { Page } from '../../src/domain/pages.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../../src/domain/search-words.ts';
-import {
-  type AnswerFilter,
-  type AnswerRow,
-  deleteAnswer,
-  listAnswers,
-  recordAnswers,
-} from '../../src/storage/answers.ts';
+import { type AnswerFilter, type AnswerRow, deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
 import {
   CONVERSATION_SORTS,
   type ConversationFilter,
@@ -24,6 +18,7 @@ import {
   updateConversation,
 } from '../../src/storage/conversations.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
+import { recordAnswers } from '../../src/storage/recording.ts';
 import { writtenText } from '../../src/storage/search-index.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';

@@ -2,7 +2,7 @@ import { v7 } from 'uuid';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { deleteAnswer, listAnswers, recordAnswers } from '../../src/storage/answers.ts';
+import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
 import {
   type Author,
   changeMessage,
@@ -14,6 +14,7 @@ import {
 } from '../../src/storage/conversations.ts';
 import { eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
+import { recordAnswers } from '../../src/storage/recording.ts';
 import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';
 import { indexAll } from '../../src/worker/search-index.ts';
 import { createDatabase } from '../support/database.ts';
