@@ -1,7 +1,7 @@
 import type { Attributes, NewIdentity } from '../domain/identities.ts';
 import { MAX_LOOKED_AT, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
-import type { Owner } from './conversations.ts';
+import type { Owner } from './conversation-rows.ts';
 import { queryInOrder } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';

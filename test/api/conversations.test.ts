@@ -6,7 +6,7 @@ import { conversationRoutes } from '../../src/api/routes/conversations.ts';
 import { createIncrementalReads } from '../../src/api/watch/incremental-reads.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import { countUnread } from '../../src/storage/conversations.ts';
+import { countUnread } from '../../src/storage/conversation-lists.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
 import { claimToken, makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember as logIn } from '../support/person.ts';

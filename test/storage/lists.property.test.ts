@@ -9,14 +9,12 @@ import { type AnswerFilter, type AnswerRow, deleteAnswer, listAnswers } from '..
 import {
   CONVERSATION_SORTS,
   type ConversationFilter,
-  type ConversationRow,
-  deleteConversation,
-  findConversation,
-  insertConversation,
-  insertMessage,
   listConversations,
-  updateConversation,
-} from '../../src/storage/conversations.ts';
+} from '../../src/storage/conversation-lists.ts';
+import type { ConversationRow } from '../../src/storage/conversation-rows.ts';
+import { insertConversation } from '../../src/storage/conversation-starts.ts';
+import { deleteConversation, findConversation, updateConversation } from '../../src/storage/conversations.ts';
+import { insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { writtenText } from '../../src/storage/search-index.ts';

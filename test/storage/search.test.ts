@@ -3,16 +3,12 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
-import {
-  type Author,
-  changeMessage,
-  deleteConversation,
-  insertConversation,
-  insertMessage,
-  listConversations,
-  updateConversation,
-} from '../../src/storage/conversations.ts';
+import { listConversations } from '../../src/storage/conversation-lists.ts';
+import type { Author } from '../../src/storage/conversation-rows.ts';
+import { insertConversation } from '../../src/storage/conversation-starts.ts';
+import { deleteConversation, updateConversation } from '../../src/storage/conversations.ts';
 import { eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
+import { changeMessage, insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';

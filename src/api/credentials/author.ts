@@ -1,5 +1,5 @@
 import { toTypeId } from '../../domain/ids.ts';
-import type { Author } from '../../storage/conversations.ts';
+import type { Author } from '../../storage/conversation-rows.ts';
 import type { Participant } from '../caller.ts';
 
 /** A caller as the author of what is written into conversations. */
