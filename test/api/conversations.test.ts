@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { conversationRoutes } from '../../src/api/routes/conversations.ts';
+import { messageRoutes } from '../../src/api/routes/messages.ts';
 import { createIncrementalReads } from '../../src/api/watch/incremental-reads.ts';
 import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
@@ -274,7 +275,7 @@ describe('credentials', () => {
     const { tenant, user } = await makeParties();
     const { id } = (await start(user)).body;
     const token = await claimToken(api, tenant, 'user|42');
-    for (const { method, path } of conversationRoutes) {
+    for (const { method, path } of [...conversationRoutes, ...messageRoutes]) {
       const at = path.replace('{id}', id).replace('{message_id}', 'message_0');
       const reply = await api.request(method.toUpperCase(), at, { as: token });
       expect([at, ...problem(reply)]).toEqual([at, 403, 'public-access-restricted']);
