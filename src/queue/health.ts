@@ -1,7 +1,6 @@
 import type { Config } from '../platform/config.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
 import { within } from '../platform/shutdown.ts';
 import { countJobs, measureJob } from './census.ts';
 import { PRODUCER_TIMEOUT_MS, type QueueConnection, type QueueTarget } from './connection.ts';
@@ -18,11 +17,10 @@ import { QUEUES, type QueueName } from './jobs.ts';
 import { countEntries } from './pending-redis.ts';
 import type { Tally } from './pending-repair.ts';
 import { judgeReplicas, type Replication } from './replicas.ts';
+import { createSentinelReader } from './sentinel-reader.ts';
 
 const CHECK_EVERY_MS = 1000;
 const CHECK_AGAIN_MS = 250;
-/** A new replica connects to the primary before a Sentinel knows it, so the Sentinels need not be asked each second. */
-const SENTINELS_EVERY_MS = 5000;
 const MEGABYTE = 1024 * 1024;
 /** No flush is larger: 512 KB of answers, and what each of them takes besides. */
 const LARGEST_JOB_BYTES = MEGABYTE;
@@ -99,27 +97,6 @@ const describeSize = ({ maxBytes }: Durability, queueBytes: number, limit: numbe
   maxBytes > 0
     ? `its memory is ${Math.round((queueBytes / limit) * 100)} % full`
     : `it holds ${inMegabytes(queueBytes)}, and may hold ${inMegabytes(limit * MAX_MEMORY_RATIO)} (QUEUE_MAX_MB)`;
-
-/**
- * Reads the replicas that the Sentinels know, at most every 5 s on one connection. While no Sentinel replies, the last
- * reading on the same connection remains valid; without one it rejects.
- */
-function createSentinelReader(redisUrl: string | undefined) {
-  let last: { socket: unknown; at: number; replicas: SentinelReplica[] | undefined } | undefined;
-  return async (socket: unknown): Promise<SentinelReplica[] | undefined> => {
-    if (!redisUrl) return undefined;
-    const known = last?.socket === socket ? last : undefined;
-    if (known && Date.now() - known.at < SENTINELS_EVERY_MS) return known.replicas;
-    try {
-      last = { socket, at: Date.now(), replicas: await readSentinelReplicas(redisUrl) };
-    } catch (error) {
-      if (!known) throw new Error(`no Sentinel reports the replicas: ${(error as Error).message}`, { cause: error });
-      known.at = Date.now();
-      return known.replicas;
-    }
-    return last.replicas;
-  };
-}
 
 /**
  * Checks each second whether the queue's store keeps what it confirms, and at once on every new connection: nothing is

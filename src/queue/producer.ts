@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import type { AcceptedAnswer } from '../domain/answers.ts';
-import { newNumberedUuid, numberUuid } from '../domain/ids.ts';
+import { numberUuid } from '../domain/ids.ts';
 import { Problem, retrySoon } from '../domain/problem.ts';
 import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
@@ -10,6 +10,7 @@ import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { findHeld, findOldest, readPending } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
+import { createFlushNumbers, type FlushClaim } from './flush-numbers.ts';
 import { type Basis, type ProducerTarget, type QueueHealth, watchHealth } from './health.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type RecordAnswers } from './jobs.ts';
@@ -32,16 +33,6 @@ const REPLICAS_WITHIN_MS = 1000;
 const OBSERVER_CONNECTIONS = 2;
 /** How many tenants' figures one read of the queue collects. */
 const MAX_READERS = 100;
-
-/** What a producer says it has made durable. */
-export interface FlushClaim {
-  /** The id under which its flushes are numbered, from 1. */
-  producer: string;
-  /** The number up to which each flush is on disk in the queue, or void. */
-  written: number;
-  /** Numbers that the queue did not confirm. Nobody was promised anything about them. */
-  voided: number[];
-}
 
 export interface Producer {
   /**
@@ -118,7 +109,7 @@ export function openProducer(
   };
 
   let stopped = false;
-  const numbers = createNumbers();
+  const numbers = createFlushNumbers();
 
   /** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
   const confirm = async (basis: Basis): Promise<void> => {
@@ -233,28 +224,4 @@ async function addFlush(
   const name = 'answers.record';
   const entered = redis ? addEntry(redis, queue(), opts.jobId, entryOfFlush(data)) : undefined; // else a trigger enters it
   await Promise.all([entered, queue().add(name, data, opts)]);
-}
-
-/** The numbers of a process's flushes: each that was taken ends written or void, so that a gap means a loss. */
-function createNumbers() {
-  const producer = newNumberedUuid();
-  const underWay = new Set<number>();
-  let voided: number[] = [];
-  let last = 0;
-  return {
-    producer,
-    take(): number {
-      underWay.add(++last);
-      return last;
-    },
-    end(number: number, isWritten: boolean): void {
-      underWay.delete(number);
-      if (!isWritten) voided.push(number);
-    },
-    claim(since: number): FlushClaim {
-      const written = Math.min(last, ...[...underWay].map(number => number - 1));
-      voided = voided.filter(number => number > since);
-      return { producer, written, voided: voided.filter(number => number <= written) };
-    },
-  };
 }
