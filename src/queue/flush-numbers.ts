@@ -33,3 +33,5 @@ export function createFlushNumbers() {
     },
   };
 }
+
+export type FlushNumbers = ReturnType<typeof createFlushNumbers>;
