@@ -2,9 +2,9 @@ import { useForm } from 'react-hook-form';
 import { useAct } from '../api/hooks.ts';
 import type { ApiKey, ApiKeyWithSecrets, NewApiKey } from '../api/names.ts';
 import { SCOPES } from '../api/schema.ts';
-import styles from '../components/fields.module.css';
-import { CheckInput, TextArea, TextInput } from '../components/fields.tsx';
-import { Form } from '../components/form.tsx';
+import styles from '../components/fields/fields.module.css';
+import { CheckInput, TextArea, TextInput } from '../components/fields/fields.tsx';
+import { Form } from '../components/fields/form.tsx';
 import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
 

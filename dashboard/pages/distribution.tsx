@@ -1,8 +1,8 @@
 import type { Results } from '../api/names.ts';
 import type { Tone } from '../components/badge.tsx';
-import { Bars } from '../components/bars.tsx';
-import { Chart } from '../components/chart.tsx';
-import type { ChartTone, LegendEntry } from '../components/chart-props.ts';
+import { Bars } from '../components/chart/bars.tsx';
+import { Chart } from '../components/chart/chart.tsx';
+import type { ChartTone, LegendEntry } from '../components/chart/chart-props.ts';
 import { Panel } from '../components/page.tsx';
 import { formatNumber, formatShare, t } from '../i18n.ts';
 import { valueTone } from '../score.ts';

@@ -5,8 +5,8 @@ import { useAct, useApi } from '../api/hooks.ts';
 import type { OpenInvitation } from '../api/names.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { ButtonAnchor } from '../components/button.tsx';
-import { TextInput } from '../components/fields.tsx';
-import { Form } from '../components/form.tsx';
+import { TextInput } from '../components/fields/fields.tsx';
+import { Form } from '../components/fields/form.tsx';
 import { Front } from '../components/front.tsx';
 import { Ready } from '../components/page.tsx';
 import { t } from '../i18n.ts';
@@ -14,7 +14,7 @@ import { linkToken } from '../link-token.ts';
 import { BASE, PATHS } from '../paths.ts';
 import { useSessionChange } from '../session.tsx';
 import { roleName } from '../words.ts';
-import { NewPassword } from './password-input.tsx';
+import { NewPassword } from '../components/fields/password-input.tsx';
 
 function Accept({ token, invitation }: { token: string; invitation: OpenInvitation }) {
   const form = useForm({ defaultValues: { name: '', password: '', totp: '' } });

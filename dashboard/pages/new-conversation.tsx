@@ -1,8 +1,8 @@
 import { useRef } from 'react';
 import { useForm } from 'react-hook-form';
 import { useAct } from '../api/hooks.ts';
-import { TextArea, TextInput } from '../components/fields.tsx';
-import { Form } from '../components/form.tsx';
+import { TextArea, TextInput } from '../components/fields/fields.tsx';
+import { Form } from '../components/fields/form.tsx';
 import { t } from '../i18n.ts';
 import { newId } from '../new-id.ts';
 

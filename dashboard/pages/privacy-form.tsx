@@ -4,8 +4,8 @@ import { etagOf } from '../api/client.ts';
 import { useAct } from '../api/hooks.ts';
 import type { Tenant } from '../api/names.ts';
 import { Confirmation } from '../components/dialog.tsx';
-import { Choices, TextArea, TextInput } from '../components/fields.tsx';
-import { Form } from '../components/form.tsx';
+import { Choices, TextArea, TextInput } from '../components/fields/fields.tsx';
+import { Form } from '../components/fields/form.tsx';
 import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
 

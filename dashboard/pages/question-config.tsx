@@ -1,6 +1,6 @@
 import { type UseFormReturn, useFieldArray } from 'react-hook-form';
 import { Button } from '../components/button.tsx';
-import { CheckInput, SelectInput, TextInput } from '../components/fields.tsx';
+import { CheckInput, SelectInput, TextInput } from '../components/fields/fields.tsx';
 import { Icon } from '../components/icon.tsx';
 import { t } from '../i18n.ts';
 import styles from './question-editor.module.css';

@@ -4,7 +4,7 @@ import { useList } from '../api/hooks.ts';
 import type { QuestionWithResults } from '../api/names.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
-import { Filter, Search } from '../components/fields.tsx';
+import { Filter, Search } from '../components/fields/fields.tsx';
 import { Empty, Page, Ready } from '../components/page.tsx';
 import { More, Table } from '../components/table.tsx';
 import { formatNumber, formatShare, t } from '../i18n.ts';

@@ -3,7 +3,7 @@ import { useList } from '../api/hooks.ts';
 import type { AuditEntry } from '../api/names.ts';
 import { ACTIONS } from '../api/schema.ts';
 import { Badge } from '../components/badge.tsx';
-import { Filter } from '../components/fields.tsx';
+import { Filter } from '../components/fields/fields.tsx';
 import { Empty, Ready } from '../components/page.tsx';
 import { More, Table } from '../components/table.tsx';
 import { formatTime, t } from '../i18n.ts';

@@ -5,8 +5,8 @@ import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { CopyButton, CopyValue } from '../components/copy.tsx';
 import { ConfirmButton } from '../components/dialog.tsx';
-import { TextInput } from '../components/fields.tsx';
-import { Form } from '../components/form.tsx';
+import { TextInput } from '../components/fields/fields.tsx';
+import { Form } from '../components/fields/form.tsx';
 import { Panel, Ready } from '../components/page.tsx';
 import { Note } from '../components/problem-note.tsx';
 import { Table } from '../components/table.tsx';
@@ -15,7 +15,7 @@ import { toast } from '../components/toast.tsx';
 import { deviceName } from '../device.ts';
 import { t } from '../i18n.ts';
 import { useSession, useSessionChange } from '../session.tsx';
-import { NewPassword } from './password-input.tsx';
+import { NewPassword } from '../components/fields/password-input.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
 
 function PersonName() {

@@ -7,7 +7,7 @@ import {
   type RegisterOptions,
   type UseFormReturn,
 } from 'react-hook-form';
-import { t } from '../i18n.ts';
+import { t } from '../../i18n.ts';
 import styles from './fields.module.css';
 
 interface FieldProps<Values extends FieldValues> {

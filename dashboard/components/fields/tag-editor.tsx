@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useState } from 'react';
-import { t } from '../i18n.ts';
-import { Icon } from './icon.tsx';
+import { t } from '../../i18n.ts';
+import { Icon } from '../icon.tsx';
 import styles from './tag-editor.module.css';
 
 /** How many tags a thing takes, and how long each may be (contract section 5). */

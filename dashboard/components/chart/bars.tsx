@@ -1,4 +1,4 @@
-import { formatNumber, formatShare, t } from '../i18n.ts';
+import { formatNumber, formatShare, t } from '../../i18n.ts';
 import styles from './bars.module.css';
 
 export interface Bar {

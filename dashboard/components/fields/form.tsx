@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { type FieldValues, get, type Path, type UseFormReturn } from 'react-hook-form';
-import { ApiProblem } from '../api/problem.ts';
-import { t } from '../i18n.ts';
-import { Button } from './button.tsx';
+import { ApiProblem } from '../../api/problem.ts';
+import { t } from '../../i18n.ts';
+import { Button } from '../button.tsx';
 import styles from './fields.module.css';
-import { ProblemNote } from './problem-note.tsx';
+import { ProblemNote } from '../problem-note.tsx';
 
 interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
