@@ -1,9 +1,9 @@
 import { lazy, Suspense } from 'react';
 import { t } from '../../i18n.ts';
-import styles from './chart.module.css';
-import type { ChartProps, LegendEntry } from './chart-props.ts';
 import { Loading } from '../page.tsx';
 import { type Column, Table } from '../table.tsx';
+import styles from './chart.module.css';
+import type { ChartProps, LegendEntry } from './chart-props.ts';
 
 /** The library of charts, loaded with the first one. */
 const Canvas = lazy(() => import('./chart-canvas.tsx').then(module => ({ default: module.ChartCanvas })));

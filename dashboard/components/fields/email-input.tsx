@@ -1,6 +1,6 @@
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
-import { TextInput } from './fields.tsx';
 import { t } from '../../i18n.ts';
+import { TextInput } from './fields.tsx';
 
 /** The e-mail address by which a person signs in. */
 export const EmailInput = <V extends FieldValues>({ form, name }: { form: UseFormReturn<V>; name: Path<V> }) => (

@@ -3,8 +3,8 @@ import { type FieldValues, get, type Path, type UseFormReturn } from 'react-hook
 import { ApiProblem } from '../../api/problem.ts';
 import { t } from '../../i18n.ts';
 import { Button } from '../button.tsx';
-import styles from './fields.module.css';
 import { ProblemNote } from '../problem-note.tsx';
+import styles from './fields.module.css';
 
 interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;

@@ -1,6 +1,6 @@
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
-import { TextInput } from './fields.tsx';
 import { t } from '../../i18n.ts';
+import { TextInput } from './fields.tsx';
 
 const LEAST = 12;
 

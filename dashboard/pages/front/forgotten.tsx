@@ -2,13 +2,13 @@ import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { Link } from 'wouter';
 import { useAct, useApi } from '../../api/hooks.ts';
+import { EmailInput } from '../../components/fields/email-input.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { Front } from '../../components/front.tsx';
 import { Ready } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
 import { PATHS } from '../../paths.ts';
-import { EmailInput } from '../../components/fields/email-input.tsx';
 
 function ByMail() {
   const form = useForm({ defaultValues: { email: '' } });

@@ -7,6 +7,7 @@ import { ApiProblem } from '../../api/problem.ts';
 import { ButtonAnchor } from '../../components/button.tsx';
 import { TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
+import { NewPassword } from '../../components/fields/password-input.tsx';
 import { Front } from '../../components/front.tsx';
 import { Ready } from '../../components/page.tsx';
 import { t } from '../../i18n.ts';
@@ -14,7 +15,6 @@ import { linkToken } from '../../link-token.ts';
 import { BASE, PATHS } from '../../paths.ts';
 import { useSessionChange } from '../../session.tsx';
 import { roleName } from '../../words.ts';
-import { NewPassword } from '../../components/fields/password-input.tsx';
 
 function Accept({ token, invitation }: { token: string; invitation: OpenInvitation }) {
   const form = useForm({ defaultValues: { name: '', password: '', totp: '' } });

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useAct, useApi } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { ButtonAnchor } from '../../components/button.tsx';
+import { EmailInput } from '../../components/fields/email-input.tsx';
 import { TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { Front } from '../../components/front.tsx';
@@ -11,7 +12,6 @@ import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
 import { BASE, PATHS } from '../../paths.ts';
 import { useSessionChange } from '../../session.tsx';
-import { EmailInput } from '../../components/fields/email-input.tsx';
 
 interface Values {
   email: string;

@@ -2,12 +2,12 @@ import { useForm } from 'react-hook-form';
 import { useLocation } from 'wouter';
 import { useAct } from '../../api/hooks.ts';
 import { Form } from '../../components/fields/form.tsx';
+import { NewPassword } from '../../components/fields/password-input.tsx';
 import { Front } from '../../components/front.tsx';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { linkToken } from '../../link-token.ts';
 import { PATHS } from '../../paths.ts';
-import { NewPassword } from '../../components/fields/password-input.tsx';
 
 /** A new password by the link that was sent or printed. It ends every session of the account. */
 export function Reset() {

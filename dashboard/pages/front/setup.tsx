@@ -1,16 +1,16 @@
 import { useForm } from 'react-hook-form';
 import { useLocation } from 'wouter';
 import { useAct } from '../../api/hooks.ts';
+import { EmailInput } from '../../components/fields/email-input.tsx';
 import { TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
+import { NewPassword } from '../../components/fields/password-input.tsx';
 import { Front } from '../../components/front.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
 import { linkToken } from '../../link-token.ts';
 import { PATHS } from '../../paths.ts';
 import { useSessionChange } from '../../session.tsx';
-import { EmailInput } from '../../components/fields/email-input.tsx';
-import { NewPassword } from '../../components/fields/password-input.tsx';
 
 /** The first run: the one-time link that `npm start` printed makes the owner and the first tenant. */
 export function Setup() {

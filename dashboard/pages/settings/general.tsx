@@ -9,8 +9,8 @@ import { Panel, Ready } from '../../components/page.tsx';
 import { toast } from '../../components/toast.tsx';
 import { locale, t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
-import { PrivacyForm } from './privacy-form.tsx';
 import { SettingsFrame } from './frame.tsx';
+import { PrivacyForm } from './privacy-form.tsx';
 
 /** Languages offered for what users see; any BCP 47 tag that is set already is kept in the list. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'sv', 'da', 'cs', 'ja', 'zh'];

@@ -7,6 +7,7 @@ import { CopyButton, CopyValue } from '../../components/copy.tsx';
 import { ConfirmButton } from '../../components/dialog.tsx';
 import { TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
+import { NewPassword } from '../../components/fields/password-input.tsx';
 import { Panel, Ready } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { Table } from '../../components/table.tsx';
@@ -15,7 +16,6 @@ import { toast } from '../../components/toast.tsx';
 import { deviceName } from '../../device.ts';
 import { t } from '../../i18n.ts';
 import { useSession, useSessionChange } from '../../session.tsx';
-import { NewPassword } from '../../components/fields/password-input.tsx';
 import { SettingsFrame } from './frame.tsx';
 
 function PersonName() {
