@@ -106,15 +106,20 @@ export async function readConversation(
 
 export const preview = (body: string): string => [...body].slice(0, PREVIEW_LENGTH).join('');
 
+/** Who writes into a conversation, when, and in which transaction. */
+export interface Writing {
+  session: Session;
+  tenantId: string;
+  author: Author;
+  now: Date;
+}
+
 export async function insertRow(
-  session: Session,
-  tenantId: string,
+  { session, tenantId, author, now }: Writing,
   conversationId: string,
-  author: Author,
   content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
   seq: number,
   noteSeq: number,
-  now: Date,
 ): Promise<MessageRow> {
   const id = newUuid();
   const inserted = session.query<MessageRow>(
@@ -144,24 +149,13 @@ export async function insertRow(
 }
 
 export async function addNote(
-  session: Session,
-  tenantId: string,
+  writing: Writing,
   conversation: ConversationRow,
-  author: Author,
   content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
-  now: Date,
 ): Promise<MessageRow> {
+  const { session, tenantId, now } = writing;
   const noteSeq = conversation.last_note_seq + 1;
-  const note = await insertRow(
-    session,
-    tenantId,
-    conversation.id,
-    author,
-    content,
-    conversation.last_seq,
-    noteSeq,
-    now,
-  );
+  const note = await insertRow(writing, conversation.id, content, conversation.last_seq, noteSeq);
   await session.query(
     'update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2',
     [tenantId, conversation.id, noteSeq, now],

@@ -121,6 +121,6 @@ export async function startConversation(
   const conversation = rows[0] as ConversationRow;
   await indexMessages(session, tenantId, [{ conversation_id: id, id, text: start.subject }]);
   const content = { ...start.first, kind: 'reply' } as const;
-  const message = await insertRow(session, tenantId, conversation.id, author, content, 1, 0, now);
+  const message = await insertRow({ session, tenantId, author, now }, conversation.id, content, 1, 0);
   return { conversation, message };
 }

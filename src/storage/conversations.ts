@@ -9,6 +9,7 @@ import {
   type Owner,
   openWrite,
   readConversation,
+  type Writing,
 } from './conversation-rows.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
@@ -26,8 +27,7 @@ export const findConversation = (tenant: TenantStorage, id: string, owner: Owner
  */
 export const updateConversation = (
   tenant: TenantStorage,
-  id: string,
-  owner: Owner | undefined,
+  { id, owner }: { id: string; owner: Owner | undefined },
   actor: Author,
   patch: ConversationPatch,
   check: (conversation: ConversationRow) => void,
@@ -45,7 +45,8 @@ export const updateConversation = (
       });
     if (!changesAnything(before, patch)) return before;
     const now = await openWrite(session);
-    if (sideOf(actor.type) === 'team') await noteChanges(session, tenant.tenantId, before, actor, patch, now);
+    if (sideOf(actor.type) === 'team')
+      await noteChanges({ session, tenantId: tenant.tenantId, author: actor, now }, before, patch);
     const seenByUser = patch.status !== undefined || (patch.subject !== undefined && patch.subject !== before.subject);
     const status = patch.status ?? before.status;
     const rows = await session.query<ConversationRow>(
@@ -86,19 +87,12 @@ const changesAnything = (before: ConversationRow, { tags, ...fields }: Conversat
     name => fields[name] !== undefined && fields[name] !== before[name],
   );
 
-async function noteChanges(
-  session: Session,
-  tenantId: string,
-  before: ConversationRow,
-  actor: Author,
-  patch: ConversationPatch,
-  now: Date,
-): Promise<void> {
+async function noteChanges(writing: Writing, before: ConversationRow, patch: ConversationPatch): Promise<void> {
   for (const field of ['status', 'assignee_id', 'priority'] as const) {
     const value = patch[field];
     if (value === undefined || value === before[field]) continue;
     const body = `${field}: ${describeValue(field, before[field])} → ${describeValue(field, value)}`;
-    await addNote(session, tenantId, before, actor, { body, format: 'text', kind: 'event' }, now);
+    await addNote(writing, before, { body, format: 'text', kind: 'event' });
   }
 }
 

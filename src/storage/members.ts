@@ -258,9 +258,7 @@ export const acceptInvitation = (
 export const insertFirstOwner = (
   storage: Storage,
   link: Buffer,
-  owner: NewAccount,
-  tenant: { id: string; name: string },
-  session: NewSession,
+  { owner, tenant, session }: { owner: NewAccount; tenant: { id: string; name: string }; session: NewSession },
   now: Date,
 ): Promise<void> =>
   storage.forAccount(owner.id).transaction(async transaction => {

@@ -15,6 +15,7 @@ import {
   openWrite,
   preview,
   readConversation,
+  type Writing,
 } from './conversation-rows.ts';
 import { startConversation } from './conversation-starts.ts';
 import { findConversation } from './conversations.ts';
@@ -52,7 +53,10 @@ export const insertMessage = (
       const stale = isUser && isStale(conversation, now);
       const next = stale ? await readFollowUp(session, tenantId, conversation) : undefined;
       if (!next)
-        return { message: await write(session, tenantId, conversation, author, content, stale, now), created: true };
+        return {
+          message: await write({ session, tenantId, author, now }, conversation, content, stale),
+          created: true,
+        };
       conversation = next;
     }
   });
@@ -76,15 +80,13 @@ async function readFollowUp(
 }
 
 async function write(
-  session: Session,
-  tenantId: string,
+  writing: Writing,
   conversation: ConversationRow,
-  author: Author,
   content: MessageContent,
   stale: boolean,
-  now: Date,
 ): Promise<MessageRow> {
-  if (content.kind === 'note') return addNote(session, tenantId, conversation, author, content, now);
+  const { session, tenantId, author, now } = writing;
+  if (content.kind === 'note') return addNote(writing, conversation, content);
   if (stale) {
     const whose = { identity: conversation.identity, verified: conversation.identity_verified };
     const started = await startConversation(session, tenantId, whose, author, {
@@ -94,16 +96,7 @@ async function write(
     });
     return started.message;
   }
-  const message = await insertRow(
-    session,
-    tenantId,
-    conversation.id,
-    author,
-    content,
-    conversation.last_seq + 1,
-    0,
-    now,
-  );
+  const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
   await applyReply(session, tenantId, conversation, message, now);
   return message;
 }
@@ -165,9 +158,7 @@ export async function listMessages(
   tenant: TenantStorage,
   conversationId: string,
   owner: Owner | undefined,
-  afterSeq: number,
-  limit: number,
-  after: string[] | null,
+  { afterSeq, limit, after }: { afterSeq: number; limit: number; after: string[] | null },
 ): Promise<Page<MessageRow>> {
   await findConversation(tenant, conversationId, owner);
   const where = createWhere();
@@ -196,16 +187,15 @@ export type MessageChange = { body: string; format: 'text' | 'markdown' | undefi
 /** Edits or redacts a message: its author alone, within 15 minutes. */
 export const changeMessage = (
   tenant: TenantStorage,
-  conversationId: string,
-  messageId: string,
-  owner: Owner | undefined,
+  { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },
   author: Author,
   change: MessageChange,
 ): Promise<MessageRow> =>
   tenant.transaction(async session => {
     const conversation = await readConversation(session, tenant.tenantId, conversationId, owner, 'for update');
     const now = await openWrite(session);
-    const message = await readOwnMessage(session, tenant.tenantId, conversationId, messageId, author, now);
+    const writing = { session, tenantId: tenant.tenantId, author, now };
+    const message = await readOwnMessage(writing, conversationId, messageId);
     const redact = change === 'redact';
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
     const rows = await session.query<MessageRow>(
@@ -214,17 +204,14 @@ export const changeMessage = (
       [tenant.tenantId, conversationId, messageId, body, format, redact, now],
     );
     await indexMessages(session, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
-    await applyEdit(session, tenant.tenantId, conversation, message, body, now);
+    await applyEdit(writing, conversation, message, body);
     return rows[0] as MessageRow;
   });
 
 async function readOwnMessage(
-  session: Session,
-  tenantId: string,
+  { session, tenantId, author, now }: Writing,
   conversationId: string,
   messageId: string,
-  author: Author,
-  now: Date,
 ): Promise<MessageRow> {
   const rows = await session.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and id = $3`,
@@ -242,12 +229,10 @@ async function readOwnMessage(
 }
 
 async function applyEdit(
-  session: Session,
-  tenantId: string,
+  { session, tenantId, now }: Writing,
   conversation: ConversationRow,
   message: MessageRow,
   body: string,
-  now: Date,
 ): Promise<void> {
   const isReply = message.note_seq === 0;
   const isLast = isReply && message.seq === conversation.last_seq;

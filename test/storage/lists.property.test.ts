@@ -237,7 +237,7 @@ describe('conversations', () => {
       await insertMessage(tenant, conversation.id, undefined, TEAM, { body, format: 'text', kind });
     const { status: now } = await findConversation(tenant, conversation.id, undefined);
     const patch = { ...(tagged ? { tags: ['vip'] } : {}), ...(status === now ? {} : { status }) };
-    await updateConversation(tenant, conversation.id, undefined, TEAM, patch, () => undefined);
+    await updateConversation(tenant, { id: conversation.id, owner: undefined }, TEAM, patch, () => undefined);
   }
 
   type Scanned = ConversationRow & { texts: string[] };

@@ -108,17 +108,20 @@ describe('conversations', () => {
   test('are found by what a message and the subject say now', async () => {
     const id = await start('before', 'first');
     const { message } = await insertMessage(tenant, id, undefined, TEAM, reply('typo'));
-    await changeMessage(tenant, id, message.id, undefined, TEAM, { body: 'corrected', format: undefined });
-    await updateConversation(tenant, id, undefined, TEAM, { subject: 'after' }, () => undefined);
+    await changeMessage(tenant, { conversationId: id, messageId: message.id, owner: undefined }, TEAM, {
+      body: 'corrected',
+      format: undefined,
+    });
+    await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'after' }, () => undefined);
     for (const gone of ['before', 'typo']) expect(await searchConversations(gone)).toEqual([]);
     for (const there of ['after', 'corrected', 'first']) expect(await searchConversations(there)).toEqual([id]);
-    await changeMessage(tenant, id, message.id, undefined, TEAM, 'redact');
+    await changeMessage(tenant, { conversationId: id, messageId: message.id, owner: undefined }, TEAM, 'redact');
     expect(await searchConversations('corrected')).toEqual([]);
   });
 
   test('are not found by what an event says', async () => {
     const id = await start('', 'hello');
-    await updateConversation(tenant, id, undefined, TEAM, { status: 'resolved' }, () => undefined);
+    await updateConversation(tenant, { id, owner: undefined }, TEAM, { status: 'resolved' }, () => undefined);
     expect(await searchConversations('resolved')).toEqual([]);
   });
 
@@ -182,7 +185,7 @@ describe('texts of the version before', () => {
   test('are not noted where the words were written with the text', async () => {
     await store('some words');
     const id = await start('about', 'it');
-    await updateConversation(tenant, id, undefined, TEAM, { subject: 'again' }, () => undefined);
+    await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'again' }, () => undefined);
     expect(await database.query('select from unindexed_texts where tenant_id = $1', [tenant.tenantId])).toEqual([]);
   });
 

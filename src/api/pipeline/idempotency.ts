@@ -44,6 +44,14 @@ const hashOf = (ctx: Context, body: Buffer | undefined): string =>
     .update(body ?? '')
     .digest('base64url');
 
+/** A request with an `Idempotency-Key`. */
+interface KeyedRequest {
+  key: string;
+  body: Buffer | undefined;
+  /** Whether the response shows a secret: it is then stored encrypted. */
+  showsSecret: boolean;
+}
+
 /**
  * Runs a POST at most once under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), kept for 24 h.
  *
@@ -57,8 +65,7 @@ const hashOf = (ctx: Context, body: Buffer | undefined): string =>
 export async function runOnce(
   ctx: Context,
   caller: TeamCaller,
-  { key, body }: { key: string; body: Buffer | undefined },
-  showsSecret: boolean,
+  { key, body, showsSecret }: KeyedRequest,
   deps: ApiDeps,
   act: KeyedAct,
 ): Promise<void> {

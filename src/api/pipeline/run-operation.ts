@@ -69,7 +69,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const key = isKeyed ? readIdempotencyKey(ctx) : undefined;
     if (key === undefined) return performs(ctx, operation, request, deps);
     const run = actWithin(ctx, operation, request);
-    await runOnce(ctx, caller as TeamCaller, { key, body: read?.bytes }, operation.showsSecret === true, deps, run);
+    const keyed = { key, body: read?.bytes, showsSecret: operation.showsSecret === true };
+    await runOnce(ctx, caller as TeamCaller, keyed, deps, run);
   };
 };
 

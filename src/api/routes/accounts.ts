@@ -64,7 +64,7 @@ const setUp = operation({
       const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
       const beginning = beginSession(deviceOf(request), within);
       const tenant = { id: newUuid(), name: tenant_name };
-      await insertFirstOwner(storage, sha256(token), owner, tenant, beginning.row, now());
+      await insertFirstOwner(storage, sha256(token), { owner, tenant, session: beginning.row }, now());
       return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, beginning) };
     }),
 });

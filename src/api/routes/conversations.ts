@@ -188,8 +188,12 @@ const patchConversation = operation({
     const tenant = storage.forTenant(caller.tenantId);
     if (caller.kind === 'access-token') refuseTeamChanges(body);
     const present = presentConversation(sideOfCaller(caller));
-    const row = await updateConversation(tenant, params.id, ownerOf(caller), authorOf(caller), body, before =>
-      requireMatch(present(before)),
+    const row = await updateConversation(
+      tenant,
+      { id: params.id, owner: ownerOf(caller) },
+      authorOf(caller),
+      body,
+      before => requireMatch(present(before)),
     );
     return present(row);
   },

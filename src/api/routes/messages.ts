@@ -6,11 +6,19 @@ import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
 import type { MessageRow } from '../../storage/conversation-rows.ts';
 import { changeMessage, insertMessage, listMessages, markRead } from '../../storage/messages.ts';
+import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 import { ConversationPath, ownerOf, sideOfCaller } from './conversations.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
+
+/** The message in a path, as far as a caller may see it. */
+const addressOf = (params: z.output<typeof MessagePath>, caller: Participant) => ({
+  conversationId: params.id,
+  messageId: params.message_id,
+  owner: ownerOf(caller),
+});
 
 /** A message as one side sees it: a user is told the name of who of the team wrote it, and no ids of the team. */
 const presentMessage = (side: Side) => (row: MessageRow) => ({
@@ -49,7 +57,8 @@ const listMessagesOperation = operation({
   response: pageOf(Message),
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const rows = await listMessages(tenant, params.id, ownerOf(caller), query.after_seq, query.limit, after);
+    const { after_seq: afterSeq, limit } = query;
+    const rows = await listMessages(tenant, params.id, ownerOf(caller), { afterSeq, limit, after });
     return page(rows, presentMessage(sideOfCaller(caller)));
   },
 });
@@ -99,7 +108,7 @@ const patchMessage = operation({
   async handle({ caller, params, body }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const change = { body: body.body, format: body.format };
-    const row = await changeMessage(tenant, params.id, params.message_id, ownerOf(caller), authorOf(caller), change);
+    const row = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), change);
     return presentMessage(sideOfCaller(caller))(row);
   },
 });
@@ -118,7 +127,7 @@ const redactMessage = operation({
   problems: ['message-not-editable'],
   async handle({ caller, params }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    await changeMessage(tenant, params.id, params.message_id, ownerOf(caller), authorOf(caller), 'redact');
+    await changeMessage(tenant, addressOf(params, caller), authorOf(caller), 'redact');
   },
 });
 
