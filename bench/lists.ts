@@ -5,7 +5,7 @@ import { type ConversationFilter, listConversations } from '../src/storage/conve
 import { migrate } from '../src/storage/migrate.ts';
 import { openStorage, type TenantStorage } from '../src/storage/orm.ts';
 import type { Bench } from './bench.ts';
-import type { Curve } from './growth.ts';
+import type { Curve } from './curve.ts';
 import { median } from './numbers.ts';
 import { fillSkewed, type Skew, skewedQuestions, skewedTenants } from './skewed.ts';
 import { makeAnswers, storeAnswers } from './store-steps.ts';

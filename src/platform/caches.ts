@@ -16,7 +16,7 @@ const SHARES = {
   unknown_keys: 0.01,
   /** Card ids by user and question (`api/cache/card-ids.ts`). */
   card_ids: 0.05,
-  /** Rules of earlier question versions that an answer named (`api/earlier-versions.ts`). */
+  /** Rules of earlier question versions that an answer named (`api/cache/version-lookup.ts`). */
   question_versions: 0.02,
   /** Parsed ids (`domain/ids.ts`). */
   ids: 0.02,

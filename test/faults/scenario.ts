@@ -1,12 +1,6 @@
 import { type Load, tally } from './load.ts';
-import type { Backend, Store, StoreOptions } from './stores.ts';
+import type { Backend, StoreOptions } from './stores.ts';
 import type { World } from './world.ts';
-
-/** The stores of a trial; `valkey` is there where it carries the queue. */
-export interface Stores {
-  postgres: Store;
-  valkey: Store | undefined;
-}
 
 /** One way to try to lose an answer, or to store it twice. */
 export interface Scenario {

@@ -18,8 +18,7 @@ import { type Ledger, openLedger, readLedger } from './ledger.ts';
 import { type Load, type LoadOptions, type NewAnswer, type Sender, sendAnswers, startLoad } from './load.ts';
 import { type Evidence, type FoundAnswer, judge, type Verdict } from './oracle.ts';
 import { createRandom, type Random } from './random.ts';
-import type { Stores } from './scenario.ts';
-import type { Backend, Store } from './stores.ts';
+import type { Backend, Store, Stores } from './stores.ts';
 import { type Role, startUnit, type Unit, type UnitOptions } from './units.ts';
 
 /** Something that a scenario promises, and what was measured. */
