@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cycles, filesUnder, type Import, importsOf, ROOT, type Source, SRC } from './support/modules.ts';
+import { cycles, filesUnder, type Import, importsOf, packageOf, ROOT, type Source, SRC } from './support/modules.ts';
 
 /** What each folder may import, beside itself. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -87,12 +87,6 @@ const readSources = (): Source[] =>
   filesUnder(SRC).map(path => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
 
 const folderOf = (path: string): string => (path === 'main.ts' ? 'main' : (path.split('/')[0] as string));
-
-const packageOf = (specifier: string): string =>
-  specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/');
 
 /** Arrows between folders that the table does not have. */
 const forbiddenArrows = (imports: Import[]): string[] =>
@@ -401,37 +395,5 @@ describe('sources', () => {
     expect(defaultExports([...sources, ...tests])).toEqual([]);
     expect(defaultExports([{ path: 'api/x.ts', text: 'const x = 1;\nexport default x;' }])).toEqual(['api/x.ts']);
     expect(defaultExports([{ path: 'api/x.ts', text: 'export { x as default };' }])).toEqual(['api/x.ts']);
-  });
-});
-
-/** What a text names as a file: a path in backticks, or the target of a link, that ends as a module's does. */
-const NAMED_PATH = /[`(]((?:[\w.-]+\/)+[\w.*-]+\.(?:ts|tsx|mjs))[`)#]/g;
-
-/** Folders that a path may begin below, as documents and comments name it. */
-const NAMED_FROM = ['.', 'src', 'src/api', 'test', 'dashboard', 'clients/javascript'];
-
-const namesOfNothing = (text: string): string[] =>
-  [...text.matchAll(NAMED_PATH)]
-    .map(([, path]) => path as string)
-    .filter(path => !path.includes('*') && !NAMED_FROM.some(folder => existsSync(join(ROOT, folder, path))));
-
-describe('documents', () => {
-  const documents = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-      .filter(path => path.endsWith('.md'))
-      .map(path => `docs/${path}`),
-  ];
-  const texts = [...documents.map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })), ...sources];
-
-  test('and comments name modules that exist', () => {
-    expect(documents.length).toBeGreaterThan(40);
-    expect(texts.flatMap(({ path, text }) => namesOfNothing(text).map(name => `${path}: ${name}`))).toEqual([]);
-    expect(namesOfNothing('see `src/api/gone.ts` and [there](api/gone.ts)')).toEqual([
-      'src/api/gone.ts',
-      'api/gone.ts',
-    ]);
-    expect(namesOfNothing('see `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
   });
 });

@@ -59,3 +59,10 @@ export function cycles(imports: Import[]): string[] {
   }
   return found;
 }
+
+/** The package of an import's specifier. */
+export const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
