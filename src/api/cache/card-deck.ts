@@ -52,6 +52,7 @@ export function createCardDeck(
   cardIds: CardIds,
   caches: Caches,
 ): CardDeck {
+  const dealer = { storage, cardIds };
   /** The time is that of the latest deal: hands that ended before it are dropped. */
   let latest = 0;
   const hands = caches.create<string, HeldHand>('card_lists', {
@@ -83,29 +84,10 @@ export function createCardDeck(
     return digest;
   };
 
-  /** Once for each catalog that does not know of one yet: no fetch after the first pays for it. */
-  const noteFirst = async (tenantId: string, tenant: TenantCatalog, now: Date): Promise<void> => {
-    if (tenant.hadCards) return;
-    tenant.hadCards = true;
-    await noteFirstCard(storage.forTenant(tenantId), now);
-  };
-
-  const dealAnew = async (caller: UserCaller, tenant: TenantCatalog, limit: number, now: Date) => {
-    const records = await listCardRecords(storage.forTenant(caller.tenantId), caller.identity, caller.verified);
-    const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
-    const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, limit);
-    if (due.length > 0) await noteFirst(caller.tenantId, tenant, now);
-    const cardId = cardIds(caller);
-    const cards = due.map(({ id, cardTail }) => `{"id":"${toTypeId('card', cardId(id))}",${cardTail}`);
-    const body = `{"data":[${cards.join(',')}],"poll_after_s":${POLL_AFTER_SECONDS}}`;
-    const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;
-    return { body, etag: etagOf(body), validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS) };
-  };
-
   return {
     async deal(caller, limit, now) {
       const tenant = catalog.held(caller.tenantId) ?? (await catalog.of(caller.tenantId));
-      if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(caller, tenant, limit, now);
+      if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(dealer, caller, tenant, limit, now);
       const { user } = caller;
       const digest = digestOf(caller);
       const held = hands.peek(digest);
@@ -120,7 +102,7 @@ export function createCardDeck(
       const turn = Symbol(digest);
       dealing.set(digest, turn);
       try {
-        const hand = { ...(await dealAnew(caller, tenant, limit, now)), user, generation: tenant.generation };
+        const hand = { ...(await dealAnew(dealer, caller, tenant, limit, now)), user, generation: tenant.generation };
         if (dealing.get(digest) === turn) hands.set(digest, hand);
         return hand;
       } finally {
@@ -128,4 +110,29 @@ export function createCardDeck(
       }
     },
   };
+}
+
+/** What dealing reads, and how it names cards. */
+interface Dealer {
+  storage: Storage;
+  cardIds: CardIds;
+}
+
+/** Once for each catalog that does not know of one yet: no fetch after the first pays for it. */
+async function noteFirst({ storage }: Dealer, tenantId: string, tenant: TenantCatalog, now: Date): Promise<void> {
+  if (tenant.hadCards) return;
+  tenant.hadCards = true;
+  await noteFirstCard(storage.forTenant(tenantId), now);
+}
+
+async function dealAnew(dealer: Dealer, caller: UserCaller, tenant: TenantCatalog, limit: number, now: Date) {
+  const records = await listCardRecords(dealer.storage.forTenant(caller.tenantId), caller.identity, caller.verified);
+  const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
+  const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, limit);
+  if (due.length > 0) await noteFirst(dealer, caller.tenantId, tenant, now);
+  const cardId = dealer.cardIds(caller);
+  const cards = due.map(({ id, cardTail }) => `{"id":"${toTypeId('card', cardId(id))}",${cardTail}`);
+  const body = `{"data":[${cards.join(',')}],"poll_after_s":${POLL_AFTER_SECONDS}}`;
+  const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;
+  return { body, etag: etagOf(body), validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS) };
 }
