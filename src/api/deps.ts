@@ -5,7 +5,7 @@ import type { Mail } from '../platform/mail.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { AnswerJudge } from './cache/answer-judge.ts';
-import type { CardDeck } from './cache/card-deck.ts';
+import type { CardLists } from './cache/card-lists.ts';
 import type { Catalog } from './cache/catalog.ts';
 import type { CredentialDeps } from './credentials/deps.ts';
 import type { OidcLogin } from './credentials/oidc.ts';
@@ -30,7 +30,7 @@ export interface ApiDeps extends CredentialDeps {
   /** Logins by the identity provider, where one is set. */
   oidc: OidcLogin | undefined;
   catalog: Catalog;
-  deck: CardDeck;
+  cardLists: CardLists;
   judge: AnswerJudge;
   incrementalReads: IncrementalReads;
   rejections: RejectionTally;

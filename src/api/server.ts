@@ -21,8 +21,8 @@ import { openStorage, type Storage } from '../storage/orm.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
 import { createApp } from './app.ts';
 import { createAnswerJudge } from './cache/answer-judge.ts';
-import { createCardDeck } from './cache/card-deck.ts';
 import { createCardIds } from './cache/card-ids.ts';
+import { createCardLists } from './cache/card-lists.ts';
 import { createCatalog } from './cache/catalog.ts';
 import { createKeyRing } from './credentials/key-ring.ts';
 import { createLastingKeys } from './credentials/lasting-keys.ts';
@@ -194,7 +194,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     oidc: createOidcLogin(config, keychain),
     tokens: createTokenVerifier(keyRing, caches),
     catalog,
-    deck: createCardDeck(catalog, storage, notices, cardIds, caches),
+    cardLists: createCardLists(catalog, storage, notices, cardIds, caches),
     judge: createAnswerJudge(catalog, cardIds, caches),
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),

@@ -3,7 +3,7 @@ import type { Metrics } from './metrics.ts';
 
 /** The part of `CACHE_MB` that each cache of an API process may use. */
 const SHARES = {
-  /** Card lists by user (`api/cache/card-deck.ts`). */
+  /** Card lists by user (`api/cache/card-lists.ts`). */
   card_lists: 0.28,
   /** Questions, current versions and deleted ids by tenant (`api/cache/catalog.ts`). */
   catalogs: 0.25,

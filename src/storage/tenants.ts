@@ -72,5 +72,5 @@ export const updateTenant = (
   });
 
 /** Notes that a card is handed out to one of the tenant's users, where it is the first. */
-export const noteFirstCard = (tenant: TenantStorage, now: Date): Promise<unknown> =>
+export const setFirstCardTime = (tenant: TenantStorage, now: Date): Promise<unknown> =>
   tenant.query('update tenants set first_card_at = $2 where id = $1 and first_card_at is null', [tenant.tenantId, now]);

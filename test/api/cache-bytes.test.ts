@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCardDeck } from '../../src/api/cache/card-deck.ts';
 import { createCardIds } from '../../src/api/cache/card-ids.ts';
+import { createCardLists } from '../../src/api/cache/card-lists.ts';
 import { createCatalog } from '../../src/api/cache/catalog.ts';
 import { createSyncMemory } from '../../src/api/cache/sync-memory.ts';
 import { createVersionLookup } from '../../src/api/cache/version-lookup.ts';
@@ -145,10 +145,10 @@ test.each([
   const catalog = createCatalog(storage, notices, createCaches());
   await catalog.of(one.uuid);
   await expectHonest('card_lists', async caches => {
-    const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, createCaches(16)), caches);
+    const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, createCaches(16)), caches);
     for (let number = 0; number < users; number++) {
       const caller = { ...owner(number), tenantId: one.uuid, kind: 'access-token' as const };
-      await deck.deal({ ...caller, keyId: '', expiresAt: new Date() }, 20, new Date());
+      await deck.get({ ...caller, keyId: '', expiresAt: new Date() }, 20, new Date());
     }
     return deck;
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCardDeck } from '../../src/api/cache/card-deck.ts';
 import { createCardIds } from '../../src/api/cache/card-ids.ts';
+import { createCardLists } from '../../src/api/cache/card-lists.ts';
 import { createCatalog, type TenantCatalog } from '../../src/api/cache/catalog.ts';
 import { userName } from '../../src/api/caller.ts';
 import { createKeyRing, type RingKey } from '../../src/api/credentials/key-ring.ts';
@@ -66,12 +66,12 @@ test('a catalog that was read again is collected, whoever fetched cards meanwhil
   const start = new Date();
   let at = start.getTime();
   const catalog = createCatalog(storage, notices, caches, () => at);
-  const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, caches), caches);
+  const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, caches), caches);
   const refs: WeakRef<TenantCatalog>[] = [];
   for (let minute = 0; minute < 60; minute++, at += MINUTE_MS + 1) {
     refs.push(new WeakRef(await catalog.of(tenantId)));
     // By the clock of the deck no time passes, so that all lists stay where they are.
-    const list = await deck.deal(aCaller(tenantId, `user|${minute}`), 20, start);
+    const list = await deck.get(aCaller(tenantId, `user|${minute}`), 20, start);
     expect(JSON.parse(list.body).data).toHaveLength(3);
   }
   await collectAfterTurn();
@@ -85,13 +85,13 @@ test('a card list that has ended makes room as others come', async () => {
   const metrics = createMetrics('serve');
   const caches = createCaches(64, metrics);
   const catalog = createCatalog(storage, notices, caches);
-  const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, caches), caches);
+  const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, caches), caches);
   const entries = async () => {
     await metrics.render();
     return (await metrics.cacheEntries.get()).values.find(({ labels }) => labels.cache === 'card_lists')?.value;
   };
   const start = Date.now();
-  const fetchAt = (identity: string, at: number) => deck.deal(aCaller(tenantId, identity), 20, new Date(at));
+  const fetchAt = (identity: string, at: number) => deck.get(aCaller(tenantId, identity), 20, new Date(at));
   for (let user = 0; user < 100; user++) await fetchAt(`early|${user}`, start);
   expect(await entries()).toBe(100);
   for (let user = 0; user < 100; user++) await fetchAt(`late|${user}`, start + 2 * MINUTE_MS);
@@ -129,13 +129,13 @@ describe('caches that are full, and much that could be read into them,', () => {
     const metrics = createMetrics('serve');
     const caches = createCaches(16, metrics);
     const catalog = createCatalog(storage, notices, caches);
-    const deck = createCardDeck(catalog, storage, notices, createCardIds(keychain, caches), caches);
+    const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, caches), caches);
     for (let time = 0; time < 2; time++) {
-      const { body } = await deck.deal(aCaller(large, 'user|1'), 20, new Date());
+      const { body } = await deck.get(aCaller(large, 'user|1'), 20, new Date());
       expect(Buffer.byteLength(body)).toBeGreaterThan(caches.limitOf('card_lists') / 2);
       expect((await catalog.of(large)).bytes).toBeGreaterThan(caches.limitOf('catalogs'));
       expect(catalog.held(large)).toBeDefined();
-      expect(JSON.parse((await deck.deal(aCaller(small, 'user|1'), 20, new Date())).body).data).toHaveLength(1);
+      expect(JSON.parse((await deck.get(aCaller(small, 'user|1'), 20, new Date())).body).data).toHaveLength(1);
     }
     await metrics.render();
     const limits = (await metrics.cacheLimit.get()).values;

@@ -14,7 +14,7 @@ import {
   type VersionRulesRow,
 } from '../../storage/questions.ts';
 import { findTenant } from '../../storage/tenants.ts';
-import { cardTail } from './card-tail.ts';
+import { cardJsonSuffix } from './card-json.ts';
 import { createVersionLookup, type PresentRules, versionKey } from './version-lookup.ts';
 
 /** A live question as card lists need it. */
@@ -23,7 +23,7 @@ export interface LiveQuestion {
   allow_public: boolean;
   frequency: Frequency;
   /** The part of its card that is the same for everyone: the JSON after the id. */
-  cardTail: string;
+  cardJsonSuffix: string;
 }
 
 /** The terms by which answers to a published question are judged. */
@@ -234,7 +234,7 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
     id: row.id,
     allow_public: row.allow_public,
     frequency: row.frequency,
-    cardTail: cardTail(row),
+    cardJsonSuffix: cardJsonSuffix(row),
   }));
   const questions = new Map(published.terms.map(row => [row.id, termsOf(row)]));
   const earlier = gatherRules(published.earlier, questions);
@@ -296,7 +296,7 @@ const DELETED_BYTES = 100;
 
 const bytesOf = ({ terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>
   HELD_BYTES +
-  live.reduce((sum, question) => sum + LIVE_BYTES + textBytes(question.cardTail), 0) +
+  live.reduce((sum, question) => sum + LIVE_BYTES + textBytes(question.cardJsonSuffix), 0) +
   terms.reduce((sum, { config }) => sum + TERMS_BYTES + OPTION_BYTES * countOptions(config), 0) +
   earlier.length * EARLIER_BYTES +
   deleted * DELETED_BYTES;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Card } from '../../domain/cards.ts';
 import { queryBoolean, queryInt } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
-import { MAX_CARDS } from '../cache/card-deck.ts';
-import { LOCALE } from '../cache/card-tail.ts';
+import { LOCALE } from '../cache/card-json.ts';
+import { MAX_CARDS } from '../cache/card-lists.ts';
 import { operation, reply } from '../operation.ts';
 
 const CardList = z.object({ data: z.array(Card), poll_after_s: z.int() }).meta({ id: 'CardList' });
@@ -35,8 +35,8 @@ const listCards = operation({
   etag: true,
   problems: ['database-unavailable'],
 
-  async handle({ caller, query }, { deck, now }) {
-    const { body, etag } = await deck.deal(caller, query.limit, now());
+  async handle({ caller, query }, { cardLists, now }) {
+    const { body, etag } = await cardLists.get(caller, query.limit, now());
     return reply({ body, headers: { ...HEADERS, ETag: etag } });
   },
 });

@@ -6,7 +6,7 @@ import type { LiveQuestionRow } from '../../storage/questions.ts';
 export const LOCALE = 'en';
 
 /** What every card of a question says, as JSON without its beginning `{"id":"…"`. */
-export const cardTail = (question: LiveQuestionRow): string =>
+export const cardJsonSuffix = (question: LiveQuestionRow): string =>
   JSON.stringify({
     question_id: toTypeId('question', question.id),
     question_version: question.version,
