@@ -4,7 +4,7 @@ import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { Producer } from '../queue/producer.ts';
-import type { AnswerJudge } from './cache/answer-judge.ts';
+import type { AnswerValidator } from './cache/answer-validator.ts';
 import type { CardLists } from './cache/card-lists.ts';
 import type { Catalog } from './cache/catalog.ts';
 import type { CredentialDeps } from './credentials/deps.ts';
@@ -31,7 +31,7 @@ export interface ApiDeps extends CredentialDeps {
   oidc: OidcLogin | undefined;
   catalog: Catalog;
   cardLists: CardLists;
-  judge: AnswerJudge;
+  answerValidator: AnswerValidator;
   incrementalReads: IncrementalReads;
   rejections: RejectionTally;
   /** Whether the process is on its way out. */

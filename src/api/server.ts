@@ -20,7 +20,7 @@ import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
 import { createApp } from './app.ts';
-import { createAnswerJudge } from './cache/answer-judge.ts';
+import { createAnswerValidator } from './cache/answer-validator.ts';
 import { createCardIds } from './cache/card-ids.ts';
 import { createCardLists } from './cache/card-lists.ts';
 import { createCatalog } from './cache/catalog.ts';
@@ -195,7 +195,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     tokens: createTokenVerifier(keyRing, caches),
     catalog,
     cardLists: createCardLists(catalog, storage, notices, cardIds, caches),
-    judge: createAnswerJudge(catalog, cardIds, caches),
+    answerValidator: createAnswerValidator(catalog, cardIds, caches),
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
     openApi: once(() => {

@@ -199,14 +199,14 @@ export interface ValueFault {
   detail: string;
 }
 
-type Judge<T extends QuestionType> = (value: unknown, config: ConfigOf<T>) => string | undefined;
+type ContentCheck<T extends QuestionType> = (value: unknown, config: ConfigOf<T>) => string | undefined;
 
 const integerWithin = (min: number, max: number) => (value: unknown) =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? undefined
     : `must be an integer from ${min} to ${max}`;
 
-function judgeOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
+function validateOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
   if (!allowed && value.other_text !== undefined) return 'takes no other_text: the question does not allow it';
   if (chosen && !value.other_text) return 'must carry other_text for "other"';
   return undefined;
@@ -214,7 +214,7 @@ function judgeOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed
 
 const INPUT_FORMATS = { email: z.email(), url: z.url(), number: z.string().regex(/^-?\d+([.,]\d+)?$/) };
 
-const JUDGES: { [T in QuestionType]: Judge<T> } = {
+const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
   nps: integerWithin(0, 10),
   csat: integerWithin(1, 5),
   ces: (value, config) => integerWithin(1, config.scale)(value),
@@ -228,7 +228,7 @@ const JUDGES: { [T in QuestionType]: Judge<T> } = {
     const isOther = !isOption && (option_id === 'other' || option_id === undefined) && config.allow_other;
     if (!isOption && !isOther) return 'names no option of the question';
     if (isOption && option_id !== 'other' && other_text !== undefined) return 'takes either an option or other_text';
-    return judgeOther(choice.data, isOther, config.allow_other);
+    return validateOther(choice.data, isOther, config.allow_other);
   },
   multi_choice: (value, config) => {
     const choice = ChoiceValue.omit({ option_id: true }).safeParse(value);
@@ -243,7 +243,7 @@ const JUDGES: { [T in QuestionType]: Judge<T> } = {
     const count = ids.filter(id => id !== 'other').length + (other ? 1 : 0);
     if (count < (config.min ?? 1)) return `must choose at least ${config.min ?? 1}`;
     if (config.max !== undefined && count > config.max) return `must choose at most ${config.max}`;
-    return judgeOther(choice.data, ids.includes('other'), config.allow_other);
+    return validateOther(choice.data, ids.includes('other'), config.allow_other);
   },
   text: (value, config) => {
     if (typeof value !== 'string') return 'must be a string';
@@ -259,16 +259,16 @@ const JUDGES: { [T in QuestionType]: Judge<T> } = {
 };
 
 /** What is wrong with one value of a question, if anything. */
-export const judgeValue = (content: Pick<QuestionContent, 'type' | 'config'>, value: unknown): string | undefined =>
-  (JUDGES[content.type] as Judge<QuestionType>)(value, content.config as never);
+export const validateValue = (content: Pick<QuestionContent, 'type' | 'config'>, value: unknown): string | undefined =>
+  (CONTENT_CHECKS[content.type] as ContentCheck<QuestionType>)(value, content.config as never);
 
 /** What is wrong with an answer's values and comment against the version of the question that it names, if anything. */
-export function judgeContent(
+export function validateContent(
   content: Pick<QuestionContent, 'type' | 'config'>,
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
 ): ValueFault | undefined {
   for (const [step, value] of Object.entries(answer.values)) {
-    const detail = step === MAIN_STEP ? judgeValue(content, value) : 'the question has no such step';
+    const detail = step === MAIN_STEP ? validateValue(content, value) : 'the question has no such step';
     if (detail) return { pointer: jsonPointer(['values', step]), detail };
   }
   if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { compareSyncs, judgeContent, judgeValue, NewAnswer, type SyncMark } from '../../src/domain/answers.ts';
+import { compareSyncs, NewAnswer, type SyncMark, validateContent, validateValue } from '../../src/domain/answers.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/questions.ts';
 
@@ -75,15 +75,15 @@ describe('a value', () => {
 
   test.each(CASES)('of %s %j is taken when it is one of %j and refused when it is one of %j', (...aCase) => {
     const [type, config, taken, refused] = aCase;
-    for (const value of taken) expect([value, judgeValue(content(type, config), value)]).toEqual([value, undefined]);
+    for (const value of taken) expect([value, validateValue(content(type, config), value)]).toEqual([value, undefined]);
     for (const value of refused)
-      expect([value, typeof judgeValue(content(type, config), value)]).toEqual([value, 'string']);
+      expect([value, typeof validateValue(content(type, config), value)]).toEqual([value, 'string']);
   });
 
   test('of any JSON is judged, never met with an exception', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CASES), fc.jsonValue(), ([type, config], value) => {
-        expect(['string', 'undefined']).toContain(typeof judgeValue(content(type, config), value));
+        expect(['string', 'undefined']).toContain(typeof validateValue(content(type, config), value));
       }),
       { numRuns: 2000 },
     );
@@ -92,7 +92,7 @@ describe('a value', () => {
 
 describe('the content of an answer', () => {
   const judge = (type: QuestionType, answer: Partial<NewAnswer>) =>
-    judgeContent(content(type, type.endsWith('choice') ? { options: OPTIONS } : {}), {
+    validateContent(content(type, type.endsWith('choice') ? { options: OPTIONS } : {}), {
       state: 'completed',
       values: {},
       comment: null,

@@ -57,12 +57,12 @@ const recordAnswers = operation({
     queue.refuseWhileBusy();
   },
 
-  async handle({ caller, body, bodyBytes, receivedAt }, { judge, queue, rejections, metrics }) {
+  async handle({ caller, body, bodyBytes, receivedAt }, { answerValidator, queue, rejections, metrics }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
-    const judged = judge.judge(caller, sync);
-    const { receipts, accepted } = judged instanceof Promise ? await judged : judged;
+    const result = answerValidator.validate(caller, sync);
+    const { receipts, accepted } = result instanceof Promise ? await result : result;
     if (accepted.length > 0) await queue.enqueue(accepted, bodyBytes);
-    judge.remember(accepted);
+    answerValidator.remember(accepted);
     const rejected = receipts.filter(receipt => receipt.status === 'rejected');
     for (const { code } of rejected) metrics.answersRejected.inc({ reason: code ?? 'validation-failed' });
     if (rejected.length > 0) rejections.add(caller.tenantId, rejected.length);

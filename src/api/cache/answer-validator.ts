@@ -4,10 +4,10 @@ import {
   type AcceptedAnswer,
   CLOSED_GRACE_DAYS,
   compareSyncs,
-  judgeContent,
   NewAnswer,
   type Receipt,
   type Rejection,
+  validateContent,
 } from '../../domain/answers.ts';
 import { countsOncePerCard } from '../../domain/cards.ts';
 import { describeIssues } from '../../domain/validation.ts';
@@ -28,16 +28,16 @@ export interface Sync {
   receivedAt: Date;
 }
 
-export interface Judgement {
+export interface SyncResult {
   /** One result an item, in order. */
   receipts: Receipt[];
   /** What is to be made durable before the receipts are true. */
   accepted: AcceptedAnswer[];
 }
 
-export interface AnswerJudge {
+export interface AnswerValidator {
   /** Judges every item by itself, from memory alone (contract section 4); at once where the catalog is at hand. */
-  judge(caller: Sender, sync: Sync): Judgement | Promise<Judgement>;
+  validate(caller: Sender, sync: Sync): SyncResult | Promise<SyncResult>;
   /** To be called when what was accepted is durable: later syncs of these ids are compared with it. */
   remember(accepted: readonly AcceptedAnswer[]): void;
 }
@@ -59,10 +59,10 @@ class Rejected extends Error {
 }
 
 /** The judge of incoming answers: shape, card, question version, values, and what it saw of the same id before. */
-export function createAnswerJudge(catalog: Catalog, cardIds: CardIds, caches: Caches): AnswerJudge {
+export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches: Caches): AnswerValidator {
   const memory = createSyncMemory(caches);
 
-  const judgeItem = (
+  const validateItem = (
     item: unknown,
     parsed: ParsedItem,
     accept: (item: ParsedItem) => AcceptedAnswer,
@@ -84,23 +84,25 @@ export function createAnswerJudge(catalog: Catalog, cardIds: CardIds, caches: Ca
     }
   };
 
-  const judgeAll = (caller: Sender, sync: Sync, items: ParsedItem[], tenant: TenantCatalog): Judgement => {
+  const validateAll = (caller: Sender, sync: Sync, items: ParsedItem[], tenant: TenantCatalog): SyncResult => {
     const stamp = stampOf(sync);
     const idsOf = cardIdsFor(caller, cardIds);
     const accept = (item: ParsedItem) => acceptItem(item, caller, stamp, tenant, idsOf);
     const accepted: AcceptedAnswer[] = [];
-    const receipts = sync.answers.map((item, index) => judgeItem(item, items[index] as ParsedItem, accept, accepted));
+    const receipts = sync.answers.map((item, index) =>
+      validateItem(item, items[index] as ParsedItem, accept, accepted),
+    );
     return { receipts, accepted };
   };
 
   return {
-    judge(caller, sync) {
+    validate(caller, sync) {
       const items = sync.answers.map(parseItem);
       const held = catalog.held(caller.tenantId);
-      if (held && knowsAll(held, items)) return judgeAll(caller, sync, items, held);
+      if (held && hasAllRules(held, items)) return validateAll(caller, sync, items, held);
       return catalog
         .including(caller.tenantId, namedVersions(items))
-        .then(tenant => judgeAll(caller, sync, items, tenant));
+        .then(tenant => validateAll(caller, sync, items, tenant));
     },
 
     remember(accepted) {
@@ -136,11 +138,11 @@ function parseItem(item: unknown): ParsedItem {
 }
 
 /** Whether a catalog has all that judging the items takes. */
-const knowsAll = (tenant: TenantCatalog, items: ParsedItem[]): boolean =>
-  items.every(item => item instanceof Rejected || isKnown(tenant, item));
+const hasAllRules = (tenant: TenantCatalog, items: ParsedItem[]): boolean =>
+  items.every(item => item instanceof Rejected || hasRules(tenant, item));
 
 /** Whether the version that an item names is in memory, or its question takes no more answers. */
-function isKnown(tenant: TenantCatalog, { question_id, question_version }: NewAnswer): boolean {
+function hasRules(tenant: TenantCatalog, { question_id, question_version }: NewAnswer): boolean {
   const question = tenant.questions.get(question_id);
   if (!question || question_version > question.version) return false;
   return question.rules === undefined || tenant.rulesOf(question_id, question_version) !== undefined;
@@ -238,22 +240,22 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
   const rules = tenant.rulesOf(answer.question_id, answer.question_version);
   if (answer.question_version > question.version || (question.rules && !rules))
     throw new Rejected('unknown-card', 'The question has no such version.', '/question_version');
-  const takenUntil = question.closedAt
+  const acceptedUntil = question.closedAt
     ? question.closedAt.getTime() + CLOSED_GRACE_DAYS * DAY_MS
     : Number.POSITIVE_INFINITY;
-  if (receivedAt.getTime() > takenUntil || !rules)
+  if (receivedAt.getTime() > acceptedUntil || !rules)
     throw new Rejected(
       'question-closed',
       `The question closed more than ${CLOSED_GRACE_DAYS} days ago.`,
       '/question_id',
     );
-  const fault = judgeContent(rules, answer);
+  const fault = validateContent(rules, answer);
   if (fault) throw new Rejected('invalid-value', fault.detail, fault.pointer);
   return question;
 }
 
 /** The fields of a record in the order of their names, by code units: 27 at most, of which a sort would make more garbage than they are. */
-function inOrder(record: Record<string, unknown>): [string, unknown][] {
+function sortedEntries(record: Record<string, unknown>): [string, unknown][] {
   const fields = Object.entries(record);
   for (const [index, field] of fields.entries()) {
     let place = index;
@@ -267,18 +269,18 @@ function inOrder(record: Record<string, unknown>): [string, unknown][] {
 /** A digest of everything that the client said, by which two syncs of one revision are the same or not. */
 function contentHash(answer: AcceptedAnswer): string {
   const { state, question_version, values, comment, displayed_at, answered_at, duration_ms, metadata } = answer;
-  const said = [
+  const content = [
     state,
     question_version,
-    inOrder(values).map(([step, value]) => [
+    sortedEntries(values).map(([step, value]) => [
       step,
-      value !== null && typeof value === 'object' ? inOrder(value as never) : value,
+      value !== null && typeof value === 'object' ? sortedEntries(value as never) : value,
     ]),
     comment,
     displayed_at,
     answered_at,
     duration_ms,
-    inOrder(metadata),
+    sortedEntries(metadata),
   ];
-  return hash('sha256', JSON.stringify(said), 'base64url').slice(0, 22);
+  return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 22);
 }
