@@ -24,8 +24,8 @@ import { createAnswerValidator } from './cache/answer-validator.ts';
 import { createCardIds } from './cache/card-ids.ts';
 import { createCardLists } from './cache/card-lists.ts';
 import { createCatalog } from './cache/catalog.ts';
+import { createDerivedKeys } from './credentials/derived-keys.ts';
 import { createKeyRing } from './credentials/key-ring.ts';
-import { createLastingKeys } from './credentials/lasting-keys.ts';
 import { createLookUps } from './credentials/look-ups.ts';
 import { createOidcLogin } from './credentials/oidc.ts';
 import { createTokenVerifier } from './credentials/token-verifier.ts';
@@ -103,8 +103,8 @@ export async function openApi({
     metrics,
     spans,
   });
-  const lastingKeys = createLastingKeys(storage, seals, log);
-  const keychain = createKeychain(seals, lastingKeys.of);
+  const derivedKeys = createDerivedKeys(storage, seals, log);
+  const keychain = createKeychain(seals, derivedKeys.of);
   const durability = watchDatabaseDurability(storage);
   const queue = openProducer(
     { databaseUrl, redisUrl: config.REDIS_URL, databaseReasons: durability.reasons },
@@ -123,7 +123,7 @@ export async function openApi({
     intervalMs: config.INGESTION_CHECK_S * 1000,
     isStopping,
   });
-  const readiness = watchReadiness({ databaseUrl, durability, lastingKeys, queue, ingestion, files, isStopping, log });
+  const readiness = watchReadiness({ databaseUrl, durability, derivedKeys, queue, ingestion, files, isStopping, log });
   const opened = { config, log, metrics, spans, keychain, storage, queue, notices, limits, isStopping, readiness };
   const deps = createDeps(opened, createCaches(config.CACHE_MB, metrics));
   const app = createApp(deps);

@@ -86,9 +86,9 @@ function open(key: KeyObject, sealed: Buffer, context: string): string | undefin
 }
 
 /** A keychain of seals and of the keys that outlive them. */
-export const createKeychain = (seals: Seals, lastingKey: (purpose: MacPurpose) => KeyObject): Keychain => ({
+export const createKeychain = (seals: Seals, derivedKey: (purpose: MacPurpose) => KeyObject): Keychain => ({
   ...seals,
-  mac: (purpose, ...parts) => createHmac('sha256', lastingKey(purpose)).update(JSON.stringify(parts)).digest(),
+  mac: (purpose, ...parts) => createHmac('sha256', derivedKey(purpose)).update(JSON.stringify(parts)).digest(),
 });
 
 /** 32 random bytes as base64url text: a secret that no dictionary holds. */

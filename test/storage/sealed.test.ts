@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { createSeals, MAC_PURPOSES } from '../../src/platform/secrets.ts';
-import { readLastingKeys } from '../../src/storage/lasting-keys.ts';
+import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
 import { renewSealed, tallySealed } from '../../src/storage/sealed.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { newSecretKey } from '../support/keychain.ts';
@@ -17,7 +17,7 @@ const seals = {
 };
 
 const exported = async (database: TestDatabase, by: ReturnType<typeof createSeals>) => {
-  const keys = await readLastingKeys(database.storage(), by);
+  const keys = await readDerivedKeys(database.storage(), by);
   return MAC_PURPOSES.map(purpose => keys[purpose].export().toString('hex'));
 };
 
@@ -42,7 +42,7 @@ async function sealEverything(database: TestDatabase): Promise<void> {
        values ($1, $2, $3, '', $4, now())`,
       [tenant.uuid, account, key, body],
     );
-  await readLastingKeys(database.storage(), seals.former);
+  await readDerivedKeys(database.storage(), seals.former);
 }
 
 const SEALED = MAC_PURPOSES.length + 4;
@@ -158,9 +158,9 @@ describe('the lasting keys', () => {
   test('are not made, nor opened, with secret keys that open nothing of what is stored', async () => {
     await using database = await createDatabase();
     await makeTenant({ database, seals: seals.former });
-    await expect(readLastingKeys(database.storage(), seals.current)).rejects.toThrow('SECRET_KEY_OTHERS');
+    await expect(readDerivedKeys(database.storage(), seals.current)).rejects.toThrow('SECRET_KEY_OTHERS');
     expect(await database.query('select from lasting_keys')).toEqual([]);
     await exported(database, seals.former);
-    await expect(readLastingKeys(database.storage(), seals.current)).rejects.toThrow('SECRET_KEY_OTHERS');
+    await expect(readDerivedKeys(database.storage(), seals.current)).rejects.toThrow('SECRET_KEY_OTHERS');
   });
 });

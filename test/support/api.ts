@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createKeychain, createSeals, type Keychain, type Seals } from '../../src/platform/secrets.ts';
-import { readLastingKeys } from '../../src/storage/lasting-keys.ts';
+import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { waitFor } from './wait.ts';
@@ -124,7 +124,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
   const baseUrl = `http://127.0.0.1:${api.port}`;
   await waitFor(() => api.isReady());
   const seals = createSeals({ current: secretKey, others: [] });
-  const lastingKeys = await readLastingKeys(database.storage(), seals);
+  const lastingKeys = await readDerivedKeys(database.storage(), seals);
   let closed: Promise<boolean> | undefined;
   const close = () => {
     closed ??= api.close();

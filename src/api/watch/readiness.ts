@@ -3,7 +3,7 @@ import type { Health } from '../../platform/metrics-server.ts';
 import type { OpenFiles } from '../../platform/open-files.ts';
 import type { Producer } from '../../queue/producer.ts';
 import { awaitSchema } from '../../storage/migrate.ts';
-import type { LastingKeyRing } from '../credentials/lasting-keys.ts';
+import type { DerivedKeys } from '../credentials/derived-keys.ts';
 import type { DatabaseDurability } from './database-durability.ts';
 import type { IngestionWatch } from './ingestion-watch.ts';
 
@@ -19,7 +19,7 @@ export interface Readiness {
 interface ReadinessDeps {
   databaseUrl: string;
   durability: DatabaseDurability;
-  lastingKeys: LastingKeyRing;
+  derivedKeys: DerivedKeys;
   queue: Producer;
   ingestion: IngestionWatch;
   files: OpenFiles;
@@ -31,7 +31,7 @@ const LOOK_EVERY_MS = 1000;
 
 /** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
 export function watchReadiness(deps: ReadinessDeps): Readiness {
-  const { databaseUrl, durability, lastingKeys, queue, ingestion, files, isStopping, log } = deps;
+  const { databaseUrl, durability, derivedKeys, queue, ingestion, files, isStopping, log } = deps;
   const closing = new AbortController();
   let isPrepared = false;
   let queueReached = false;
@@ -39,7 +39,7 @@ export function watchReadiness(deps: ReadinessDeps): Readiness {
   let timer: NodeJS.Timeout | undefined;
 
   const started = awaitSchema(databaseUrl, log, closing.signal)
-    .then(() => lastingKeys.load(closing.signal))
+    .then(() => derivedKeys.load(closing.signal))
     .then(
       () => {
         isPrepared = true;

@@ -4,6 +4,7 @@ import { ApiKeyEntity } from './api-keys.ts';
 import { AuditEntryEntity } from './audit-log.ts';
 import { CardRecordEntity } from './card-records.ts';
 import { ConversationEntity } from './conversations.ts';
+import { DerivedKeyEntity } from './derived-keys.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
 import { IdentityEntity } from './identities.ts';
 import {
@@ -14,7 +15,6 @@ import {
   RecordedFlushEntity,
   VanishedAnswerEntity,
 } from './ingestion.ts';
-import { LastingKeyEntity } from './lasting-keys.ts';
 import { InvitationEntity, MemberEntity } from './members.ts';
 import { MessageEntity } from './messages.ts';
 import { QuestionEntity, QuestionVersionEntity } from './questions.ts';
@@ -58,6 +58,6 @@ export const ENTITIES = [
   VanishedAnswerEntity,
   IdempotencyKeyEntity,
   RateCounterEntity,
-  LastingKeyEntity,
+  DerivedKeyEntity,
   SchemaStateEntity,
 ];

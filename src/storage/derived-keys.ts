@@ -16,11 +16,11 @@ export class WrongSecretKeys extends Error {}
  *
  * Those that are missing are made from the secret key that the installation has used until now, and kept.
  */
-export async function readLastingKeys(storage: Storage, seals: Seals): Promise<Record<MacPurpose, KeyObject>> {
-  const kept = await select(storage);
-  const missing = MAC_PURPOSES.filter(purpose => !kept.has(purpose));
+export async function readDerivedKeys(storage: Storage, seals: Seals): Promise<Record<MacPurpose, KeyObject>> {
+  const stored = await select(storage);
+  const missing = MAC_PURPOSES.filter(purpose => !stored.has(purpose));
   if (missing.length > 0) await insert(storage, seals, missing);
-  const all = missing.length > 0 ? await select(storage) : kept; // of two processes at once the first one's count
+  const all = missing.length > 0 ? await select(storage) : stored; // of two processes at once the first one's count
   const open = (purpose: MacPurpose) => {
     const sealed = all.get(purpose) as Buffer;
     if (seals.keyOf(sealed, contextOf(purpose)) < 0) throw wrongKeys();
