@@ -5,7 +5,7 @@ import { withClient } from '../platform/postgres-client.ts';
 import { readDurability } from '../platform/postgres-durability.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { CLUSTERED, type Inspection, inspectQueue, MAX_MEMORY_RATIO, memoryLimit } from '../queue/durability.ts';
-import { judgeReplicas } from '../queue/replicas.ts';
+import { checkReplicas } from '../queue/replicas.ts';
 import { checkRoles, isCompatible, readSchemaState } from '../storage/migrate.ts';
 import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 import { isPooledByTransaction } from '../storage/pooling.ts';
@@ -210,7 +210,7 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
 async function examineReplicas(config: Config, { replication, sentinelReplicas }: Inspection): Promise<Check[]> {
   if (!replication) return [];
   const wanted = config.QUEUE_REPLICAS;
-  const { reasons, promotable } = await judgeReplicas(replication, sentinelReplicas, wanted);
+  const { reasons, promotable } = await checkReplicas(replication, sentinelReplicas, wanted);
   if (wanted === 0 && sentinelReplicas && promotable > 0)
     return [
       ill(

@@ -21,7 +21,7 @@ export interface Admission {
   /** Subtracts bytes that a check has seen in the store. */
   release(bytes: number): void;
   /** Sets the room that is left. Returns why the queue is as large as it may be; empty while it is not. */
-  judgeSize(size: MeasuredSize): string[];
+  checkSize(size: MeasuredSize): string[];
   /** Returns whether more was added since the last check than there was room for. */
   isFull(): boolean;
 }
@@ -46,7 +46,7 @@ export function createAdmission(): Admission {
     release(bytes) {
       unseenBytes -= bytes;
     },
-    judgeSize(size) {
+    checkSize(size) {
       roomBytes = MAX_MEMORY_RATIO * size.limitBytes - size.queueBytes;
       return [
         ...(roomBytes > 0 ? [] : [describeSize(size)]),

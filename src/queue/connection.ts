@@ -101,10 +101,10 @@ const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
 const NO_TIMEOUT = 0;
 
 /** What a job carries. Nobody knows that it is so before it was checked. */
-export type Carried = RecordAnswers | IsolatedAnswer;
-export type AnyQueue = Queue<Carried, unknown, string, Carried, unknown, string, IQueueBackend>;
-type AnyWorker = Worker<Carried, void, string, IQueueBackend>;
-type AnyJob = Job<Carried, void, string>;
+export type JobData = RecordAnswers | IsolatedAnswer;
+export type AnyQueue = Queue<JobData, unknown, string, JobData, unknown, string, IQueueBackend>;
+type AnyWorker = Worker<JobData, void, string, IQueueBackend>;
+type AnyJob = Job<JobData, void, string>;
 
 /** A connection to the store, of one kind or the other, and how to end it at once. */
 export interface QueueConnection {
@@ -192,7 +192,7 @@ export interface WorkerConnection {
 }
 
 /** A job as a worker holds it. */
-export type HeldJob = Pick<
+export type ActiveJob = Pick<
   AnyJob,
   'id' | 'name' | 'data' | 'processedOn' | 'attemptsMade' | 'stalledCounter' | 'progress' | 'updateProgress'
 >;
@@ -201,7 +201,7 @@ export type HeldJob = Pick<
 export function connectWorker(
   target: QueueTarget,
   name: QueueName,
-  process: (job: HeldJob) => Promise<void>,
+  process: (job: ActiveJob) => Promise<void>,
   options: Omit<WorkerOptions, 'connection'>,
   log: Log,
 ): WorkerConnection {

@@ -4,8 +4,7 @@ import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Spans } from '../platform/spans.ts';
-import { connectQueue, type HeldJob, type QueueConnection, type QueueTarget } from './connection.ts';
-import { isOutage } from './hold.ts';
+import { type ActiveJob, connectQueue, type QueueConnection, type QueueTarget } from './connection.ts';
 import { ISOLATED, isIsolated, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
 import {
   type Handlers,
@@ -17,10 +16,11 @@ import {
   type QueueName,
   type RecordAnswers,
 } from './jobs.ts';
-import { type Line, openLine } from './line.ts';
-import { PACE_MS } from './pace.ts';
+import { isOutage } from './outage-backoff.ts';
 import { entryOfPart } from './pending.ts';
 import { addCounted, type CountedJob, removePending } from './pending-redis.ts';
+import { POLL_SPACING_MS } from './poll-spacing.ts';
+import { openQueueConsumer, type QueueConsumer } from './queue-consumer.ts';
 import { traced } from './traces.ts';
 
 /** How many jobs one worker process holds at once; their answers are stored together. */
@@ -30,14 +30,14 @@ const MOST_REMOVED = 500;
 /** A flush that failed this often, the last time for no outage, is dealt with answer by answer. */
 const SUSPECT_FAILURES = 5;
 /** An answer that failed alone this often, and never for an outage, goes to the quarantine. */
-const MAX_FAILURES_ALONE = 2;
+const MAX_ISOLATED_FAILURES = 2;
 
 /** What is done with flushes and answers that may be what kills, hangs or fails their workers. */
-export interface Suspects {
+export interface SuspectHandlers {
   /** Stores a whole flush where it can harm nothing else. Rejects as a handler does. */
-  recordAlone(flush: RecordAnswers): Promise<void>;
+  recordInSandbox(flush: RecordAnswers): Promise<void>;
   /** Puts an answer that fails by itself out of the way, with the reason for people. */
-  giveUp(answer: IsolatedAnswer, reason: string): Promise<void>;
+  quarantine(answer: IsolatedAnswer, reason: string): Promise<void>;
 }
 
 export interface Consumer {
@@ -63,14 +63,14 @@ const blamesPayload = (error: unknown): boolean => !(error instanceof UnknownJob
 export async function openConsumer(
   target: QueueTarget,
   handlers: Handlers,
-  suspects: Suspects,
+  suspects: SuspectHandlers,
   deps: { log: Log; metrics: Metrics; signal: AbortSignal; spans?: Spans | undefined },
 ): Promise<Consumer | undefined> {
   const { log } = deps;
   const connection = connectQueue(target, log);
 
   /** Makes sure that each answer of a flush is in the isolation; then the flush itself is done. */
-  const moveToIsolation = async (job: HeldJob): Promise<void> => {
+  const moveToIsolation = async (job: ActiveJob): Promise<void> => {
     const answers = isolate(read(job, 'answers.record'));
     await job.updateProgress(ISOLATED); // first: from here on it is never stored whole
     try {
@@ -87,11 +87,11 @@ export async function openConsumer(
     log.warn({ job: job.id, answers: answers.length, stalls: job.stalledCounter }, 'a flush is dealt with by answers');
   };
 
-  const processFlush = async (job: HeldJob): Promise<Outcome> => {
+  const processFlush = async (job: ActiveJob): Promise<Outcome> => {
     const suspected = isSuspected(job);
     if (!isIsolated(job)) {
       try {
-        await (suspected ? suspects.recordAlone(read(job, 'answers.record')) : dispatch(handlers, job));
+        await (suspected ? suspects.recordInSandbox(read(job, 'answers.record')) : dispatch(handlers, job));
         return 'done';
       } catch (error) {
         if (!blamesPayload(error) || (!suspected && job.attemptsMade + 1 < SUSPECT_FAILURES)) throw error;
@@ -101,7 +101,7 @@ export async function openConsumer(
     return 'isolated';
   };
 
-  const processAlone = async (job: HeldJob): Promise<Outcome> => {
+  const processIsolated = async (job: ActiveJob): Promise<Outcome> => {
     try {
       await dispatch(handlers, job);
       return 'done';
@@ -109,23 +109,26 @@ export async function openConsumer(
       if (!blamesPayload(error)) throw error;
       const failures = ((job.progress as { failures?: number })?.failures ?? 0) + 1;
       await job.updateProgress({ failures });
-      if (failures < MAX_FAILURES_ALONE) throw error;
-      await suspects.giveUp(read(job, 'answers.isolated'), String(error));
+      if (failures < MAX_ISOLATED_FAILURES) throw error;
+      await suspects.quarantine(read(job, 'answers.isolated'), String(error));
       return 'given-up';
     }
   };
 
   const registry = openRemoval(connection, log);
   const watched = watch(deps, job => registry.remove(job.id));
-  const lines = await Promise.all([
-    openLine(
+  const consumers = await Promise.all([
+    openQueueConsumer(
       { target, queue: QUEUES.answers, concurrency: CONCURRENCY, process: watched('answers', processFlush) },
       deps,
     ),
-    openLine({ target, queue: QUEUES.isolation, concurrency: 1, process: watched('isolation', processAlone) }, deps),
+    openQueueConsumer(
+      { target, queue: QUEUES.isolation, concurrency: 1, process: watched('isolation', processIsolated) },
+      deps,
+    ),
   ]);
-  const close = () => closeAll(lines, registry, connection);
-  if (lines.every(line => line !== undefined)) return { close };
+  const close = () => closeAll(consumers, registry, connection);
+  if (consumers.every(consumer => consumer !== undefined)) return { close };
   await close();
   return undefined;
 }
@@ -135,7 +138,7 @@ type Outcome = 'done' | 'isolated' | 'given-up';
 /** Measures and reports what becomes of each job. */
 function watch(
   { log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Spans | undefined },
-  whenStored: (job: HeldJob) => void,
+  whenStored: (job: ActiveJob) => void,
 ) {
   const throttle = createThrottle(5000);
 
@@ -143,13 +146,13 @@ function watch(
   const report = (queue: QueueName, jobId: string | undefined, error: unknown) => {
     const passing = isOutage(error);
     throttle(passing ? error.code : String(error), held => {
-      const told = { queue, job: jobId, held_back: held };
-      if (passing) log.warn({ ...told, reason: error.message }, 'a job waits for the infrastructure');
-      else log.error({ ...told, err: error }, 'a job failed and is tried again');
+      const fields = { queue, job: jobId, held_back: held };
+      if (passing) log.warn({ ...fields, reason: error.message }, 'a job waits for the infrastructure');
+      else log.error({ ...fields, err: error }, 'a job failed and is tried again');
     });
   };
 
-  return (queue: QueueName, process: (job: HeldJob) => Promise<Outcome>) =>
+  return (queue: QueueName, process: (job: ActiveJob) => Promise<Outcome>) =>
     traced(spans, queue, async (job): Promise<void> => {
       const startedAt = performance.now();
       let outcome: Outcome | 'retried' = 'retried';
@@ -186,7 +189,7 @@ function openRemoval({ redis }: QueueConnection, log: Log) {
       return ids.map(() => undefined);
     },
     maxInFlight: 1,
-    spacingMs: PACE_MS,
+    spacingMs: POLL_SPACING_MS,
     weigh: () => [1],
     maxWeights: [MOST_REMOVED],
   });
@@ -201,11 +204,11 @@ function openRemoval({ redis }: QueueConnection, log: Log) {
 }
 
 async function closeAll(
-  lines: (Line | undefined)[],
+  consumers: (QueueConsumer | undefined)[],
   registry: { drained(): Promise<void> },
   connection: { close(): Promise<void> },
 ): Promise<void> {
-  const ended = await Promise.allSettled(lines.map(line => line?.close()));
+  const ended = await Promise.allSettled(consumers.map(consumer => consumer?.close()));
   await registry.drained();
   await connection.close();
   for (const end of ended) if (end.status === 'rejected') throw end.reason;
@@ -215,14 +218,14 @@ async function closeAll(
  * A job's payload, checked, as it came: a copy would be as much to hold until it is stored. An unknown name or version is
  * left to a worker that knows it.
  */
-function read<N extends JobName>(job: Pick<HeldJob, 'name' | 'data'>, name: N): JobPayload<N> {
+function read<N extends JobName>(job: Pick<ActiveJob, 'name' | 'data'>, name: N): JobPayload<N> {
   const parsed = JOBS[name].safeParse(job.data);
   if (job.name !== name) throw new UnknownJob(`this worker does not know the job ${job.name}`);
   if (!parsed.success) throw new UnknownJob(`this worker does not know this ${name}: ${parsed.error.message}`);
   return job.data as JobPayload<N>;
 }
 
-async function dispatch(handlers: Handlers, job: HeldJob): Promise<void> {
+async function dispatch(handlers: Handlers, job: ActiveJob): Promise<void> {
   if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`this worker does not know the job ${job.name}`);
   const name = job.name as JobName;
   await (handlers[name] as (payload: unknown) => Promise<void>)(read(job, name));

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { createLog } from '../platform/log.ts';
-import { findOldest, PENDING } from './census.ts';
 import { connectQueue, type QueueTarget } from './connection.ts';
 import { inspectQueue, readRedisSettings } from './durability.ts';
 import { QUEUES } from './jobs.ts';
+import { findOldest, PENDING } from './snapshot.ts';
 
 /** What a Valkey or Redis says of itself that names nobody and nothing. */
 const INFO = [

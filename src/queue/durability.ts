@@ -56,7 +56,7 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
   const replication = readReplication(info);
   return {
     reasons: [
-      ...judgeSettings(settings),
+      ...checkSettings(settings),
       ...(replication.role === 'slave' ? ['it is a replica, whose data its primary overwrites'] : []),
     ],
     isRewriting: isRewriting(info),
@@ -69,7 +69,7 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
   };
 }
 
-const judgeSettings = (settings: Record<string, string> | Error): string[] =>
+const checkSettings = (settings: Record<string, string> | Error): string[] =>
   settings instanceof Error
     ? [`its settings can not be read (${settings.message}), so nothing proves that it writes to disk`]
     : Object.entries(EXPECTED).flatMap(([name, wanted]) =>
@@ -114,11 +114,11 @@ export const memoryLimit = ({ maxBytes, machineBytes }: Durability, maxQueueByte
 
 /** How long an inspection waits for a rewrite of the append-only file to end. */
 const REWRITE_WITHIN_MS = 5000;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 /** A single look, but for a routine rewrite of the append-only file, whose end is awaited for 5 s. */
 async function checkRewrittenRedis(redis: Redis): Promise<Durability> {
-  for (const deadline = Date.now() + REWRITE_WITHIN_MS; ; await sleep(LOOK_EVERY_MS)) {
+  for (const deadline = Date.now() + REWRITE_WITHIN_MS; ; await sleep(CHECK_EVERY_MS)) {
     const durability = await checkRedis(redis);
     if (!durability.isRewriting || durability.reasons.length > 0) return durability;
     if (Date.now() > deadline) return { ...durability, reasons: [REWRITING] };

@@ -32,10 +32,10 @@ export const isIsolated = ({ progress }: JobRecord): boolean =>
 export const ISOLATED = { isolated: true };
 
 /** The id under which the answer at that place of a flush is isolated and recorded. */
-export const placeOf = (flush: string, index: number): string => deriveUuid(flush, String(index));
+export const isolatedAnswerId = (flush: string, index: number): string => deriveUuid(flush, String(index));
 
 /** An answer as nobody opens it but the cell and the database: base64 of its JSON. */
-export const seal = (answer: AcceptedAnswer): string => Buffer.from(JSON.stringify(answer)).toString('base64');
+export const encodeAnswer = (answer: AcceptedAnswer): string => Buffer.from(JSON.stringify(answer)).toString('base64');
 
 /**
  * A flush as jobs of one answer each.
@@ -45,12 +45,12 @@ export const seal = (answer: AcceptedAnswer): string => Buffer.from(JSON.stringi
 export const isolate = ({ flush, answers, trace }: RecordAnswers): IsolatedAnswer[] =>
   answers.map((answer, index) => ({
     v: 1,
-    flush: placeOf(flush, index),
+    flush: isolatedAnswerId(flush, index),
     part_of: flush,
     tenant_id: answer.tenant_id,
     answer_id: answer.id,
     received_at: answer.received_at,
     ...(answer.replay_of ? { replay_of: answer.replay_of } : {}),
-    sealed: seal(answer),
+    sealed: encodeAnswer(answer),
     ...(trace ? { trace } : {}),
   }));

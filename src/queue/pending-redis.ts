@@ -1,6 +1,6 @@
 import { Job, type JobsOptions } from 'bullmq';
 import type { ChainableCommander, Redis } from 'ioredis';
-import type { AnyQueue, Carried } from './connection.ts';
+import type { AnyQueue, JobData } from './connection.ts';
 import { HEADS, type Pending, type PendingEntry } from './pending.ts';
 
 /*
@@ -88,7 +88,7 @@ export const addEntry = (redis: Redis, queue: AnyQueue, id: string, entry: Pendi
 /** A job with its entry in the registry. */
 export interface CountedJob {
   name: string;
-  data: Carried;
+  data: JobData;
   opts: JobsOptions & { jobId: string };
   entry: PendingEntry;
 }
@@ -176,7 +176,7 @@ export const claimRepair = async (redis: Redis): Promise<boolean> =>
   (await redis.set(REPAIRING, '1', 'PX', REPAIRING_MS, 'NX')) !== null;
 
 /** Removes the entries of jobs that are in none of the queues, in small steps. */
-export async function removeGone(redis: Redis, queues: AnyQueue[]): Promise<void> {
+export async function removeStale(redis: Redis, queues: AnyQueue[]): Promise<void> {
   const prefixes = JSON.stringify(queues.map(queue => queue.toKey('')));
   for (let cursor: string | undefined; cursor !== '0'; ) {
     const [next, flat] = await redis.hscan(ENTRIES, cursor ?? '0', 'COUNT', SCANNED_AT_ONCE);

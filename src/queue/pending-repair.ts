@@ -1,17 +1,17 @@
 import type { Log } from '../platform/log.ts';
-import { readJobs, readPendingIds } from './census.ts';
 import type { QueueConnection } from './connection.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, entryOfPart } from './pending.ts';
-import { addMissing, claimRepair, countEntries, findUncounted, removeGone } from './pending-redis.ts';
+import { addMissing, claimRepair, countEntries, findUncounted, removeStale } from './pending-redis.ts';
+import { readJobs, readPendingIds } from './snapshot.ts';
 
 /** How many looks in a row, a second apart, must find entries of jobs that are gone: workers remove them a moment late. */
-const LOOKS_WITH_EXCESS = 10;
+const CHECKS_WITH_EXCESS = 10;
 /** How many must find jobs without an entry: nothing but a process of the previous version adds them. */
-const LOOKS_WITH_MISSING = 2;
+const CHECKS_WITH_MISSING = 2;
 
 /** What a look at the store found. */
-export interface Tally {
+export interface RegistryCounts {
   /** Jobs with an entry in the registry. */
   entries: number;
   /** Jobs that no worker holds. */
@@ -34,7 +34,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
     const { redis, queue } = connection;
     if (!redis || !(await claimRepair(redis))) return;
     const names = Object.values(QUEUES);
-    await removeGone(
+    await removeStale(
       redis,
       names.map(name => queue(name)),
     );
@@ -45,10 +45,10 @@ export function watchPending(connection: QueueConnection, log: Log) {
 
   return {
     /** Notes what a look found, and starts a repair when it is due. */
-    note({ entries, idle, active }: Tally): void {
+    note({ entries, idle, active }: RegistryCounts): void {
       withExcess = entries > idle + active ? withExcess + 1 : 0;
       withMissing = idle > entries ? withMissing + 1 : 0;
-      const [hasExcess, hasMissing] = [withExcess >= LOOKS_WITH_EXCESS, withMissing >= LOOKS_WITH_MISSING];
+      const [hasExcess, hasMissing] = [withExcess >= CHECKS_WITH_EXCESS, withMissing >= CHECKS_WITH_MISSING];
       if (running || (!hasExcess && !hasMissing)) return;
       running = repair(idle)
         .catch(error =>

@@ -8,7 +8,6 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
-import { findHeld, findOldest, readPending } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
 import { createFlushNumbers, type FlushClaim, type FlushNumbers } from './flush-numbers.ts';
 import { type HealthWatch, watchHealth } from './health.ts';
@@ -18,8 +17,9 @@ import { entryOfFlush, type Pending } from './pending.ts';
 import { addEntry } from './pending-redis.ts';
 import { watchPending } from './pending-repair.ts';
 import { confirmReplicas } from './replicas.ts';
+import { findOldest, findQueued, readPending } from './snapshot.ts';
 import type { Basis, ProducerTarget, QueueHealth } from './store-check.ts';
-import { sending } from './traces.ts';
+import { sendSpan } from './traces.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
@@ -55,7 +55,7 @@ export interface Producer {
   /** What this process has made durable so far. What was voided up to `since` is known already, and forgotten. */
   claim(since: number): FlushClaim;
   /** Which of these flushes the queue holds, whole or isolated. Rejects with `queue-unavailable` when it can't be read. */
-  findHeld(flushes: string[]): Promise<Set<string>>;
+  findQueued(flushes: string[]): Promise<Set<string>>;
   /** Resolves when the first look at the store is over. */
   checked(): Promise<void>;
   close(): Promise<void>;
@@ -117,7 +117,7 @@ export function openProducer(
     maxInFlight: MAX_FLUSHES_IN_FLIGHT,
     weigh: batch => [batch.answers.length, batch.bytes],
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
-    spans: spans?.groups(sending(QUEUES.answers)),
+    spans: spans?.groups(sendSpan(QUEUES.answers)),
   });
   const readers = createReaders(observers);
   reportOldest(observers, metrics);
@@ -140,7 +140,7 @@ export function openProducer(
     checked: health.checked,
     pending: tenantId => observe(() => readers.add(tenantId)),
     claim: numbers.claim,
-    findHeld: flushes => observe(() => findHeld(observers, flushes)),
+    findQueued: flushes => observe(() => findQueued(observers, flushes)),
     async close() {
       await group.drained();
       stopped = true;

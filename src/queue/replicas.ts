@@ -66,7 +66,7 @@ const resolveConnected = (address: string): Promise<string> => {
  * nor more than `wanted` replicas may exist: those that are connected to the primary, and those that the Sentinels know
  * although they are down. Replicas to which a Sentinel attributes priority 0 are not counted.
  */
-export async function judgeReplicas(
+export async function checkReplicas(
   { connected, online }: Replication,
   known: SentinelReplica[] | undefined,
   wanted: number,

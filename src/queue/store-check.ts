@@ -1,7 +1,6 @@
 import type { Config } from '../platform/config.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Admission } from './admission.ts';
-import { countJobs, measureJob } from './census.ts';
 import type { QueueConnection, QueueTarget } from './connection.ts';
 import {
   CLUSTERED,
@@ -14,9 +13,10 @@ import {
 } from './durability.ts';
 import { QUEUES, type QueueName } from './jobs.ts';
 import { countEntries } from './pending-redis.ts';
-import type { Tally } from './pending-repair.ts';
-import { judgeReplicas, type Replication } from './replicas.ts';
+import type { RegistryCounts } from './pending-repair.ts';
+import { checkReplicas, type Replication } from './replicas.ts';
 import { createSentinelReader } from './sentinel-reader.ts';
+import { countJobs, measureJob } from './snapshot.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** No flush is larger: 512 KB of answers, and what each of them takes besides. */
@@ -60,7 +60,7 @@ export interface CheckDeps {
   config: Config;
   metrics: Metrics;
   /** Called with the number of jobs, and of those in the registry of pending answers; only with Valkey or Redis. */
-  onTally(tally: Tally): void;
+  onTally(tally: RegistryCounts): void;
 }
 
 /** Whether the connection still is the one with this socket, and open; always in PostgreSQL. */
@@ -72,7 +72,7 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
   const { connection, target, config, metrics, onTally } = deps;
   const { redis } = connection;
   const readSentinels = createSentinelReader(target.redisUrl);
-  const judgeDurability = createDurabilityJudge(target);
+  const checkDurability = createDurabilityCheck(target);
   const isStrict = config.QUEUE_DURABILITY === 'strict';
   return async () => {
     const seenBytes = admission.unseenBytes();
@@ -90,15 +90,15 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
     if (entries !== undefined) onTally({ entries, idle: waitingJobs - active, active });
     const { replication, writesSucceed, isCluster } = durability;
     const queueBytes = await measureQueue(deps, durability, waitingJobs);
-    const doubts = judgeDurability(durability, socket);
+    const doubts = checkDurability(durability, socket);
     metrics.queueDurable.set(doubts.length === 0 && writesSucceed ? 1 : 0);
-    const verdict = replication && (await judgeReplicas(replication, known, config.QUEUE_REPLICAS));
+    const verdict = replication && (await checkReplicas(replication, known, config.QUEUE_REPLICAS));
     const reasons = [
       ...(isStrict ? doubts : []),
       ...(writesSucceed ? [] : ['its last write to disk failed']),
       ...(isCluster ? [CLUSTERED] : []),
       ...(verdict?.reasons ?? []),
-      ...judgeSize(deps, admission, durability, queueBytes, waitingJobs),
+      ...checkQueueSize(deps, admission, durability, queueBytes, waitingJobs),
     ];
     const relaxed = isStrict ? [] : doubts.map(reason => `${reason}: up to 1 s may be lost on power failure`);
     const replicas =
@@ -137,7 +137,7 @@ async function measureQueue(
 }
 
 /** Why the queue is as large as it may be. */
-function judgeSize(
+function checkQueueSize(
   { connection: { redis }, config, metrics }: CheckDeps,
   admission: Admission,
   durability: Durability,
@@ -147,11 +147,11 @@ function judgeSize(
   const maxBytes = maxBytesOf(config);
   const limitBytes = redis ? memoryLimit(durability, maxBytes) : maxBytes / MAX_MEMORY_RATIO;
   if (redis) metrics.redisMemory.set(queueBytes / limitBytes);
-  return admission.judgeSize({ durability, queueBytes, limitBytes, waitingJobs, maxJobs: config.QUEUE_MAX_JOBS });
+  return admission.checkSize({ durability, queueBytes, limitBytes, waitingJobs, maxJobs: config.QUEUE_MAX_JOBS });
 }
 
 /** Finds why what the store confirms may not be on its disk, or not stay on that of the database. */
-function createDurabilityJudge({ databaseReasons = () => [] }: ProducerTarget) {
+function createDurabilityCheck({ databaseReasons = () => [] }: ProducerTarget) {
   /** The connection on which the append-only file was seen without a rewrite. */
   let provenSocket: unknown;
   return ({ reasons, isRewriting }: Durability, socket: unknown): string[] => {

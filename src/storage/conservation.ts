@@ -21,7 +21,7 @@ export interface Losses {
 }
 
 /** Which of these flushes the queue holds. */
-export type FindHeld = (flushes: string[]) => Promise<Set<string>>;
+export type FindQueued = (flushes: string[]) => Promise<Set<string>>;
 
 /** One auditor at a time, on whatever machine. */
 const AUDIT_LOCK = 7_310_274_002;
@@ -57,7 +57,7 @@ export interface Audit {
  * in turn, 10,000 of each producer an audit, so that an audit costs the same at any backlog. Finds nothing while another
  * process is auditing.
  */
-export async function auditFlushes(storage: Storage, findHeld: FindHeld): Promise<Audit> {
+export async function auditFlushes(storage: Storage, findHeld: FindQueued): Promise<Audit> {
   const audit: Audit = { lost: [], skipped: await skipExpired(storage) };
   for (let recheck = PASS_SIZE, isBehind = true; isBehind; recheck = 0) {
     const pass = await storage.transaction(session => auditOnce(session, findHeld, recheck));
@@ -87,7 +87,7 @@ async function skipExpired(storage: Storage): Promise<number> {
  */
 async function auditOnce(
   session: Session,
-  findHeld: FindHeld,
+  findHeld: FindQueued,
   recheck: number,
 ): Promise<{ lost: string[]; isBehind: boolean }> {
   const [lock] = await session.query<{ taken: boolean; now: Date }>(

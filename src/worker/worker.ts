@@ -3,8 +3,8 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
-import { type Consumer, openConsumer, type Suspects } from '../queue/consumer.ts';
-import { seal } from '../queue/isolation.ts';
+import { type Consumer, openConsumer, type SuspectHandlers } from '../queue/consumer.ts';
+import { encodeAnswer } from '../queue/isolation.ts';
 import type { Handlers } from '../queue/jobs.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
@@ -48,13 +48,13 @@ export function openWorker(
       countRecorded({ metrics, log }, await cell.store({ flush, part_of, sealed: [sealed] }), [answer]);
     },
   };
-  const suspects: Suspects = {
-    async recordAlone(flush) {
+  const suspects: SuspectHandlers = {
+    async recordInSandbox(flush) {
       const { answers } = flush;
-      const counts = await cell.store({ flush: flush.flush, sealed: answers.map(seal) });
+      const counts = await cell.store({ flush: flush.flush, sealed: answers.map(encodeAnswer) });
       countRecorded({ metrics, log }, counts, answers.slice(0, 1));
     },
-    async giveUp(answer, reason) {
+    async quarantine(answer, reason) {
       countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);
     },
   };

@@ -2,11 +2,11 @@ import { v7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { newNumberedUuid, numberUuid } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { findHeld } from '../../src/queue/census.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { ISOLATED, isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
-import { auditFlushes, claimFlushes, countLosses, type FindHeld } from '../../src/storage/conservation.ts';
+import { findQueued } from '../../src/queue/snapshot.ts';
+import { auditFlushes, claimFlushes, countLosses, type FindQueued } from '../../src/storage/conservation.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { backends, createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
@@ -87,7 +87,7 @@ describe.each(backends())('with the queue in %s', backend => {
     const payload = (await jobOf(await send())).data as RecordAnswers;
     const [producer, number] = [`${payload.flush.slice(0, 24)}000000000000`, Number(`0x${payload.flush.slice(24)}`)];
     await claimFlushes(storage, { producer, written: number, voided: [], since: new Date() });
-    const audit = async () => (await auditFlushes(storage, flushes => findHeld(connection, flushes))).lost;
+    const audit = async () => (await auditFlushes(storage, flushes => findQueued(connection, flushes))).lost;
     expect(await audit()).toEqual([]);
     const job = await connection.queue().getJob(payload.flush);
     await job?.updateProgress(ISOLATED);
@@ -129,7 +129,7 @@ describe('an audit', () => {
       flush,
       claim: (written: number, voided: number[] = [], since = new Date()) =>
         claimFlushes(app, { producer, written, voided, since }),
-      audit: async (findHeld: FindHeld = nothingHeld) => (await auditFlushes(app, findHeld)).lost,
+      audit: async (findHeld: FindQueued = nothingHeld) => (await auditFlushes(app, findHeld)).lost,
       database,
       record: (number: number) =>
         recordAnswers(worker, [{ flush: flush(number), answers: [anAcceptedAnswer({ tenant_id: v7() })] }]),

@@ -19,7 +19,7 @@ test('nothing is full before the first check', () => {
 
 test('bytes added since a check count against its room, and are released once a check has seen them', () => {
   const admission = createAdmission();
-  expect(admission.judgeSize(aSize(1000))).toEqual([]);
+  expect(admission.checkSize(aSize(1000))).toEqual([]);
   admission.expect(1000);
   expect(admission.isFull()).toBe(false);
   admission.expect(1);
@@ -33,16 +33,16 @@ test('bytes added since a check count against its room, and are released once a 
 
 test('a store at its limit is reported by its memory, or by QUEUE_MAX_MB where the store has no limit of its own', () => {
   const admission = createAdmission();
-  expect(admission.judgeSize(aSize(1))).toEqual([]);
+  expect(admission.checkSize(aSize(1))).toEqual([]);
   const percent = Math.round(MAX_MEMORY_RATIO * 100);
-  expect(admission.judgeSize(aSize(0))).toEqual([`its memory is ${percent} % full`]);
-  expect(admission.judgeSize(aSize(0, { durability: { maxBytes: 0 } }))).toEqual([
+  expect(admission.checkSize(aSize(0))).toEqual([`its memory is ${percent} % full`]);
+  expect(admission.checkSize(aSize(0, { durability: { maxBytes: 0 } }))).toEqual([
     `it holds ${percent} MB, and may hold ${percent} MB (QUEUE_MAX_MB)`,
   ]);
 });
 
 test('as many waiting jobs as QUEUE_MAX_JOBS are reported', () => {
   const admission = createAdmission();
-  expect(admission.judgeSize(aSize(1, { waitingJobs: 9 }))).toEqual([]);
-  expect(admission.judgeSize(aSize(1, { waitingJobs: 10 }))).toEqual(['10 jobs are waiting']);
+  expect(admission.checkSize(aSize(1, { waitingJobs: 9 }))).toEqual([]);
+  expect(admission.checkSize(aSize(1, { waitingJobs: 10 }))).toEqual(['10 jobs are waiting']);
 });

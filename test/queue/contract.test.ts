@@ -68,7 +68,7 @@ describe.each(backends())('with the queue in %s', backend => {
     const consumer = await openConsumer(
       target,
       handlers,
-      { recordAlone: never, giveUp: never },
+      { recordInSandbox: never, quarantine: never },
       { log, metrics, signal: stop.signal },
     );
     await waitFor(async () => (await queue.getJobCounts('delayed')).delayed === 2);

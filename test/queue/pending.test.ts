@@ -2,12 +2,12 @@ import { v7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
-import { readPending } from '../../src/queue/census.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
 import { isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { entryOfFlush, entryOfPart, HEADS } from '../../src/queue/pending.ts';
 import { addCounted, countEntries, removePending } from '../../src/queue/pending-redis.ts';
+import { readPending } from '../../src/queue/snapshot.ts';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 

@@ -139,7 +139,7 @@ function createBalance({ storage, queue, metrics, log }: WatchDeps) {
       lost > 0 ? [`balance: ${lost} flushes or answers are missing; see parley_conservation_difference`] : [],
     async check(): Promise<void> {
       await claim();
-      const { lost: found, skipped } = await auditFlushes(storage, queue.findHeld);
+      const { lost: found, skipped } = await auditFlushes(storage, queue.findQueued);
       if (found.length > 0) log.error({ flushes: found }, 'flushes were acknowledged and are lost');
       if (skipped > 0) log.warn({ flushes: skipped }, 'flushes were not audited: their marks may have expired');
       const { flushes, answers } = await countLosses(storage);

@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Spans } from '../../platform/spans.ts';
 import type { RecordAnswers } from '../../queue/jobs.ts';
-import { PACE_MS } from '../../queue/pace.ts';
+import { POLL_SPACING_MS } from '../../queue/poll-spacing.ts';
 import { isDataFault, sqlState } from '../../storage/errors.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/recording.ts';
@@ -101,7 +101,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   const group = createGroupCommit<Flush, PromiseSettledResult<void>>({
     flush: flushAll,
     maxInFlight: MAX_BATCHES_IN_FLIGHT,
-    spacingMs: PACE_MS, // nobody waits, and a transaction of few answers costs almost as much as one of many
+    spacingMs: POLL_SPACING_MS, // nobody waits, and a transaction of few answers costs almost as much as one of many
     weigh: flush => [flush.answers.length, 1],
     maxWeights: [MAX_BATCH_ANSWERS, MAX_BATCH_FLUSHES],
     spans: spans?.groups({ name: 'store answers' }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
-import { createHold } from '../../src/queue/hold.ts';
+import { createOutageBackoff } from '../../src/queue/outage-backoff.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** A part of the infrastructure that is up or down, and what has asked it. */
@@ -20,7 +20,7 @@ const outcomes = (promises: Promise<string>[]) =>
 describe('work that is held', () => {
   test('is tried by turns while the store is away, not all at once, and done when it is back', async () => {
     const { state, use } = aStore();
-    const hold = createHold();
+    const hold = createOutageBackoff();
     state.isUp = false;
     const names = ['a', 'b', 'c', 'd'];
     const done = outcomes(names.map(name => hold.run(use(name))));
@@ -32,7 +32,7 @@ describe('work that is held', () => {
 
   test('goes on within about a second of the end of a long outage', async () => {
     const { state, use } = aStore();
-    const hold = createHold();
+    const hold = createOutageBackoff();
     state.isUp = false;
     const done = outcomes(['a', 'b'].map(name => hold.run(use(name))));
     await waitFor(() => state.tries.length >= 7); // pauses have grown to their longest
@@ -44,7 +44,7 @@ describe('work that is held', () => {
 
   test('comes back with the outage when it is released, without another try', async () => {
     const { state, use } = aStore();
-    const hold = createHold();
+    const hold = createOutageBackoff();
     state.isUp = false;
     const done = outcomes(['a', 'b'].map(name => hold.run(use(name))));
     await waitFor(() => state.tries.length >= 3);
@@ -59,7 +59,7 @@ describe('work that is held', () => {
 
   test('comes back when it fails on while other work succeeds', async () => {
     const { use } = aStore();
-    const hold = createHold();
+    const hold = createOutageBackoff();
     let refused = 0;
     const unlucky = hold.run(async () => {
       refused++;
@@ -81,7 +81,7 @@ describe('work that is held', () => {
 
   test('comes back when somebody else has it by now, tried or not, and keeps no other from its turn', async () => {
     const { state, use } = aStore();
-    const hold = createHold();
+    const hold = createOutageBackoff();
     state.isUp = false;
     let isLost = false;
     const done = outcomes([hold.run(use('tried'), () => isLost)]);
@@ -98,7 +98,7 @@ describe('work that is held', () => {
 
   test('is not held for a failure of another kind, and does not keep the others waiting by it', async () => {
     const { state, use } = aStore();
-    const hold = createHold();
+    const hold = createOutageBackoff();
     state.isUp = false;
     const other = hold.run(use('other'));
     await waitFor(() => state.tries.length === 1);

@@ -6,8 +6,8 @@ import { createMetrics } from '../../src/platform/metrics.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
-import { openLine } from '../../src/queue/line.ts';
-import { PACE_MS } from '../../src/queue/pace.ts';
+import { POLL_SPACING_MS } from '../../src/queue/poll-spacing.ts';
+import { openQueueConsumer } from '../../src/queue/queue-consumer.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -21,7 +21,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
     const connection = connectQueue(target, log);
     if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');
-    const line = await openLine(
+    const line = await openQueueConsumer(
       { target, queue: QUEUES.answers, concurrency: 50, process: job => process(job.id ?? '') },
       { log, metrics: createMetrics('work'), signal: new AbortController().signal },
     );
@@ -56,7 +56,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
       await sleep(3);
     }
     await waitFor(() => done.length === ids.length);
-    expect(looks.mock.calls.length).toBeLessThanOrEqual((performance.now() - startedAt) / PACE_MS + 3);
+    expect(looks.mock.calls.length).toBeLessThanOrEqual((performance.now() - startedAt) / POLL_SPACING_MS + 3);
     expect(takes.mock.calls.length).toBeLessThan(ids.length); // most are given to whoever tells what was done
     expect(done.toSorted()).toEqual(ids.toSorted());
     await waitFor(async () => (await queue.count()) === 0);

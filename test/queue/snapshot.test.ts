@@ -1,9 +1,9 @@
 import { v7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
-import { findOldest } from '../../src/queue/census.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
+import { findOldest } from '../../src/queue/snapshot.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 
 describe.each(backends())('with the queue in %s', backend => {

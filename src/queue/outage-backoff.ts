@@ -10,14 +10,14 @@ const MAX_FALSE_ENDS = 5;
 export const isOutage = (error: unknown): error is Problem => error instanceof Problem && error.kind === 'unavailable';
 
 /** Keeps work in hand while a part of the infrastructure is down. */
-export interface Hold {
+export interface OutageBackoff {
   /**
    * Does the work, again and again while an outage makes it fail; resolves when it is done.
    *
    * Rejects with any other failure at once; with the outage when the hold is released, or when other work has succeeded
    * five times in between; and when it is somebody else's by now, as `isForfeit` tells.
    */
-  run<T>(work: () => Promise<T>, isForfeit?: () => boolean): Promise<T>;
+  run<T>(work: () => Promise<T>, isLeaseLost?: () => boolean): Promise<T>;
   /** Lets go of everything that waits, and holds nothing any more. */
   release(): void;
 }
@@ -29,7 +29,7 @@ export interface Hold {
  * Put back instead, the jobs of a whole backlog would be taken, failed and delayed by up to a minute each, and most of
  * them would sleep on when the database is back.
  */
-export function createHold(): Hold {
+export function createOutageBackoff(): OutageBackoff {
   const waiting: (() => void)[] = [];
   let outage: { error: unknown } | undefined;
   let ends = 0;
@@ -37,7 +37,7 @@ export function createHold(): Hold {
   let pauseMs = FIRST_PAUSE_MS;
   let timer: NodeJS.Timeout | undefined;
 
-  const letAllGo = () => {
+  const resumeAll = () => {
     clearTimeout(timer);
     timer = undefined;
     for (const go of waiting.splice(0)) go();
@@ -53,7 +53,7 @@ export function createHold(): Hold {
   };
 
   /** Resolves when it is this one's turn to try, or when all may go on. */
-  const turn = () =>
+  const waitForTurn = () =>
     new Promise<void>(resolve => {
       waiting.push(resolve);
       scheduleTry();
@@ -64,15 +64,15 @@ export function createHold(): Hold {
     outage = undefined;
     ends++;
     pauseMs = FIRST_PAUSE_MS;
-    letAllGo();
+    resumeAll();
   };
 
   return {
-    async run(work, isForfeit = () => false) {
+    async run(work, isLeaseLost = () => false) {
       for (const endsBefore = ends; ; ) {
-        if (outage && !released) await turn();
+        if (outage && !released) await waitForTurn();
         if (outage && released) throw outage.error;
-        if (isForfeit()) {
+        if (isLeaseLost()) {
           scheduleTry();
           throw new Problem('queue-unavailable', 'Another worker has taken the job over.');
         }
@@ -89,7 +89,7 @@ export function createHold(): Hold {
     },
     release() {
       released = true;
-      letAllGo();
+      resumeAll();
     },
   };
 }

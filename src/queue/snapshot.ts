@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Pool } from 'pg';
-import type { HeldJob, QueueConnection } from './connection.ts';
-import { placeOf } from './isolation.ts';
+import type { ActiveJob, QueueConnection } from './connection.ts';
+import { isolatedAnswerId } from './isolation.ts';
 import { QUEUES, type QueueName } from './jobs.ts';
 import type { Pending } from './pending.ts';
 import { countJobsInPostgres, readPendingInPostgres } from './pending-postgres.ts';
@@ -14,7 +14,7 @@ export const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed']
 /** How many jobs are read at once: some 25 MB when all of them are as large as flushes can be. */
 const PAGE = 50;
 
-type Held = Pick<HeldJob, 'id' | 'data'>;
+type QueuedJob = Pick<ActiveJob, 'id' | 'data'>;
 
 /** The ids of all jobs of a queue that are not done, in one look: a job that changes its state is not passed over. */
 export async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName): Promise<string[]> {
@@ -24,13 +24,13 @@ export async function readPendingIds({ queue, pool }: QueueConnection, name: Que
 }
 
 /** How many jobs are looked up in one command. */
-const LOOKED_UP_AT_ONCE = 1000;
+const LOOKUP_BATCH = 1000;
 
 /** Which of these jobs are in a queue. Costs by their number, not by the length of the queue. */
 async function findPresent({ queue, redis, pool }: QueueConnection, name: QueueName, ids: string[]): Promise<string[]> {
   const present: string[] = [];
-  for (let start = 0; start < ids.length; start += LOOKED_UP_AT_ONCE) {
-    const some = ids.slice(start, start + LOOKED_UP_AT_ONCE);
+  for (let start = 0; start < ids.length; start += LOOKUP_BATCH) {
+    const some = ids.slice(start, start + LOOKUP_BATCH);
     if (pool) {
       const sql = "select id from job where queue = $1 and id = any($2) and state <> 'completed'";
       present.push(...(await pool.query<{ id: string }>(sql, [name, some])).rows.map(row => row.id));
@@ -47,16 +47,16 @@ async function findPresent({ queue, redis, pool }: QueueConnection, name: QueueN
 }
 
 /** Which of these flushes are queued, whole or isolated: the first isolated answer stands for its flush. */
-export async function findHeld(connection: QueueConnection, flushes: string[]): Promise<Set<string>> {
-  const held = new Set(await findPresent(connection, QUEUES.answers, flushes)); // first: what moves meanwhile is found below
-  const firsts = new Map(flushes.filter(flush => !held.has(flush)).map(flush => [placeOf(flush, 0), flush]));
+export async function findQueued(connection: QueueConnection, flushes: string[]): Promise<Set<string>> {
+  const queued = new Set(await findPresent(connection, QUEUES.answers, flushes)); // first: what moves meanwhile is found below
+  const firsts = new Map(flushes.filter(flush => !queued.has(flush)).map(flush => [isolatedAnswerId(flush, 0), flush]));
   for (const first of await findPresent(connection, QUEUES.isolation, [...firsts.keys()]))
-    held.add(firsts.get(first) as string);
-  return held;
+    queued.add(firsts.get(first) as string);
+  return queued;
 }
 
 /** Jobs by their ids, page by page, resting as long as it worked. One that is missing was done meanwhile. */
-export async function* readJobs({ queue }: QueueConnection, name: QueueName, ids: string[]): AsyncGenerator<Held> {
+export async function* readJobs({ queue }: QueueConnection, name: QueueName, ids: string[]): AsyncGenerator<QueuedJob> {
   for (let start = 0; start < ids.length; start += PAGE) {
     const startedAt = performance.now();
     for (const job of await Promise.all(ids.slice(start, start + PAGE).map(id => queue(name).getJob(id))))
@@ -76,7 +76,7 @@ export function readPending({ redis, pool }: QueueConnection, tenantId: string):
 }
 
 /** So many delayed jobs are looked at: they lie in the order in which they are due, not in that of their age. */
-const DELAYED_LOOKED_AT = 50;
+const DELAYED_SAMPLE = 50;
 
 /** When the oldest job of a queue that is not done was added; `undefined` without one. Costs the same at any depth. */
 export async function findOldest(connection: QueueConnection, name: QueueName): Promise<Date | undefined> {
@@ -85,15 +85,13 @@ export async function findOldest(connection: QueueConnection, name: QueueName): 
       (select added_at_ms from job where queue = $1 and state = 'waiting' order by priority, seq limit 1),
       (select min(added_at_ms) from job where queue = $1 and state in ('active', 'failed')),
       (select min(added_at_ms) from (
-        select added_at_ms from job where queue = $1 and state = 'delayed' order by process_at_ms limit ${DELAYED_LOOKED_AT}
+        select added_at_ms from job where queue = $1 and state = 'delayed' order by process_at_ms limit ${DELAYED_SAMPLE}
       ) as next))::float8 as ms`;
     const { rows } = await connection.pool.query<{ ms: number | null }>(sql, [name]);
     return rows[0]?.ms == null ? undefined : new Date(rows[0].ms);
   }
   const queue = connection.queue(name);
-  const heads = PENDING.map(state =>
-    queue.getRanges([state], 0, state === 'delayed' ? DELAYED_LOOKED_AT - 1 : 0, true),
-  );
+  const heads = PENDING.map(state => queue.getRanges([state], 0, state === 'delayed' ? DELAYED_SAMPLE - 1 : 0, true));
   const jobs = await Promise.all((await Promise.all(heads)).flat().map(id => queue.getJob(id)));
   const times = jobs.flatMap(job => job?.timestamp ?? []);
   return times.length === 0 ? undefined : new Date(Math.min(...times));

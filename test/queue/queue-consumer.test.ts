@@ -4,10 +4,10 @@ import { Problem } from '../../src/domain/problem.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
-import { createGrip } from '../../src/queue/grip.ts';
 import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
+import { createJobLeases } from '../../src/queue/job-leases.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
-import { openLine, retryDelay, sustainable } from '../../src/queue/line.ts';
+import { openQueueConsumer, retryDelay, sustainableConcurrency } from '../../src/queue/queue-consumer.ts';
 import { createDatabase } from '../support/database.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -34,16 +34,16 @@ describe('the delay before the next attempt', () => {
 
 describe('how many jobs are held at once', () => {
   test('is what was asked for while taking one is quick, and fewer the longer it takes', () => {
-    expect([0, 1, 100, 250, 1000, 5000, 60_000].map(tookMs => sustainable(tookMs, 50))).toEqual([
+    expect([0, 1, 100, 250, 1000, 5000, 60_000].map(tookMs => sustainableConcurrency(tookMs, 50))).toEqual([
       50, 50, 50, 20, 5, 1, 1,
     ]);
-    expect(sustainable(1, 1)).toBe(1);
+    expect(sustainableConcurrency(1, 1)).toBe(1);
   });
 
   test('lets all be taken, one after the other, in half the time of a lock', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 50 }), (tookMs, most) => {
-        expect(sustainable(tookMs, most) * tookMs).toBeLessThanOrEqual(5000);
+        expect(sustainableConcurrency(tookMs, most) * tookMs).toBeLessThanOrEqual(5000);
       }),
     );
   });
@@ -51,15 +51,15 @@ describe('how many jobs are held at once', () => {
 
 describe('a job that another worker has taken over', () => {
   test('is lost for whoever had it, and for the one who has it now only when that one loses it too', () => {
-    const grip = createGrip();
-    const first = grip.take('a');
-    const second = grip.take('a');
+    const grip = createJobLeases();
+    const first = grip.acquire('a');
+    const second = grip.acquire('a');
     expect([first.isLost(), second.isLost()]).toEqual([true, false]);
     first.end();
-    grip.lose(['a', 'unknown']);
+    grip.markLost(['a', 'unknown']);
     expect(second.isLost()).toBe(true);
     second.end();
-    expect(grip.take('a').isLost()).toBe(false);
+    expect(grip.acquire('a').isLost()).toBe(false);
   });
 
   test('is let go of, though an outage keeps it in hand', async () => {
@@ -72,7 +72,7 @@ describe('a job that another worker has taken over', () => {
       .queue()
       .add('answers.record', { v: 1, flush: 'a', answers: [] }, { ...KEPT_UNTIL_DONE, jobId: 'a' });
     let tries = 0;
-    const line = await openLine(
+    const line = await openQueueConsumer(
       {
         target,
         queue: QUEUES.answers,

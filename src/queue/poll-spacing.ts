@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerConnection } from './connection.ts';
 
 /** The least time between two looks into a queue that was found empty: what arrives meanwhile is taken together, and stored together. */
-export const PACE_MS = 70;
+export const POLL_SPACING_MS = 70;
 /** What BullMQ is told to wait for when there is nothing to be taken any more. */
 const NEVER = { member: '', score: Number.POSITIVE_INFINITY };
 
 /** When a worker takes jobs, and how many at once. */
-export interface Pace {
+export interface PollSpacing {
   /** Lets the worker hold so many jobs at once, from its next look on. */
-  allow(jobs: number): void;
+  setConcurrency(jobs: number): void;
   /** Resolves when the worker may look again: what was done is told to the queue with that look, all at once. */
-  rested(): Promise<void>;
+  pauseEnded(): Promise<void>;
 }
 
 /**
@@ -22,12 +22,12 @@ export interface Pace {
  * work for the store. So a queue that was found empty is left alone for a moment, by those who have finished a job too.
  * A queue that is not empty is not kept waiting, and neither is a job that comes alone.
  */
-export function createPace(worker: WorkerConnection['worker']): Pace {
+export function createPollSpacing(worker: WorkerConnection['worker']): PollSpacing {
   const { backend } = worker;
   const waitForJob = backend.waitForJob.bind(backend);
   let allowed = worker.concurrency;
   let pausing: Promise<void> | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let polledAt = Number.NEGATIVE_INFINITY;
 
   const pause = async (ms: number) => {
     worker.concurrency = 1; // who has finished a job looks for another one only while no more are held
@@ -39,19 +39,19 @@ export function createPace(worker: WorkerConnection['worker']): Pace {
 
   // BullMQ calls this once it has found the queue empty, and looks into it again when it resolves.
   backend.waitForJob = async limitSeconds => {
-    const earlyMs = lookedAt + PACE_MS - performance.now();
+    const earlyMs = polledAt + POLL_SPACING_MS - performance.now();
     if (earlyMs > 0) await pause(earlyMs);
     if (worker.closing) return NEVER;
     const marker = await waitForJob(limitSeconds);
-    lookedAt = performance.now();
+    polledAt = performance.now();
     return marker;
   };
 
   return {
-    allow(jobs) {
+    setConcurrency(jobs) {
       allowed = jobs;
       if (!pausing) worker.concurrency = jobs;
     },
-    rested: async () => pausing,
+    pauseEnded: async () => pausing,
   };
 }

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { within } from '../platform/shutdown.ts';
-import { connectWorker, type HeldJob, type QueueTarget, type WorkerConnection } from './connection.ts';
-import { createGrip } from './grip.ts';
-import { createHold } from './hold.ts';
+import { type ActiveJob, connectWorker, type QueueTarget, type WorkerConnection } from './connection.ts';
+import { createJobLeases } from './job-leases.ts';
 import type { QueueName } from './jobs.ts';
-import { createPace } from './pace.ts';
+import { createOutageBackoff } from './outage-backoff.ts';
+import { createPollSpacing } from './poll-spacing.ts';
 
 /** A worker that falls silent loses its jobs after this long; inserts are short, so it is short. */
 const LOCK_MS = 10_000;
@@ -36,21 +36,21 @@ const FIRST_CONCURRENCY = 10;
  * BullMQ takes jobs one after the other until it holds as many as it may, and only then begins with the first. Over a
  * slow network the locks of those it took first would end meanwhile, so all of them have to be taken in half that time.
  */
-export const sustainable = (tookMs: number, most: number): number =>
+export const sustainableConcurrency = (tookMs: number, most: number): number =>
   Math.max(1, Math.min(most, Math.floor(LOCK_MS / 2 / Math.max(1, tookMs))));
 
 /** A process at work on one queue. */
-export interface Line {
+export interface QueueConsumer {
   /** Takes no further jobs, ends those under way, hands back those that an outage keeps waiting; then the connection. */
   close(): Promise<void>;
 }
 
-export interface LineOptions {
+export interface QueueConsumerOptions {
   target: QueueTarget;
   queue: QueueName;
   /** How many jobs are held at once, where the network is fast enough for it. */
   concurrency: number;
-  process(job: HeldJob): Promise<void>;
+  process(job: ActiveJob): Promise<void>;
 }
 
 /**
@@ -60,13 +60,13 @@ export interface LineOptions {
  *
  * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
  */
-export async function openLine(
-  { target, queue, concurrency, process }: LineOptions,
+export async function openQueueConsumer(
+  { target, queue, concurrency, process }: QueueConsumerOptions,
   { log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal },
-): Promise<Line | undefined> {
+): Promise<QueueConsumer | undefined> {
   const throttle = createThrottle(5000);
-  const hold = createHold();
-  const grip = createGrip();
+  const backoff = createOutageBackoff();
+  const leases = createJobLeases();
   let closing = false;
   const options = {
     autorun: false,
@@ -81,16 +81,16 @@ export async function openLine(
   /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
   const connect = async (): Promise<WorkerConnection | undefined> => {
     while (!signal.aborted) {
-      const begin = (job: HeldJob) => {
-        pace.allow(sustainable(Date.now() - (job.processedOn ?? Date.now()), concurrency));
-        const { isLost, end } = grip.take(job.id ?? '');
-        return hold
+      const begin = (job: ActiveJob) => {
+        spacing.setConcurrency(sustainableConcurrency(Date.now() - (job.processedOn ?? Date.now()), concurrency));
+        const { isLost, end } = leases.acquire(job.id ?? '');
+        return backoff
           .run(() => process(job), isLost)
-          .then(pace.rested)
+          .then(spacing.pauseEnded)
           .finally(end);
       };
       const connection = connectWorker(target, queue, begin, options, log);
-      const pace = createPace(connection.worker);
+      const spacing = createPollSpacing(connection.worker);
       const aborted = new Promise<never>((_, reject) =>
         signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
           once: true,
@@ -116,7 +116,7 @@ export async function openLine(
     log.warn({ queue, job: jobId }, 'a job was taken over from a worker that went silent');
   });
   worker.on('lockRenewalFailed', jobIds => {
-    grip.lose(jobIds);
+    leases.markLost(jobIds);
     log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by others');
   });
   worker.run().catch(error => log.error({ queue, err: error }, 'taking jobs has ended with a failure'));
@@ -124,7 +124,7 @@ export async function openLine(
   return {
     async close() {
       closing = true; // what is handed back is for others at once
-      hold.release();
+      backoff.release();
       try {
         await within(worker.close(), CLOSE_WITHIN_MS, 'ending the jobs under way');
       } finally {
