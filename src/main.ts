@@ -162,7 +162,7 @@ async function run(words: string[], options: Options): Promise<void> {
     const { makeSupportBundle } = await import('./commands/support-bundle.ts');
     return makeSupportBundle(process.env, createLog('silent', 'support-bundle'), options, print);
   }
-  if (command === 'cell') return (await import('./commands/cell.ts')).runCell();
+  if (command === 'sandbox') return (await import('./commands/sandbox.ts')).runSandbox();
   if (command === 'openapi') return print(await openApi());
 
   const config = loadConfig(process.env);

@@ -24,7 +24,7 @@ export interface Flush extends Recordable {
 }
 
 /** An answer that is dealt with by itself, sealed so that nothing reads it by accident. */
-export interface SealedAnswer extends Recordable {
+export interface EncodedAnswer extends Recordable {
   part_of: string;
   tenant_id: string;
   answer_id: string;
@@ -63,7 +63,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       withoutDeletedTenants(session, arrived),
       findKeyTimes(session, keyIdsOf(arrived)),
     ]);
-    const { storable, refused } = sortOut(answers, keys, unstorable);
+    const { storable, refused } = separateRefused(answers, keys, unstorable);
     const settled = await upsertAnswers(session, storable);
     settled.conflicts.push(...refused);
     const { stored, conflicts } = settled;
@@ -91,7 +91,7 @@ function explainKey(answer: AcceptedAnswer, keys: ReadonlyMap<string, ApiKeyTime
 }
 
 /** Separates the answers to store from those that go to the quarantine, with the reason. */
-function sortOut(answers: AcceptedAnswer[], keys: ReadonlyMap<string, ApiKeyTimes>, unstorable: Unstorable) {
+function separateRefused(answers: AcceptedAnswer[], keys: ReadonlyMap<string, ApiKeyTimes>, unstorable: Unstorable) {
   const storable: AcceptedAnswer[] = [];
   const refused: Conflict[] = [];
   for (const answer of answers) {
@@ -109,18 +109,18 @@ function sortOut(answers: AcceptedAnswer[], keys: ReadonlyMap<string, ApiKeyTime
  *
  * It travels in base64 and is opened by the database, so that what killed a process by its content does not do so again.
  */
-export const quarantineSealed = (storage: Storage, answer: SealedAnswer, detail: string): Promise<RecordedCounts> =>
+export const quarantineEncoded = (storage: Storage, answer: EncodedAnswer, detail: string): Promise<RecordedCounts> =>
   storage.transaction(async session => {
     const fresh = await withoutDeletedTenants(session, await markRecorded(session, [answer]));
     const isFresh = fresh.length > 0;
     const { tenant_id, answer_id, replay_of, sealed } = answer;
     if (isFresh && !replay_of) {
-      const told = Buffer.from(detail.replaceAll('\u0000', '').slice(0, MAX_DETAIL)).toString('base64');
+      const encodedDetail = Buffer.from(detail.replaceAll('\u0000', '').slice(0, MAX_DETAIL)).toString('base64');
       await session.query(
         `insert into quarantined_answers
          select $1, $2, $3, 'unprocessable', convert_from(decode($4, 'base64'), 'UTF8'),
            convert_from(decode($5, 'base64'), 'UTF8'), clock_timestamp()`,
-        [tenant_id, newUuid(), answer_id, told, sealed],
+        [tenant_id, newUuid(), answer_id, encodedDetail, sealed],
       );
       await addCounts(session, [{ tenant_id, stored: 0, repeated: 0, quarantined: 1 }]);
     }
@@ -145,7 +145,7 @@ async function withoutDeletedTenants<A extends { tenant_id: string }>(session: S
 
 /** Marks what was not recorded before, and gives it back: whoever comes later with the same finds the marks. */
 async function markRecorded<R extends Recordable>(session: Session, recordables: R[]): Promise<R[]> {
-  const closed = await findRecordedWhole(
+  const closed = await findRecordedAsWhole(
     session,
     recordables.flatMap(({ part_of }) => part_of ?? []),
   );
@@ -160,7 +160,7 @@ async function markRecorded<R extends Recordable>(session: Session, recordables:
 }
 
 /** Which of these flushes were recorded whole. The others are from now on recorded in parts, and never whole. */
-async function findRecordedWhole(session: Session, flushes: string[]): Promise<Set<string>> {
+async function findRecordedAsWhole(session: Session, flushes: string[]): Promise<Set<string>> {
   if (flushes.length === 0) return new Set();
   await session.query(
     `insert into recorded_flushes select id, clock_timestamp(), true from unnest($1::uuid[]) as id order by id

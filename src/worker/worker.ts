@@ -8,10 +8,10 @@ import { encodeAnswer } from '../queue/isolation.ts';
 import type { Handlers } from '../queue/jobs.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
-import { quarantineSealed } from '../storage/recording.ts';
-import { openCell } from './cell.ts';
+import { quarantineEncoded } from '../storage/recording.ts';
 import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
 import { keepRetention } from './retention.ts';
+import { openSandbox } from './sandbox.ts';
 import { keepSearchIndex } from './search-index.ts';
 
 export interface WorkerProcess {
@@ -40,22 +40,22 @@ export function openWorker(
     spans,
   });
   const tenants = openStorage({ url: databaseUrl, role: 'parley_app', connections: 1, log }); // connects when needed
-  const cell = openCell(databaseUrl, !relaxed);
+  const sandbox = openSandbox(databaseUrl, !relaxed);
   const handlers: Handlers = {
     'answers.record': createRecordAnswers({ storage, metrics, log, spans }),
     'answers.isolated': async answer => {
       const { flush, part_of, sealed } = answer;
-      countRecorded({ metrics, log }, await cell.store({ flush, part_of, sealed: [sealed] }), [answer]);
+      countRecorded({ metrics, log }, await sandbox.store({ flush, part_of, encoded: [sealed] }), [answer]);
     },
   };
   const suspects: SuspectHandlers = {
     async recordInSandbox(flush) {
       const { answers } = flush;
-      const counts = await cell.store({ flush: flush.flush, sealed: answers.map(encodeAnswer) });
+      const counts = await sandbox.store({ flush: flush.flush, encoded: answers.map(encodeAnswer) });
       countRecorded({ metrics, log }, counts, answers.slice(0, 1));
     },
     async quarantine(answer, reason) {
-      countRecorded({ metrics, log }, await quarantineSealed(storage, answer, reason), []);
+      countRecorded({ metrics, log }, await quarantineEncoded(storage, answer, reason), []);
     },
   };
   const closing = new AbortController();
@@ -82,7 +82,7 @@ export function openWorker(
         [
           { name: 'waiting for the schema', limitMs: 3000, run: () => started },
           { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
-          { name: 'the process for isolated answers', limitMs: 2000, run: () => cell.close() },
+          { name: 'the process for isolated answers', limitMs: 2000, run: () => sandbox.close() },
           { name: 'deleting what was kept long enough', limitMs: 3000, run: async () => retention },
           { name: 'indexing for search', limitMs: 3000, run: async () => searchIndex },
           {

@@ -51,15 +51,15 @@ describe('how many jobs are held at once', () => {
 
 describe('a job that another worker has taken over', () => {
   test('is lost for whoever had it, and for the one who has it now only when that one loses it too', () => {
-    const grip = createJobLeases();
-    const first = grip.acquire('a');
-    const second = grip.acquire('a');
+    const leases = createJobLeases();
+    const first = leases.acquire('a');
+    const second = leases.acquire('a');
     expect([first.isLost(), second.isLost()]).toEqual([true, false]);
     first.end();
-    grip.markLost(['a', 'unknown']);
+    leases.markLost(['a', 'unknown']);
     expect(second.isLost()).toBe(true);
     second.end();
-    expect(grip.acquire('a').isLost()).toBe(false);
+    expect(leases.acquire('a').isLost()).toBe(false);
   });
 
   test('is let go of, though an outage keeps it in hand', async () => {

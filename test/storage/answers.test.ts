@@ -9,7 +9,7 @@ import { createSeals } from '../../src/platform/secrets.ts';
 import { isolate } from '../../src/queue/isolation.ts';
 import { deleteAnswer } from '../../src/storage/answers.ts';
 import { findIngestionTotals, listQuarantined } from '../../src/storage/ingestion.ts';
-import { type Flush, quarantineSealed, recordAnswers, rehearse } from '../../src/storage/recording.ts';
+import { type Flush, quarantineEncoded, recordAnswers, rehearse } from '../../src/storage/recording.ts';
 import { waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer, makeTenant, uuidOfKey } from '../support/make.ts';
@@ -373,7 +373,7 @@ describe('a flush that is recorded in parts', () => {
       recordAnswers(worker, [two]),
       recordAnswers(worker, [three, one]),
     ]);
-    for (const answer of sealed) await quarantineSealed(worker, answer, 'too late');
+    for (const answer of sealed) await quarantineEncoded(worker, answer, 'too late');
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 3, repeated: 0, quarantined: 0 });
     expect(await quarantineOf(tenant_id)).toEqual([]);
   });
@@ -382,7 +382,7 @@ describe('a flush that is recorded in parts', () => {
     const { tenant_id, whole, sealed, parts } = make(2);
     await recordAnswers(worker, [whole]);
     for (const part of parts) await recordAnswers(worker, [part]);
-    for (const answer of sealed) await quarantineSealed(worker, answer, 'too late');
+    for (const answer of sealed) await quarantineEncoded(worker, answer, 'too late');
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 2, repeated: 0, quarantined: 0 });
   });
 
@@ -398,7 +398,7 @@ describe('a flush that is recorded in parts', () => {
     const awkward = anAcceptedAnswer({ tenant_id, comment: 'a\u0000b \ud800 Grüße 🙂 \\u0000' });
     const [sealed] = isolate({ v: 1, ...flushOf(awkward) });
     if (!sealed) throw new Error('an answer makes a part');
-    const twice = [0, 1].map(() => quarantineSealed(worker, sealed, 'it died\u0000 of it'));
+    const twice = [0, 1].map(() => quarantineEncoded(worker, sealed, 'it died\u0000 of it'));
     expect((await Promise.all(twice)).map(counts => counts.quarantined).sort()).toEqual([0, 1]);
     const entries = await quarantineOf(tenant_id);
     expect(entries).toMatchObject([{ reason: 'unprocessable', detail: 'it died of it', answer_id: awkward.id }]);
@@ -408,11 +408,11 @@ describe('a flush that is recorded in parts', () => {
 
   test('leaves a replay that is given up in the quarantine, and counts it there once', async () => {
     const { tenant_id, sealed } = make(1);
-    await quarantineSealed(worker, sealed[0] as never, 'first');
+    await quarantineEncoded(worker, sealed[0] as never, 'first');
     const [entry] = await quarantineOf(tenant_id);
     const replay = { ...(JSON.parse(entry?.payload ?? '') as AcceptedAnswer), replay_of: entry?.id as string };
     const [again] = isolate({ v: 1, ...flushOf(replay) });
-    await quarantineSealed(worker, again as never, 'again');
+    await quarantineEncoded(worker, again as never, 'again');
     expect(await quarantineOf(tenant_id)).toEqual([entry]);
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 0, quarantined: 1 });
   });

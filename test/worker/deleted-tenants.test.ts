@@ -7,7 +7,7 @@ import { createSeals } from '../../src/platform/secrets.ts';
 import { isolate } from '../../src/queue/isolation.ts';
 import { countLosses } from '../../src/storage/conservation.ts';
 import { deleteTenant } from '../../src/storage/deleted-tenants.ts';
-import { quarantineSealed, recordAnswers, type SealedAnswer } from '../../src/storage/recording.ts';
+import { type EncodedAnswer, quarantineEncoded, recordAnswers } from '../../src/storage/recording.ts';
 import { createRecordAnswers } from '../../src/worker/handlers/answers.ts';
 import { backends, createApi, createWorker, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
@@ -70,7 +70,7 @@ describe('answers of a tenant that was deleted', () => {
   test('that ended their process alone are not kept either', async () => {
     const gone = await makeDeleted();
     const [sealed] = isolate({ v: 1, flush: v7(), answers: [anAcceptedAnswer({ tenant_id: gone })] });
-    await quarantineSealed(worker, sealed as SealedAnswer, 'it ended its process');
+    await quarantineEncoded(worker, sealed as EncodedAnswer, 'it ended its process');
     expect(await tablesOf(gone)).toEqual([]);
   });
 

@@ -3,8 +3,8 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
 import { isolate } from '../../src/queue/isolation.ts';
-import { openCell } from '../../src/worker/cell.ts';
-import type { CellWork } from '../../src/worker/cell-process.ts';
+import { openSandbox } from '../../src/worker/sandbox.ts';
+import type { SandboxTask } from '../../src/worker/sandbox-process.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 
@@ -23,59 +23,59 @@ afterAll(async () => {
 });
 
 /** The answers of a flush, one of each comment. */
-const flushOf = (...comments: string[]): CellWork => {
+const flushOf = (...comments: string[]): SandboxTask => {
   const flush = { v: 1 as const, flush: v7(), answers: comments.map(comment => anAcceptedAnswer({ comment })) };
-  return { flush: flush.flush, sealed: isolate(flush).map(part => part.sealed) };
+  return { flush: flush.flush, encoded: isolate(flush).map(part => part.sealed) };
 };
 /** One answer of a flush. */
-const answer = (comment: string): CellWork => ({ ...flushOf(comment), flush: v7(), part_of: v7() });
+const answer = (comment: string): SandboxTask => ({ ...flushOf(comment), flush: v7(), part_of: v7() });
 const STORED = { stored: 1, repeated: 0, quarantined: 0 };
 
 test('what an answer does to the process is held against it, and never against the next one', async () => {
-  const cell = openCell(database.url);
-  expect(await cell.store(answer('good'))).toEqual(STORED);
-  await expect(cell.store(answer('poison:kill'))).rejects.toThrow('ended its process (SIGKILL)');
-  expect(await cell.store(answer('good'))).toEqual(STORED);
-  await expect(cell.store(answer('poison:loop'))).rejects.toThrow('kept its process from answering for 5 s');
-  expect(await cell.store(answer('good'))).toEqual(STORED);
-  await expect(cell.store(answer('poison:throw'))).rejects.toThrow('TypeError: This answer meets a bug.');
-  expect(await cell.store(answer('good'))).toEqual(STORED);
-  await cell.close();
+  const sandbox = openSandbox(database.url);
+  expect(await sandbox.store(answer('good'))).toEqual(STORED);
+  await expect(sandbox.store(answer('poison:kill'))).rejects.toThrow('ended its process (SIGKILL)');
+  expect(await sandbox.store(answer('good'))).toEqual(STORED);
+  await expect(sandbox.store(answer('poison:loop'))).rejects.toThrow('kept its process from answering for 5 s');
+  expect(await sandbox.store(answer('good'))).toEqual(STORED);
+  await expect(sandbox.store(answer('poison:throw'))).rejects.toThrow('TypeError: This answer meets a bug.');
+  expect(await sandbox.store(answer('good'))).toEqual(STORED);
+  await sandbox.close();
 });
 
 test('a whole flush is stored at one go, one after the other, and fails as a whole', async () => {
-  const cell = openCell(database.url);
+  const sandbox = openSandbox(database.url);
   const [poisoned, good] = [flushOf('good', 'poison:kill', 'good'), flushOf('good', 'good', 'good')];
-  const failing = cell.store(poisoned);
-  const storing = cell.store(good);
+  const failing = sandbox.store(poisoned);
+  const storing = sandbox.store(good);
   await expect(failing).rejects.toThrow('ended its process (SIGKILL)');
   expect(await storing).toEqual({ stored: 3, repeated: 0, quarantined: 0 });
-  expect(await cell.store(good)).toEqual({ stored: 0, repeated: 0, quarantined: 0 }); // recorded already
-  await cell.close();
+  expect(await sandbox.store(good)).toEqual({ stored: 0, repeated: 0, quarantined: 0 }); // recorded already
+  await sandbox.close();
 });
 
 test('a worker that stands still itself does not take that for a silence of the process', async () => {
-  const cell = openCell(database.url);
-  await cell.store(answer('good'));
-  const held = cell.store(answer('good'));
+  const sandbox = openSandbox(database.url);
+  await sandbox.store(answer('good'));
+  const held = sandbox.store(answer('good'));
   for (const until = Date.now() + 6500; Date.now() < until; );
   expect(await held).toEqual(STORED);
-  await cell.close();
+  await sandbox.close();
 });
 
 test('an outage, and the end of the worker, are held against no answer', async () => {
-  const away = openCell('postgresql://nobody@127.0.0.1:1/nowhere');
+  const away = openSandbox('postgresql://nobody@127.0.0.1:1/nowhere');
   await expect(away.store(answer('good'))).rejects.toBeInstanceOf(Problem);
   await away.close();
-  const cell = openCell(database.url);
-  await cell.store(answer('good'));
-  const held = cell.store(answer('poison:loop'));
-  await Promise.all([cell.close(), expect(held).rejects.toBeInstanceOf(Problem)]);
+  const sandbox = openSandbox(database.url);
+  await sandbox.store(answer('good'));
+  const held = sandbox.store(answer('poison:loop'));
+  await Promise.all([sandbox.close(), expect(held).rejects.toBeInstanceOf(Problem)]);
 });
 
 test('an answer that the database refuses goes to the quarantine as such', async () => {
-  const cell = openCell(database.url);
+  const sandbox = openSandbox(database.url);
   const refused = { stored: 0, repeated: 0, quarantined: 1 };
-  expect(await cell.store(answer('not text for PostgreSQL: \u0000'))).toEqual(refused);
-  await cell.close();
+  expect(await sandbox.store(answer('not text for PostgreSQL: \u0000'))).toEqual(refused);
+  await sandbox.close();
 });

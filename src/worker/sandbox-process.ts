@@ -6,15 +6,15 @@ import type { RecordedCounts } from '../storage/recording.ts';
 import { recordFlush } from './handlers/answers.ts';
 
 /** What is stored at one go: the answers of a suspected flush, or one of them. */
-export interface CellWork {
+export interface SandboxTask {
   flush: string;
   part_of?: string;
   /** Each answer as JSON in base64. */
-  sealed: string[];
+  encoded: string[];
 }
 
 /** What the process tells the worker: what became of its work, or with neither field that it is alive. */
-export interface CellReply {
+export interface SandboxReply {
   counts?: RecordedCounts;
   /** `passing` when the infrastructure is at fault, and not the answers. */
   failure?: { message: string; passing: boolean };
@@ -22,14 +22,14 @@ export interface CellReply {
 
 const ALIVE_EVERY_MS = 1000;
 
-const reply = (message: CellReply): void => void process.send?.(message);
+const reply = (message: SandboxReply): void => void process.send?.(message);
 
-const open = (sealed: string): AcceptedAnswer =>
-  AcceptedAnswer.parse(JSON.parse(Buffer.from(sealed, 'base64').toString()));
+const decode = (encoded: string): AcceptedAnswer =>
+  AcceptedAnswer.parse(JSON.parse(Buffer.from(encoded, 'base64').toString()));
 
-async function store(storage: Storage, { flush, part_of, sealed }: CellWork): Promise<CellReply> {
+async function store(storage: Storage, { flush, part_of, encoded }: SandboxTask): Promise<SandboxReply> {
   try {
-    return { counts: await recordFlush(storage, { flush, part_of, answers: sealed.map(open) }) };
+    return { counts: await recordFlush(storage, { flush, part_of, answers: encoded.map(decode) }) };
   } catch (error) {
     return { failure: { message: String(error), passing: error instanceof Problem && error.kind === 'unavailable' } };
   }
@@ -40,14 +40,14 @@ async function store(storage: Storage, { flush, part_of, sealed }: CellWork): Pr
  *
  * The first message names the database. Signals are left to the worker: a terminal sends them to both.
  */
-export function runCell(): void {
+export function runSandbox(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit(0));
   process.once('message', message => {
     const { databaseUrl, requireDurable } = message as { databaseUrl: string; requireDurable: boolean };
-    const log = createLog('warn', 'cell');
+    const log = createLog('warn', 'sandbox');
     const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: 1, requireDurable, log });
-    process.on('message', async work => reply(await store(storage, work as CellWork)));
+    process.on('message', async work => reply(await store(storage, work as SandboxTask)));
     setInterval(reply, ALIVE_EVERY_MS, {});
     reply({});
   });

@@ -3,29 +3,29 @@ import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
 import { within } from '../platform/shutdown.ts';
 import type { RecordedCounts } from '../storage/recording.ts';
-import type { CellReply, CellWork } from './cell-process.ts';
+import type { SandboxReply, SandboxTask } from './sandbox-process.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
-const STARTED_WITHIN_S = 30;
+const START_TIMEOUT_S = 30;
 /** The process says each second that it is alive; one that is silent for so long hangs. */
-const SILENT_S = 5;
+const MAX_SILENCE_S = 5;
 /** A process that is out of work for so long is ended: it takes some 100 MB. */
 const IDLE_MS = 30_000;
-const CLOSE_WITHIN_MS = 1500;
+const CLOSE_TIMEOUT_MS = 1500;
 
 /** A process beside the worker's that stores one flush or answer at a time: whatever that does there, it does alone. */
-export interface Cell {
+export interface Sandbox {
   /**
    * Stores the answers, after what came before. Rejects with a `Problem` when the infrastructure is at fault, and with any
    * other error when the answers are: storing them failed, ended the process, or kept it from answering for 5 s.
    */
-  store(work: CellWork): Promise<RecordedCounts>;
+  store(work: SandboxTask): Promise<RecordedCounts>;
   /** Ends the process, with the answer that it may be at. */
   close(): Promise<void>;
 }
 
 /** The process is started when there is something to store, and again after its death. `requireDurable` is the storage's. */
-export function openCell(databaseUrl: string, requireDurable = true): Cell {
+export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox {
   let child: ChildProcess | undefined;
   let isReady = false;
   let closing = false;
@@ -33,76 +33,76 @@ export function openCell(databaseUrl: string, requireDurable = true): Cell {
   let last: Promise<unknown> = Promise.resolve();
 
   /** The next answer gets another process: one that is about to end would be counted against it. */
-  const forget = (own: ChildProcess) => {
+  const detach = (own: ChildProcess) => {
     if (child === own) child = undefined;
   };
 
   const start = (): ChildProcess => {
-    const started = fork(MAIN, ['cell'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const started = fork(MAIN, ['sandbox'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     isReady = false;
     started.once('message', () => {
       isReady = true;
     });
-    started.once('exit', () => forget(started));
+    started.once('exit', () => detach(started));
     started.on('error', () => undefined); // a process that can't be started or told anything ends, which is heard
     started.send({ databaseUrl, requireDurable });
     return started;
   };
 
-  const hand = (own: ChildProcess, work: CellWork) =>
+  const runTask = (own: ChildProcess, work: SandboxTask) =>
     new Promise<RecordedCounts>((resolve, reject) => {
-      let handed = false;
+      let isSent = false;
       let silentS = 0;
       // By ticks, not by the clock: a worker that stood still itself has heard nothing either.
       const tick = setInterval(() => {
         silentS++;
-        if (silentS <= (handed ? SILENT_S : STARTED_WITHIN_S)) return;
-        forget(own);
+        if (silentS <= (isSent ? MAX_SILENCE_S : START_TIMEOUT_S)) return;
+        detach(own);
         own.kill('SIGKILL');
-        fail(`kept its process from answering for ${handed ? SILENT_S : STARTED_WITHIN_S} s`);
+        fail(`kept its process from answering for ${isSent ? MAX_SILENCE_S : START_TIMEOUT_S} s`);
       }, 1000);
       const end = () => {
         clearInterval(tick);
-        own.off('message', hear).off('exit', mourn);
+        own.off('message', onMessage).off('exit', onExit);
       };
       const fail = (what: string) => {
         end();
-        if (handed && !closing) reject(new Error(`storing it ${what}`));
+        if (isSent && !closing) reject(new Error(`storing it ${what}`));
         else reject(new Problem('service-stopping', `The process for isolated answers ${what}.`));
       };
-      const mourn = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
-      const give = () => {
-        handed = true;
+      const onExit = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
+      const sendTask = () => {
+        isSent = true;
         own.send(work);
       };
-      const hear = (message: unknown) => {
+      const onMessage = (message: unknown) => {
         silentS = 0;
-        if (!handed) give();
-        const { counts, failure } = message as CellReply;
+        if (!isSent) sendTask();
+        const { counts, failure } = message as SandboxReply;
         if (counts || failure) end();
         if (counts) resolve(counts);
         if (failure)
           reject(failure.passing ? new Problem('database-unavailable', failure.message) : new Error(failure.message));
       };
-      own.on('message', hear).once('exit', mourn);
-      if (isReady) give();
+      own.on('message', onMessage).once('exit', onExit);
+      if (isReady) sendTask();
     });
 
   const stop = async () => {
     const own = child;
     if (!own) return;
-    forget(own);
+    detach(own);
     const ended = new Promise(done => own.once('exit', done));
     if (own.connected) own.disconnect();
-    await within(ended, CLOSE_WITHIN_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));
+    await within(ended, CLOSE_TIMEOUT_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));
   };
 
-  const storeNow = async (work: CellWork): Promise<RecordedCounts> => {
+  const storeNext = async (work: SandboxTask): Promise<RecordedCounts> => {
     if (closing) throw new Problem('service-stopping', 'The process for isolated answers is ending.');
     clearTimeout(idle);
     try {
       child ??= start();
-      return await hand(child, work);
+      return await runTask(child, work);
     } finally {
       if (!closing) idle = setTimeout(stop, IDLE_MS).unref();
     }
@@ -110,7 +110,7 @@ export function openCell(databaseUrl: string, requireDurable = true): Cell {
 
   return {
     store(work) {
-      const stored = last.then(() => storeNow(work));
+      const stored = last.then(() => storeNext(work));
       last = stored.catch(() => undefined); // its own caller hears of it
       return stored;
     },

@@ -1,2 +1,0 @@
-/** `cell`: not for people; the process that a worker starts for isolated answers. */
-export { runCell } from '../worker/cell-process.ts';
