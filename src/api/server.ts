@@ -11,7 +11,7 @@ import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Health } from '../platform/metrics-server.ts';
 import { once } from '../platform/once.ts';
-import { connectionsWithin, fileLimit, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
+import { fileLimit, maxConnectionsFor, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
@@ -43,17 +43,17 @@ import { watchReadiness } from './watch/readiness.ts';
 import { createRejectionTally } from './watch/rejection-tally.ts';
 
 /** How long a client may take for headers, and for a whole request (slow senders hold no socket for long). */
-const HEADERS_WITHIN_MS = 15_000;
-const REQUEST_WITHIN_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** How exactly those two are kept; Node's own 30 s would triple the first. */
 const CHECK_TIMES_EVERY_MS = 1000;
 /** Above the 60 s after which usual proxies drop an idle connection, so that they never send into a closed one. */
 const KEEP_ALIVE_MS = 72_000;
 /** How long a connection with a request may rest without a byte in either direction: a client that does not read its reply. */
-const STALLED_WITHIN_MS = 30_000;
+const SOCKET_TIMEOUT_MS = 30_000;
 /** New connections that the kernel keeps while the process is busy; with Node's own 511 a burst would be turned away. */
 const BACKLOG = 4096;
-const DRAIN_WITHIN_MS = 8000;
+const DRAIN_TIMEOUT_MS = 8000;
 /** For how long an idle connection outlives a SIGTERM: longer than a request may already be on its way. */
 const LINGER_MS = 1000;
 const HOUSEKEEPING_EVERY_MS = 10 * 60_000;
@@ -90,7 +90,7 @@ export async function openApi({
   metrics,
   spans,
   files = watchOpenFiles(log),
-  maxConnections = connectionsWithin(fileLimit(), config.DATABASE_POOL),
+  maxConnections = maxConnectionsFor(fileLimit(), config.DATABASE_POOL),
 }: ApiOptions): Promise<ApiProcess> {
   let stopping = false;
   const isStopping = () => stopping;
@@ -219,7 +219,7 @@ function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.T
 
 /** What ends with the process, in order. */
 const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): StopStep[] => [
-  { name: 'answering the requests under way', limitMs: DRAIN_WITHIN_MS + 500, run: () => drain(server) },
+  { name: 'answering the requests under way', limitMs: DRAIN_TIMEOUT_MS + 500, run: () => drain(server) },
   { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
   { name: 'the queue', limitMs: 5000, run: () => deps.queue.close() },
   { name: 'watching the ingestion', limitMs: 2000, run: () => ingestion.close() },
@@ -234,15 +234,15 @@ const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): St
 function createHttpServer(answer: RequestListener, baseUrl: string): Server {
   const server = createServer(
     {
-      headersTimeout: HEADERS_WITHIN_MS,
-      requestTimeout: REQUEST_WITHIN_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_TIMES_EVERY_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       requireHostHeader: false, // `wellFormed` asks for it
     },
     answer,
   );
-  server.timeout = STALLED_WITHIN_MS;
+  server.timeout = SOCKET_TIMEOUT_MS;
   server.on('checkExpectation', answer); // an expectation that is not known may be ignored (RFC 9110 section 10.1.1)
   server.on('clientError', refuseUnreadable(baseUrl));
   return server;
@@ -266,7 +266,7 @@ async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>(resolve => TcpServer.prototype.close.call(server, () => resolve())); // HTTP's own ends the idle ones
   const lingeredAt = Date.now() + LINGER_MS;
   const sweep = setInterval(() => Date.now() >= lingeredAt && server.closeIdleConnections(), 50);
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);

@@ -54,8 +54,8 @@ export const doWithLine = <T extends Shown>(
   action: Action,
   act: (storage: Storage) => Promise<{ tenantId: string; shown: T }>,
 ): Promise<T> =>
-  storage.inOneTransaction(async within => {
-    const { tenantId, shown } = await act(within);
+  storage.inTransaction(async transaction => {
+    const { tenantId, shown } = await act(transaction);
     const line: Act = {
       actor_type: 'system',
       actor_id: null,
@@ -67,7 +67,7 @@ export const doWithLine = <T extends Shown>(
       ip: null,
       request_id: null,
     };
-    await insertAuditEntry(within.forTenant(tenantId), line, now);
+    await insertAuditEntry(transaction.forTenant(tenantId), line, now);
     return shown;
   });
 

@@ -4,7 +4,7 @@ import { migrateQueue } from '../queue/connection.ts';
 import { awaitDatabase, migrate } from '../storage/migrate.ts';
 
 /** For how long a database that does not answer yet is waited for. */
-const DATABASE_WITHIN_MS = 60_000;
+const DATABASE_TIMEOUT_MS = 60_000;
 
 /** Brings the schema and, where PostgreSQL carries the queue, the queue's tables up to this build. */
 export async function migrateAll(databaseUrl: string, config: Config, log: Log): Promise<{ applied: string[] }> {
@@ -20,6 +20,6 @@ export async function migrateWhenReached(
   config: Config,
   log: Log,
 ): Promise<{ applied: string[] }> {
-  await awaitDatabase(databaseUrl, log, DATABASE_WITHIN_MS);
+  await awaitDatabase(databaseUrl, log, DATABASE_TIMEOUT_MS);
   return migrateAll(databaseUrl, config, log);
 }

@@ -10,7 +10,7 @@ import { tenantOf } from './tenant-option.ts';
 
 const PAGE = 100;
 /** The producer's first look may come before its connection is there; it looks again by itself. */
-const REACHED_WITHIN_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `quarantine list --tenant T`: the tenant's accepted answers that could not be stored, newest first, with the reason. */
 export async function listTenantQuarantine(context: CommandContext, options: Options) {
@@ -44,7 +44,7 @@ export async function replayQuarantine(context: CommandContext, options: Options
 /** Resolves when the queue was reached, or not in time: then the first answer is refused with the reason. */
 async function reached(queue: Producer): Promise<void> {
   await queue.checked();
-  const deadline = Date.now() + REACHED_WITHIN_MS;
+  const deadline = Date.now() + CONNECT_TIMEOUT_MS;
   while (!queue.health().reachable && Date.now() < deadline) await sleep(100);
 }
 

@@ -10,7 +10,7 @@ import { describeDatabase } from '../storage/description.ts';
 import type { Options } from './command.ts';
 import { diagnose } from './doctor.ts';
 
-const METRICS_WITHIN_MS = 3000;
+const METRICS_TIMEOUT_MS = 3000;
 /** A shorter password may be a word that stands everywhere. */
 const LEAST_SECRET = 8;
 
@@ -21,7 +21,7 @@ const attempt = (look: Promise<unknown>): Promise<unknown> =>
 /** The figures of the process that runs where the command does, line by line. */
 async function readMetrics({ HOST, METRICS_PORT }: Config): Promise<string[]> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST;
-  const signal = AbortSignal.timeout(METRICS_WITHIN_MS);
+  const signal = AbortSignal.timeout(METRICS_TIMEOUT_MS);
   const response = await fetch(`http://${host}:${METRICS_PORT}/metrics`, { signal });
   return (await response.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'));
 }

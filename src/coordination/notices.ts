@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { createThrottle, type Log } from '../platform/log.ts';
 import { openRedis } from '../platform/redis.ts';
-import { within } from '../platform/shutdown.ts';
+import { withTimeout } from '../platform/shutdown.ts';
 
 /** One row that changed: its table, its tenant, its id. Announced by the database's own triggers. */
 const Notice = z.object({ table: z.string(), tenant_id: z.uuid(), id: z.uuid() });
@@ -23,7 +23,7 @@ const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string =>
 const HEARTBEAT = 'ok';
 const HEARTBEAT_AFTER_GAP = 'gap';
 const HEARTBEAT_MS = 3000;
-const ANSWER_WITHIN_MS = 2000;
+const REPLY_TIMEOUT_MS = 2000;
 
 export interface Notices {
   /** Calls `listener` for each change of any process, within milliseconds of its commit. */
@@ -148,7 +148,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
   const listen = async () => {
     const client = new Client({
       connectionString: url,
-      connectionTimeoutMillis: ANSWER_WITHIN_MS,
+      connectionTimeoutMillis: REPLY_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'parley_notices',
     });
@@ -166,7 +166,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       while (!closing.signal.aborted) {
         await Promise.race([sleep(HEARTBEAT_MS, undefined, { signal: closing.signal }), failed]);
         const askedAt = performance.now();
-        await within(client.query('select 1'), ANSWER_WITHIN_MS, 'a sign of life');
+        await withTimeout(client.query('select 1'), REPLY_TIMEOUT_MS, 'a sign of life');
         channel.aliveAt = askedAt;
         events.checked();
       }
@@ -253,7 +253,7 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
   const check = setInterval(async () => {
     try {
       if (subscriber.status !== 'ready') throw new Error(`the subscription is ${subscriber.status}`);
-      await within(subscriber.ping(), ANSWER_WITHIN_MS, 'a sign of life');
+      await withTimeout(subscriber.ping(), REPLY_TIMEOUT_MS, 'a sign of life');
     } catch (error) {
       report(error as Error);
       if (subscriber.status === 'ready') subscriber.disconnect(true);

@@ -41,7 +41,7 @@ const RECONCILE_EVERY_MS = 250;
 /** Counters below half of their limit sync only every 4th round: nearly all are, and each costs CPU here and in the store. */
 const ALL_EVERY = 4;
 /** How long a request waits for the store's total before this process decides by its own count. */
-const SETTLE_WITHIN_MS = 300;
+const SETTLE_TIMEOUT_MS = 300;
 
 const monotonic = (): number => performance.timeOrigin + performance.now();
 
@@ -78,17 +78,17 @@ export function openRateLimits(
   const send = async (everyone: boolean) => {
     const deltas = counters.takeUnsent(everyone);
     if (deltas.length === 0 && isReachable) return; // while it is away, an empty batch asks for its time
-    const goOnAlone = () => {
+    const decideWithoutStore = () => {
       isReachable = false;
       counters.decideLocally(deltas);
     };
-    const late = setTimeout(goOnAlone, SETTLE_WITHIN_MS);
+    const late = setTimeout(decideWithoutStore, SETTLE_TIMEOUT_MS);
     try {
       const totals = await add(deltas.map(({ counter, count }) => storeDeltaOf(counter, count)));
       counters.confirm(deltas, totals);
     } catch (error) {
       counters.keep(deltas);
-      goOnAlone();
+      decideWithoutStore();
       throttle('reconcile', () =>
         log.warn({ reason: (error as Error).message }, 'rate limits are counted by this process alone'),
       );

@@ -201,7 +201,7 @@ export interface ValueFault {
 
 type ContentCheck<T extends QuestionType> = (value: unknown, config: ConfigOf<T>) => string | undefined;
 
-const integerWithin = (min: number, max: number) => (value: unknown) =>
+const integerBetween = (min: number, max: number) => (value: unknown) =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? undefined
     : `must be an integer from ${min} to ${max}`;
@@ -215,10 +215,10 @@ function validateOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allo
 const INPUT_FORMATS = { email: z.email(), url: z.url(), number: z.string().regex(/^-?\d+([.,]\d+)?$/) };
 
 const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
-  nps: integerWithin(0, 10),
-  csat: integerWithin(1, 5),
-  ces: (value, config) => integerWithin(1, config.scale)(value),
-  rating: (value, config) => integerWithin(1, config.scale)(value),
+  nps: integerBetween(0, 10),
+  csat: integerBetween(1, 5),
+  ces: (value, config) => integerBetween(1, config.scale)(value),
+  rating: (value, config) => integerBetween(1, config.scale)(value),
   thumbs: value => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   single_choice: (value, config) => {
     const choice = ChoiceValue.omit({ option_ids: true }).safeParse(value);

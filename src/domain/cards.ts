@@ -45,14 +45,14 @@ export interface Candidate {
 }
 
 const DAY_MS = 86_400_000;
-const within = (at: Date | null | undefined, days: number, now: Date): boolean =>
+const isWithinDays = (at: Date | null | undefined, days: number, now: Date): boolean =>
   at != null && now.getTime() - at.getTime() < days * DAY_MS;
 
 /** Whether the question's own frequency lets the card appear (again). */
 export function isDue({ frequency }: Candidate, record: CardRecord | undefined, now: Date): boolean {
   if (!record || frequency.repeat === 'always') return true;
   if (frequency.repeat === 'once' || record.answered_at) return false;
-  return !within(record.dismissed_at, frequency.snooze_after_dismiss_days, now);
+  return !isWithinDays(record.dismissed_at, frequency.snooze_after_dismiss_days, now);
 }
 
 /**
@@ -77,7 +77,7 @@ export function decideCards<C extends Candidate>(
 ): C[] {
   const recordOf = new Map(records.map(record => [record.question_id, record]));
   const cooling = records.filter(
-    record => !everIgnoring.has(record.question_id) && within(record.shown_at, cooldownDays, now),
+    record => !everIgnoring.has(record.question_id) && isWithinDays(record.shown_at, cooldownDays, now),
   );
   let placeTaken = false;
   return candidates.filter(candidate => {

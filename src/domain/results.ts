@@ -132,15 +132,15 @@ type Content = Pick<QuestionContent, 'type' | 'config'>;
 
 /** The scores that a type can be given, in order; empty for a type whose values are none. */
 function scoresOf({ type, config }: Content): (number | boolean)[] {
-  const within = (min: number, max: number) => Array.from({ length: max - min + 1 }, (_, index) => min + index);
+  const range = (min: number, max: number) => Array.from({ length: max - min + 1 }, (_, index) => min + index);
   switch (type) {
     case 'nps':
-      return within(0, 10);
+      return range(0, 10);
     case 'csat':
-      return within(1, 5);
+      return range(1, 5);
     case 'ces':
     case 'rating':
-      return within(1, (config as { scale: number }).scale);
+      return range(1, (config as { scale: number }).scale);
     case 'thumbs':
       return [false, true];
     case 'consent':

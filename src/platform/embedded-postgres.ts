@@ -29,7 +29,7 @@ interface Settings {
 
 const USER = 'parley';
 const DATABASE = 'parley';
-const READY_WITHIN_MS = 60_000;
+const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
 /**
@@ -193,7 +193,7 @@ function supervise(start: () => ChildProcess, log: Log) {
 }
 
 async function awaitReady(settings: Settings, logFile: string): Promise<void> {
-  for (const deadline = Date.now() + READY_WITHIN_MS; !(await answers(settings)); await sleep(POLL_MS))
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; !(await answers(settings)); await sleep(POLL_MS))
     if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL did not start. Its log is ${logFile}.`);
 }
 

@@ -31,7 +31,7 @@ export interface MetricsServerOptions {
 /** Longer than the pause between scrapes: a connection that ends as the next one begins would fail it. */
 const KEEP_ALIVE_MS = 75_000;
 /** Probes and scrapes are few and small; whoever is slower must not keep others out. */
-const REQUEST_WITHIN_MS = 5000;
+const REQUEST_TIMEOUT_MS = 5000;
 const MAX_CONNECTIONS = 100;
 
 /**
@@ -46,8 +46,8 @@ export async function openMetricsServer(
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: REQUEST_WITHIN_MS,
-      requestTimeout: REQUEST_WITHIN_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1000,
     },
     async (request, response) => {
@@ -61,7 +61,7 @@ export async function openMetricsServer(
       return send(404, 'text/plain', 'not found\n');
     },
   );
-  server.timeout = REQUEST_WITHIN_MS; // a reader that does not read
+  server.timeout = REQUEST_TIMEOUT_MS; // a reader that does not read
   const connections = boundConnections(server, {
     door: 'metrics',
     most: MAX_CONNECTIONS,

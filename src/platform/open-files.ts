@@ -31,7 +31,7 @@ export function fileLimit(): number | undefined {
 }
 
 /** How many client connections fit: 10,000, or as many as leave descriptors for everything else, at least half of them. */
-export function connectionsWithin(files: number | undefined, databasePool: number): number {
+export function maxConnectionsFor(files: number | undefined, databasePool: number): number {
   if (files === undefined) return MOST_CONNECTIONS;
   const reserved = Math.min(RESERVED + databasePool, Math.floor(files / 2));
   return Math.max(1, Math.min(MOST_CONNECTIONS, files - reserved));

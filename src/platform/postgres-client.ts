@@ -1,7 +1,7 @@
 import { Client, type ClientBase } from 'pg';
 
 /** For how long a connection is waited for. */
-const CONNECT_WITHIN_MS = 2500;
+const CONNECT_TIMEOUT_MS = 2500;
 
 /**
  * Makes a connection that breaks fail what runs on it, or will, and nothing else.
@@ -13,7 +13,7 @@ export const outlive = (client: ClientBase): void => void client.on('error', () 
 
 /** Does work on a connection of its own, which ends with the work. `url` is a connection string. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS });
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   outlive(client);
   try {
     await client.connect();

@@ -11,7 +11,7 @@ export interface StopStep {
 }
 
 /** `promise`, or a rejection that names what took too long. */
-export async function within<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T> {
+export async function withTimeout<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} took longer than ${limitMs} ms`)), limitMs);
@@ -35,7 +35,7 @@ export async function stopInOrder(steps: StopStep[], log: Log): Promise<boolean>
   for (const { name, limitMs, run } of steps) {
     const left = Math.max(100, Math.min(limitMs ?? STOP_DEADLINE_MS, deadline - Date.now()));
     try {
-      await within(run(), left, name);
+      await withTimeout(run(), left, name);
     } catch (error) {
       clean = false;
       log.error({ err: error, step: name }, 'a part did not stop cleanly');

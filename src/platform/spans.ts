@@ -43,7 +43,7 @@ export interface GroupSpans {
 /** What the seams of a process tell of traces; there is none where nobody asked for them. */
 export interface Spans {
   /** Does the work within a span. What it throws marks the span as failed, by its code alone: messages may quote people. */
-  within<T>(options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
+  inSpan<T>(options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   groups(options: SpanOptions): GroupSpans;
   /** Adds to the current span. */
   note(attributes: Attributes): void;
@@ -88,7 +88,7 @@ const failWith = (span: Span, error: unknown): void => {
   fail(span, typeof code === 'string' ? code : (name ?? 'unknown'));
 };
 
-async function runWithin<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
+async function runInSpan<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
   try {
     return await current.run(span, work, span);
   } catch (error) {
@@ -120,11 +120,11 @@ export function createSpans(tracer: Tracer): Spans {
     );
 
   return {
-    within(options, work) {
+    inSpan(options, work) {
       const parent = options.carrier
         ? propagator.extract(ROOT_CONTEXT, options.carrier, defaultTextMapGetter)
         : below(current.getStore());
-      return runWithin(start(options, parent), work);
+      return runInSpan(start(options, parent), work);
     },
     groups: options => ({
       here: () => current.getStore(),
@@ -133,7 +133,7 @@ export function createSpans(tracer: Tracer): Spans {
         const [first, ...others] = kept;
         const span = start(options, below(first ?? origins.find(origin => origin !== undefined)), others);
         if (isKept(span)) for (const other of others) other.addLink({ context: span.spanContext() });
-        return runWithin(span, work);
+        return runInSpan(span, work);
       },
     }),
     note: attributes => void current.getStore()?.setAttributes(attributes),

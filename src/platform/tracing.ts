@@ -21,7 +21,7 @@ import {
 import { BUILD } from './build-info.ts';
 import type { Config } from './config.ts';
 import { createThrottle, type Log } from './log.ts';
-import { within } from './shutdown.ts';
+import { withTimeout } from './shutdown.ts';
 import { createSpans, type Spans } from './spans.ts';
 
 export { traceIds } from './spans.ts';
@@ -34,7 +34,7 @@ export interface Tracing extends Spans {
 const SERVICE_NAMES = { start: 'parley', serve: 'parley-api', work: 'parley-worker' } as const;
 /** Above the number of requests that one flush can carry, each of which is linked. */
 const MAX_LINKS = 256;
-const CLOSE_WITHIN_MS = 2500;
+const CLOSE_TIMEOUT_MS = 2500;
 const COMPLAIN_EVERY_MS = 60_000;
 
 const resourceOf = (role: keyof typeof SERVICE_NAMES) =>
@@ -92,6 +92,6 @@ export function openTracing(role: keyof typeof SERVICE_NAMES, config: Config, lo
   });
   return {
     ...createSpans(provider.getTracer('parley', BUILD.version)),
-    close: () => within(provider.shutdown(), CLOSE_WITHIN_MS, 'sending the last traces').catch(report),
+    close: () => withTimeout(provider.shutdown(), CLOSE_TIMEOUT_MS, 'sending the last traces').catch(report),
   };
 }

@@ -113,12 +113,12 @@ export const memoryLimit = ({ maxBytes, machineBytes }: Durability, maxQueueByte
 };
 
 /** How long an inspection waits for a rewrite of the append-only file to end. */
-const REWRITE_WITHIN_MS = 5000;
+const REWRITE_TIMEOUT_MS = 5000;
 const CHECK_EVERY_MS = 250;
 
 /** A single look, but for a routine rewrite of the append-only file, whose end is awaited for 5 s. */
 async function checkRewrittenRedis(redis: Redis): Promise<Durability> {
-  for (const deadline = Date.now() + REWRITE_WITHIN_MS; ; await sleep(CHECK_EVERY_MS)) {
+  for (const deadline = Date.now() + REWRITE_TIMEOUT_MS; ; await sleep(CHECK_EVERY_MS)) {
     const durability = await checkRedis(redis);
     if (!durability.isRewriting || durability.reasons.length > 0) return durability;
     if (Date.now() > deadline) return { ...durability, reasons: [REWRITING] };

@@ -1,5 +1,5 @@
 import { createThrottle, type Log } from '../platform/log.ts';
-import { within } from '../platform/shutdown.ts';
+import { withTimeout } from '../platform/shutdown.ts';
 import { createAdmission } from './admission.ts';
 import { PRODUCER_TIMEOUT_MS } from './connection.ts';
 import {
@@ -67,7 +67,7 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
 
   const refresh = async () => {
     try {
-      finding = await within(check(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
+      finding = await withTimeout(check(), PRODUCER_TIMEOUT_MS * 2, 'reading the state of the queue');
     } catch (error) {
       markUnreachable(error);
       onFailure(error);

@@ -6,7 +6,7 @@ import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { within } from '../platform/shutdown.ts';
+import { withTimeout } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
 import { createFlushNumbers, type FlushClaim, type FlushNumbers } from './flush-numbers.ts';
@@ -29,7 +29,7 @@ const OVERHEAD_BYTES = 900;
 /** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
 const MAX_WAIT_MS = 750;
 /** Below the time-out of any command, so that it is told which of the two it was. */
-const REPLICAS_WITHIN_MS = 1000;
+const REPLICAS_TIMEOUT_MS = 1000;
 /** Connections to PostgreSQL for those who only read the queue, where it carries the queue. */
 const OBSERVER_CONNECTIONS = 2;
 /** How many tenants' figures one read of the queue collects. */
@@ -173,7 +173,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
     spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
     const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
-      await within(addFlush(connection, payload, options), PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');
+      await withTimeout(addFlush(connection, payload, options), PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');
       await confirm(deps, basis);
     } catch (error) {
       numbers.end(number, false);
@@ -193,7 +193,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
 /** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
 async function confirm({ connection: { redis }, health }: FlushDeps, basis: Basis): Promise<void> {
   if (redis && basis.replicas && health.stillHolds(basis))
-    await confirmReplicas(redis, basis.replicas, REPLICAS_WITHIN_MS);
+    await confirmReplicas(redis, basis.replicas, REPLICAS_TIMEOUT_MS);
   if (!health.stillHolds(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
 }
 
@@ -213,7 +213,7 @@ const createReaders = (observers: QueueConnection) =>
 /** What only observes has a connection of its own, so that intake never waits behind it. */
 async function observe<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await within(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
+    return await withTimeout(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
   } catch (error) {
     throw refuse('The queue can not be read right now.', error);
   }

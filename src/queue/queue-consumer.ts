@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { within } from '../platform/shutdown.ts';
+import { withTimeout } from '../platform/shutdown.ts';
 import { type ActiveJob, connectWorker, type QueueTarget, type WorkerConnection } from './connection.ts';
 import { createJobLeases } from './job-leases.ts';
 import type { QueueName } from './jobs.ts';
@@ -13,7 +13,7 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 3000;
 /** The last resort, for what kills even the process that only moves it to the isolation: it ends as `failed`. */
 const MAX_STALLED = 20;
-const CLOSE_WITHIN_MS = 12_000;
+const CLOSE_TIMEOUT_MS = 12_000;
 const LONGEST_DELAY_MS = 60_000;
 const RECONNECT_MS = 500;
 
@@ -126,7 +126,7 @@ export async function openQueueConsumer(
       closing = true; // what is handed back is for others at once
       backoff.release();
       try {
-        await within(worker.close(), CLOSE_WITHIN_MS, 'ending the jobs under way');
+        await withTimeout(worker.close(), CLOSE_TIMEOUT_MS, 'ending the jobs under way');
       } finally {
         await disconnect();
       }

@@ -28,6 +28,6 @@ export const traced = <T>(
       carrier: job.data.trace ?? {},
       attributes: { ...attributes, 'messaging.message.id': job.id, 'parley.attempt': job.attemptsMade + 1 },
     } as const;
-    return spans.within(options, () => process(job));
+    return spans.inSpan(options, () => process(job));
   };
 };

@@ -8,10 +8,10 @@ export type Deleted = Record<string, number>;
 /** How many rows one transaction deletes at most. */
 const ROWS_AT_ONCE = 1000;
 /** Within so long every process has heard that the keys are gone. */
-const HEARD_WITHIN_MS = 1000;
-const ASK_EVERY_MS = 200;
+const NOTICE_DELAY_MS = 1000;
+const POLL_EVERY_MS = 200;
 /** No transaction of Parley's own is open for so long. */
-const WRITTEN_WITHIN_MS = 30_000;
+const LAST_WRITES_TIMEOUT_MS = 30_000;
 
 /**
  * Ends a tenant for good, in one transaction: the tenant itself, its keys, members and invitations, and the persons who
@@ -36,8 +36,8 @@ export const listDeletedTenants = async (storage: Storage): Promise<string[]> =>
  * just the time up because somebody holds another transaction open.
  */
 export async function awaitLastWrites(storage: Storage, deletedAt: Date): Promise<boolean> {
-  const silentFrom = deletedAt.getTime() + HEARD_WITHIN_MS;
-  for (const deadline = Date.now() + WRITTEN_WITHIN_MS; Date.now() < deadline; await sleep(ASK_EVERY_MS))
+  const silentFrom = deletedAt.getTime() + NOTICE_DELAY_MS;
+  for (const deadline = Date.now() + LAST_WRITES_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_EVERY_MS))
     if ((await oldestOpenWrite(storage)).getTime() > silentFrom) return true;
   return false;
 }

@@ -14,7 +14,7 @@ const MIGRATION_LOCK = 7_310_274_001;
 const LOCK_POLL_MS = 250;
 /** Between two attempts others get their turn with the table; after so long the migration fails, and names the lock. */
 const LOCK_PAUSE_MS = 1000;
-const LOCKED_WITHIN_MS = 15 * 60_000;
+const LOCK_DEADLINE_MS = 15 * 60_000;
 
 /** A lock that was not to be had in time (`LOCK_TIMEOUT`), or a deadlock. */
 const isLockFault = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
@@ -46,7 +46,7 @@ async function awaitMigrationLock(lock: Client): Promise<void> {
 /** Applies what is pending, one migration after the other; returns their names. One that waits for a lock is repeated. */
 async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
   const pending = await migrator.getPending();
-  const deadline = Date.now() + LOCKED_WITHIN_MS;
+  const deadline = Date.now() + LOCK_DEADLINE_MS;
   for (;;) {
     try {
       await migrator.up();

@@ -59,7 +59,7 @@ export interface Storage {
    * The first statement opens it, so nothing is held while a password is computed before. `query`, which belongs to no
    * tenant, stays outside and takes a connection of its own: to be asked before, not after.
    */
-  inOneTransaction<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
+  inTransaction<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
   /** The same database for reads: a statement that takes longer is the problem `query-too-expensive`. */
   reading(statementTimeoutMs: number): Storage;
   /** The same database for maintenance commands, whose statements may take as long as `statementTimeoutMs`. */
@@ -239,7 +239,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself
   };
 
-  const storageWithin = (limits: Limits): Storage => {
+  const storageWith = (limits: Limits): Storage => {
     const { statementTimeoutMs } = limits;
     const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
     const settingsFor = (name: Name) => transactionSettings(role, name, statementTimeoutMs);
@@ -277,7 +277,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     };
 
     /** The storage whose transactions are run by `run`, each in one of its own or all in the same. */
-    const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inOneTransaction'>): Storage => ({
+    const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inTransaction'>): Storage => ({
       forTenant: tenantId => ({
         tenantId,
         query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
@@ -292,8 +292,8 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
       transaction: work => run(nameTenant(''), client => work(sessionOn(client, clientTimeout))),
       ...more,
-      reading: timeoutMs => storageWithin({ statementTimeoutMs: timeoutMs, blamesStatement: true }),
-      maintaining: timeoutMs => storageWithin({ statementTimeoutMs: timeoutMs, blamesStatement: false }),
+      reading: timeoutMs => storageWith({ statementTimeoutMs: timeoutMs, blamesStatement: true }),
+      maintaining: timeoutMs => storageWith({ statementTimeoutMs: timeoutMs, blamesStatement: false }),
       findLaxSettings: async () => {
         const rows = await queryAs('', `select ${SERVER_DURABILITY_COLUMNS}`, []);
         return findLaxSettings(rows[0]);
@@ -301,15 +301,15 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       close,
     });
 
-    const inOneTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
+    const inTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
       const one = openLazily(transact);
       const query: TenantQuery = (tenantId, sql, params) =>
         one.run(nameTenant(tenantId), client => sessionOn(client, clientTimeout).query(sql, params));
-      const storage = storageOn(one.run, query, { inOneTransaction: inner => inner(storage) });
+      const storage = storageOn(one.run, query, { inTransaction: inner => inner(storage) });
       return one.around(() => work(storage));
     };
 
-    return storageOn(transact, queryAs, { inOneTransaction });
+    return storageOn(transact, queryAs, { inTransaction });
   };
 
   metrics?.onScrape(async () => {
@@ -319,7 +319,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     metrics.dbPool.set({ state: 'waiting' }, pool.waitingCount);
   });
 
-  return storageWithin({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, blamesStatement: false });
+  return storageWith({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, blamesStatement: false });
 }
 
 const queryTooExpensive = (limitMs: number, cause: unknown): Problem =>

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
-import { within } from '../platform/shutdown.ts';
+import { withTimeout } from '../platform/shutdown.ts';
 import type { RecordedCounts } from '../storage/recording.ts';
 import type { SandboxReply, SandboxTask } from './sandbox-process.ts';
 
@@ -94,7 +94,9 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
     detach(own);
     const ended = new Promise(done => own.once('exit', done));
     if (own.connected) own.disconnect();
-    await within(ended, CLOSE_TIMEOUT_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));
+    await withTimeout(ended, CLOSE_TIMEOUT_MS, 'ending the process for isolated answers').catch(() =>
+      own.kill('SIGKILL'),
+    );
   };
 
   const storeNext = async (work: SandboxTask): Promise<RecordedCounts> => {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { boundConnections, type ConnectionOptions } from '../../src/platform/connections.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
-import { connectionsWithin, type OpenFiles, watchOpenFiles } from '../../src/platform/open-files.ts';
+import { maxConnectionsFor, type OpenFiles, watchOpenFiles } from '../../src/platform/open-files.ts';
 import { waitFor } from '../support/wait.ts';
 
 const MOST = 20;
@@ -226,6 +226,6 @@ describe('without a file descriptor', () => {
     { files: 1024, connections: 758 },
     { files: 64, connections: 32 },
   ])('$files files leave room for $connections connections', ({ files, connections }) => {
-    expect(connectionsWithin(files, 10)).toBe(connections);
+    expect(maxConnectionsFor(files, 10)).toBe(connections);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog, createThrottle } from '../../src/platform/log.ts';
-import { stopInOrder, within } from '../../src/platform/shutdown.ts';
+import { stopInOrder, withTimeout } from '../../src/platform/shutdown.ts';
 
 const log = createLog('silent', 'test');
 
@@ -23,10 +23,10 @@ test('a stop in which every step ends well is clean', async () => {
 });
 
 test('a promise that takes too long is named in the failure', async () => {
-  await expect(within(new Promise(() => undefined), 10, 'the answer')).rejects.toThrow(
+  await expect(withTimeout(new Promise(() => undefined), 10, 'the answer')).rejects.toThrow(
     'the answer took longer than 10 ms',
   );
-  await expect(within(Promise.resolve(1), 10, 'the answer')).resolves.toBe(1);
+  await expect(withTimeout(Promise.resolve(1), 10, 'the answer')).resolves.toBe(1);
 });
 
 test('a throttle lets one message of a kind through, and tells how many it held back', () => {

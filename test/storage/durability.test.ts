@@ -41,7 +41,7 @@ describe('a transaction', () => {
     const storage = server.storage();
     expect(await storage.transaction(session => session.query(SHOW))).toEqual([{ value: used }]);
     expect(await storage.forTenant(v7()).query(SHOW)).toEqual([{ value: used }]);
-    expect(await storage.inOneTransaction(within => within.forTenant(v7()).query(SHOW))).toEqual([{ value: used }]);
+    expect(await storage.inTransaction(within => within.forTenant(v7()).query(SHOW))).toEqual([{ value: used }]);
   });
 });
 

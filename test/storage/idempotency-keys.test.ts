@@ -55,7 +55,7 @@ test('of ten that take a key at once one has it', async () => {
 test('a claim in an open transaction is reported at once, and is undone with it', async () => {
   const holder = makeHolder();
   const undone = new Error('undone');
-  const attempt = storage.inOneTransaction(async within => {
+  const attempt = storage.inTransaction(async within => {
     expect(await claimIdempotencyKey(within.forTenant(holder.tenant.tenantId), holder.name, 'h')).toBeUndefined();
     const startedAt = performance.now();
     expect(await Promise.all([holder.claim(), holder.claim('another')])).toEqual(['running', 'running']);

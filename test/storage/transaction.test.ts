@@ -29,7 +29,7 @@ const idleInTransaction = async () =>
 describe('all in one transaction', () => {
   test('is committed at the end, plain statements and units of work alike', async () => {
     const id = await newTenant();
-    const question = await storage.inOneTransaction(async within => {
+    const question = await storage.inTransaction(async within => {
       await rename(within, id, 'Renamed');
       const made = await insertQuestion(within.forTenant(id), QUESTION, now);
       expect(await nameOf(id)).toBe('Acme');
@@ -47,7 +47,7 @@ describe('all in one transaction', () => {
 
   test('is undone by whatever is thrown, which comes out as it is', async () => {
     const id = await newTenant();
-    const work = storage.inOneTransaction(async within => {
+    const work = storage.inTransaction(async within => {
       await rename(within, id, 'Renamed');
       await insertQuestion(within.forTenant(id), QUESTION, now);
       throw notFound('thing');
@@ -60,7 +60,7 @@ describe('all in one transaction', () => {
 
   test('is not committed after a statement failed, even where nobody minds', async () => {
     const id = await newTenant();
-    const work = storage.inOneTransaction(async within => {
+    const work = storage.inTransaction(async within => {
       await rename(within, id, 'Renamed');
       await within
         .forTenant(id)
@@ -73,19 +73,19 @@ describe('all in one transaction', () => {
 
   test('holds no connection before its first statement, and none at all without one', async () => {
     const id = await newTenant();
-    await storage.inOneTransaction(async within => {
+    await storage.inTransaction(async within => {
       expect(await idleInTransaction()).toBe(0);
       await rename(within, id, 'Renamed');
       expect(await idleInTransaction()).toBe(1);
     });
-    expect(await storage.inOneTransaction(async () => 'nothing')).toBe('nothing');
+    expect(await storage.inTransaction(async () => 'nothing')).toBe('nothing');
     expect(await idleInTransaction()).toBe(0);
   });
 
   test('sees the rows of whom each part names, and of nobody else', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const count = 'select count(*)::int as count from tenants';
-    await storage.inOneTransaction(async within => {
+    await storage.inTransaction(async within => {
       for (const id of [one, other]) {
         await rename(within, id, `Renamed ${id}`);
         expect(await within.forTenant(id).query(count)).toEqual([{ count: 1 }]);
@@ -99,19 +99,19 @@ describe('all in one transaction', () => {
 
   test('refuses to name its one connection twice at a time, or to go on after its end', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
-    const both = storage.inOneTransaction(within =>
+    const both = storage.inTransaction(within =>
       Promise.all([rename(within, one, 'Renamed'), rename(within, other, 'Renamed')]),
     );
     await expect(both).rejects.toThrow('two names');
     expect([await nameOf(one), await nameOf(other)]).toEqual(['Acme', 'Acme']);
-    const kept = await storage.inOneTransaction(async within => within);
+    const kept = await storage.inTransaction(async within => within);
     await expect(rename(kept, one, 'Late')).rejects.toThrow('over');
   });
 
   test('within another is that other', async () => {
     const id = await newTenant();
-    const work = storage.inOneTransaction(async outer => {
-      await outer.inOneTransaction(inner => rename(inner, id, 'Renamed'));
+    const work = storage.inTransaction(async outer => {
+      await outer.inTransaction(inner => rename(inner, id, 'Renamed'));
       throw notFound('thing');
     });
     await expect(work).rejects.toMatchObject({ code: 'resource-not-found' });
@@ -121,7 +121,7 @@ describe('all in one transaction', () => {
   test('that many begin at once share the connections there are', async () => {
     const id = await newTenant();
     const renamed = Array.from({ length: 30 }, (_, index) =>
-      storage.inOneTransaction(async within => {
+      storage.inTransaction(async within => {
         await rename(within, id, `Name ${index}`);
         await findTenant(within.forTenant(id));
       }),

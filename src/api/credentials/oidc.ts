@@ -8,7 +8,7 @@ export const OIDC_LOGIN_PATH = '/v1/oidc/login';
 export const OIDC_CALLBACK_PATH = '/v1/oidc/callback';
 
 /** For how long somebody may stay at the identity provider. */
-export const OIDC_WITHIN_SECONDS = 600;
+export const OIDC_TIMEOUT_SECONDS = 600;
 
 /** What must come back as it went out, and where to go then; encrypted in a cookie, so that it is kept nowhere. */
 const Journey = z.object({
@@ -47,7 +47,7 @@ const LINK_CONTEXT = 'oidc-link';
 
 /** What a browser carries from the provider to the login by password that links the account. */
 export function sealLink({ issuer, subject }: Subject, email: string, keychain: Keychain, now: Date): string {
-  const link: PendingLink = { issuer, subject, email, endsAt: now.getTime() + OIDC_WITHIN_SECONDS * 1000 };
+  const link: PendingLink = { issuer, subject, email, endsAt: now.getTime() + OIDC_TIMEOUT_SECONDS * 1000 };
   return keychain.seal(JSON.stringify(link), LINK_CONTEXT).toString('base64url');
 }
 
@@ -91,7 +91,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
         verifier: client.randomPKCECodeVerifier(),
         returnTo,
         ...(invitation === undefined ? {} : { invitation }),
-        endsAt: now.getTime() + OIDC_WITHIN_SECONDS * 1000,
+        endsAt: now.getTime() + OIDC_TIMEOUT_SECONDS * 1000,
       };
       const url = client.buildAuthorizationUrl(await provider(), {
         redirect_uri: callback,

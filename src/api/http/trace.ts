@@ -16,7 +16,7 @@ export async function trace(spans: Spans, ctx: Context, serve: () => Promise<voi
     'url.scheme': ctx.protocol,
     'parley.request_id': ctx.state.requestId,
   };
-  await spans.within({ name: ctx.method, kind: 'server', carrier: ctx.req.headers, attributes }, async span => {
+  await spans.inSpan({ name: ctx.method, kind: 'server', carrier: ctx.req.headers, attributes }, async span => {
     await serve();
     const { route } = ctx.state;
     if (route) span.updateName(`${ctx.method} ${route}`).setAttribute('http.route', route);

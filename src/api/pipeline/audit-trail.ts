@@ -84,12 +84,12 @@ export const doWithLine = <T>(
   action: Action,
   request: Circumstances,
   deps: ApiDeps,
-  act: (within: ApiDeps) => Promise<{ actor: Actor; result: T }>,
+  act: (transactionDeps: ApiDeps) => Promise<{ actor: Actor; result: T }>,
 ): Promise<T> =>
-  deps.storage.inOneTransaction(async storage => {
-    const within = { ...deps, storage };
-    const { actor, result } = await act(within);
-    await writeOfPerson(actor, deedOf(action, request), within);
+  deps.storage.inTransaction(async storage => {
+    const transactionDeps = { ...deps, storage };
+    const { actor, result } = await act(transactionDeps);
+    await writeOfPerson(actor, deedOf(action, request), transactionDeps);
     return result;
   });
 

@@ -74,7 +74,7 @@ export async function runOnce(
   const keep = (tenant: TenantStorage) =>
     keepResponse(tenant, name, responseIn(ctx, showsSecret, name.credentialId, deps.keychain));
   try {
-    const { holder, followUp } = await deps.storage.inOneTransaction(async storage => {
+    const { holder, followUp } = await deps.storage.inTransaction(async storage => {
       const tenant = storage.forTenant(caller.tenantId);
       const holder = await claimIdempotencyKey(tenant, name, requestHash);
       if (holder) return { holder };

@@ -68,7 +68,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;
     const key = isKeyed ? readIdempotencyKey(ctx) : undefined;
     if (key === undefined) return performs(ctx, operation, request, deps);
-    const run = actWithin(ctx, operation, request);
+    const run = actInTransaction(ctx, operation, request);
     const keyed = { key, body: read?.bytes, showsSecret: operation.showsSecret === true };
     await runOnce(ctx, caller as TeamCaller, keyed, deps, run);
   };
@@ -93,7 +93,7 @@ const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest
 };
 
 /** As `perform`, in the transaction of an `Idempotency-Key`; returns what has to follow its commit. */
-const actWithin =
+const actInTransaction =
   (ctx: Context, operation: Operation, request: ServedRequest): KeyedAct =>
   async deps => {
     const result = await act(operation, request, deps);
@@ -105,10 +105,10 @@ const actWithin =
 function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
   const caller = request.caller as Caller | undefined;
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
-  return deps.storage.inOneTransaction(async storage => {
-    const within = { ...deps, storage };
-    const result = await handle(request, within);
-    await leaveLine(audit, caller, request, result, within);
+  return deps.storage.inTransaction(async storage => {
+    const transactionDeps = { ...deps, storage };
+    const result = await handle(request, transactionDeps);
+    await leaveLine(audit, caller, request, result, transactionDeps);
     return result;
   });
 }

@@ -56,13 +56,13 @@ const setUp = operation({
   response: LoggedIn,
   problems: ['link-not-valid', 'member-exists', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
-    doWithLine('tenant.created', request, deps, async within => {
-      const { storage, now } = within;
+    doWithLine('tenant.created', request, deps, async transactionDeps => {
+      const { storage, now } = transactionDeps;
       const { token, tenant_name, name, email, password } = request.body;
       await request.limitIssue('ip', request.clientIp());
       refuseWhilePasswordsWait();
       const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
-      const beginning = beginSession(deviceOf(request), within);
+      const beginning = beginSession(deviceOf(request), transactionDeps);
       const tenant = { id: newUuid(), name: tenant_name };
       await insertFirstOwner(storage, sha256(token), { owner, tenant, session: beginning.row }, now());
       return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, beginning) };

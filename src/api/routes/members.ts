@@ -238,8 +238,8 @@ const acceptInvitationOperation = operation({
     'database-unavailable',
   ],
   handle: (request, deps) =>
-    doWithLine('member.joined', request, deps, async within => {
-      const { storage, now } = within;
+    doWithLine('member.joined', request, deps, async transactionDeps => {
+      const { storage, now } = transactionDeps;
       const { name, password, totp } = request.body;
       const invitation = await findInvitation(storage, sha256(request.params.token), now());
       const { email } = invitation;
@@ -247,8 +247,8 @@ const acceptInvitationOperation = operation({
       const person =
         invitation.account_id === null
           ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
-          : { ...(await verifyLogin({ email, password, totp }, request, within)), exists: true };
-      const beginning = beginSession(deviceOf(request), within);
+          : { ...(await verifyLogin({ email, password, totp }, request, transactionDeps)), exists: true };
+      const beginning = beginSession(deviceOf(request), transactionDeps);
       await acceptInvitation(storage, invitation, person, now());
       await startSession(storage.forAccount(person.id), beginning.row, now());
       const actor = { accountId: person.id, tenantId: invitation.tenant_id };

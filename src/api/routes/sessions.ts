@@ -13,7 +13,7 @@ import {
   type Journey,
   OIDC_CALLBACK_PATH,
   OIDC_LOGIN_PATH,
-  OIDC_WITHIN_SECONDS,
+  OIDC_TIMEOUT_SECONDS,
   type OidcLogin,
   openLink,
   type Subject,
@@ -63,14 +63,15 @@ const logIn = operation({
   response: LoggedIn,
   problems: ['login-failed', 'totp-required', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
-    doWithLine('session.started', request, deps, async within => {
-      const { storage, now } = within;
-      const { id, email } = await verifyLogin(request.body, request, within);
-      const beginning = beginSession(deviceOf(request), within);
+    doWithLine('session.started', request, deps, async transactionDeps => {
+      const { storage, now } = transactionDeps;
+      const { id, email } = await verifyLogin(request.body, request, transactionDeps);
+      const beginning = beginSession(deviceOf(request), transactionDeps);
       await startSession(storage.forAccount(id), beginning.row, now());
-      const isLinked = await linkPending(id, email, request, within);
+      const isLinked = await linkPending(id, email, request, transactionDeps);
       const result = await replyLoggedIn(storage, id, beginning);
-      if (isLinked) result.headers = { 'Set-Cookie': [beginning.cookie, clearCookie(LINK_COOKIE, within.config)] };
+      if (isLinked)
+        result.headers = { 'Set-Cookie': [beginning.cookie, clearCookie(LINK_COOKIE, transactionDeps.config)] };
       return { actor: { accountId: id }, result };
     }),
 });
@@ -190,7 +191,7 @@ const beginOidcLogin = operation({
       return reply({ headers: { Location: LOGIN_PAGE } });
     await limitIssue('ip', clientIp());
     const { url, carried } = await toOidc(deps).begin(query.return_to, query.invitation, deps.now());
-    const cookie = setCookie(OIDC_COOKIE, carried, OIDC_WITHIN_SECONDS, deps.config);
+    const cookie = setCookie(OIDC_COOKIE, carried, OIDC_TIMEOUT_SECONDS, deps.config);
     return reply({ headers: { Location: url, 'Set-Cookie': cookie } });
   },
 });
@@ -246,7 +247,7 @@ const finishOidcLogin = operation({
       );
       deps.metrics.authAttempts.inc({ method: 'session', result: error.code });
       const link =
-        error instanceof LinkRequired ? [setCookie(LINK_COOKIE, error.carried, OIDC_WITHIN_SECONDS, config)] : [];
+        error instanceof LinkRequired ? [setCookie(LINK_COOKIE, error.carried, OIDC_TIMEOUT_SECONDS, config)] : [];
       const headers = {
         Location: `${LOGIN_PAGE}?error=${error.code}`,
         'Set-Cookie': [clearCookie(OIDC_COOKIE, config), ...link],
@@ -287,10 +288,10 @@ async function enterBySubject(
   if (known === undefined && !invitation) throw new Problem('login-failed', 'Nobody of that address is known here.');
   const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
   const beginning = beginSession(deviceOf(request), deps);
-  await doWithLine(invitation ? 'member.joined' : 'session.started', request, deps, async within => {
-    const own = within.storage.forAccount(person.id);
+  await doWithLine(invitation ? 'member.joined' : 'session.started', request, deps, async transactionDeps => {
+    const own = transactionDeps.storage.forAccount(person.id);
     const joiner = { ...person, exists: known !== undefined };
-    if (invitation) await acceptInvitation(within.storage, invitation, joiner, now());
+    if (invitation) await acceptInvitation(transactionDeps.storage, invitation, joiner, now());
     if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
     await startSession(own, beginning.row, now());
     return { actor: { accountId: person.id, tenantId: invitation?.tenant_id }, result: undefined };

@@ -27,7 +27,7 @@ interface WatchDeps {
 
 const POLL_MS = 50;
 /** A canary that is not found within so long has failed; a shorter interval ends the wait earlier. */
-const FOUND_WITHIN_MS = 20_000;
+const CANARY_TIMEOUT_MS = 20_000;
 
 /**
  * Every `intervalMs`, none for 0: a canary through the whole path, and the balance of what the queue was given.
@@ -65,7 +65,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<boolean> =>
 /** An answer of the canaries' own tenant: it goes the way of all answers, and is removed when it has arrived. */
 function createCanary({ storage, queue, metrics, intervalMs, isStopping }: WatchDeps, signal: AbortSignal) {
   let fault: string | undefined;
-  const limitMs = Math.min(FOUND_WITHIN_MS, intervalMs);
+  const limitMs = Math.min(CANARY_TIMEOUT_MS, intervalMs);
 
   const awaitStored = async (id: string): Promise<void> => {
     for (const deadline = Date.now() + limitMs; !(await hasAnswer(storage.forTenant(CANARY_TENANT_ID), id)); ) {
