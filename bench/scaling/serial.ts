@@ -4,7 +4,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
-import type { Session } from '../../src/storage/transaction.ts';
+import type { Transaction } from '../../src/storage/transaction.ts';
 import type { Bench } from '../bench.ts';
 import { median } from '../numbers.ts';
 import { makeAnswers } from '../store-steps.ts';
@@ -41,7 +41,7 @@ async function medianMs(times: number, work: () => Promise<unknown>): Promise<nu
 function timeHolding(storage: Storage, held: number[]): Storage {
   return {
     ...storage,
-    async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
       let since = Number.NaN;
       const result = await storage.transaction(session =>
         work({

@@ -2,7 +2,7 @@ import { Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import { isUniqueViolation } from './errors.ts';
 import type { AccountStorage, Storage } from './orm.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface AccountRow {
   id: string;
@@ -37,12 +37,12 @@ export const findLogin = async (storage: Storage, email: string): Promise<LoginR
 export const findAccount = (
   account: AccountStorage,
 ): Promise<{ account: AccountRow | undefined; memberships: MembershipRow[] }> =>
-  account.transaction(async session => {
+  account.transaction(async tx => {
     const [found, memberships] = await Promise.all([
-      session.query<AccountRow>('select id, email, name, totp_confirmed_at from accounts where id = $1', [
+      tx.query<AccountRow>('select id, email, name, totp_confirmed_at from accounts where id = $1', [
         account.accountId,
       ]),
-      session.query<MembershipRow>(
+      tx.query<MembershipRow>(
         `select tenants.id as tenant_id, tenants.name as tenant_name, members.id as member_id, members.role
          from members join tenants on tenants.id = members.tenant_id
          where members.account_id = $1 order by tenants.name, tenants.id`,
@@ -60,9 +60,9 @@ export interface NewAccount {
 }
 
 /** Adds an account within a transaction that names it. 409 when the address has one. */
-export async function insertAccount(session: Session, account: NewAccount, now: Date): Promise<void> {
+export async function insertAccount(tx: Transaction, account: NewAccount, now: Date): Promise<void> {
   try {
-    await session.query(
+    await tx.query(
       `insert into accounts (id, email, name, password_hash, recovery_hashes, created_at)
        values ($1, $2, $3, $4, '{}', $5)`,
       [account.id, account.email, account.name, account.password_hash, now],
@@ -94,22 +94,19 @@ const CHANGEABLE: (keyof AccountChange)[] = [
 
 /** Writes the given columns of an account. */
 export const updateAccount = (account: AccountStorage, change: Partial<AccountChange>): Promise<unknown> =>
-  account.transaction(session => writeAccount(session, account.accountId, change));
+  account.transaction(tx => writeAccount(tx, account.accountId, change));
 
-function writeAccount(session: Session, id: string, change: Partial<AccountChange>): Promise<unknown> {
+function writeAccount(tx: Transaction, id: string, change: Partial<AccountChange>): Promise<unknown> {
   const names = CHANGEABLE.filter(name => change[name] !== undefined);
   const columns = names.map((name, index) => `${name} = $${index + 2}`);
-  return session.query(`update accounts set ${columns.join(', ')} where id = $1`, [
-    id,
-    ...names.map(name => change[name]),
-  ]);
+  return tx.query(`update accounts set ${columns.join(', ')} where id = $1`, [id, ...names.map(name => change[name])]);
 }
 
 /** Sets a new password and ends every session but one. */
 export const changePassword = (account: AccountStorage, password_hash: string, keptSession: string) =>
-  account.transaction(async session => {
-    await writeAccount(session, account.accountId, { password_hash });
-    await session.query('delete from sessions where account_id = $1 and id <> $2', [account.accountId, keptSession]);
+  account.transaction(async tx => {
+    await writeAccount(tx, account.accountId, { password_hash });
+    await tx.query('delete from sessions where account_id = $1 and id <> $2', [account.accountId, keptSession]);
   });
 
 /**
@@ -125,7 +122,7 @@ export const takeRecoveryCode = (account: AccountStorage, hash: string): Promise
   take(account, 'select take_recovery_code($1) as taken', hash);
 
 const take = (account: AccountStorage, sql: string, what: unknown): Promise<boolean> =>
-  account.transaction(async session => (await session.query<{ taken: boolean }>(sql, [what]))[0]?.taken === true);
+  account.transaction(async tx => (await tx.query<{ taken: boolean }>(sql, [what]))[0]?.taken === true);
 
 export type LinkPurpose = 'setup' | 'reset';
 
@@ -146,9 +143,8 @@ export const hasOwner = async (storage: Storage): Promise<boolean> =>
   (await storage.query<{ found: boolean }>('select has_owner() as found'))[0]?.found === true;
 
 /** Takes the link of the first run; false when it is not valid, or there is an owner. */
-export const takeSetupLink = async (session: Session, token_hash: Buffer, now: Date): Promise<boolean> =>
-  (await session.query<{ taken: boolean }>('select take_setup_link($1, $2) as taken', [token_hash, now]))[0]?.taken ===
-  true;
+export const takeSetupLink = async (tx: Transaction, token_hash: Buffer, now: Date): Promise<boolean> =>
+  (await tx.query<{ taken: boolean }>('select take_setup_link($1, $2) as taken', [token_hash, now]))[0]?.taken === true;
 
 /** Sets a password by a link and ends every session of the person, who is given; `undefined` when it is not valid. */
 export const resetPassword = (
@@ -157,9 +153,9 @@ export const resetPassword = (
   password_hash: string,
   now: Date,
 ): Promise<string | undefined> =>
-  storage.transaction(async session => {
+  storage.transaction(async tx => {
     const params = [token_hash, password_hash, now];
-    return (await session.query<{ id: string }>('select reset_password($1, $2, $3) as id', params))[0]?.id;
+    return (await tx.query<{ id: string }>('select reset_password($1, $2, $3) as id', params))[0]?.id;
   });
 
 export const findAccountOfSubject = async (
@@ -174,8 +170,8 @@ export const findAccountOfSubject = async (
  * sessions stay as they are.
  */
 export const linkSubject = (account: AccountStorage, issuer: string, subject: string, now: Date): Promise<void> =>
-  account.transaction(async session => {
-    await session.query(
+  account.transaction(async tx => {
+    await tx.query(
       `insert into account_subjects (issuer, subject, account_id, created_at) values ($1, $2, $3, $4)
        on conflict (issuer, subject) do nothing`,
       [issuer, subject, account.accountId, now],

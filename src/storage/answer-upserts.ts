@@ -3,7 +3,7 @@ import { Problem } from '../domain/problem.ts';
 import type { CountedRow, StoredSync } from './counted-answers.ts';
 import { COUNTED } from './results.ts';
 import { unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface Conflict {
   answer: AcceptedAnswer;
@@ -77,10 +77,10 @@ function inTurns(answers: AcceptedAnswer[]): AcceptedAnswer[][] {
   return turns;
 }
 
-export async function upsertAnswers(session: Session, answers: AcceptedAnswer[]): Promise<Settled> {
+export async function upsertAnswers(tx: Transaction, answers: AcceptedAnswer[]): Promise<Settled> {
   const settled: Settled = { stored: [], repeated: [], conflicts: [] };
   const turns = inTurns(answers);
-  for (const turn of turns) await upsertTurn(session, turn, settled);
+  for (const turn of turns) await upsertTurn(tx, turn, settled);
   if (turns.length > 1) sortByArrival(settled.stored, answers);
   return settled;
 }
@@ -93,15 +93,15 @@ function sortByArrival(stored: StoredSync[], arrived: readonly AcceptedAnswer[])
 
 export const keyOf = (row: { tenant_id: string; id: string }): string => `${row.tenant_id}${row.id}`;
 
-async function upsertTurn(session: Session, answers: AcceptedAnswer[], settled: Settled): Promise<void> {
-  const revisedFrom = await writeTurn(session, answers);
+async function upsertTurn(tx: Transaction, answers: AcceptedAnswer[], settled: Settled): Promise<void> {
+  const revisedFrom = await writeTurn(tx, answers);
   const others: AcceptedAnswer[] = [];
   for (const answer of answers) {
     const revised = revisedFrom(answer);
     if (revised === undefined) others.push(answer);
     else settled.stored.push({ answer, revisedFrom: revised });
   }
-  if (others.length > 0) await settleOthers(session, others, settled);
+  if (others.length > 0) await settleOthers(tx, others, settled);
 }
 
 /** How many rows were written, and one of these rows; none of them where there is nothing to say of any. */
@@ -116,9 +116,9 @@ type Written = { count: number } & (
  *
  * Nearly always all of them are new. Then their number says so, which spares PostgreSQL and the worker a reply for each.
  */
-async function writeTurn(session: Session, answers: AcceptedAnswer[]) {
+async function writeTurn(tx: Transaction, answers: AcceptedAnswer[]) {
   const incoming = unnest<AcceptedAnswer>(answers, STATEMENT_COLUMNS);
-  const rows = await session.query<Written>(
+  const rows = await tx.query<Written>(
     `with written as (
        insert into answers (${INSERTED}, tags, stored_at, updated_at)
        select ${SELECTED}, '{}', clock_timestamp(), clock_timestamp() from ${incoming.sql}
@@ -146,10 +146,10 @@ async function writeTurn(session: Session, answers: AcceptedAnswer[]) {
 }
 
 /** What became of the answers that changed no row: known already, deleted since, or at odds with what is stored. */
-async function settleOthers(session: Session, others: AcceptedAnswer[], settled: Settled): Promise<void> {
+async function settleOthers(tx: Transaction, others: AcceptedAnswer[], settled: Settled): Promise<void> {
   const wanted = unnest<AcceptedAnswer>(others, { tenant_id: 'uuid', id: 'uuid' });
   type Known = Omit<AcceptedAnswer, 'values'>;
-  const rows = await session.query<Known>(
+  const rows = await tx.query<Known>(
     `select tenant_id, id, identity, identity_verified, card_id, question_id, revision, state, content_hash
      from answers join ${wanted.sql} using (tenant_id, id)`,
     wanted.params,

@@ -7,7 +7,7 @@ import type { TenantStorage } from './orm.ts';
 import { countAnswers } from './results.ts';
 import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, searchPage } from './search.ts';
 import { likeContains } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface AnswerRow {
   id: string;
@@ -162,7 +162,7 @@ export const removeCanaries = (canaries: TenantStorage, id: string): Promise<unk
     id,
   ]);
 
-async function lockAnswer(session: Session, tenant: TenantStorage, id: string): Promise<AnswerRow> {
+async function lockAnswer(session: Transaction, tenant: TenantStorage, id: string): Promise<AnswerRow> {
   const rows = await session.query<AnswerRow>(
     `select ${COLUMNS} from answers where tenant_id = $1 and id = $2 for update`,
     [tenant.tenantId, id],

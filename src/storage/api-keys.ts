@@ -17,7 +17,7 @@ import { ApiKeyEntity } from './entities/api-keys.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
 import { lockTenant } from './tenants.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface ApiKeyRow {
   tenant_id: string;
@@ -60,9 +60,9 @@ export async function findApiKeys(storage: Storage, ids: string[]): Promise<(Api
  *
  * Read in the transaction that stores what the keys sent, so that every revocation that was committed before counts.
  */
-export async function findKeyTimes(session: Session, ids: string[]): Promise<ReadonlyMap<string, ApiKeyTimes>> {
+export async function findKeyTimes(tx: Transaction, ids: string[]): Promise<ReadonlyMap<string, ApiKeyTimes>> {
   if (ids.length === 0) return new Map();
-  const rows = await session.query<ApiKeyTimes & { id: string }>(
+  const rows = await tx.query<ApiKeyTimes & { id: string }>(
     'select id, revoked_at, expires_at, previous_valid_until from key_times($1)',
     [ids],
   );

@@ -31,11 +31,9 @@ const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, ta
  * To be called with the storage of the transaction in which the act was done (`inOneTransaction`).
  */
 export async function insertAuditEntry(tenant: TenantStorage, act: Act, now: Date): Promise<void> {
-  await tenant.transaction(async session => {
-    const [row] = await session.query<{ ip_mode: IpMode }>('select ip_mode from tenants where id = $1', [
-      tenant.tenantId,
-    ]);
-    await session.query(
+  await tenant.transaction(async tx => {
+    const [row] = await tx.query<{ ip_mode: IpMode }>('select ip_mode from tenants where id = $1', [tenant.tenantId]);
+    await tx.query(
       `insert into audit_log (tenant_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
       [
         tenant.tenantId,

@@ -1,7 +1,7 @@
 import { type AcceptedAnswer, isAnswered } from '../domain/answers.ts';
 import type { RecordOwner } from './cards.ts';
 import { unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The card of an answer: one for each identity and question. */
 export interface CardKey extends RecordOwner {
@@ -49,13 +49,13 @@ const NAMES = Object.keys(COLUMNS).join(', ');
  * count, holds this lock until the commit; answers are locked before their card.
  */
 export async function upsertCardRecords(
-  session: Session,
+  tx: Transaction,
   stored: readonly AcceptedAnswer[],
 ): Promise<Map<string, CountedPlace>> {
   if (stored.length === 0) return new Map();
   const changes = changesOf(stored);
   const incoming = unnest<CardChange>([...changes.values()], COLUMNS);
-  const counted = await session.query<CountedPlace>(
+  const counted = await tx.query<CountedPlace>(
     `with written as (
        insert into card_records as record (${NAMES})
        select ${NAMES} from ${incoming.sql} order by 1, 2, 3, 4

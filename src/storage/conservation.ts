@@ -1,7 +1,7 @@
 import { numberUuid } from '../domain/ids.ts';
 import { FLUSHES_JUDGED } from './housekeeping.ts';
 import type { Storage } from './orm.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The flushes that an API process has made durable in the queue: 1 to `written`, without those `voided`. */
 export interface Claim {
@@ -60,7 +60,7 @@ export interface Audit {
 export async function auditFlushes(storage: Storage, findHeld: FindQueued): Promise<Audit> {
   const audit: Audit = { lost: [], skipped: await skipExpired(storage) };
   for (let recheck = PASS_SIZE, isBehind = true; isBehind; recheck = 0) {
-    const pass = await storage.transaction(session => auditOnce(session, findHeld, recheck));
+    const pass = await storage.transaction(tx => auditOnce(tx, findHeld, recheck));
     audit.lost.push(...pass.lost);
     isBehind = pass.isBehind;
   }
@@ -86,33 +86,33 @@ async function skipExpired(storage: Storage): Promise<number> {
  * then the queue, and for what is in neither the records again, because a flush goes from the queue to the records.
  */
 async function auditOnce(
-  session: Session,
+  tx: Transaction,
   findHeld: FindQueued,
   recheck: number,
 ): Promise<{ lost: string[]; isBehind: boolean }> {
-  const [lock] = await session.query<{ taken: boolean; now: Date }>(
+  const [lock] = await tx.query<{ taken: boolean; now: Date }>(
     'select pg_try_advisory_xact_lock($1) as taken, clock_timestamp() as now',
     [AUDIT_LOCK],
   );
   if (!lock?.taken) return { lost: [], isBehind: false };
-  const producers = await readOpenClaims(session, recheck);
+  const producers = await readOpenClaims(tx, recheck);
   const open = await findUnrecorded(
-    session,
+    tx,
     producers.flatMap(({ producer, numbers }) => numbers.map(number => numberUuid(producer, number))),
   );
   const held = open.length > 0 ? await findHeld(open) : new Set<string>();
   const missing = await findUnrecorded(
-    session,
+    tx,
     open.filter(flush => !held.has(flush)),
   );
-  const lost = await session.query<{ id: string }>(
+  const lost = await tx.query<{ id: string }>(
     `insert into lost_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id
      on conflict do nothing returning id`,
     [missing],
   );
-  for (const producer of producers) await settle(session, producer, held, lock.now);
-  await session.query('delete from lost_flushes lost using recorded_flushes late where late.id = lost.id');
-  await session.query(
+  for (const producer of producers) await settle(tx, producer, held, lock.now);
+  await tx.query('delete from lost_flushes lost using recorded_flushes late where late.id = lost.id');
+  await tx.query(
     `delete from flush_producers
      where settled = written and held = '{}' and claimed_at < clock_timestamp() - $1::interval`,
     [KEPT],
@@ -140,9 +140,9 @@ interface OpenClaim {
   upTo: number;
 }
 
-async function readOpenClaims(session: Session, recheck: number): Promise<OpenClaim[]> {
+async function readOpenClaims(tx: Transaction, recheck: number): Promise<OpenClaim[]> {
   type Row = { id: string; settled: string; written: string; voided: string[]; held: string[] };
-  const rows = await session.query<Row>(
+  const rows = await tx.query<Row>(
     `select id, settled, written, voided, held from flush_producers
      where settled < written or ($1 > 0 and held <> '{}') order by id`,
     [recheck],
@@ -158,11 +158,11 @@ async function readOpenClaims(session: Session, recheck: number): Promise<OpenCl
   });
 }
 
-const findUnrecorded = async (session: Session, flushes: string[]): Promise<string[]> =>
+const findUnrecorded = async (tx: Transaction, flushes: string[]): Promise<string[]> =>
   flushes.length === 0
     ? []
     : (
-        await session.query<{ id: string }>(
+        await tx.query<{ id: string }>(
           `select id::text from unnest($1::uuid[]) as claimed(id)
            where not exists (select from recorded_flushes where recorded_flushes.id = claimed.id)`,
           [flushes],
@@ -171,12 +171,12 @@ const findUnrecorded = async (session: Session, flushes: string[]): Promise<stri
 
 /** Leaves of a claim what the next audit has to look for: those deferred first, then those that are still queued. */
 const settle = (
-  session: Session,
+  tx: Transaction,
   { producer, written, numbers, deferred, upTo }: OpenClaim,
   held: ReadonlySet<string>,
   auditedAt: Date,
 ) =>
-  session.query(
+  tx.query(
     `update flush_producers set settled = $2, held = $3,
        voided = array(select distinct number from unnest(voided) as number where number > $2 order by number),
        open_since = case when written = $2 and $4 then $5 else open_since end

@@ -4,7 +4,7 @@ import type { AuthorType } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages, KEEP_WORDS } from './search-index.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface ConversationRow {
   id: string;
@@ -79,8 +79,8 @@ export const MESSAGE_COLUMNS =
   'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted';
 
 /** The database's clock, read once the transaction can be seen as an open write (`oldest_open_write`). */
-export async function openWrite(session: Session): Promise<Date> {
-  const rows = await session.query<{ now: Date }>(
+export async function openWrite(tx: Transaction): Promise<Date> {
+  const rows = await tx.query<{ now: Date }>(
     `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${KEEP_WORDS}`,
   );
   return rows[0]?.now as Date;
@@ -90,13 +90,13 @@ const belongsTo = (row: ConversationRow, owner: Owner | undefined): boolean =>
   !owner || (row.identity === owner.identity && row.identity_verified === owner.verified);
 
 export async function readConversation(
-  session: Pick<TenantStorage, 'query'>,
+  tx: Pick<TenantStorage, 'query'>,
   tenantId: string,
   id: string,
   owner: Owner | undefined,
   lock = '',
 ): Promise<ConversationRow> {
-  const rows = await session.query<ConversationRow>(
+  const rows = await tx.query<ConversationRow>(
     `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = $2 ${lock}`,
     [tenantId, id],
   );
@@ -108,21 +108,21 @@ export const preview = (body: string): string => [...body].slice(0, PREVIEW_LENG
 
 /** Who writes into a conversation, when, and in which transaction. */
 export interface Writing {
-  session: Session;
+  tx: Transaction;
   tenantId: string;
   author: Author;
   now: Date;
 }
 
 export async function insertRow(
-  { session, tenantId, author, now }: Writing,
+  { tx, tenantId, author, now }: Writing,
   conversationId: string,
   content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
   seq: number,
   noteSeq: number,
 ): Promise<MessageRow> {
   const id = newUuid();
-  const inserted = session.query<MessageRow>(
+  const inserted = tx.query<MessageRow>(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
        format, client_message_id, created_at, redacted)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
@@ -143,7 +143,7 @@ export async function insertRow(
     ],
   );
   const text = { conversation_id: conversationId, id, text: content.body };
-  const indexed = content.kind === 'event' ? undefined : indexMessages(session, tenantId, [text]);
+  const indexed = content.kind === 'event' ? undefined : indexMessages(tx, tenantId, [text]);
   const [rows] = await Promise.all([inserted, indexed]);
   return rows[0] as MessageRow;
 }
@@ -153,13 +153,15 @@ export async function addNote(
   conversation: ConversationRow,
   content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
 ): Promise<MessageRow> {
-  const { session, tenantId, now } = writing;
+  const { tx, tenantId, now } = writing;
   const noteSeq = conversation.last_note_seq + 1;
   const note = await insertRow(writing, conversation.id, content, conversation.last_seq, noteSeq);
-  await session.query(
-    'update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2',
-    [tenantId, conversation.id, noteSeq, now],
-  );
+  await tx.query('update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2', [
+    tenantId,
+    conversation.id,
+    noteSeq,
+    now,
+  ]);
   conversation.last_note_seq = noteSeq;
   return note;
 }

@@ -14,7 +14,7 @@ import {
 import { isUniqueViolation } from './errors.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface Started {
   conversation: ConversationRow;
@@ -32,10 +32,10 @@ export async function insertConversation(
   const known = await findStarted(tenant, owner, author, start.client_message_id);
   if (known) return { conversation: known, created: false };
   try {
-    const conversation = await tenant.transaction(async session => {
+    const conversation = await tenant.transaction(async tx => {
       const { message: body, ...rest } = start;
       const first = { body, format: 'text', client_message_id: start.client_message_id } as const;
-      const started = await startConversation(session, tenant.tenantId, owner, author, { ...rest, first });
+      const started = await startConversation(tx, tenant.tenantId, owner, author, { ...rest, first });
       return started.conversation;
     });
     return { conversation, created: true };
@@ -83,16 +83,16 @@ type FirstMessage = Omit<MessageContent, 'kind'>;
  * one is found through its message, whose id may repeat that of a message elsewhere.
  */
 export async function startConversation(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   owner: Owner,
   author: Author,
   start: { subject: string; first: FirstMessage; client_message_id?: string | undefined; previous_id?: string },
 ): Promise<{ conversation: ConversationRow; message: MessageRow }> {
-  const now = await openWrite(session);
+  const now = await openWrite(tx);
   const side = sideOf(author.type);
   const id = newUuid();
-  const rows = await session.query<ConversationRow>(
+  const rows = await tx.query<ConversationRow>(
     `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
        client_message_id, started_by, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq,
        user_unread, team_unread, waiting_since, previous_id, created_at, updated_at, team_updated_at, last_activity_at)
@@ -119,8 +119,8 @@ export async function startConversation(
     ],
   );
   const conversation = rows[0] as ConversationRow;
-  await indexMessages(session, tenantId, [{ conversation_id: id, id, text: start.subject }]);
+  await indexMessages(tx, tenantId, [{ conversation_id: id, id, text: start.subject }]);
   const content = { ...start.first, kind: 'reply' } as const;
-  const message = await insertRow({ session, tenantId, author, now }, conversation.id, content, 1, 0);
+  const message = await insertRow({ tx, tenantId, author, now }, conversation.id, content, 1, 0);
   return { conversation, message };
 }

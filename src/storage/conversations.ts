@@ -14,7 +14,7 @@ import {
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import { unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export const findConversation = (tenant: TenantStorage, id: string, owner: Owner | undefined) =>
   readConversation(tenant, tenant.tenantId, id, owner);
@@ -32,9 +32,9 @@ export const updateConversation = (
   patch: ConversationPatch,
   check: (conversation: ConversationRow) => void,
 ): Promise<ConversationRow> =>
-  tenant.transaction(async session => {
-    if (patch.assignee_id) await lockAssignee(session, tenant.tenantId, patch.assignee_id);
-    const before = await readConversation(session, tenant.tenantId, id, owner, 'for update');
+  tenant.transaction(async tx => {
+    if (patch.assignee_id) await lockAssignee(tx, tenant.tenantId, patch.assignee_id);
+    const before = await readConversation(tx, tenant.tenantId, id, owner, 'for update');
     check(before);
     if (patch.status === before.status)
       throw new Problem('invalid-transition', `The conversation is ${before.status} already.`, {
@@ -44,12 +44,12 @@ export const updateConversation = (
         },
       });
     if (!changesAnything(before, patch)) return before;
-    const now = await openWrite(session);
+    const now = await openWrite(tx);
     if (sideOf(actor.type) === 'team')
-      await noteChanges({ session, tenantId: tenant.tenantId, author: actor, now }, before, patch);
+      await noteChanges({ tx, tenantId: tenant.tenantId, author: actor, now }, before, patch);
     const seenByUser = patch.status !== undefined || (patch.subject !== undefined && patch.subject !== before.subject);
     const status = patch.status ?? before.status;
-    const rows = await session.query<ConversationRow>(
+    const rows = await tx.query<ConversationRow>(
       `update conversations set status = $3, subject = $4, priority = $5, assignee_id = $6, tags = $7, resolved_at = $8,
          waiting_since = $9, updated_at = $10, team_updated_at = $11
        where tenant_id = $1 and id = $2 returning ${CONVERSATION_COLUMNS}`,
@@ -68,13 +68,13 @@ export const updateConversation = (
       ],
     );
     if (patch.subject !== undefined && patch.subject !== before.subject)
-      await indexMessages(session, tenant.tenantId, [{ conversation_id: id, id, text: patch.subject }]);
+      await indexMessages(tx, tenant.tenantId, [{ conversation_id: id, id, text: patch.subject }]);
     return rows[0] as ConversationRow;
   });
 
 /** Throws 422 for somebody who is no member. Whoever is stays one until the assignment is made. */
-async function lockAssignee(session: Session, tenantId: string, memberId: string): Promise<void> {
-  const found = await session.query('select from members where tenant_id = $1 and id = $2 for key share', [
+async function lockAssignee(tx: Transaction, tenantId: string, memberId: string): Promise<void> {
+  const found = await tx.query('select from members where tenant_id = $1 and id = $2 for key share', [
     tenantId,
     memberId,
   ]);
@@ -108,13 +108,13 @@ const describeValue = (field: string, value: string | null): string => {
  * To be called once the member is gone: whoever assigns at that time holds the member first, and then the conversation.
  */
 export async function unassignMember(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   memberId: string,
   actor: Author,
 ): Promise<void> {
-  const now = await openWrite(session);
-  const freed = await session.query<{ conversation_id: string; seq: number; note_seq: number }>(
+  const now = await openWrite(tx);
+  const freed = await tx.query<{ conversation_id: string; seq: number; note_seq: number }>(
     `update conversations set assignee_id = null, last_note_seq = last_note_seq + 1, team_updated_at = $3
      where tenant_id = $1 and assignee_id = $2
      returning id as conversation_id, last_seq as seq, last_note_seq as note_seq`,
@@ -127,7 +127,7 @@ export async function unassignMember(
     7,
   );
   const body = `assignee_id: ${describeValue('assignee_id', memberId)} → none`;
-  await session.query(
+  await tx.query(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
        format, created_at, redacted)
      select $1::uuid, id, conversation_id, seq, note_seq, 'event', $2::text, $3::text, $4::text, $5::text, 'text',
@@ -142,8 +142,8 @@ export const deleteConversation = (
   id: string,
   check: (conversation: ConversationRow) => void,
 ): Promise<void> =>
-  tenant.transaction(async session => {
-    check(await readConversation(session, tenant.tenantId, id, undefined, 'for update'));
-    await session.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenant.tenantId, id]);
-    await session.query('delete from conversations where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+  tenant.transaction(async tx => {
+    check(await readConversation(tx, tenant.tenantId, id, undefined, 'for update'));
+    await tx.query('delete from messages where tenant_id = $1 and conversation_id = $2', [tenant.tenantId, id]);
+    await tx.query('delete from conversations where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
   });

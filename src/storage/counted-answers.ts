@@ -3,7 +3,7 @@ import { asView, type Counted } from '../domain/counts.ts';
 import { type CardKey, type CountedPlace, cardKeyOf } from './card-records.ts';
 import { COUNTED, type CountChange } from './results.ts';
 import { unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** How a row of `answers` counts by itself, and whether it competes with other answers to its card. */
 export interface CountedRow extends Counted {
@@ -56,7 +56,7 @@ const changePlace = (row: StoredRow, isCounted: boolean): CountChange[] => [
  * `syncs` are in the order in which they were stored. An answer that lost its place to one of them is a view from then on.
  */
 export async function changesBySyncs(
-  session: Session,
+  session: Transaction,
   syncs: readonly StoredSync[],
   places: ReadonlyMap<string, CountedPlace>,
 ): Promise<CountChange[]> {
@@ -92,7 +92,7 @@ const isWritten = (text: unknown): boolean => typeof text === 'string' && text !
  * good, and `places` is corrected.
  */
 async function takePlaces(
-  session: Session,
+  session: Transaction,
   syncs: readonly StoredSync[],
   places: ReadonlyMap<string, CountedPlace>,
 ): Promise<StoredRow[]> {
@@ -120,7 +120,7 @@ async function takePlaces(
 }
 
 async function setPlace(
-  session: Session,
+  session: Transaction,
   card: CardKey,
   counted: { id: string | null; isFinal: boolean },
 ): Promise<void> {
@@ -144,7 +144,7 @@ const keyParams = ({ tenant_id, identity, identity_verified, question_id }: Card
  * A row that is locked is left alone: whoever holds it changes `updated_at` and then waits for the lock of the card, so
  * that a reader finds it after this commit.
  */
-async function touch(session: Session, rows: readonly StoredRow[]): Promise<void> {
+async function touch(session: Transaction, rows: readonly StoredRow[]): Promise<void> {
   if (rows.length === 0) return;
   const wanted = unnest<StoredRow>(rows, { tenant_id: 'uuid', id: 'uuid' });
   await session.query(
@@ -159,7 +159,7 @@ async function touch(session: Session, rows: readonly StoredRow[]): Promise<void
 }
 
 /** Locks the card of an answer, and returns which of its answers is counted. */
-export async function lockPlace(session: Session, card: CardKey): Promise<string | null> {
+export async function lockPlace(session: Transaction, card: CardKey): Promise<string | null> {
   const [record] = await session.query<{ counted_answer_id: string | null }>(
     `select counted_answer_id from card_records
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4 for update`,
@@ -172,7 +172,7 @@ export async function lockPlace(session: Session, card: CardKey): Promise<string
  * What the results lose by deleted answers, and gain by those that are counted instead: the first `completed` of the
  * card that is left, or else the first `partial`, by their time of receipt.
  */
-export async function changesByDeletion(session: Session, deleted: readonly StoredRow[]): Promise<CountChange[]> {
+export async function changesByDeletion(session: Transaction, deleted: readonly StoredRow[]): Promise<CountChange[]> {
   const changes: CountChange[] = [];
   for (const row of deleted) {
     const isCounted = (await lockPlace(session, row)) === row.id;
@@ -189,7 +189,7 @@ export async function changesByDeletion(session: Session, deleted: readonly Stor
 
 /** Costs the answers of the identity before the first that fits, along the index by identity. */
 async function findFirst(
-  session: Session,
+  session: Transaction,
   card: CardKey,
   state: 'completed' | 'partial',
 ): Promise<StoredRow | undefined> {

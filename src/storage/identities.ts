@@ -5,7 +5,7 @@ import type { Owner } from './conversation-rows.ts';
 import { queryInOrder } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface IdentityRow {
   identity: string;
@@ -162,7 +162,7 @@ async function readIdentity(
 }
 
 /** What the tenant itself said of an identity; nothing, as long as it did not. */
-async function lockProfile(session: Session, tenantId: string, owner: Owner): Promise<NewIdentity> {
+async function lockProfile(session: Transaction, tenantId: string, owner: Owner): Promise<NewIdentity> {
   const rows = await session.query<NewIdentity>(
     `select attributes, locale, platform, app_version from identities
      where tenant_id = $1 and identity = $2 and identity_verified = $3 for update`,
@@ -194,7 +194,7 @@ export const saveIdentity = (
   });
 
 async function saveProfileIn(
-  session: Session,
+  session: Transaction,
   tenantId: string,
   owner: Owner,
   change: Parameters<typeof saveProfile>[2],

@@ -11,7 +11,7 @@ import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
 import { createWhere } from './sql.ts';
 import { addTenant } from './tenants.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface MemberRow {
   id: string;
@@ -36,8 +36,8 @@ const COLUMNS = `members.id, members.account_id, accounts.email, accounts.name, 
 const INVITATION_COLUMNS = 'id, email, role, created_at, expires_at';
 
 /** Makes whoever counts the team before changing it wait for the other. 404 when the tenant was deleted meanwhile. */
-async function lockTeam(session: Session, tenantId: string): Promise<void> {
-  const found = await session.query('select from tenants where id = $1 for update', [tenantId]);
+async function lockTeam(tx: Transaction, tenantId: string): Promise<void> {
+  const found = await tx.query('select from tenants where id = $1 for update', [tenantId]);
   if (found.length === 0) throw notFound('tenant');
 }
 
@@ -59,13 +59,13 @@ export async function listMembers(
 }
 
 /** Keeps an account from being deleted with the last team that it belongs to. 404 when it just was. */
-async function keepAccount(session: Session, id: string): Promise<void> {
-  const found = await session.query('select from accounts where id = $1 for key share', [id]);
+async function keepAccount(tx: Transaction, id: string): Promise<void> {
+  const found = await tx.query('select from accounts where id = $1 for key share', [id]);
   if (found.length === 0) throw notFound('account');
 }
 
-async function readMember(session: Session, tenantId: string, id: string): Promise<MemberRow> {
-  const [row] = await session.query<MemberRow>(
+async function readMember(tx: Transaction, tenantId: string, id: string): Promise<MemberRow> {
+  const [row] = await tx.query<MemberRow>(
     `select ${COLUMNS} from members join accounts on accounts.id = members.account_id
      where members.tenant_id = $1 and members.id = $2`,
     [tenantId, id],
@@ -79,26 +79,28 @@ export type Joiner = NewAccount & { exists: boolean };
 
 /** Adds a person to a team, within a transaction that names both. 409 when there already, or the team is full. */
 async function insertMember(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   accountId: string,
   role: Role,
   now: Date,
 ): Promise<string> {
-  await lockTeam(session, tenantId);
-  await keepAccount(session, accountId);
-  const [team] = await session.query<{ count: number }>(
-    'select count(*)::int as count from members where tenant_id = $1',
-    [tenantId],
-  );
+  await lockTeam(tx, tenantId);
+  await keepAccount(tx, accountId);
+  const [team] = await tx.query<{ count: number }>('select count(*)::int as count from members where tenant_id = $1', [
+    tenantId,
+  ]);
   if ((team?.count ?? 0) >= MAX_MEMBERS)
     throw new Problem('limit-reached', `A tenant may have ${MAX_MEMBERS} members.`);
   const id = newUuid();
   try {
-    await session.query(
-      'insert into members (tenant_id, id, account_id, role, created_at) values ($1, $2, $3, $4, $5)',
-      [tenantId, id, accountId, role, now],
-    );
+    await tx.query('insert into members (tenant_id, id, account_id, role, created_at) values ($1, $2, $3, $4, $5)', [
+      tenantId,
+      id,
+      accountId,
+      role,
+      now,
+    ]);
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause;
     throw new Problem('member-exists', 'The person is a member of the tenant already.', { cause });
@@ -108,28 +110,28 @@ async function insertMember(
 
 /** Adds a person to a team, with an account where the person has none. */
 export const addMember = (storage: Storage, tenantId: string, person: Joiner, role: Role, now: Date): Promise<string> =>
-  storage.forAccount(person.id).transaction(async session => {
-    if (!person.exists) await insertAccount(session, person, now);
-    return insertMember(session, tenantId, person.id, role, now);
+  storage.forAccount(person.id).transaction(async tx => {
+    if (!person.exists) await insertAccount(tx, person, now);
+    return insertMember(tx, tenantId, person.id, role, now);
   }, tenantId);
 
 /** Throws 409 when the tenant would be left without an owner. */
-async function requireOtherOwner(session: Session, tenantId: string, id: string): Promise<void> {
-  const others = await session.query(
-    `select from members where tenant_id = $1 and id <> $2 and role = 'owner' limit 1`,
-    [tenantId, id],
-  );
+async function requireOtherOwner(tx: Transaction, tenantId: string, id: string): Promise<void> {
+  const others = await tx.query(`select from members where tenant_id = $1 and id <> $2 and role = 'owner' limit 1`, [
+    tenantId,
+    id,
+  ]);
   if (others.length === 0) throw new Problem('last-owner', 'This is the last owner of the tenant.');
 }
 
 /** Gives a member another role. 403 beyond the actor's own rank, 409 for the last owner. */
 export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string, role: Role): Promise<MemberRow> =>
-  tenant.transaction(async session => {
-    await lockTeam(session, tenant.tenantId);
-    const member = await readMember(session, tenant.tenantId, id);
+  tenant.transaction(async tx => {
+    await lockTeam(tx, tenant.tenantId);
+    const member = await readMember(tx, tenant.tenantId, id);
     requireRankFor(actor, member.role, role);
-    if (member.role === 'owner' && role !== 'owner') await requireOtherOwner(session, tenant.tenantId, id);
-    await session.query('update members set role = $3 where tenant_id = $1 and id = $2', [tenant.tenantId, id, role]);
+    if (member.role === 'owner' && role !== 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
+    await tx.query('update members set role = $3 where tenant_id = $1 and id = $2', [tenant.tenantId, id, role]);
     return { ...member, role };
   });
 
@@ -139,13 +141,13 @@ export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string,
  * 403 beyond the actor's own rank, 409 for the last owner.
  */
 export const deleteMember = (tenant: TenantStorage, actor: Author & { role: Role }, id: string): Promise<MemberRow> =>
-  tenant.transaction(async session => {
-    await lockTeam(session, tenant.tenantId);
-    const member = await readMember(session, tenant.tenantId, id);
+  tenant.transaction(async tx => {
+    await lockTeam(tx, tenant.tenantId);
+    const member = await readMember(tx, tenant.tenantId, id);
     requireRankFor(actor.role, member.role);
-    if (member.role === 'owner') await requireOtherOwner(session, tenant.tenantId, id);
-    await session.query('delete from members where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
-    await unassignMember(session, tenant.tenantId, id, actor);
+    if (member.role === 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
+    await tx.query('delete from members where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+    await unassignMember(tx, tenant.tenantId, id, actor);
     return member;
   });
 
@@ -162,10 +164,10 @@ export const insertInvitation = (
   invitation: NewInvitationRow,
   now: Date,
 ): Promise<InvitationRow> =>
-  tenant.transaction(async session => {
+  tenant.transaction(async tx => {
     const { email, role, token_hash, expires_at } = invitation;
-    await lockTeam(session, tenant.tenantId);
-    const [team] = await session.query<{ count: number; known: boolean }>(
+    await lockTeam(tx, tenant.tenantId);
+    const [team] = await tx.query<{ count: number; known: boolean }>(
       `select (select count(*) from members where tenant_id = $1)::int +
          (select count(*) from invitations where tenant_id = $1 and email <> $2)::int as count,
        exists (select from members join accounts on accounts.id = members.account_id
@@ -175,7 +177,7 @@ export const insertInvitation = (
     if (team?.known) throw new Problem('member-exists', 'The person is a member of the tenant already.');
     if ((team?.count ?? 0) >= MAX_MEMBERS)
       throw new Problem('limit-reached', `A tenant may have ${MAX_MEMBERS} members and open invitations.`);
-    const [row] = await session.query<InvitationRow>(
+    const [row] = await tx.query<InvitationRow>(
       `insert into invitations (tenant_id, id, email, role, token_hash, created_at, expires_at)
        values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (tenant_id, email) do update set id = excluded.id, role = excluded.role,
@@ -233,8 +235,8 @@ export async function findInvitation(storage: Storage, tokenHash: Buffer, now: D
 }
 
 /** Takes an invitation for good, within a transaction that names its tenant: of many at once one alone has it. */
-async function takeInvitation(session: Session, { tenant_id, id }: FoundInvitation, now: Date): Promise<void> {
-  const taken = await session.query(
+async function takeInvitation(tx: Transaction, { tenant_id, id }: FoundInvitation, now: Date): Promise<void> {
+  const taken = await tx.query(
     'delete from invitations where tenant_id = $1 and id = $2 and expires_at > $3 returning id',
     [tenant_id, id, now],
   );
@@ -248,10 +250,10 @@ export const acceptInvitation = (
   person: Joiner,
   now: Date,
 ): Promise<string> =>
-  storage.forAccount(person.id).transaction(async transaction => {
-    await takeInvitation(transaction, invitation, now);
-    if (!person.exists) await insertAccount(transaction, person, now);
-    return insertMember(transaction, invitation.tenant_id, person.id, invitation.role, now);
+  storage.forAccount(person.id).transaction(async tx => {
+    await takeInvitation(tx, invitation, now);
+    if (!person.exists) await insertAccount(tx, person, now);
+    return insertMember(tx, invitation.tenant_id, person.id, invitation.role, now);
   }, invitation.tenant_id);
 
 /** The first run: an owner with a tenant, in exchange for the link. 404 when it is not valid, or there is an owner. */
@@ -261,10 +263,10 @@ export const insertFirstOwner = (
   { owner, tenant, session }: { owner: NewAccount; tenant: { id: string; name: string }; session: NewSession },
   now: Date,
 ): Promise<void> =>
-  storage.forAccount(owner.id).transaction(async transaction => {
-    if (!(await takeSetupLink(transaction, link, now))) throw linkNotValid();
-    await insertAccount(transaction, owner, now);
-    await addTenant(transaction, tenant.id, tenant.name, now);
-    await insertMember(transaction, tenant.id, owner.id, 'owner', now);
-    await insertSession(transaction, owner.id, session, now);
+  storage.forAccount(owner.id).transaction(async tx => {
+    if (!(await takeSetupLink(tx, link, now))) throw linkNotValid();
+    await insertAccount(tx, owner, now);
+    await addTenant(tx, tenant.id, tenant.name, now);
+    await insertMember(tx, tenant.id, owner.id, 'owner', now);
+    await insertSession(tx, owner.id, session, now);
   }, tenant.id);

@@ -22,7 +22,7 @@ import { findConversation } from './conversations.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import { createWhere, type Where } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface Added {
   message: MessageRow;
@@ -42,19 +42,19 @@ export const insertMessage = (
   author: Author,
   content: MessageContent,
 ): Promise<Added> =>
-  tenant.transaction(async session => {
+  tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const addressed = await readConversation(session, tenantId, conversationId, owner, 'for update');
-    const now = await openWrite(session);
+    const addressed = await readConversation(tx, tenantId, conversationId, owner, 'for update');
+    const now = await openWrite(tx);
     const isUser = sideOf(author.type) === 'user';
     for (let conversation = addressed; ; ) {
-      const known = await findMessageByClientId(session, tenantId, conversation, author, content.client_message_id);
+      const known = await findMessageByClientId(tx, tenantId, conversation, author, content.client_message_id);
       if (known) return { message: known, created: false };
       const stale = isUser && isStale(conversation, now);
-      const next = stale ? await readFollowUp(session, tenantId, conversation) : undefined;
+      const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
       if (!next)
         return {
-          message: await write({ session, tenantId, author, now }, conversation, content, stale),
+          message: await write({ tx, tenantId, author, now }, conversation, content, stale),
           created: true,
         };
       conversation = next;
@@ -67,11 +67,11 @@ const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
 
 /** The conversation that was started in place of a stale one, so that a second message does not start another. */
 async function readFollowUp(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   stale: ConversationRow,
 ): Promise<ConversationRow | undefined> {
-  const rows = await session.query<ConversationRow>(
+  const rows = await tx.query<ConversationRow>(
     `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
      and previous_id = $4 order by created_at desc, id desc limit 1 for update`,
     [tenantId, stale.identity, stale.identity_verified, stale.id],
@@ -85,11 +85,11 @@ async function write(
   content: MessageContent,
   stale: boolean,
 ): Promise<MessageRow> {
-  const { session, tenantId, author, now } = writing;
+  const { tx, tenantId, author, now } = writing;
   if (content.kind === 'note') return addNote(writing, conversation, content);
   if (stale) {
     const whose = { identity: conversation.identity, verified: conversation.identity_verified };
-    const started = await startConversation(session, tenantId, whose, author, {
+    const started = await startConversation(tx, tenantId, whose, author, {
       subject: conversation.subject,
       previous_id: conversation.id,
       first: content,
@@ -97,20 +97,20 @@ async function write(
     return started.message;
   }
   const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
-  await applyReply(session, tenantId, conversation, message, now);
+  await applyReply(tx, tenantId, conversation, message, now);
   return message;
 }
 
 /** Finds a message by its client's id, also in the conversation that followed an old one. */
 async function findMessageByClientId(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   conversation: ConversationRow,
   author: Author,
   clientMessageId: string | undefined,
 ): Promise<MessageRow | undefined> {
   if (clientMessageId === undefined) return undefined;
-  const rows = await session.query<MessageRow>(
+  const rows = await tx.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4
        and (conversation_id = $2 or conversation_id in (select id from conversations
             where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = $2))`,
@@ -123,7 +123,7 @@ async function findMessageByClientId(
 }
 
 async function applyReply(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   before: ConversationRow,
   message: MessageRow,
@@ -131,7 +131,7 @@ async function applyReply(
 ): Promise<void> {
   const side = sideOf(message.author_type);
   const unread = side === 'team' ? 'user_unread' : 'team_unread';
-  await session.query(
+  await tx.query(
     `update conversations set status = $3, last_seq = $4, last_preview = $5, last_author_type = $6, last_activity_at = $7,
        updated_at = $7, team_updated_at = $7, resolved_at = null, waiting_since = $8, first_reply_at = $9,
        ${unread} = ${unread} + 1
@@ -191,29 +191,29 @@ export const changeMessage = (
   author: Author,
   change: MessageChange,
 ): Promise<MessageRow> =>
-  tenant.transaction(async session => {
-    const conversation = await readConversation(session, tenant.tenantId, conversationId, owner, 'for update');
-    const now = await openWrite(session);
-    const writing = { session, tenantId: tenant.tenantId, author, now };
+  tenant.transaction(async tx => {
+    const conversation = await readConversation(tx, tenant.tenantId, conversationId, owner, 'for update');
+    const now = await openWrite(tx);
+    const writing = { tx, tenantId: tenant.tenantId, author, now };
     const message = await readOwnMessage(writing, conversationId, messageId);
     const redact = change === 'redact';
     const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
-    const rows = await session.query<MessageRow>(
+    const rows = await tx.query<MessageRow>(
       `update messages set body = $4, format = $5, redacted = $6, edited_at = $7
        where tenant_id = $1 and conversation_id = $2 and id = $3 returning ${MESSAGE_COLUMNS}`,
       [tenant.tenantId, conversationId, messageId, body, format, redact, now],
     );
-    await indexMessages(session, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
+    await indexMessages(tx, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
     await applyEdit(writing, conversation, message, body);
     return rows[0] as MessageRow;
   });
 
 async function readOwnMessage(
-  { session, tenantId, author, now }: Writing,
+  { tx, tenantId, author, now }: Writing,
   conversationId: string,
   messageId: string,
 ): Promise<MessageRow> {
-  const rows = await session.query<MessageRow>(
+  const rows = await tx.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and id = $3`,
     [tenantId, conversationId, messageId],
   );
@@ -229,14 +229,14 @@ async function readOwnMessage(
 }
 
 async function applyEdit(
-  { session, tenantId, now }: Writing,
+  { tx, tenantId, now }: Writing,
   conversation: ConversationRow,
   message: MessageRow,
   body: string,
 ): Promise<void> {
   const isReply = message.note_seq === 0;
   const isLast = isReply && message.seq === conversation.last_seq;
-  await session.query(
+  await tx.query(
     `update conversations set last_preview = $3, updated_at = $4, team_updated_at = $5 where tenant_id = $1 and id = $2`,
     [
       tenantId,
@@ -256,14 +256,14 @@ export const markRead = (
   side: Side,
   seq: number,
 ): Promise<void> =>
-  tenant.transaction(async session => {
-    const conversation = await readConversation(session, tenant.tenantId, id, owner, 'for update');
+  tenant.transaction(async tx => {
+    const conversation = await readConversation(tx, tenant.tenantId, id, owner, 'for update');
     const horizon = Math.min(seq, conversation.last_seq);
     if (horizon <= conversation[`${side}_read_seq`]) return;
-    const now = await openWrite(session);
+    const now = await openWrite(tx);
     const authors = side === 'user' ? "<> 'user'" : "= 'user'";
     const touched = side === 'user' ? 'updated_at = $4, team_updated_at = $4' : 'team_updated_at = $4';
-    await session.query(
+    await tx.query(
       `update conversations set ${side}_read_seq = $3, ${touched}, ${side}_unread = (select count(*) from messages
          where tenant_id = $1 and conversation_id = $2 and note_seq = 0 and seq > $3 and author_type ${authors})
        where tenant_id = $1 and id = $2`,

@@ -15,14 +15,14 @@ import { ScopedQuery } from './scoped-query.ts';
 import { type StorageRole, transactionSettings } from './settings.ts';
 import {
   commit,
-  type Name,
-  nameTenant,
-  openLazily,
+  openLazyTransaction,
   prepared,
-  type Session,
-  sessionOn,
+  type RowScope,
   type Transact,
+  type Transaction,
+  tenantScope,
   transactionContext,
+  transactionOn,
 } from './transaction.ts';
 
 export type { StorageRole } from './settings.ts';
@@ -33,7 +33,7 @@ export interface TenantStorage {
   /** One statement, in one flight and one implicit transaction with its settings (`ScopedQuery`). */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** Several statements in one transaction. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** A unit of work of MikroORM in one transaction. */
   unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }
@@ -42,7 +42,7 @@ export interface TenantStorage {
 export interface AccountStorage {
   readonly accountId: string;
   /** Several statements in one transaction; `tenantId` opens the rows of a tenant beside those of the person. */
-  transaction<T>(work: (session: Session) => Promise<T>, tenantId?: string): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>, tenantId?: string): Promise<T>;
 }
 
 export interface Storage {
@@ -51,7 +51,7 @@ export interface Storage {
   /** One statement that belongs to no tenant: definer functions, counters, what the worker does for all of them. */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** A transaction that belongs to no tenant. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
    * Whatever `work` does with the storage that it is given, in one transaction: committed when `work` is done, undone
    * when it throws.
@@ -242,12 +242,12 @@ export function openStorage(storageOptions: StorageOptions): Storage {
   const storageWith = (limits: Limits): Storage => {
     const { statementTimeoutMs } = limits;
     const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
-    const settingsFor = (name: Name) => transactionSettings(role, name, statementTimeoutMs);
+    const settingsFor = (name: RowScope) => transactionSettings(role, name, statementTimeoutMs);
 
     const queryAs = (tenantId: string, sql: string, params: unknown[]) =>
       withClient(tenantId, limits, async client => {
         const statement = { ...prepared(sql, params), ...clientTimeout };
-        const query = Object.assign(new ScopedQuery(settingsFor(nameTenant(tenantId)), statement), clientTimeout);
+        const query = Object.assign(new ScopedQuery(settingsFor(tenantScope(tenantId)), statement), clientTimeout);
         client.query(query as never);
         return (await query.outcome).rows;
       });
@@ -281,16 +281,16 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       forTenant: tenantId => ({
         tenantId,
         query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
-        transaction: work => run(nameTenant(tenantId), client => work(sessionOn(client, clientTimeout))),
-        unitOfWork: work => run(nameTenant(tenantId), client => unitOfWorkOn(client, work)),
+        transaction: work => run(tenantScope(tenantId), client => work(transactionOn(client, clientTimeout))),
+        unitOfWork: work => run(tenantScope(tenantId), client => unitOfWorkOn(client, work)),
       }),
       forAccount: accountId => ({
         accountId,
         transaction: (work, tenantId = '') =>
-          run({ tenantId, accountId }, client => work(sessionOn(client, clientTimeout))),
+          run({ tenantId, accountId }, client => work(transactionOn(client, clientTimeout))),
       }),
       query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
-      transaction: work => run(nameTenant(''), client => work(sessionOn(client, clientTimeout))),
+      transaction: work => run(tenantScope(''), client => work(transactionOn(client, clientTimeout))),
       ...more,
       reading: timeoutMs => storageWith({ statementTimeoutMs: timeoutMs, blamesStatement: true }),
       maintaining: timeoutMs => storageWith({ statementTimeoutMs: timeoutMs, blamesStatement: false }),
@@ -302,9 +302,9 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     });
 
     const inTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
-      const one = openLazily(transact);
+      const one = openLazyTransaction(transact);
       const query: TenantQuery = (tenantId, sql, params) =>
-        one.run(nameTenant(tenantId), client => sessionOn(client, clientTimeout).query(sql, params));
+        one.run(tenantScope(tenantId), client => transactionOn(client, clientTimeout).query(sql, params));
       const storage = storageOn(one.run, query, { inTransaction: inner => inner(storage) });
       return one.around(() => work(storage));
     };

@@ -9,7 +9,7 @@ import type { Storage } from './orm.ts';
 import { countAnswers } from './results.ts';
 import { indexAnswers, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** What is recorded once: a flush of the queue, or one answer of a flush that is recorded in parts. */
 interface Recordable {
@@ -56,28 +56,28 @@ const MAX_DETAIL = 1000;
  * that a key sent after its end.
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
-  storage.transaction(async (session): Promise<RecordedCounts> => {
-    const [recorded] = await Promise.all([markRecorded(session, flushes), session.query(`select ${KEEP_WORDS}`)]);
+  storage.transaction(async (tx): Promise<RecordedCounts> => {
+    const [recorded] = await Promise.all([markRecorded(tx, flushes), tx.query(`select ${KEEP_WORDS}`)]);
     const arrived = recorded.flatMap(flush => flush.answers);
     const [answers, keys] = await Promise.all([
-      withoutDeletedTenants(session, arrived),
-      findKeyTimes(session, keyIdsOf(arrived)),
+      withoutDeletedTenants(tx, arrived),
+      findKeyTimes(tx, keyIdsOf(arrived)),
     ]);
     const { storable, refused } = separateRefused(answers, keys, unstorable);
-    const settled = await upsertAnswers(session, storable);
+    const settled = await upsertAnswers(tx, storable);
     settled.conflicts.push(...refused);
     const { stored, conflicts } = settled;
     const synced = stored.map(({ answer }) => answer);
-    const replayed = await removeReplayed(session, settled);
+    const replayed = await removeReplayed(tx, settled);
     const [, removed, places] = await Promise.all([
-      indexWords(session, stored), // before the removal, which takes the words with the answers
-      removeDeleted(session, synced),
-      upsertCardRecords(session, synced),
-      quarantine(session, conflicts),
+      indexWords(tx, stored), // before the removal, which takes the words with the answers
+      removeDeleted(tx, synced),
+      upsertCardRecords(tx, synced),
+      quarantine(tx, conflicts),
     ]);
-    const changes = await changesBySyncs(session, stored, places);
-    changes.push(...(await changesByDeletion(session, removed)));
-    await Promise.all([countAnswers(session, changes), addToTotals(session, settled, replayed)]);
+    const changes = await changesBySyncs(tx, stored, places);
+    changes.push(...(await changesByDeletion(tx, removed)));
+    await Promise.all([countAnswers(tx, changes), addToTotals(tx, settled, replayed)]);
     const repeated = settled.repeated.length + arrived.length - answers.length;
     return { stored: stored.length, repeated, quarantined: conflicts.length };
   });
@@ -110,19 +110,19 @@ function separateRefused(answers: AcceptedAnswer[], keys: ReadonlyMap<string, Ap
  * It travels in base64 and is opened by the database, so that what killed a process by its content does not do so again.
  */
 export const quarantineEncoded = (storage: Storage, answer: EncodedAnswer, detail: string): Promise<RecordedCounts> =>
-  storage.transaction(async session => {
-    const fresh = await withoutDeletedTenants(session, await markRecorded(session, [answer]));
+  storage.transaction(async tx => {
+    const fresh = await withoutDeletedTenants(tx, await markRecorded(tx, [answer]));
     const isFresh = fresh.length > 0;
     const { tenant_id, answer_id, replay_of, sealed } = answer;
     if (isFresh && !replay_of) {
       const encodedDetail = Buffer.from(detail.replaceAll('\u0000', '').slice(0, MAX_DETAIL)).toString('base64');
-      await session.query(
+      await tx.query(
         `insert into quarantined_answers
          select $1, $2, $3, 'unprocessable', convert_from(decode($4, 'base64'), 'UTF8'),
            convert_from(decode($5, 'base64'), 'UTF8'), clock_timestamp()`,
         [tenant_id, newUuid(), answer_id, encodedDetail, sealed],
       );
-      await addCounts(session, [{ tenant_id, stored: 0, repeated: 0, quarantined: 1 }]);
+      await addCounts(tx, [{ tenant_id, stored: 0, repeated: 0, quarantined: 1 }]);
     }
     return { stored: 0, repeated: 0, quarantined: isFresh ? 1 : 0 };
   });
@@ -133,24 +133,22 @@ export const quarantineEncoded = (storage: Storage, answer: EncodedAnswer, detai
  * To be called after the marks: they make the transaction one that whoever erases a deleted tenant waits for
  * (`oldestOpenWrite`), so that it has either seen the deletion, or is seen by it.
  */
-async function withoutDeletedTenants<A extends { tenant_id: string }>(session: Session, answers: A[]): Promise<A[]> {
+async function withoutDeletedTenants<A extends { tenant_id: string }>(tx: Transaction, answers: A[]): Promise<A[]> {
   if (answers.length === 0) return [];
   const tenants = [...new Set(answers.map(answer => answer.tenant_id))];
-  const rows = await session.query<{ id: string }>('select id from deleted_tenants where id = any($1::uuid[])', [
-    tenants,
-  ]);
+  const rows = await tx.query<{ id: string }>('select id from deleted_tenants where id = any($1::uuid[])', [tenants]);
   const deleted = new Set(rows.map(row => row.id));
   return deleted.size === 0 ? answers : answers.filter(answer => !deleted.has(answer.tenant_id));
 }
 
 /** Marks what was not recorded before, and gives it back: whoever comes later with the same finds the marks. */
-async function markRecorded<R extends Recordable>(session: Session, recordables: R[]): Promise<R[]> {
+async function markRecorded<R extends Recordable>(tx: Transaction, recordables: R[]): Promise<R[]> {
   const closed = await findRecordedAsWhole(
-    session,
+    tx,
     recordables.flatMap(({ part_of }) => part_of ?? []),
   );
   const open = recordables.filter(({ part_of }) => !part_of || !closed.has(part_of));
-  const fresh = await session.query<{ id: string }>(
+  const fresh = await tx.query<{ id: string }>(
     `insert into recorded_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id order by id
      on conflict do nothing returning id`,
     [open.map(({ flush }) => flush)],
@@ -160,14 +158,14 @@ async function markRecorded<R extends Recordable>(session: Session, recordables:
 }
 
 /** Which of these flushes were recorded whole. The others are from now on recorded in parts, and never whole. */
-async function findRecordedAsWhole(session: Session, flushes: string[]): Promise<Set<string>> {
+async function findRecordedAsWhole(tx: Transaction, flushes: string[]): Promise<Set<string>> {
   if (flushes.length === 0) return new Set();
-  await session.query(
+  await tx.query(
     `insert into recorded_flushes select id, clock_timestamp(), true from unnest($1::uuid[]) as id order by id
      on conflict do nothing`,
     [flushes],
   );
-  const whole = await session.query<{ id: string }>(
+  const whole = await tx.query<{ id: string }>(
     'select id from recorded_flushes where id = any($1::uuid[]) and not in_parts',
     [flushes],
   );
@@ -179,10 +177,10 @@ class Rehearsed extends Error {}
 /** Whether the database would take these answers; nothing is kept. Throws the data fault that it would not. */
 export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Promise<void> {
   try {
-    await storage.transaction(async session => {
-      const { stored } = await upsertAnswers(session, answers);
+    await storage.transaction(async tx => {
+      const { stored } = await upsertAnswers(tx, answers);
       await upsertCardRecords(
-        session,
+        tx,
         stored.map(({ answer }) => answer),
       );
       throw new Rehearsed();
@@ -193,18 +191,18 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
 }
 
 /** Writes the words of what was stored; of several syncs of one answer those of the last. */
-function indexWords(session: Session, stored: readonly StoredSync[]): Promise<void> {
+function indexWords(tx: Transaction, stored: readonly StoredSync[]): Promise<void> {
   const last = new Map(stored.map(({ answer }) => [keyOf(answer), answer]));
   const hadText = new Set(stored.filter(({ revisedFrom }) => revisedFrom?.written).map(({ answer }) => keyOf(answer)));
-  return indexAnswers(session, last.values(), answer => hadText.has(keyOf(answer)));
+  return indexAnswers(tx, last.values(), answer => hadText.has(keyOf(answer)));
 }
 
 /** Undoes what a deletion in the same moment could not see: a deleted id stays deleted. */
-async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promise<StoredRow[]> {
+async function removeDeleted(tx: Transaction, stored: AcceptedAnswer[]): Promise<StoredRow[]> {
   if (stored.length === 0) return [];
   const wanted = unnest<AcceptedAnswer>(stored, { tenant_id: 'uuid', id: 'uuid' });
   // by itself the planner would look for all of them in `answers` first: a seventh of what storing costs PostgreSQL
-  return session.query<StoredRow>(
+  return tx.query<StoredRow>(
     `with gone as materialized (select tenant_id, id from deleted_answers join ${wanted.sql} using (tenant_id, id))
      delete from answers using gone where answers.tenant_id = gone.tenant_id and answers.id = gone.id
      returning ${STORED_ROW}`,
@@ -213,14 +211,14 @@ async function removeDeleted(session: Session, stored: AcceptedAnswer[]): Promis
 }
 
 /** Removes the quarantine entries whose replay was settled, and gives back one replay of each that was still there. */
-async function removeReplayed(session: Session, settled: Settled): Promise<Set<AcceptedAnswer>> {
+async function removeReplayed(tx: Transaction, settled: Settled): Promise<Set<AcceptedAnswer>> {
   const replays = [...settled.stored.map(({ answer }) => answer), ...settled.repeated].filter(
     answer => answer.replay_of,
   );
   if (replays.length === 0) return new Set();
   const rows = replays.map(answer => ({ tenant_id: answer.tenant_id, id: answer.replay_of }));
   const wanted = unnest<(typeof rows)[number]>(rows, { tenant_id: 'uuid', id: 'uuid' });
-  const removed = await session.query<{ id: string }>(
+  const removed = await tx.query<{ id: string }>(
     `delete from quarantined_answers entry using ${wanted.sql}
      where entry.tenant_id = incoming.tenant_id and entry.id = incoming.id returning entry.id`,
     wanted.params,
@@ -230,7 +228,7 @@ async function removeReplayed(session: Session, settled: Settled): Promise<Set<A
 }
 
 /** Keeps what could not be stored, as text: the database takes any text that JSON can escape. */
-async function quarantine(session: Session, conflicts: Conflict[]): Promise<void> {
+async function quarantine(tx: Transaction, conflicts: Conflict[]): Promise<void> {
   const rows = conflicts
     .filter(({ answer }) => !answer.replay_of) // a replay that fails again is in the quarantine already
     .map(({ answer, reason, detail }) => ({
@@ -250,14 +248,14 @@ async function quarantine(session: Session, conflicts: Conflict[]): Promise<void
     detail: 'text',
     payload: 'text',
   });
-  await session.query(
+  await tx.query(
     `insert into quarantined_answers select incoming.*, clock_timestamp() from ${incoming.sql}`,
     incoming.params,
   );
 }
 
 /** Adds to each tenant's totals; a replay that left the quarantine moves from one total to another. */
-async function addToTotals(session: Session, settled: Settled, replayed: Set<AcceptedAnswer>): Promise<void> {
+async function addToTotals(tx: Transaction, settled: Settled, replayed: Set<AcceptedAnswer>): Promise<void> {
   const totals = new Map<string, { tenant_id: string } & RecordedCounts>();
   const add = (answer: AcceptedAnswer, total: keyof RecordedCounts, by: number) => {
     const entry = totals.get(answer.tenant_id) ?? {
@@ -278,17 +276,17 @@ async function addToTotals(session: Session, settled: Settled, replayed: Set<Acc
   for (const { answer } of settled.stored) count(answer, 'stored');
   for (const answer of settled.repeated) count(answer, 'repeated');
   for (const { answer } of settled.conflicts) count(answer, 'quarantined');
-  if (totals.size > 0) await addCounts(session, [...totals.values()]);
+  if (totals.size > 0) await addCounts(tx, [...totals.values()]);
 }
 
-async function addCounts(session: Session, rows: ({ tenant_id: string } & RecordedCounts)[]): Promise<void> {
+async function addCounts(tx: Transaction, rows: ({ tenant_id: string } & RecordedCounts)[]): Promise<void> {
   const incoming = unnest<(typeof rows)[number]>(rows, {
     tenant_id: 'uuid',
     stored: 'bigint',
     repeated: 'bigint',
     quarantined: 'bigint',
   });
-  await session.query(
+  await tx.query(
     `insert into ingestion_totals select tenant_id, stored, repeated, quarantined, 0 from ${incoming.sql} order by tenant_id
      on conflict (tenant_id) do update set
        stored = ingestion_totals.stored + excluded.stored,

@@ -3,7 +3,7 @@ import { CANARY_TENANT_ID } from '../domain/ingestion.ts';
 import type { DayCounts } from '../domain/results.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere, unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** How one answer counts, and for which question. */
 export interface CountedAnswer extends Counted {
@@ -58,11 +58,11 @@ const ADDED = [
  * To be called once in a transaction that changes `answers`, after that: every transaction locks the answers first and
  * then these rows in the order of their key, so that none waits in a circle. Canaries are nobody's answers.
  */
-export async function countAnswers(session: Session, changes: readonly CountChange[]): Promise<void> {
+export async function countAnswers(tx: Transaction, changes: readonly CountChange[]): Promise<void> {
   const rows = [...addUp(changes).values()].filter(isChange);
   if (rows.length === 0) return;
   const incoming = unnest<(typeof rows)[number]>(rows.map(toRow) as never, COLUMNS);
-  await session.query(
+  await tx.query(
     `insert into question_results (${KEY}, ${COUNTERS.join(', ')}, scores, choices)
      select tenant_id, question_id, day::date, question_version, identity_verified, ${COUNTERS.join(', ')},
        scores::int[], choices
@@ -268,10 +268,10 @@ const REMOVE_EMPTY = `delete from question_results where tenant_id = $1 and ques
 const ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended('results ' || $1, 0))";
 
 const correctDay = (tenant: TenantStorage, questionId: string, day: string): Promise<number> =>
-  tenant.transaction(async session => {
-    await session.query(ONE_AT_A_TIME, [tenant.tenantId]); // before the snapshot of the next statement
+  tenant.transaction(async tx => {
+    await tx.query(ONE_AT_A_TIME, [tenant.tenantId]); // before the snapshot of the next statement
     const params = [tenant.tenantId, questionId, day];
-    const corrected = (await session.query(CORRECTION, params)).length;
-    if (corrected > 0) await session.query(REMOVE_EMPTY, params);
+    const corrected = (await tx.query(CORRECTION, params)).length;
+    if (corrected > 0) await tx.query(REMOVE_EMPTY, params);
     return corrected;
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type SearchTerm, wordsOf } from '../domain/search-words.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { unnest } from './sql.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** What is searched: an answer's comment and text, a message or note, a conversation's subject. */
 export type TextKind = 'answer' | 'message' | 'subject';
@@ -58,7 +58,7 @@ export const KEEP_WORDS = "set_config('parley.words', 'kept', true)";
  * An answer without words loses those that it has, if `hadWords` says that it may have some.
  */
 export async function indexAnswers<Stored extends AnswerText & { tenant_id: string; id: string }>(
-  session: Session,
+  tx: Transaction,
   answers: Iterable<Stored>,
   hadWords: (answer: Stored) => boolean,
 ): Promise<void> {
@@ -69,16 +69,16 @@ export async function indexAnswers<Stored extends AnswerText & { tenant_id: stri
     if (words !== null) written.push({ tenant_id: answer.tenant_id, id: answer.id, words });
     else if (hadWords(answer)) silent.push(answer);
   }
-  await Promise.all([writeAnswerWords(session, written), removeAnswerWords(session, silent)]);
+  await Promise.all([writeAnswerWords(tx, written), removeAnswerWords(tx, silent)]);
 }
 
 async function writeAnswerWords(
-  session: Session,
+  tx: Transaction,
   rows: { tenant_id: string; id: string; words: string }[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const incoming = unnest<(typeof rows)[number]>(rows, { tenant_id: 'uuid', id: 'uuid', words: 'text' });
-  await session.query(
+  await tx.query(
     `insert into answer_words
      select tenant_id, received_at, id, incoming.words::tsvector from ${incoming.sql} join answers using (tenant_id, id)
      order by 1, 2, 3
@@ -87,10 +87,10 @@ async function writeAnswerWords(
   );
 }
 
-async function removeAnswerWords(session: Session, rows: { tenant_id: string; id: string }[]): Promise<void> {
+async function removeAnswerWords(tx: Transaction, rows: { tenant_id: string; id: string }[]): Promise<void> {
   if (rows.length === 0) return;
   const incoming = unnest<{ tenant_id: string; id: string }>(rows, { tenant_id: 'uuid', id: 'uuid' });
-  await session.query(
+  await tx.query(
     `delete from answer_words using ${incoming.sql} join answers using (tenant_id, id)
      where answer_words.tenant_id = answers.tenant_id and answer_words.received_at = answers.received_at
        and answer_words.id = answers.id`,
@@ -107,7 +107,7 @@ export interface ConversationText {
 
 /** Writes the words of messages and subjects of one tenant, in place of earlier ones. */
 export async function indexMessages(
-  session: Session,
+  tx: Transaction,
   tenantId: string,
   texts: readonly ConversationText[],
 ): Promise<void> {
@@ -115,13 +115,13 @@ export async function indexMessages(
   const empty = rows.filter(({ words }) => words === null).map(({ id }) => id);
   const written = rows.filter(({ words }) => words !== null);
   if (empty.length > 0)
-    await session.query(
+    await tx.query(
       `delete from message_words where tenant_id = $1 and conversation_id = any($2::uuid[]) and id = any($3::uuid[])`,
       [tenantId, rows.map(row => row.conversation_id), empty],
     );
   if (written.length === 0) return;
   const incoming = unnest<(typeof written)[number]>(written, { conversation_id: 'uuid', id: 'uuid', words: 'text' }, 2);
-  await session.query(
+  await tx.query(
     `insert into message_words select $1::uuid, conversation_id, id, words::tsvector from ${incoming.sql} order by 2, 3
      on conflict (tenant_id, conversation_id, id) do update set words = excluded.words`,
     [tenantId, ...incoming.params],
@@ -160,13 +160,13 @@ const TEXTS: Record<TextKind, { table: string; at: string; hasText: string }> = 
  * none left. Several processes may: they take different texts. Whatever a batch has done survives a kill.
  */
 export async function indexBatch(tenant: TenantStorage): Promise<number> {
-  const indexed = await tenant.transaction(session => indexTexts(session, tenant.tenantId));
-  return indexed > 0 ? indexed : tenant.transaction(session => advanceBacklog(session, tenant.tenantId));
+  const indexed = await tenant.transaction(tx => indexTexts(tx, tenant.tenantId));
+  return indexed > 0 ? indexed : tenant.transaction(tx => advanceBacklog(tx, tenant.tenantId));
 }
 
 /** Moves the next rows of the backlog to the texts to be indexed. */
-async function advanceBacklog(session: Session, tenantId: string): Promise<number> {
-  const [place] = await session.query<{ kind: TextKind; before_at: string; before_id: string }>(
+async function advanceBacklog(tx: Transaction, tenantId: string): Promise<number> {
+  const [place] = await tx.query<{ kind: TextKind; before_at: string; before_id: string }>(
     `select kind, before_at::text, before_id from search_backlog where tenant_id = $1
      order by kind limit 1 for update skip locked`,
     [tenantId],
@@ -175,7 +175,7 @@ async function advanceBacklog(session: Session, tenantId: string): Promise<numbe
   const { table, at, hasText } = TEXTS[place.kind];
   const isTimed = place.kind === 'answer';
   const [key, sort] = isTimed ? ['(received_at, id) < ($2, $3)', 'received_at desc, id desc'] : ['id < $3', 'id desc'];
-  const [moved] = await session.query<{ rows: number; at: string | null; id: string | null }>(
+  const [moved] = await tx.query<{ rows: number; at: string | null; id: string | null }>(
     `with passed as materialized (
        select id, ${at} as at, ${hasText} as has_text from ${table}
        where tenant_id = $1 and ${key} and $2::timestamptz is not null order by ${sort} limit ${ROWS_AT_ONCE}
@@ -187,13 +187,13 @@ async function advanceBacklog(session: Session, tenantId: string): Promise<numbe
     [tenantId, place.before_at, place.before_id, place.kind],
   );
   if (moved && moved.rows === ROWS_AT_ONCE)
-    await session.query('update search_backlog set before_at = $3, before_id = $4 where tenant_id = $1 and kind = $2', [
+    await tx.query('update search_backlog set before_at = $3, before_id = $4 where tenant_id = $1 and kind = $2', [
       tenantId,
       place.kind,
       moved.at,
       moved.id,
     ]);
-  else await session.query('delete from search_backlog where tenant_id = $1 and kind = $2', [tenantId, place.kind]);
+  else await tx.query('delete from search_backlog where tenant_id = $1 and kind = $2', [tenantId, place.kind]);
   return Math.max(1, moved?.rows ?? 0);
 }
 
@@ -203,8 +203,8 @@ async function advanceBacklog(session: Session, tenantId: string): Promise<numbe
  * Their rows are locked, so that neither a change nor a deletion comes between reading a text and writing its words.
  * Rows that somebody else has locked stay noted; those that are gone do not.
  */
-async function indexTexts(session: Session, tenantId: string): Promise<number> {
-  const noted = await session.query<{ kind: TextKind; id: string }>(
+async function indexTexts(tx: Transaction, tenantId: string): Promise<number> {
+  const noted = await tx.query<{ kind: TextKind; id: string }>(
     `select kind, id from unindexed_texts where tenant_id = $1 order by kind, id limit ${TEXTS_AT_ONCE}
      for update skip locked`,
     [tenantId],
@@ -212,21 +212,21 @@ async function indexTexts(session: Session, tenantId: string): Promise<number> {
   let indexed = 0;
   for (const kind of Object.keys(TEXTS) as TextKind[]) {
     const ids = noted.filter(text => text.kind === kind).map(({ id }) => id);
-    if (ids.length > 0) indexed += await indexKind(session, tenantId, kind, ids);
+    if (ids.length > 0) indexed += await indexKind(tx, tenantId, kind, ids);
   }
   return indexed;
 }
 
-async function indexKind(session: Session, tenantId: string, kind: TextKind, ids: string[]): Promise<number> {
-  const locked = new Set(await INDEX[kind](session, tenantId, ids));
+async function indexKind(tx: Transaction, tenantId: string, kind: TextKind, ids: string[]): Promise<number> {
+  const locked = new Set(await INDEX[kind](tx, tenantId, ids));
   const unlocked = ids.filter(id => !locked.has(id));
-  const busy = await session.query<{ id: string }>(
+  const busy = await tx.query<{ id: string }>(
     `select id from ${TEXTS[kind].table} where tenant_id = $1 and id = any($2::uuid[])`,
     [tenantId, unlocked],
   );
   const isBusy = new Set(busy.map(({ id }) => id));
   const done = ids.filter(id => !isBusy.has(id));
-  await session.query('delete from unindexed_texts where tenant_id = $1 and kind = $2 and id = any($3::uuid[])', [
+  await tx.query('delete from unindexed_texts where tenant_id = $1 and kind = $2 and id = any($3::uuid[])', [
     tenantId,
     kind,
     done,
@@ -235,32 +235,32 @@ async function indexKind(session: Session, tenantId: string, kind: TextKind, ids
 }
 
 /** Writes the words of rows of each kind; returns the ids of those that could be locked. */
-const INDEX: Record<TextKind, (session: Session, tenantId: string, ids: string[]) => Promise<string[]>> = {
-  async answer(session, tenantId, ids) {
-    const rows = await session.query<AnswerText & { tenant_id: string; id: string }>(
+const INDEX: Record<TextKind, (tx: Transaction, tenantId: string, ids: string[]) => Promise<string[]>> = {
+  async answer(tx, tenantId, ids) {
+    const rows = await tx.query<AnswerText & { tenant_id: string; id: string }>(
       `select tenant_id, id, comment, "values" from answers where tenant_id = $1 and id = any($2::uuid[])
        for share skip locked`,
       [tenantId, ids],
     );
-    await indexAnswers(session, rows, () => true);
+    await indexAnswers(tx, rows, () => true);
     return rows.map(({ id }) => id);
   },
-  async message(session, tenantId, ids) {
-    const rows = await session.query<ConversationText>(
+  async message(tx, tenantId, ids) {
+    const rows = await tx.query<ConversationText>(
       `select conversation_id, id, case when kind = 'event' then '' else body end as text from messages where tenant_id = $1 and id = any($2::uuid[])
        for share skip locked`,
       [tenantId, ids],
     );
-    await indexMessages(session, tenantId, rows);
+    await indexMessages(tx, tenantId, rows);
     return rows.map(({ id }) => id);
   },
-  async subject(session, tenantId, ids) {
-    const rows = await session.query<ConversationText>(
+  async subject(tx, tenantId, ids) {
+    const rows = await tx.query<ConversationText>(
       `select id as conversation_id, id, subject as text from conversations
        where tenant_id = $1 and id = any($2::uuid[]) for share skip locked`,
       [tenantId, ids],
     );
-    await indexMessages(session, tenantId, rows);
+    await indexMessages(tx, tenantId, rows);
     return rows.map(({ id }) => id);
   },
 };

@@ -1,7 +1,7 @@
 import { notFound } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import type { AccountStorage, Storage } from './orm.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface SessionRow {
   id: string;
@@ -56,12 +56,12 @@ export interface NewSession {
 
 /** Adds a session within a transaction that names its account. */
 export async function insertSession(
-  session: Session,
+  tx: Transaction,
   accountId: string,
   { id, token_hash, user_agent, ip, expires_at }: NewSession,
   now: Date,
 ): Promise<void> {
-  await session.query(
+  await tx.query(
     `insert into sessions (id, account_id, token_hash, user_agent, ip, created_at, last_seen_at, expires_at)
      values ($1, $2, $3, $4, $5, $6, $6, $7)`,
     [id, accountId, token_hash, user_agent, ip, now, expires_at],
@@ -70,15 +70,15 @@ export async function insertSession(
 
 /** Starts a session of an account. */
 export const startSession = (account: AccountStorage, session: NewSession, now: Date): Promise<void> =>
-  account.transaction(transaction => insertSession(transaction, account.accountId, session, now));
+  account.transaction(tx => insertSession(tx, account.accountId, session, now));
 
 export const touchSession = (account: AccountStorage, id: string, now: Date): Promise<unknown> =>
-  account.transaction(session => session.query('update sessions set last_seen_at = $2 where id = $1', [id, now]));
+  account.transaction(tx => tx.query('update sessions set last_seen_at = $2 where id = $1', [id, now]));
 
 /** The sessions of a person that were not ended, the last used first. */
 export const listSessions = (account: AccountStorage): Promise<SessionRow[]> =>
-  account.transaction(session =>
-    session.query<SessionRow>(
+  account.transaction(tx =>
+    tx.query<SessionRow>(
       `select id, user_agent, ip, created_at, last_seen_at, expires_at from sessions where account_id = $1
        order by last_seen_at desc, id desc`,
       [account.accountId],
@@ -87,8 +87,8 @@ export const listSessions = (account: AccountStorage): Promise<SessionRow[]> =>
 
 /** Ends one session of a person. 404 when it is not one of theirs. */
 export const deleteSession = (account: AccountStorage, id: string): Promise<void> =>
-  account.transaction(async session => {
-    const gone = await session.query('delete from sessions where account_id = $1 and id = $2 returning id', [
+  account.transaction(async tx => {
+    const gone = await tx.query('delete from sessions where account_id = $1 and id = $2 returning id', [
       account.accountId,
       id,
     ]);
@@ -97,4 +97,4 @@ export const deleteSession = (account: AccountStorage, id: string): Promise<void
 
 /** Ends every session of a person. */
 export const deleteSessions = (account: AccountStorage): Promise<unknown> =>
-  account.transaction(session => session.query('delete from sessions where account_id = $1', [account.accountId]));
+  account.transaction(tx => tx.query('delete from sessions where account_id = $1', [account.accountId]));

@@ -1,6 +1,6 @@
 import { DURABLE_COMMIT, SERVER_DURABILITY_COLUMNS } from '../platform/postgres-durability.ts';
 import type { NamedStatement } from './scoped-query.ts';
-import type { Name } from './transaction.ts';
+import type { RowScope } from './transaction.ts';
 
 /** The database role a process acts as: it decides which rows row-level security shows. */
 export type StorageRole = 'parley_app' | 'parley_worker';
@@ -33,7 +33,7 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
  */
 export const transactionSettings = (
   role: StorageRole,
-  { tenantId, accountId }: Name,
+  { tenantId, accountId }: RowScope,
   statementTimeoutMs: number,
 ): NamedStatement => ({
   name: 'parley_settings',

@@ -4,7 +4,7 @@ import { notFound } from '../domain/problem.ts';
 import type { TenantSettings } from '../domain/tenants.ts';
 import { TenantEntity } from './entities/tenants.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import type { Session } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface TenantRow extends TenantSettings {
   id: string;
@@ -30,12 +30,12 @@ const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at`;
 /** Makes a tenant, with what the database has for a tenant that chose nothing. */
 export const insertTenant = (storage: Storage, name: string, now: Date): Promise<TenantRow> => {
   const id = newUuid();
-  return storage.forTenant(id).transaction(session => addTenant(session, id, name, now));
+  return storage.forTenant(id).transaction(tx => addTenant(tx, id, name, now));
 };
 
 /** Adds a tenant within a transaction that names it. */
-export async function addTenant(session: Session, id: string, name: string, now: Date): Promise<TenantRow> {
-  const rows = await session.query<TenantRow>(
+export async function addTenant(tx: Transaction, id: string, name: string, now: Date): Promise<TenantRow> {
+  const rows = await tx.query<TenantRow>(
     `insert into tenants (id, name, created_at) values ($1, $2, $3) returning ${COLUMNS}`,
     [id, name, now],
   );
@@ -56,15 +56,15 @@ export const updateTenant = (
   change: Partial<TenantSettings>,
   check: (before: TenantRow) => void,
 ): Promise<TenantRow> =>
-  tenant.transaction(async session => {
-    const [before] = await session.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1 for update`, [
+  tenant.transaction(async tx => {
+    const [before] = await tx.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1 for update`, [
       tenant.tenantId,
     ]);
     if (!before) throw notFound('tenant');
     check(before);
     const after = { ...before, ...change };
     const set = SETTINGS.map((name, index) => `${name} = $${index + 2}`).join(', ');
-    const rows = await session.query<TenantRow>(`update tenants set ${set} where id = $1 returning ${COLUMNS}`, [
+    const rows = await tx.query<TenantRow>(`update tenants set ${set} where id = $1 returning ${COLUMNS}`, [
       tenant.tenantId,
       ...SETTINGS.map(name => after[name]),
     ]);

@@ -3,17 +3,17 @@ import type { PoolClient, QueryResult } from 'pg';
 import pg from 'pg';
 
 /** Something that runs one statement after another: a transaction. */
-export interface Session {
+export interface Transaction {
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
 }
 
 /** Whose rows the statements of a transaction see: a tenant's, a person's, or both. */
-export interface Name {
+export interface RowScope {
   tenantId: string;
   accountId: string;
 }
 
-export const nameTenant = (tenantId: string): Name => ({ tenantId, accountId: '' });
+export const tenantScope = (tenantId: string): RowScope => ({ tenantId, accountId: '' });
 
 /** Texts of our own statements to the name under which each connection prepares them once. */
 const statementNames = new Map<string, string>();
@@ -36,13 +36,13 @@ export const prepared = (sql: string, params: unknown[]) => ({
 });
 
 /** Changes whose rows the rest of an open transaction sees. */
-const NAME = "select set_config('parley.tenant', $1, true), set_config('parley.account', $2, true)";
+const SET_SCOPE = "select set_config('parley.tenant', $1, true), set_config('parley.account', $2, true)";
 
-const sendName = (client: PoolClient, { tenantId, accountId }: Name): Promise<unknown> =>
-  client.query(prepared(NAME, [tenantId, accountId]));
+const sendScope = (client: PoolClient, { tenantId, accountId }: RowScope): Promise<unknown> =>
+  client.query(prepared(SET_SCOPE, [tenantId, accountId]));
 
 /** Statements on a connection that is in a transaction; `options` are those of node-postgres for each. */
-export const sessionOn = (client: PoolClient, options: { query_timeout?: number } = {}): Session => ({
+export const transactionOn = (client: PoolClient, options: { query_timeout?: number } = {}): Transaction => ({
   query: async <Row extends object>(sql: string, params: unknown[] = []) =>
     ((await client.query({ ...prepared(sql, params), ...options })) as QueryResult<Row>).rows,
 });
@@ -62,7 +62,7 @@ export const transactionContext = (client: PoolClient) => ({
 });
 
 /** Runs work on a connection that is in a transaction and named. */
-export type Transact = <T>(name: Name, work: (client: PoolClient) => Promise<T>) => Promise<T>;
+export type Transact = <T>(name: RowScope, work: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /** A transaction that holds nothing until it is needed. */
 export interface LazyTransaction {
@@ -77,7 +77,7 @@ export interface LazyTransaction {
  *
  * What runs at the same time must be named alike: the name is a setting of the one connection.
  */
-export function openLazily(transact: Transact): LazyTransaction {
+export function openLazyTransaction(transact: Transact): LazyTransaction {
   const ending = Promise.withResolvers<void>();
   ending.promise.catch(() => undefined); // heard by the transaction, where there is one
   let opened: Promise<PoolClient> | undefined;
@@ -86,7 +86,7 @@ export function openLazily(transact: Transact): LazyTransaction {
   let running = 0;
   let current = '';
 
-  const open = (name: Name): Promise<PoolClient> => {
+  const open = (name: RowScope): Promise<PoolClient> => {
     const { promise, resolve, reject } = Promise.withResolvers<PoolClient>();
     closed = transact(name, client => {
       resolve(client);
@@ -96,7 +96,7 @@ export function openLazily(transact: Transact): LazyTransaction {
     return promise;
   };
 
-  const take = (name: Name): void => {
+  const enter = (name: RowScope): void => {
     const wanted = `${name.tenantId} ${name.accountId}`;
     if (isOver) throw new Error('The transaction is over.');
     if (running > 0 && wanted !== current) throw new Error('A connection can not have two names at a time.');
@@ -106,11 +106,11 @@ export function openLazily(transact: Transact): LazyTransaction {
 
   return {
     async run(name, work) {
-      take(name);
+      enter(name);
       try {
         opened ??= open(name);
         const client = await opened;
-        const named = sendName(client, name); // before the work's own statements, on the same connection
+        const named = sendScope(client, name); // before the work's own statements, on the same connection
         return (await Promise.all([work(client), named]))[0];
       } finally {
         running--;

@@ -1,6 +1,6 @@
 import { Problem } from '../../src/domain/problem.ts';
 import type { Storage } from '../../src/storage/orm.ts';
-import type { Session } from '../../src/storage/transaction.ts';
+import type { Transaction } from '../../src/storage/transaction.ts';
 import type { Random } from './random.ts';
 
 /** What a database may answer to any statement: SQLSTATE, or none where the connection itself failed. */
@@ -32,7 +32,7 @@ export function withFaults(storage: Storage, random: Random, rate: number): Faul
     return Object.assign(new Error(message), code ? { code } : {});
   };
 
-  const faulty = (session: Session): Session => ({
+  const faulty = (session: Transaction): Transaction => ({
     async query<Row extends object>(sql: string, params?: unknown[]) {
       if (fails()) throw fault();
       const rows = await session.query<Row>(sql, params);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Storage, TenantStorage } from '../../src/storage/orm.ts';
-import type { Session } from '../../src/storage/transaction.ts';
+import type { Transaction } from '../../src/storage/transaction.ts';
 
 /** A node of a plan, as `explain (format json)` has it. */
 interface PlanNode {
@@ -34,7 +34,7 @@ function literalOf(value: unknown): string {
 let explanations = 0;
 
 /** Explains a statement as PostgreSQL plans it for a connection that has prepared it: for all parameters, or for these. */
-async function explain(session: Session, sql: string, params: unknown[]): Promise<Explained> {
+async function explain(session: Transaction, sql: string, params: unknown[]): Promise<Explained> {
   const name = `explained_${++explanations}`;
   await session.query(`prepare ${name} as ${sql}`);
   const values = params.length > 0 ? `(${params.map(literalOf).join(', ')})` : '';
@@ -55,14 +55,14 @@ const isSetting = (sql: string): boolean => /^select set_config/.test(sql);
 
 /** A storage that runs every statement for a tenant, and explains it before; one connection, or `prepare` is lost. */
 export function explainTo(found: Explained[], storage: Storage): Storage {
-  const watched = (session: Session): Session => ({
+  const watched = (session: Transaction): Transaction => ({
     async query<Row extends object>(sql: string, params: unknown[] = []) {
       if (!isSetting(sql)) found.push(await explain(session, sql, params));
       return session.query<Row>(sql, params);
     },
   });
   /** Statements of one transaction come at the same time, and the first may be its settings. */
-  const inTurn = (session: Session): Session => {
+  const inTurn = (session: Transaction): Transaction => {
     let last: Promise<unknown> = Promise.resolve();
     return {
       query<Row extends object>(sql: string, params?: unknown[]) {

@@ -3,7 +3,7 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScopedQuery } from '../../src/storage/scoped-query.ts';
 import { transactionSettings } from '../../src/storage/settings.ts';
-import { nameTenant, prepared } from '../../src/storage/transaction.ts';
+import { prepared, tenantScope } from '../../src/storage/transaction.ts';
 import { createDatabase } from '../support/database.ts';
 
 const database = await createDatabase();
@@ -25,7 +25,7 @@ const STATE = `select current_user as role, current_setting('parley.tenant', tru
 const send = (
   sql: string,
   params: unknown[] = [],
-  settings = transactionSettings('parley_app', nameTenant(tenantId), 1234),
+  settings = transactionSettings('parley_app', tenantScope(tenantId), 1234),
 ) => {
   const query = new ScopedQuery(settings, prepared(sql, params));
   client.query(query as never);
@@ -47,7 +47,7 @@ describe('a statement with its settings', () => {
   test('is not run when they fail, and is parsed again the next time', async () => {
     const sql = `select '${v7()}' as is_new`;
     const bad = {
-      ...transactionSettings('parley_app', nameTenant(tenantId), 1),
+      ...transactionSettings('parley_app', tenantScope(tenantId), 1),
       name: 'bad_settings',
       text: 'select 1 / $1::int + length($2) + length($3) + length($4)',
       values: ['0', '', '', ''],
@@ -76,7 +76,7 @@ describe('a statement with its settings', () => {
         send(
           "select current_setting('parley.tenant') as tenant",
           [],
-          transactionSettings('parley_app', nameTenant(id), 1000),
+          transactionSettings('parley_app', tenantScope(id), 1000),
         ),
       ),
     );
