@@ -1,7 +1,7 @@
 import { NewApiKey, OverlapHours, presentApiKey } from '../domain/api-keys.ts';
 import { parseTypeId } from '../domain/ids.ts';
 import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/api-keys.ts';
-import { type CommandContext, doWithLine, type Options, required, UsageError } from './command.ts';
+import { type CommandContext, type Options, required, UsageError, withAuditEntry } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
 const list = (value: string | boolean | undefined): string[] | undefined =>
@@ -20,7 +20,7 @@ export async function createApiKey(context: CommandContext, options: Options) {
     expires_at: options['expires-at'],
     allowed_origins: list(options.origins),
   });
-  return doWithLine(context, 'api-key.created', async storage => {
+  return withAuditEntry(context, 'api-key.created', async storage => {
     const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.seals, key, context.now);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
   });
@@ -43,7 +43,7 @@ async function keyOf({ storage }: CommandContext, options: Options) {
 export async function rotateKey(context: CommandContext, options: Options) {
   const { tenant_id: tenantId, id } = await keyOf(context, options);
   const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
-  return doWithLine(context, 'api-key.rotated', async storage => {
+  return withAuditEntry(context, 'api-key.rotated', async storage => {
     const tenant = storage.forTenant(tenantId);
     const { row, shownOnce } = await rotateApiKey(tenant, context.seals, id, overlap, context.now);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
@@ -53,7 +53,7 @@ export async function rotateKey(context: CommandContext, options: Options) {
 /** `api-key revoke --id K`: final, and heard by every process within a second. */
 export async function revokeKey(context: CommandContext, options: Options) {
   const { tenant_id: tenantId, id } = await keyOf(context, options);
-  return doWithLine(context, 'api-key.revoked', async storage => {
+  return withAuditEntry(context, 'api-key.revoked', async storage => {
     const row = await revokeApiKey(storage.forTenant(tenantId), id, context.now);
     return { tenantId, shown: presentApiKey(row, context.now) };
   });

@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createSeals, type Seals } from '../platform/secrets.ts';
-import { type Act, insertAuditEntry } from '../storage/audit-log.ts';
+import { type AuditEvent, insertAuditEntry } from '../storage/audit-log.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 
 /** Between a command and the person who called it. */
@@ -49,14 +49,14 @@ interface Shown {
  * Does something to a tenant and leaves the line of it, in one transaction; gives what `act` shows. Nobody is known by
  * name at the command line.
  */
-export const doWithLine = <T extends Shown>(
+export const withAuditEntry = <T extends Shown>(
   { storage, now }: CommandContext,
   action: Action,
   act: (storage: Storage) => Promise<{ tenantId: string; shown: T }>,
 ): Promise<T> =>
   storage.inTransaction(async transaction => {
     const { tenantId, shown } = await act(transaction);
-    const line: Act = {
+    const entry: AuditEvent = {
       actor_type: 'system',
       actor_id: null,
       actor_name: 'command line',
@@ -67,7 +67,7 @@ export const doWithLine = <T extends Shown>(
       ip: null,
       request_id: null,
     };
-    await insertAuditEntry(transaction.forTenant(tenantId), line, now);
+    await insertAuditEntry(transaction.forTenant(tenantId), entry, now);
     return shown;
   });
 

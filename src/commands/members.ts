@@ -4,7 +4,7 @@ import { hashPassword, verifyPassword } from '../platform/passwords.ts';
 import { findLogin } from '../storage/accounts.ts';
 import { addMember, type Joiner } from '../storage/members.ts';
 import type { Storage } from '../storage/orm.ts';
-import { type CommandContext, doWithLine, type Options, required, UsageError } from './command.ts';
+import { type CommandContext, type Options, required, UsageError, withAuditEntry } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function createMember(context: CommandContext, options: Options) {
   };
   const { email, role, password } = NewMember.parse(fields);
   const person = await joinerOf(context.storage, email, password);
-  return doWithLine(context, 'member.created', async storage => {
+  return withAuditEntry(context, 'member.created', async storage => {
     const id = await addMember(storage, tenant.tenantId, person, role, context.now);
     const shown = { id: toTypeId('member', id), email, role, created_at: context.now };
     return { tenantId: tenant.tenantId, shown };

@@ -5,7 +5,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { openProducer, type Producer } from '../queue/producer.ts';
 import { findQuarantined, listQuarantined, type QuarantinedRow } from '../storage/ingestion.ts';
 import type { TenantStorage } from '../storage/orm.ts';
-import { type CommandContext, doWithLine, type Options, UsageError } from './command.ts';
+import { type CommandContext, type Options, UsageError, withAuditEntry } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
 const PAGE = 100;
@@ -75,7 +75,7 @@ async function replay(
   queue: Producer,
 ): Promise<string> {
   const shown = { id: toTypeId('quarantine', row.id) };
-  await doWithLine(context, 'quarantine.replayed', async () => ({ tenantId, shown }));
+  await withAuditEntry(context, 'quarantine.replayed', async () => ({ tenantId, shown }));
   await queue.enqueue([replayOf(row)], row.payload.length);
   return shown.id;
 }

@@ -10,13 +10,13 @@ import {
 } from '../storage/deleted-tenants.ts';
 import { listTenantIds } from '../storage/results.ts';
 import { findTenant, insertTenant } from '../storage/tenants.ts';
-import { type CommandContext, doWithLine, type Options, required, UsageError } from './command.ts';
+import { type CommandContext, type Options, required, UsageError, withAuditEntry } from './command.ts';
 import { noSuchTenant } from './tenant-option.ts';
 
 /** `tenant create --name N`: makes a tenant and gives it. */
 export async function createTenant(context: CommandContext, options: Options) {
   const { name } = NewTenant.parse({ name: required(options, 'name') });
-  return doWithLine(context, 'tenant.created', async storage => {
+  return withAuditEntry(context, 'tenant.created', async storage => {
     const row = await insertTenant(storage, name, context.now);
     return { tenantId: row.id, shown: presentTenant(row) };
   });

@@ -21,7 +21,7 @@ export interface AuditRow {
 }
 
 /** An act, before the tenant's `ip_mode` has its say. */
-export type Act = Omit<AuditRow, 'id' | 'at'>;
+export type AuditEvent = Omit<AuditRow, 'id' | 'at'>;
 
 const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, target_name, fields, ip, request_id';
 
@@ -30,7 +30,7 @@ const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, ta
  *
  * To be called with the storage of the transaction in which the act was done (`inOneTransaction`).
  */
-export async function insertAuditEntry(tenant: TenantStorage, act: Act, now: Date): Promise<void> {
+export async function insertAuditEntry(tenant: TenantStorage, act: AuditEvent, now: Date): Promise<void> {
   await tenant.transaction(async tx => {
     const [row] = await tx.query<{ ip_mode: IpMode }>('select ip_mode from tenants where id = $1', [tenant.tenantId]);
     await tx.query(

@@ -1,28 +1,28 @@
 import { type Action, MAX_FIELDS } from '../../domain/audit-log.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import { findAccount } from '../../storage/accounts.ts';
-import { type Act, insertAuditEntry } from '../../storage/audit-log.ts';
+import { type AuditEvent, insertAuditEntry } from '../../storage/audit-log.ts';
 import type { PersonCaller, TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { isReply } from '../operation.ts';
 
 /** With the storage of the transaction in which the act was done: the line is there exactly when the act is. */
-type TrailDeps = Pick<ApiDeps, 'storage' | 'now'>;
+type AuditDeps = Pick<ApiDeps, 'storage' | 'now'>;
 
 /** From where, and by which request, something was done. */
-interface Circumstances {
+interface RequestOrigin {
   clientIp(): string;
   requestId: string;
 }
 
 /** What was done, without who did it. */
-type Deed = Pick<Act, 'action' | 'target_id' | 'target_name' | 'fields' | 'ip' | 'request_id'>;
+type EventDetails = Pick<AuditEvent, 'action' | 'target_id' | 'target_name' | 'fields' | 'ip' | 'request_id'>;
 
-const deedOf = (
+const detailsOf = (
   action: Action,
-  { clientIp, requestId }: Circumstances,
-  about: Partial<Pick<Act, 'target_id' | 'target_name' | 'fields'>> = {},
-): Deed => ({
+  { clientIp, requestId }: RequestOrigin,
+  about: Partial<Pick<AuditEvent, 'target_id' | 'target_name' | 'fields'>> = {},
+): EventDetails => ({
   action,
   target_id: null,
   target_name: null,
@@ -33,7 +33,7 @@ const deedOf = (
 });
 
 /** What an operation was about, from its path and what it replies; of the body the names of the fields alone. */
-function aboutOf(pathId: string | undefined, sent: unknown, result: unknown) {
+function targetOf(pathId: string | undefined, sent: unknown, result: unknown) {
   const shown = isReply(result) ? result.body : result;
   const { id, name, email } = (typeof shown === 'object' && shown !== null ? shown : {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
@@ -50,21 +50,21 @@ function aboutOf(pathId: string | undefined, sent: unknown, result: unknown) {
  *
  * A key or a member leaves it in the tenant's log; a person who changed the account, in that of each tenant.
  */
-export function leaveLine(
+export function recordAuditEntry(
   action: Action,
   caller: TeamCaller | PersonCaller,
-  request: Circumstances & { sent: unknown; pathId: string | undefined },
+  request: RequestOrigin & { sent: unknown; pathId: string | undefined },
   result: unknown,
-  deps: TrailDeps,
+  deps: AuditDeps,
 ): Promise<void> {
-  const deed = deedOf(action, request, aboutOf(request.pathId, request.sent, result));
+  const details = detailsOf(action, request, targetOf(request.pathId, request.sent, result));
   if (caller.kind === 'api-key') {
     const actor = { actor_type: 'api-key', actor_id: toTypeId('key', caller.keyId), actor_name: caller.name } as const;
-    return write(caller.tenantId, { ...actor, ...deed }, deps);
+    return write(caller.tenantId, { ...actor, ...details }, deps);
   }
   if (caller.kind === 'session')
-    return write(caller.tenantId, { ...memberActor(caller.memberId, caller), ...deed }, deps);
-  return writeOfPerson(caller, deed, deps);
+    return write(caller.tenantId, { ...memberActor(caller.memberId, caller), ...details }, deps);
+  return writeForPerson(caller, details, deps);
 }
 
 const memberActor = (memberId: string, { name, email }: { name: string; email: string }) =>
@@ -80,27 +80,27 @@ interface Actor {
  * Does what somebody does who is not known before (login, setup, joining, a password reset), and leaves the line of it,
  * in one transaction. `act` gives who it was, and what the reply is.
  */
-export const doWithLine = <T>(
+export const withAuditEntry = <T>(
   action: Action,
-  request: Circumstances,
+  request: RequestOrigin,
   deps: ApiDeps,
   act: (transactionDeps: ApiDeps) => Promise<{ actor: Actor; result: T }>,
 ): Promise<T> =>
   deps.storage.inTransaction(async storage => {
     const transactionDeps = { ...deps, storage };
     const { actor, result } = await act(transactionDeps);
-    await writeOfPerson(actor, deedOf(action, request), transactionDeps);
+    await writeForPerson(actor, detailsOf(action, request), transactionDeps);
     return result;
   });
 
 /** One line in the log of each tenant of a person, or of one of them alone. */
-async function writeOfPerson({ accountId, tenantId }: Actor, deed: Deed, deps: TrailDeps): Promise<void> {
+async function writeForPerson({ accountId, tenantId }: Actor, details: EventDetails, deps: AuditDeps): Promise<void> {
   const { account, memberships } = await findAccount(deps.storage.forAccount(accountId));
   if (!account) return;
   for (const { tenant_id, member_id } of memberships)
     if (tenantId === undefined || tenant_id === tenantId)
-      await write(tenant_id, { ...memberActor(member_id, account), ...deed }, deps);
+      await write(tenant_id, { ...memberActor(member_id, account), ...details }, deps);
 }
 
-const write = (tenantId: string, act: Act, { storage, now }: TrailDeps): Promise<void> =>
+const write = (tenantId: string, act: AuditEvent, { storage, now }: AuditDeps): Promise<void> =>
   insertAuditEntry(storage.forTenant(tenantId), act, now());

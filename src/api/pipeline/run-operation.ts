@@ -13,7 +13,7 @@ import type { Cursors } from '../http/cursors.ts';
 import { etagOf, matchesNone } from '../http/etag.ts';
 import { isHeavy } from '../http/heavy-reads.ts';
 import { isReply, type Operation } from '../operation.ts';
-import { leaveLine } from './audit-trail.ts';
+import { recordAuditEntry } from './audit-trail.ts';
 import { type KeyedAct, readIdempotencyKey, runOnce } from './idempotency.ts';
 import { limitCaller, limitItems } from './limit.ts';
 import { ServedRequest } from './served-request.ts';
@@ -108,7 +108,7 @@ function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps
   return deps.storage.inTransaction(async storage => {
     const transactionDeps = { ...deps, storage };
     const result = await handle(request, transactionDeps);
-    await leaveLine(audit, caller, request, result, transactionDeps);
+    await recordAuditEntry(audit, caller, request, result, transactionDeps);
     return result;
   });
 }

@@ -36,7 +36,7 @@ import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type Admission, operation, reply } from '../operation.ts';
-import { doWithLine } from '../pipeline/audit-trail.ts';
+import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, readAccount, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Account' } as const;
@@ -56,7 +56,7 @@ const setUp = operation({
   response: LoggedIn,
   problems: ['link-not-valid', 'member-exists', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
-    doWithLine('tenant.created', request, deps, async transactionDeps => {
+    withAuditEntry('tenant.created', request, deps, async transactionDeps => {
       const { storage, now } = transactionDeps;
       const { token, tenant_name, name, email, password } = request.body;
       await request.limitIssue('ip', request.clientIp());
@@ -172,7 +172,7 @@ const resetMyPassword = operation({
   status: 204,
   problems: ['link-not-valid', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
-    doWithLine('password.reset', request, deps, async ({ storage, now }) => {
+    withAuditEntry('password.reset', request, deps, async ({ storage, now }) => {
       await request.limitIssue('ip', request.clientIp());
       refuseWhilePasswordsWait();
       const hash = await hashPassword(request.body.password);

@@ -36,7 +36,7 @@ import { refuseWhilePasswordsWait, verifyLogin } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply } from '../operation.ts';
-import { doWithLine } from '../pipeline/audit-trail.ts';
+import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Members' } as const;
@@ -238,7 +238,7 @@ const acceptInvitationOperation = operation({
     'database-unavailable',
   ],
   handle: (request, deps) =>
-    doWithLine('member.joined', request, deps, async transactionDeps => {
+    withAuditEntry('member.joined', request, deps, async transactionDeps => {
       const { storage, now } = transactionDeps;
       const { name, password, totp } = request.body;
       const invitation = await findInvitation(storage, sha256(request.params.token), now());

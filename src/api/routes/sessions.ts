@@ -22,7 +22,7 @@ import {
 import { beginSession, isSameOrigin, SESSION_COOKIE } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type Admission, operation, reply } from '../operation.ts';
-import { doWithLine } from '../pipeline/audit-trail.ts';
+import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Sessions' } as const;
@@ -63,7 +63,7 @@ const logIn = operation({
   response: LoggedIn,
   problems: ['login-failed', 'totp-required', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
-    doWithLine('session.started', request, deps, async transactionDeps => {
+    withAuditEntry('session.started', request, deps, async transactionDeps => {
       const { storage, now } = transactionDeps;
       const { id, email } = await verifyLogin(request.body, request, transactionDeps);
       const beginning = beginSession(deviceOf(request), transactionDeps);
@@ -85,7 +85,7 @@ async function linkPending(
 ): Promise<boolean> {
   const link = openLink(request.cookie(LINK_COOKIE), email, deps.keychain, deps.now());
   if (!link) return false;
-  await doWithLine('account.updated', request, deps, async ({ storage, now }) => {
+  await withAuditEntry('account.updated', request, deps, async ({ storage, now }) => {
     await linkSubject(storage.forAccount(accountId), link.issuer, link.subject, now());
     return { actor: { accountId }, result: undefined };
   });
@@ -288,7 +288,7 @@ async function enterBySubject(
   if (known === undefined && !invitation) throw new Problem('login-failed', 'Nobody of that address is known here.');
   const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
   const beginning = beginSession(deviceOf(request), deps);
-  await doWithLine(invitation ? 'member.joined' : 'session.started', request, deps, async transactionDeps => {
+  await withAuditEntry(invitation ? 'member.joined' : 'session.started', request, deps, async transactionDeps => {
     const own = transactionDeps.storage.forAccount(person.id);
     const joiner = { ...person, exists: known !== undefined };
     if (invitation) await acceptInvitation(transactionDeps.storage, invitation, joiner, now());
