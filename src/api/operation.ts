@@ -39,7 +39,7 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
 }
 
 /** What is known of a request before its query and its body are read. */
-export type Admission<Params> = Pick<
+export type UnreadRequest<Params> = Pick<
   OperationRequest<CredentialKind, Params, never, never>,
   'params' | 'header' | 'cookie' | 'clientIp' | 'requestId' | 'limitIssue'
 >;
@@ -114,7 +114,7 @@ export interface OperationDefinition<
   /** How many units of a user's rate limit a body costs, where it is not one a request. An API key pays one in any case. */
   items?(body: z.output<Body>): number;
   /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them; a promise is waited for. */
-  admit?(request: Admission<z.output<Params>>, deps: ApiDeps): unknown;
+  precheck?(request: UnreadRequest<z.output<Params>>, deps: ApiDeps): unknown;
   handle(
     request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
     deps: ApiDeps,
@@ -127,7 +127,7 @@ export type Operation = Omit<
   'admit' | 'handle' | 'items'
 > & {
   items?(body: never): number;
-  admit?(request: Admission<never>, deps: ApiDeps): unknown;
+  precheck?(request: UnreadRequest<never>, deps: ApiDeps): unknown;
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
 

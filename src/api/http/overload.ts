@@ -8,7 +8,7 @@ export interface Overload {
   admit(hasBody: boolean): Promise<void>;
 }
 
-interface Admission {
+interface WaitingRequest {
   start(): void;
   refuse(problem: Problem): void;
 }
@@ -24,17 +24,17 @@ interface Admission {
  * Requests that wait for a store do not lengthen a batch, so many slow reads cause no refusals.
  */
 export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>): Overload {
-  const batches = createRequestBatches<Admission>();
+  const batches = createRequestBatches<WaitingRequest>();
   let isScheduled = false;
 
   const runBatch = () => {
     const { start, refuse, goesOn } = batches.next(performance.now());
     isScheduled = goesOn;
     if (goesOn) setImmediate(runBatch); // first, so that it measures this batch, whatever that schedules
-    for (const admission of refuse) {
+    for (const request of refuse) {
       requestsShed.inc();
       const options = { retryAfterSeconds: retrySoon() };
-      admission.refuse(new Problem('service-overloaded', 'More requests arrive than can be answered.', options));
+      request.refuse(new Problem('service-overloaded', 'More requests arrive than can be answered.', options));
     }
     for (const admission of start) admission.start();
   };

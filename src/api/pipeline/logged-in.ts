@@ -3,7 +3,7 @@ import { notFound } from '../../domain/problem.ts';
 import { type AccountRow, findAccount, type MembershipRow } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/orm.ts';
 import type { Beginning, Device } from '../credentials/sessions.ts';
-import { type Admission, type OperationReply, reply } from '../operation.ts';
+import { type OperationReply, reply, type UnreadRequest } from '../operation.ts';
 
 const presentAccount = (account: AccountRow, memberships: MembershipRow[]) => ({
   account_id: toTypeId('account', account.id),
@@ -25,7 +25,7 @@ export async function readAccount(storage: Storage, accountId: string) {
 }
 
 /** The browser that a request comes from, as the list of sessions shows it. */
-export const deviceOf = ({ header, clientIp }: Pick<Admission<unknown>, 'header' | 'clientIp'>): Device => ({
+export const deviceOf = ({ header, clientIp }: Pick<UnreadRequest<unknown>, 'header' | 'clientIp'>): Device => ({
   userAgent: header('user-agent') ?? '',
   ip: clientIp(),
 });

@@ -52,8 +52,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (caller) authorize(caller, operation.credentials, operation.right);
     request.caller = caller as never;
     request.params = parseParams(ctx.params) as never;
-    const admitted = operation.admit?.(request, deps);
-    if (admitted instanceof Promise) await admitted;
+    const checked = operation.precheck?.(request, deps);
+    if (checked instanceof Promise) await checked;
     request.query = parseQuery(ctx.querystring) as never;
     const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
     const reading = announcesBody ? readBody(ctx, maxBytes) : undefined;

@@ -35,7 +35,7 @@ import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Admission, operation, reply } from '../operation.ts';
+import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, readAccount, replyLoggedIn } from '../pipeline/logged-in.ts';
 
@@ -92,7 +92,7 @@ type ProofDeps = Pick<ApiDeps, 'storage'>;
 async function provenAgain(
   { email, sessionId }: PersonCaller,
   password: string,
-  { limitIssue }: Pick<Admission<unknown>, 'limitIssue'>,
+  { limitIssue }: Pick<UnreadRequest<unknown>, 'limitIssue'>,
   { storage }: ProofDeps,
 ): Promise<LoginRow> {
   await limitIssue('login', attemptsOf(email, sessionId));
@@ -183,7 +183,7 @@ const resetMyPassword = operation({
 });
 
 /** Whoever has reset the password by the link logs in next, also while strangers have used up the tries of the address. */
-async function replyReset(accountId: string, { cookie }: Pick<Admission<unknown>, 'cookie'>, deps: ApiDeps) {
+async function replyReset(accountId: string, { cookie }: Pick<UnreadRequest<unknown>, 'cookie'>, deps: ApiDeps) {
   const { email } = await readAccount(deps.storage, accountId);
   const device = rememberDevice(email, newUuid(), cookie(DEVICE_COOKIE), deps);
   return reply({ status: 204, headers: device === undefined ? {} : { 'Set-Cookie': device } });

@@ -53,7 +53,7 @@ const recordAnswers = operation({
   problems: ['queue-unavailable', 'database-unavailable', 'service-stopping'],
   items: ({ answers }) => answers.length,
 
-  admit(_, { queue }) {
+  precheck(_, { queue }) {
     queue.refuseWhileBusy();
   },
 

@@ -21,7 +21,7 @@ import {
 } from '../credentials/oidc.ts';
 import { beginSession, isSameOrigin, SESSION_COOKIE } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Admission, operation, reply } from '../operation.ts';
+import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { withAuditEntry } from '../pipeline/audit-trail.ts';
 import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
@@ -80,7 +80,7 @@ const logIn = operation({
 async function linkPending(
   accountId: string,
   email: string,
-  request: Admission<unknown>,
+  request: UnreadRequest<unknown>,
   deps: ApiDeps,
 ): Promise<boolean> {
   const link = openLink(request.cookie(LINK_COOKIE), email, deps.keychain, deps.now());
@@ -276,7 +276,7 @@ class LinkRequired extends Problem {
 async function enterBySubject(
   subject: Subject,
   { invitation: token }: Journey,
-  request: Admission<unknown>,
+  request: UnreadRequest<unknown>,
   deps: ApiDeps,
 ): Promise<string> {
   const { storage, now, metrics } = deps;

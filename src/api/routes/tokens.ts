@@ -15,7 +15,7 @@ import { verifyBasicKey } from '../credentials/basic.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { csrfTokenOf } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Admission, operation, reply } from '../operation.ts';
+import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { readAccount } from '../pipeline/logged-in.ts';
 
 /** The tenant stays text: an unknown one must look like every other failure of the credentials. */
@@ -23,7 +23,7 @@ const IssuePath = z.object({ tenant_id: z.string() });
 
 /** The key that a request for a public token names, from memory the second time. */
 const issuerOf = (
-  { params, header }: Pick<Admission<z.infer<typeof IssuePath>>, 'params' | 'header'>,
+  { params, header }: Pick<UnreadRequest<z.infer<typeof IssuePath>>, 'params' | 'header'>,
   { keyRing, now }: Pick<ApiDeps, 'keyRing' | 'now'>,
 ) => verifyBasicKey(header('authorization'), parseTypeId('tenant', params.tenant_id), keyRing, now());
 
@@ -48,7 +48,7 @@ const issuePublicToken = operation({
     'database-unavailable',
   ],
 
-  async admit({ params, header, clientIp, limitIssue }, { keyRing, now }) {
+  async precheck({ params, header, clientIp, limitIssue }, { keyRing, now }) {
     await limitIssue('ip', clientIp());
     const key = await issuerOf({ params, header }, { keyRing, now });
     if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
