@@ -62,7 +62,7 @@ const STORAGE_COMMANDS: Record<string, () => Promise<StorageCommand>> = {
 const print = (value: unknown): void =>
   void process.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`);
 
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function readInput(): Promise<string> {
   let input = '';
@@ -172,7 +172,7 @@ async function run(words: string[], options: Options): Promise<void> {
     const { withStorage } = await import('./commands/command.ts');
     const log = createLog(config.LOG_LEVEL === 'info' ? 'warn' : config.LOG_LEVEL, 'cli');
     const storageCommand = await load();
-    return print(await withStorage(config, log, { readInput, tell }, context => storageCommand(context, options)));
+    return print(await withStorage(config, log, { readInput, report }, context => storageCommand(context, options)));
   }
   if (command === 'start' || command === 'serve' || command === 'work') return runUntilStopped(command, config);
   if (command === 'migrate') return print(await migrate(config, createLog(config.LOG_LEVEL, command)));

@@ -24,9 +24,9 @@ import { createAnswerValidator } from './cache/answer-validator.ts';
 import { createCardIds } from './cache/card-ids.ts';
 import { createCardLists } from './cache/card-lists.ts';
 import { createCatalog } from './cache/catalog.ts';
+import { createBatchedLookup } from './credentials/batched-lookup.ts';
 import { createDerivedKeys } from './credentials/derived-keys.ts';
 import { createKeyRing } from './credentials/key-ring.ts';
-import { createLookUps } from './credentials/look-ups.ts';
 import { createOidcLogin } from './credentials/oidc.ts';
 import { createTokenVerifier } from './credentials/token-verifier.ts';
 import type { ApiDeps } from './deps.ts';
@@ -185,7 +185,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     overload: createOverload(metrics),
     heavyReads: createHeavyReads(config.DATABASE_POOL, metrics),
     keyRing,
-    findSession: createLookUps<WantedSession, FoundSession>(
+    findSession: createBatchedLookup<WantedSession, FoundSession>(
       'find sessions',
       wanted => findSessions(storage, wanted),
       spans,

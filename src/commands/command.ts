@@ -11,7 +11,7 @@ export interface Terminal {
   /** What was sent on standard input, without the last line break. */
   readInput(): Promise<string>;
   /** Says on standard error how far the command is. */
-  tell(line: string): void;
+  report(text: string): void;
 }
 
 /** What a command of the command line works with. */
@@ -39,7 +39,7 @@ export function required(options: Options, name: string): string {
 }
 
 /** What a command made or changed, as it prints it. */
-interface Shown {
+interface AuditTarget {
   id: string;
   name?: string;
   email?: string;
@@ -49,7 +49,7 @@ interface Shown {
  * Does something to a tenant and leaves the line of it, in one transaction; gives what `act` shows. Nobody is known by
  * name at the command line.
  */
-export const withAuditEntry = <T extends Shown>(
+export const withAuditEntry = <T extends AuditTarget>(
   { storage, now }: CommandContext,
   action: Action,
   act: (storage: Storage) => Promise<{ tenantId: string; shown: T }>,

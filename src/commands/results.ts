@@ -3,7 +3,7 @@ import { listTenantIds, type RebuildProgress, rebuildResults } from '../storage/
 import type { CommandContext, Options } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
-const TELL_EVERY_MS = 2000;
+const LOG_EVERY_MS = 2000;
 
 /**
  * `results rebuild [--tenant T]`: corrects the results of a tenant, or of all, while answers may arrive.
@@ -16,7 +16,7 @@ export async function rebuild(context: CommandContext, options: Options) {
     options.tenant === undefined ? await listTenantIds(storage) : [(await tenantOf(context, options)).tenantId];
   const sum = { tenants: tenantIds.length, questions: 0, corrected: 0 };
   for (const tenantId of tenantIds) {
-    const { questions, corrected } = await rebuildResults(storage, tenantId, tellNowAndThen(context, tenantId));
+    const { questions, corrected } = await rebuildResults(storage, tenantId, logProgress(context, tenantId));
     sum.questions += questions;
     sum.corrected += corrected;
   }
@@ -24,12 +24,12 @@ export async function rebuild(context: CommandContext, options: Options) {
 }
 
 /** Tells how far it is, at most every 2 s. */
-function tellNowAndThen({ tell }: CommandContext, tenantId: string): (progress: RebuildProgress) => void {
-  let toldAt = Date.now();
+function logProgress({ report }: CommandContext, tenantId: string): (progress: RebuildProgress) => void {
+  let loggedAt = Date.now();
   return ({ question_id, questions, days, corrected }) => {
-    if (Date.now() - toldAt < TELL_EVERY_MS) return;
-    toldAt = Date.now();
-    tell(
+    if (Date.now() - loggedAt < LOG_EVERY_MS) return;
+    loggedAt = Date.now();
+    report(
       `${toTypeId('tenant', tenantId)}: ${questions.done} of ${questions.of} questions; ${toTypeId('question', question_id)}: ${days.done} of ${days.of} days; ${corrected} rows corrected`,
     );
   };

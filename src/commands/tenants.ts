@@ -42,7 +42,7 @@ async function endTenant({ storage }: CommandContext, id: string, options: Optio
 }
 
 /** How often it is told how far it is. */
-const TELL_EVERY_MS = 2000;
+const LOG_EVERY_MS = 2000;
 
 /**
  * `tenant delete --tenant T --confirm NAME`: deletes everything of a tenant for good, while everything runs.
@@ -51,16 +51,16 @@ const TELL_EVERY_MS = 2000;
  * worker too if need be. Gives what this call deleted, by table.
  */
 export async function removeTenant(context: CommandContext, options: Options) {
-  const { storage, tell } = context;
+  const { storage, report } = context;
   const id = parseTypeId('tenant', required(options, 'tenant'));
   if (id === undefined) throw noSuchTenant();
   const deleted = await endTenant(context, id, options);
   const deletedAt = await findDeletion(storage, id);
   if (!deletedAt) throw noSuchTenant();
-  tell('The tenant is gone, with its keys and its team. What it had is being deleted.');
+  report('The tenant is gone, with its keys and its team. What it had is being deleted.');
   if (!(await awaitLastWrites(storage, deletedAt)))
-    tell('Somebody holds a transaction open. Workers delete later what it may still write.');
-  const progress = createProgress(tell);
+    report('Somebody holds a transaction open. Workers delete later what it may still write.');
+  const progress = createProgress(report);
   for await (const batch of eraseDeletedTenant(storage, id)) {
     addDeleted(deleted, batch);
     progress(deleted);
@@ -69,11 +69,11 @@ export async function removeTenant(context: CommandContext, options: Options) {
 }
 
 /** Tells how many rows are deleted, now and then. */
-function createProgress(tell: (line: string) => void) {
-  let toldAt = performance.now();
+function createProgress(report: (line: string) => void) {
+  let loggedAt = performance.now();
   return (deleted: Deleted): void => {
-    if (performance.now() - toldAt < TELL_EVERY_MS) return;
-    toldAt = performance.now();
-    tell(`${Object.values(deleted).reduce((sum, rows) => sum + rows, 0)} rows deleted`);
+    if (performance.now() - loggedAt < LOG_EVERY_MS) return;
+    loggedAt = performance.now();
+    report(`${Object.values(deleted).reduce((sum, rows) => sum + rows, 0)} rows deleted`);
   };
 }

@@ -17,8 +17,7 @@ const RECORDS_CHANNEL = 'parley_records';
  *
  * Pub/sub ignores the number of the Redis database, which is what separates installations that share a store.
  */
-const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string =>
-  `parley_heartbeats_${redis.options.db ?? 0}`;
+const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string => `parley_heartbeats_${redis.options.db ?? 0}`;
 /** An ordinary heartbeat; and one of a process that may have missed notices, or failed to relay some. */
 const HEARTBEAT = 'ok';
 const HEARTBEAT_AFTER_GAP = 'gap';
@@ -31,7 +30,7 @@ export interface Notices {
   /** Calls `listener` with the digests of identities whose card records a commit changed. */
   onRecords(listener: (digests: string[]) => void): void;
   /** Whether PostgreSQL is heard at this moment: only then what `onRecords` has not named is unchanged. */
-  hearsDatabase(): boolean;
+  isListening(): boolean;
   /** Calls `listener` whenever changes may have been missed: what is held in memory must be read again. */
   onGap(listener: () => void): void;
   /**
@@ -40,7 +39,7 @@ export interface Notices {
    *
    * A subscription in Valkey or Redis proves nothing on its own: it stays silent when no process hears PostgreSQL.
    */
-  deafForMs(): number;
+  unconfirmedMs(): number;
   close(): Promise<void>;
 }
 
@@ -60,7 +59,7 @@ interface Relay extends Channel {
   /** Passes a notice on. */
   publish(text: string): void;
   /** Tells the other processes that this one receives PostgreSQL's notifications. */
-  beat(): void;
+  sendHeartbeat(): void;
   /** Marks the next heartbeat: notices from before it may be missing. */
   noteGap(): void;
 }
@@ -69,18 +68,18 @@ interface Relay extends Channel {
 export function openNotices(databaseUrl: string, redisUrl: string | undefined, log: Log): Notices {
   const changeListeners: ((notice: Notice) => void)[] = [];
   const recordListeners: ((digests: string[]) => void)[] = [];
-  const gapListeners: (() => void)[] = [];
+  const reportGap: (() => void)[] = [];
   const openedAt = performance.now();
   let relayGapAt = Number.NEGATIVE_INFINITY;
 
-  const hear = (text: string): boolean => {
+  const deliver = (text: string): boolean => {
     const notice = Notice.safeParse(parseJson(text));
     if (!notice.success) return false;
     for (const listener of changeListeners) listener(notice.data);
     return true;
   };
   const gap = () => {
-    for (const listener of gapListeners) listener();
+    for (const listener of reportGap) listener();
   };
 
   // A gap of the relay matters only while PostgreSQL is not heard; that it is not may be noticed some seconds later.
@@ -88,20 +87,20 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     relayGapAt = performance.now();
     if (!database.isAlive()) gap();
   };
-  const relay = redisUrl ? openRelay(redisUrl, hear, relayGap, log) : undefined;
+  const relay = redisUrl ? openRelay(redisUrl, deliver, relayGap, log) : undefined;
   const database = listenToDatabase(
     databaseUrl,
     {
       notified(channel, text) {
-        if (channel === CHANNEL && hear(text)) relay?.publish(text);
+        if (channel === CHANNEL && deliver(text)) relay?.publish(text);
         if (channel === RECORDS_CHANNEL) for (const listener of recordListeners) listener(text.split(' '));
       },
       connected() {
         gap(); // changes from before this moment were not heard
         relay?.noteGap();
-        relay?.beat();
+        relay?.sendHeartbeat();
       },
-      checked: () => relay?.beat(),
+      checked: () => relay?.sendHeartbeat(),
       lost(aliveAt) {
         if (relayGapAt >= aliveAt) gap();
       },
@@ -112,9 +111,9 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
   return {
     onChange: listener => void changeListeners.push(listener),
     onRecords: listener => void recordListeners.push(listener),
-    hearsDatabase: () => database.isAlive(),
-    onGap: listener => void gapListeners.push(listener),
-    deafForMs: () =>
+    isListening: () => database.isAlive(),
+    onGap: listener => void reportGap.push(listener),
+    unconfirmedMs: () =>
       database.isAlive() ? 0 : performance.now() - Math.max(openedAt, database.aliveAt, relay?.aliveAt ?? openedAt),
     close: async () => void (await Promise.all([database.close(), relay?.close()])),
   };
@@ -165,9 +164,9 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       events.connected();
       while (!closing.signal.aborted) {
         await Promise.race([sleep(HEARTBEAT_MS, undefined, { signal: closing.signal }), failed]);
-        const askedAt = performance.now();
+        const sentAt = performance.now();
         await withTimeout(client.query('select 1'), REPLY_TIMEOUT_MS, 'a sign of life');
-        channel.aliveAt = askedAt;
+        channel.aliveAt = sentAt;
         events.checked();
       }
     } finally {
@@ -210,7 +209,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
  * Notices and heartbeats leave over one connection, so a heartbeat never overtakes a notice. A notice that could not be
  * published marks the next heartbeat as one after a gap.
  */
-function openRelay(url: string, hear: (text: string) => unknown, gap: () => void, log: Log): Relay {
+function openRelay(url: string, deliver: (text: string) => unknown, gap: () => void, log: Log): Relay {
   const throttle = createThrottle(5000);
   const options = { connectTimeout: 2000, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2000) };
   const report = (error: Error) =>
@@ -234,7 +233,7 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
   };
 
   subscriber.on('message', (channel, text) => {
-    if (channel !== heartbeats) return void hear(text);
+    if (channel !== heartbeats) return void deliver(text);
     if (text !== HEARTBEAT || !isContinuous) gap();
     isContinuous = true;
     aliveAt = performance.now();
@@ -266,7 +265,7 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
       return aliveAt;
     },
     publish: text => void publisher.publish(CHANNEL, text).catch(failed),
-    beat() {
+    sendHeartbeat() {
       const text = mayLack ? HEARTBEAT_AFTER_GAP : HEARTBEAT;
       mayLack = false;
       publisher.publish(heartbeats, text).catch(text === HEARTBEAT ? report : failed);

@@ -70,7 +70,7 @@ export function openRateLimits(
   const add = async (deltas: StoreDelta[]): Promise<number[]> => {
     const sentAt = now();
     const { totals, time } = await store.add(deltas);
-    clock.learn(time, sentAt, now());
+    clock.update(time, sentAt, now());
     isReachable = true;
     return totals;
   };

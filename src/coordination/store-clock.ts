@@ -4,7 +4,7 @@ export interface StoreClock {
   now(): number;
   isKnown(): boolean;
   /** Enters a time that the store reported in reply to a request sent and answered at these local times. */
-  learn(storeTime: number, sentAt: number, repliedAt: number): void;
+  update(storeTime: number, sentAt: number, repliedAt: number): void;
 }
 
 /**
@@ -18,7 +18,7 @@ export function createStoreClock(local: () => number): StoreClock {
   return {
     now: () => local() + (offset ?? 0),
     isKnown: () => offset !== undefined,
-    learn(storeTime, sentAt, repliedAt) {
+    update(storeTime, sentAt, repliedAt) {
       const measured = storeTime - (sentAt + repliedAt) / 2;
       const uncertainty = (repliedAt - sentAt) / 2 + 1;
       if (offset === undefined || Math.abs(measured - offset) > uncertainty) offset = measured;

@@ -4,7 +4,7 @@ import { TimestampOut } from './text.ts';
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 100;
 /** How many rows a request for a page looks at; then the page ends, however many of them passed the filters. */
-export const MAX_LOOKED_AT = 5000;
+export const MAX_SCANNED = 5000;
 
 /** A number in a query: digits only. */
 export const queryInt = (min: number, max: number) =>
@@ -32,7 +32,7 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     has_more: z.boolean().meta({ description: 'Whether to go on with `next_cursor`, also after an empty page' }),
     next_cursor: z.string().nullable(),
     searched_to: TimestampOut.optional().meta({
-      description: `Only in a page that ends early because the request looked at ${MAX_LOOKED_AT} rows: the time of the last one`,
+      description: `Only in a page that ends early because the request looked at ${MAX_SCANNED} rows: the time of the last one`,
     }),
   });
 

@@ -227,8 +227,8 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     if (reasons.size === 0 || performance.now() - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = performance.now();
     const { idle, slow, new: refused } = tally;
-    const told = { door, reasons: [...reasons], open: all.members.size, most: all.most, idle, slow, refused };
-    log.warn(told, 'connections have run out: some were closed or refused');
+    const fields = { door, reasons: [...reasons], open: all.members.size, most: all.most, idle, slow, refused };
+    log.warn(fields, 'connections have run out: some were closed or refused');
     Object.assign(tally, { idle: 0, slow: 0, new: 0 });
     reasons.clear();
   };

@@ -74,14 +74,14 @@ export interface SentinelReplica {
 export async function readSentinelReplicas(url: string): Promise<SentinelReplica[] | undefined> {
   const settings = readSentinels(url);
   if (!settings) return undefined;
-  const replies = await Promise.allSettled(settings.sentinels.map(sentinel => askSentinel(sentinel, settings)));
+  const replies = await Promise.allSettled(settings.sentinels.map(sentinel => querySentinel(sentinel, settings)));
   const replicas = replies.flatMap(reply => (reply.status === 'fulfilled' ? [reply.value] : []));
   const failure = replies.find(reply => reply.status === 'rejected');
   if (failure && replicas.length === 0) throw failure.reason;
   return replicas.flat();
 }
 
-async function askSentinel(address: SentinelAddress, settings: SentinelSettings): Promise<SentinelReplica[]> {
+async function querySentinel(address: SentinelAddress, settings: SentinelSettings): Promise<SentinelReplica[]> {
   const sentinel = new Redis({
     ...address,
     ...(settings.isSecure ? { tls: {} } : {}),

@@ -21,7 +21,7 @@ export interface HealthWatch {
   /** What a flush that begins now rests on. */
   basis(): Basis;
   /** Whether a flush that began on that basis may still be confirmed: same connection, still durable. */
-  stillHolds(basis: Basis): boolean;
+  isStillValid(basis: Basis): boolean;
   /** Counts bytes that are about to be added to the queue. */
   expect(bytes: number): void;
   /** Has answers refused until the next check succeeds. */
@@ -107,7 +107,7 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
       return admission.isFull() ? [...reasons, 'it is as large as it may be'] : reasons;
     },
     basis: () => finding.basis,
-    stillHolds: basis => isCurrent(basis.socket) && finding.basis.socket === basis.socket && finding.basis.isDurable,
+    isStillValid: basis => isCurrent(basis.socket) && finding.basis.socket === basis.socket && finding.basis.isDurable,
     expect: admission.expect,
     markUnreachable,
     checked: () => first,

@@ -192,9 +192,9 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
 
 /** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
 async function confirm({ connection: { redis }, health }: FlushDeps, basis: Basis): Promise<void> {
-  if (redis && basis.replicas && health.stillHolds(basis))
+  if (redis && basis.replicas && health.isStillValid(basis))
     await confirmReplicas(redis, basis.replicas, REPLICAS_TIMEOUT_MS);
-  if (!health.stillHolds(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
+  if (!health.isStillValid(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
 }
 
 /** Those who ask while a read is under way share the next one. */

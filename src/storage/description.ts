@@ -35,7 +35,7 @@ const SETTINGS = [
 ];
 
 /** Each look by its name. They count and measure; none gives a text that somebody has written. */
-const LOOKS = {
+const QUERIES = {
   settings: `select name, setting, unit from pg_settings where name = any($1) order by name`,
   schema: 'select version, oldest_compatible from schema_state order by version',
   migrations: 'select name, executed_at from schema_migrations order by id',
@@ -66,12 +66,12 @@ const LOOKS = {
       (select max(claimed_at) from flush_producers) as last_claim_at`,
 } as const;
 
-type Look = keyof typeof LOOKS;
+type Query = keyof typeof QUERIES;
 
-async function take(client: Client, look: Look): Promise<unknown> {
+async function runQuery(client: Client, query: Query): Promise<unknown> {
   try {
-    const params = look === 'settings' ? [SETTINGS] : [];
-    return (await client.query(LOOKS[look], params)).rows;
+    const params = query === 'settings' ? [SETTINGS] : [];
+    return (await client.query(QUERIES[query], params)).rows;
   } catch (error) {
     return { error: (error as Error).message }; // a table that is not there yet; the other looks go on
   }
@@ -82,6 +82,6 @@ export const describeDatabase = (url: string): Promise<Record<string, unknown>> 
   withClient(url, async client => {
     await client.query(LIMITS);
     const seen: Record<string, unknown> = {};
-    for (const look of Object.keys(LOOKS) as Look[]) seen[look] = await take(client, look);
+    for (const look of Object.keys(QUERIES) as Query[]) seen[look] = await runQuery(client, look);
     return seen;
   });

@@ -1,5 +1,5 @@
 import type { Attributes, NewIdentity } from '../domain/identities.ts';
-import { MAX_LOOKED_AT, type Page, toPage } from '../domain/pages.ts';
+import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversation-rows.ts';
 import { queryInOrder } from './lists.ts';
@@ -38,7 +38,7 @@ export async function listIdentities(
   filter: IdentityFilter,
   limit: number,
   after: string[] | null,
-  lookAt = MAX_LOOKED_AT,
+  lookAt = MAX_SCANNED,
 ): Promise<Page<IdentityRow>> {
   const { rows: owners, next } = await findOwners(tenant, filter, limit, after, lookAt);
   return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };

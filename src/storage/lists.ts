@@ -1,4 +1,4 @@
-import { MAX_LOOKED_AT, type Page, toPage } from '../domain/pages.ts';
+import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere, type Where } from './sql.ts';
 
@@ -88,7 +88,7 @@ export function readPage<Row extends { id: string }>(
   list: List<Row>,
   limit: number,
   after: string[] | null,
-  lookAt = MAX_LOOKED_AT,
+  lookAt = MAX_SCANNED,
 ): Promise<Page<Row>> {
   startAfter(list, after);
   return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt);

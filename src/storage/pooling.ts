@@ -6,7 +6,7 @@ const SESSION = "select concat(pid, ' ', backend_start) as session from pg_stat_
 
 const TRIES = 3;
 
-const askSession = async (client: Client): Promise<string> =>
+const readSession = async (client: Client): Promise<string> =>
   (await client.query<{ session: string }>(SESSION)).rows[0]?.session ?? '';
 
 /**
@@ -20,7 +20,7 @@ export const isPooledByTransaction = (url: string): Promise<boolean> =>
   withClient(url, first =>
     withClient(url, async second => {
       for (let tries = 0; tries < TRIES; tries++) {
-        const sessions = [await askSession(first), await askSession(first), await askSession(second)];
+        const sessions = [await readSession(first), await readSession(first), await readSession(second)];
         if (sessions[0] !== sessions[1] || sessions[1] === sessions[2]) return true;
       }
       return false;

@@ -1,4 +1,4 @@
-import { MAX_LOOKED_AT, type Page } from '../domain/pages.ts';
+import { MAX_SCANNED, type Page } from '../domain/pages.ts';
 import { type SearchTerm, searchTerms } from '../domain/search-words.ts';
 import { endEarly, keyOf, type List, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
@@ -16,7 +16,7 @@ export interface SearchLimits {
   found: number;
 }
 
-export const ANSWER_LIMITS: SearchLimits = { lookAt: MAX_LOOKED_AT, found: 2000 };
+export const ANSWER_LIMITS: SearchLimits = { lookAt: MAX_SCANNED, found: 2000 };
 
 /** A search reads every message of a conversation, so it reads fewer conversations. */
 export const CONVERSATION_LIMITS: SearchLimits = { lookAt: 1000, found: 2000 };

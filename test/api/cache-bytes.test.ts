@@ -39,7 +39,7 @@ beforeAll(async () => {
   database = await createDatabase();
   storage = database.storage();
   notices = openNotices(database.url, undefined, log);
-  await waitFor(() => notices.hearsDatabase());
+  await waitFor(() => notices.isListening());
   tenant = await makeTenant({ database, seals });
   await database.query(ADD_QUESTIONS, [[tenant.uuid], 20]);
 });

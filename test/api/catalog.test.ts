@@ -76,7 +76,7 @@ describe('what an answer names and the catalog lacks', () => {
     database = await createDatabase();
     storage = database.storage();
     notices = openNotices(database.url, undefined, log);
-    await waitFor(() => notices.hearsDatabase());
+    await waitFor(() => notices.isListening());
   });
   afterAll(async () => {
     await notices.close();

@@ -33,7 +33,7 @@ beforeAll(async () => {
   database = await createDatabase();
   storage = database.storage();
   notices = openNotices(database.url, undefined, log);
-  await waitFor(() => notices.hearsDatabase());
+  await waitFor(() => notices.isListening());
 });
 afterAll(async () => {
   await notices.close();

@@ -26,9 +26,9 @@ describe.runIf(backends().includes('valkey'))('a process that lost PostgreSQL', 
     let gaps = 0;
     notices.onGap(() => gaps++);
     const openedAt = Date.now();
-    await waitFor(() => notices.hearsDatabase() && Date.now() - openedAt > DEAF_MS); // checked once since it listens
+    await waitFor(() => notices.isListening() && Date.now() - openedAt > DEAF_MS); // checked once since it listens
     proxy.cut();
-    await waitFor(() => !notices.hearsDatabase());
+    await waitFor(() => !notices.isListening());
     return {
       notices,
       gaps: () => gaps,
@@ -44,9 +44,9 @@ describe.runIf(backends().includes('valkey'))('a process that lost PostgreSQL', 
     await using own = await cutOff();
     const cutAt = Date.now();
     await waitFor(() => Date.now() - cutAt > 2 * DEAF_MS, 30_000);
-    expect(own.notices.deafForMs()).toBeLessThan(DEAF_MS);
+    expect(own.notices.unconfirmedMs()).toBeLessThan(DEAF_MS);
     await other.close();
-    await waitFor(() => own.notices.deafForMs() > DEAF_MS, 30_000);
+    await waitFor(() => own.notices.unconfirmedMs() > DEAF_MS, 30_000);
   }, 120_000);
 
   test('takes no heartbeat of another installation on the same store', async () => {
@@ -54,12 +54,12 @@ describe.runIf(backends().includes('valkey'))('a process that lost PostgreSQL', 
     elsewhere.pathname = `/${(Number(elsewhere.pathname.slice(1)) + 8) % 16}`;
     await using _other = open(database.url, elsewhere.href);
     await using own = await cutOff();
-    await waitFor(() => own.notices.deafForMs() > DEAF_MS, 30_000);
+    await waitFor(() => own.notices.unconfirmedMs() > DEAF_MS, 30_000);
   }, 120_000);
 
   test('holds nothing for current when the process that relays had not heard PostgreSQL meanwhile', async () => {
     await using other = open();
-    await waitFor(() => other.hearsDatabase());
+    await waitFor(() => other.isListening());
     await using own = await cutOff();
     const before = own.gaps();
     await database.query(
@@ -67,6 +67,6 @@ describe.runIf(backends().includes('valkey'))('a process that lost PostgreSQL', 
        where application_name = 'parley_notices' and datname = current_database()`,
     );
     await waitFor(() => own.gaps() > before);
-    await waitFor(() => other.hearsDatabase() && own.notices.deafForMs() < 1000);
+    await waitFor(() => other.isListening() && own.notices.unconfirmedMs() < 1000);
   }, 120_000);
 });

@@ -181,12 +181,12 @@ describe("the store's clock", () => {
     const local = { ms: 1_000_000 };
     const clock = createStoreClock(() => local.ms);
     expect(clock.isKnown()).toBe(false);
-    clock.learn(1_300_010, 1_000_000, 1_000_020);
+    clock.update(1_300_010, 1_000_000, 1_000_020);
     expect(clock.now()).toBe(1_300_000);
-    clock.learn(1_300_050, 1_000_000, 1_000_100); // exact, but uncertain by 51 ms
-    clock.learn(1_300_090, 1_000_000, 1_000_100);
+    clock.update(1_300_050, 1_000_000, 1_000_100); // exact, but uncertain by 51 ms
+    clock.update(1_300_090, 1_000_000, 1_000_100);
     expect(clock.now()).toBe(1_300_000);
-    clock.learn(1_000_000, 1_000_000, 1_000_000); // another store, with another clock
+    clock.update(1_000_000, 1_000_000, 1_000_000); // another store, with another clock
     expect(clock.now()).toBe(1_000_000);
   });
 });

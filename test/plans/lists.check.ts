@@ -12,7 +12,7 @@ import type { Caller } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { MAX_LOOKED_AT, type Page } from '../../src/domain/pages.ts';
+import { MAX_SCANNED, type Page } from '../../src/domain/pages.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -33,7 +33,7 @@ const [LARGE = '', SMALL = ''] = skewedTenants(SKEW);
  * How many pages one statement may read. A row that is looked at takes one page of its table, and up to five of the index
  * of words; of a conversation, several of its messages'.
  */
-const MOST_PAGES = 6 * MAX_LOOKED_AT;
+const MOST_PAGES = 6 * MAX_SCANNED;
 /** How many pages it may read without a filter that has to be looked at. */
 const FEW_PAGES = 1000;
 

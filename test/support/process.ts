@@ -120,7 +120,7 @@ export async function supervise(role: string, environment: Record<string, string
 }
 
 /** A terminal at which nobody sits. */
-export const noTerminal: Terminal = { readInput: async () => '', tell: () => undefined };
+export const noTerminal: Terminal = { readInput: async () => '', report: () => undefined };
 
 /** What a command of the command line prints, as JSON; rejects with what it complained of. */
 export async function runCommand(

@@ -87,7 +87,7 @@ export function createCardLists(
   return {
     async get(caller, limit, now) {
       const tenant = catalog.held(caller.tenantId) ?? (await catalog.of(caller.tenantId));
-      if (limit !== MAX_CARDS || !notices.hearsDatabase()) return buildCardList(deps, caller, tenant, limit, now);
+      if (limit !== MAX_CARDS || !notices.isListening()) return buildCardList(deps, caller, tenant, limit, now);
       const { user } = caller;
       const digest = digestOf(caller);
       const held = lists.peek(digest);

@@ -8,10 +8,10 @@ import type { Keychain } from '../../platform/secrets.ts';
 import type { Spans } from '../../platform/spans.ts';
 import { type ApiKeyRow, findApiKeys, touchApiKeys } from '../../storage/api-keys.ts';
 import type { Storage } from '../../storage/orm.ts';
-import { createLookUps } from './look-ups.ts';
+import { createBatchedLookup } from './batched-lookup.ts';
 
 /** For how long cached keys are accepted while revocations may go unnoticed; after that, requests that need a key are 503. */
-const MAX_DEAF_MS = 60_000;
+const MAX_UNCONFIRMED_MS = 60_000;
 /** Heap bytes of a key beyond its name: its row, and the imported secrets, which V8 does not count. */
 const KEY_BYTES = 2700;
 const IMPORTED_SECRET_BYTES = 700;
@@ -97,7 +97,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
     unknown.clear();
   });
 
-  const findRow = createLookUps<string, ApiKeyRow>('find API keys', ids => findApiKeys(storage, ids), spans);
+  const findRow = createBatchedLookup<string, ApiKeyRow>('find API keys', ids => findApiKeys(storage, ids), spans);
   const read = async (id: string): Promise<RingKey | undefined> => {
     const row = await findRow(id);
     return row && importKey(row, keychain, ++generation);
@@ -135,7 +135,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
     return reading;
   };
 
-  const isDeaf = () => notices.deafForMs() > MAX_DEAF_MS;
+  const isUnconfirmed = () => notices.unconfirmedMs() > MAX_UNCONFIRMED_MS;
   const isCurrent = (entry: Entry) => entry.stretch === stretch;
 
   /** Reads what is not in memory: one query for everyone who asks meanwhile. */
@@ -147,7 +147,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
 
   const current: KeySource = {
     async find(id) {
-      if (isDeaf())
+      if (isUnconfirmed())
         throw new Problem('database-unavailable', 'API keys cannot be verified: no revocation updates for 60 s.', {
           retryAfterSeconds: 5,
         });
@@ -157,13 +157,13 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
       return known ?? fetch(id);
     },
     held(id) {
-      const entry = isDeaf() ? undefined : keys.peek(id);
+      const entry = isUnconfirmed() ? undefined : keys.peek(id);
       return entry && isCurrent(entry) ? entry.key : undefined;
     },
   };
 
   /** Whether a key is to be used as it is: it is current, or there is no connection over which to read it again. */
-  const isUsable = (entry: Entry) => isCurrent(entry) || !notices.hearsDatabase();
+  const isUsable = (entry: Entry) => isCurrent(entry) || !notices.isListening();
 
   const lastKnown: KeySource = {
     async find(id) {

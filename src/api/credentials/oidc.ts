@@ -11,7 +11,7 @@ export const OIDC_CALLBACK_PATH = '/v1/oidc/callback';
 export const OIDC_TIMEOUT_SECONDS = 600;
 
 /** What must come back as it went out, and where to go then; encrypted in a cookie, so that it is kept nowhere. */
-const Journey = z.object({
+const LoginState = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
@@ -19,7 +19,7 @@ const Journey = z.object({
   invitation: z.string().optional(),
   endsAt: z.number(),
 });
-export type Journey = z.infer<typeof Journey>;
+export type LoginState = z.infer<typeof LoginState>;
 
 /** A subject that waits for the owner of its address to log in by password; encrypted in a cookie. */
 const PendingLink = z.object({ issuer: z.string(), subject: z.string(), email: z.string(), endsAt: z.number() });
@@ -39,7 +39,7 @@ export interface OidcLogin {
   /** Where the browser is sent, and what it carries meanwhile. */
   begin(returnTo: string, invitation: string | undefined, now: Date): Promise<{ url: string; carried: string }>;
   /** Who came back, by the callback's query. Throws 401 `login-failed` for whatever does not fit together. */
-  finish(query: string, carried: string | undefined, now: Date): Promise<{ subject: Subject; journey: Journey }>;
+  finish(query: string, carried: string | undefined, now: Date): Promise<{ subject: Subject; loginState: LoginState }>;
 }
 
 const CONTEXT = 'oidc';
@@ -85,7 +85,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
   return {
     async begin(returnTo, invitation, now) {
       const client = await import('openid-client');
-      const journey: Journey = {
+      const loginState: LoginState = {
         state: client.randomState(),
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
@@ -96,23 +96,23 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
       const url = client.buildAuthorizationUrl(await provider(), {
         redirect_uri: callback,
         scope: 'openid email profile',
-        state: journey.state,
-        nonce: journey.nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(journey.verifier),
+        state: loginState.state,
+        nonce: loginState.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(loginState.verifier),
         code_challenge_method: 'S256',
       });
-      return { url: url.href, carried: keychain.seal(JSON.stringify(journey), CONTEXT).toString('base64url') };
+      return { url: url.href, carried: keychain.seal(JSON.stringify(loginState), CONTEXT).toString('base64url') };
     },
     async finish(query, carried, now) {
-      const journey = openCarried(Journey, carried, CONTEXT, keychain);
-      if (!journey || journey.endsAt <= now.getTime()) throw failed('The login was not begun here, or took too long.');
+      const loginState = openCarried(LoginState, carried, CONTEXT, keychain);
+      if (!loginState || loginState.endsAt <= now.getTime()) throw failed('The login was not begun here, or took too long.');
       const client = await import('openid-client');
       const configuration = await provider();
       try {
         const tokens = await client.authorizationCodeGrant(configuration, new URL(`${callback}?${query}`), {
-          pkceCodeVerifier: journey.verifier,
-          expectedState: journey.state,
-          expectedNonce: journey.nonce,
+          pkceCodeVerifier: loginState.verifier,
+          expectedState: loginState.state,
+          expectedNonce: loginState.nonce,
           idTokenExpected: true,
         });
         const claims = tokens.claims();
@@ -127,7 +127,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
           email: isVerified ? (about.email as string).toLowerCase() : undefined,
           name: typeof about.name === 'string' ? about.name.slice(0, 120).toWellFormed() : '',
         };
-        return { subject, journey };
+        return { subject, loginState };
       } catch (cause) {
         throw failed('What the identity provider sent does not fit together.', cause);
       }

@@ -102,7 +102,7 @@ export interface Device {
 }
 
 /** A session that begins: its row, what the browser keeps, and what its pages send with writes. */
-export interface Beginning {
+export interface StartedSession {
   row: NewSession;
   cookie: string;
   csrfToken: string;
@@ -116,7 +116,7 @@ export interface Beginning {
 export function beginSession(
   { userAgent, ip }: Device,
   { config, keychain, now }: Omit<SessionDeps, 'storage'>,
-): Beginning {
+): StartedSession {
   const token = randomSecret();
   const lifetimeSeconds = config.SESSION_MAX_DAYS * 86_400;
   const row = {

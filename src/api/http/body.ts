@@ -10,7 +10,7 @@ export const MAX_BODY_BYTES = 256 * 1024;
 export const MAX_PUBLIC_BODY_BYTES = 16 * 1024;
 const MAX_DEPTH = 20;
 /** For how long the rest of a refused body is read away, so that its sender gets to read the reply. */
-const READ_AWAY_MS = 5000;
+const DISCARD_MS = 5000;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
@@ -69,14 +69,14 @@ const hasUnreadBody = (request: IncomingMessage): boolean =>
   (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
 
 /** A small rest on a connection that stays open: Node reads it away itself, which costs a tenth. */
-const isReadAwayByNode = ({ req, res }: Context): boolean =>
+const isDiscardedByNode = ({ req, res }: Context): boolean =>
   res.shouldKeepAlive && Number(req.headers['content-length']) <= MAX_BODY_BYTES;
 
 /** Resolves when the sender has sent the rest or given up; after 5 s the connection is cut. */
-function readAway(request: IncomingMessage): Promise<void> {
+function discardBody(request: IncomingMessage): Promise<void> {
   request.resume();
   return new Promise(resolve => {
-    const timer = setTimeout(() => request.destroy(), READ_AWAY_MS);
+    const timer = setTimeout(() => request.destroy(), DISCARD_MS);
     const finish = () => {
       clearTimeout(timer);
       resolve();
@@ -91,17 +91,17 @@ function readAway(request: IncomingMessage): Promise<void> {
  * Ended sooner, it would meet a sender who is still writing: the kernel would reset it and drop the reply.
  */
 export function replyToUnread(ctx: Context, text: string): void {
-  if (!hasUnreadBody(ctx.req) || isReadAwayByNode(ctx)) {
+  if (!hasUnreadBody(ctx.req) || isDiscardedByNode(ctx)) {
     ctx.body = text;
     return;
   }
-  const sentBody = readAway(ctx.req);
-  async function* untilHeardOut() {
+  const sentBody = discardBody(ctx.req);
+  async function* untilRequestEnds() {
     yield text;
     await sentBody;
   }
   const { type } = ctx;
-  ctx.body = Readable.from(untilHeardOut(), { objectMode: false });
+  ctx.body = Readable.from(untilRequestEnds(), { objectMode: false });
   ctx.type = type;
   ctx.length = Buffer.byteLength(text);
 }

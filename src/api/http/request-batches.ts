@@ -69,13 +69,13 @@ export function createRequestBatches<Request>(): RequestBatches<Request> {
     return isMore && seen < ENOUGH;
   };
 
-  const takeLate = (now: number): Request[] => {
+  const removeLate = (now: number): Request[] => {
     const inTime = waiting.findIndex(({ since }, place) => place >= NEVER_REFUSED && now - since < MAX_WAIT_MS);
     const end = inTime < 0 ? waiting.length : inTime;
     return waiting.splice(NEVER_REFUSED, Math.max(0, end - NEVER_REFUSED)).map(({ request }) => request);
   };
 
-  const takeFirst = (now: number): Request[] => {
+  const removeFirst = (now: number): Request[] => {
     const most = Math.min(MAX_BATCH, Math.ceil(BATCH_MS / requestMs));
     let [count, weight] = [0, 0];
     for (; weight < most && count < waiting.length; count++) weight += waiting[count]?.weight ?? 0;
@@ -90,8 +90,8 @@ export function createRequestBatches<Request>(): RequestBatches<Request> {
     next(now) {
       measurePrevious(now);
       if (areArriving()) return { start: [], refuse: [], goesOn: true };
-      const refuse = takeLate(now);
-      const start = takeFirst(now);
+      const refuse = removeLate(now);
+      const start = removeFirst(now);
       seen = waiting.length;
       return { start, refuse, goesOn: start.length > 0 };
     },

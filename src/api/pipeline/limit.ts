@@ -51,7 +51,7 @@ function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
 type Verdict = RateVerdict<AnnouncedLimit>;
 
 /** Says in the response how much of a limit is left (draft-ietf-httpapi-ratelimit-headers). */
-function tell(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
+function setRateLimitHeaders(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
   ctx.set('RateLimit-Policy', limit.policy);
   ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
 }
@@ -67,7 +67,7 @@ export function enforce(
   const { limit, remaining, resetSeconds } = verdict;
   metrics.rateLimited.inc({ scope: limit.scope });
   if (config.RATE_LIMITS === 'off') return;
-  tell(ctx, verdict);
+  setRateLimitHeaders(ctx, verdict);
   const detail =
     units > 1
       ? `${remaining} of ${limit.limit} in ${limit.windowSeconds} s are left, and this request needs ${units}.`
@@ -106,7 +106,7 @@ interface CallerLimit {
 function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): undefined | Promise<void> {
   const take = ({ limit, key, next }: CallerLimit): undefined | Promise<void> => {
     const proceed = (verdict: Verdict): undefined | Promise<void> => {
-      if (limit === first.limit) tell(ctx, verdict);
+      if (limit === first.limit) setRateLimitHeaders(ctx, verdict);
       enforce(ctx, verdict, deps, units.cost + units.counted);
       const following = next?.(verdict);
       return following && take(following);
@@ -152,7 +152,7 @@ export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit,
   const counted = BY_ADDRESS.has(scope) ? networkOf(key) : key;
   try {
     const verdict = await deps.limits.takeStrictly(limitsOf(deps.config)[scope], counted);
-    tell(ctx, verdict);
+    setRateLimitHeaders(ctx, verdict);
     enforce(ctx, verdict, deps);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;

@@ -2,7 +2,7 @@ import { toTypeId } from '../../domain/ids.ts';
 import { notFound } from '../../domain/problem.ts';
 import { type AccountRow, findAccount, type MembershipRow } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/orm.ts';
-import type { Beginning, Device } from '../credentials/sessions.ts';
+import type { Device, StartedSession } from '../credentials/sessions.ts';
 import { type OperationReply, reply, type UnreadRequest } from '../operation.ts';
 
 const presentAccount = (account: AccountRow, memberships: MembershipRow[]) => ({
@@ -34,7 +34,7 @@ export const deviceOf = ({ header, clientIp }: Pick<UnreadRequest<unknown>, 'hea
 export async function replyLoggedIn(
   storage: Storage,
   accountId: string,
-  { cookie, csrfToken }: Beginning,
+  { cookie, csrfToken }: StartedSession,
 ): Promise<OperationReply> {
   return reply({
     headers: { 'Set-Cookie': cookie },

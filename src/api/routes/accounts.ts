@@ -62,10 +62,10 @@ const setUp = operation({
       await request.limitIssue('ip', request.clientIp());
       refuseWhilePasswordsWait();
       const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
-      const beginning = beginSession(deviceOf(request), transactionDeps);
+      const started = beginSession(deviceOf(request), transactionDeps);
       const tenant = { id: newUuid(), name: tenant_name };
-      await insertFirstOwner(storage, sha256(token), { owner, tenant, session: beginning.row }, now());
-      return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, beginning) };
+      await insertFirstOwner(storage, sha256(token), { owner, tenant, session: started.row }, now());
+      return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, started) };
     }),
 });
 

@@ -248,11 +248,11 @@ const acceptInvitationOperation = operation({
         invitation.account_id === null
           ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
           : { ...(await verifyLogin({ email, password, totp }, request, transactionDeps)), exists: true };
-      const beginning = beginSession(deviceOf(request), transactionDeps);
+      const started = beginSession(deviceOf(request), transactionDeps);
       await acceptInvitation(storage, invitation, person, now());
-      await startSession(storage.forAccount(person.id), beginning.row, now());
+      await startSession(storage.forAccount(person.id), started.row, now());
       const actor = { accountId: person.id, tenantId: invitation.tenant_id };
-      return { actor, result: await replyLoggedIn(storage, person.id, beginning) };
+      return { actor, result: await replyLoggedIn(storage, person.id, started) };
     }),
 });
 

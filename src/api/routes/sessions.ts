@@ -10,7 +10,7 @@ import { deleteSession, deleteSessions, listSessions, startSession } from '../..
 import { clearCookie, setCookie } from '../credentials/cookies.ts';
 import { verifyLogin } from '../credentials/login.ts';
 import {
-  type Journey,
+  type LoginState,
   OIDC_CALLBACK_PATH,
   OIDC_LOGIN_PATH,
   OIDC_TIMEOUT_SECONDS,
@@ -66,12 +66,12 @@ const logIn = operation({
     withAuditEntry('session.started', request, deps, async transactionDeps => {
       const { storage, now } = transactionDeps;
       const { id, email } = await verifyLogin(request.body, request, transactionDeps);
-      const beginning = beginSession(deviceOf(request), transactionDeps);
-      await startSession(storage.forAccount(id), beginning.row, now());
+      const started = beginSession(deviceOf(request), transactionDeps);
+      await startSession(storage.forAccount(id), started.row, now());
       const isLinked = await linkPending(id, email, request, transactionDeps);
-      const result = await replyLoggedIn(storage, id, beginning);
+      const result = await replyLoggedIn(storage, id, started);
       if (isLinked)
-        result.headers = { 'Set-Cookie': [beginning.cookie, clearCookie(LINK_COOKIE, transactionDeps.config)] };
+        result.headers = { 'Set-Cookie': [started.cookie, clearCookie(LINK_COOKIE, transactionDeps.config)] };
       return { actor: { accountId: id }, result };
     }),
 });
@@ -230,14 +230,14 @@ const finishOidcLogin = operation({
     const { config, now } = deps;
     const sent = Object.entries(request.query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
     try {
-      const { subject, journey } = await toOidc(deps).finish(
+      const { subject, loginState } = await toOidc(deps).finish(
         new URLSearchParams(sent as [string, string][]).toString(),
         request.cookie(OIDC_COOKIE),
         now(),
       );
-      const cookie = await enterBySubject(subject, journey, request, deps);
+      const cookie = await enterBySubject(subject, loginState, request, deps);
       return reply({
-        headers: { Location: journey.returnTo, 'Set-Cookie': [clearCookie(OIDC_COOKIE, config), cookie] },
+        headers: { Location: loginState.returnTo, 'Set-Cookie': [clearCookie(OIDC_COOKIE, config), cookie] },
       });
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'resource-not-found') throw error;
@@ -275,7 +275,7 @@ class LinkRequired extends Problem {
  */
 async function enterBySubject(
   subject: Subject,
-  { invitation: token }: Journey,
+  { invitation: token }: LoginState,
   request: UnreadRequest<unknown>,
   deps: ApiDeps,
 ): Promise<string> {
@@ -287,17 +287,17 @@ async function enterBySubject(
   if (known === undefined) await refuseUnlinked(subject, deps);
   if (known === undefined && !invitation) throw new Problem('login-failed', 'Nobody of that address is known here.');
   const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
-  const beginning = beginSession(deviceOf(request), deps);
+  const started = beginSession(deviceOf(request), deps);
   await withAuditEntry(invitation ? 'member.joined' : 'session.started', request, deps, async transactionDeps => {
     const own = transactionDeps.storage.forAccount(person.id);
     const joiner = { ...person, exists: known !== undefined };
     if (invitation) await acceptInvitation(transactionDeps.storage, invitation, joiner, now());
     if (known === undefined) await linkSubject(own, subject.issuer, subject.subject, now());
-    await startSession(own, beginning.row, now());
+    await startSession(own, started.row, now());
     return { actor: { accountId: person.id, tenantId: invitation?.tenant_id }, result: undefined };
   });
   metrics.authAttempts.inc({ method: 'session', result: 'ok' });
-  return beginning.cookie;
+  return started.cookie;
 }
 
 /** Throws `link-required` for a subject whose verified address has an account. */

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { identity, int, json, moment, saidInSql, text, textArray, uuid } from './columns.ts';
+import { identity, indexFromMigration, int, json, moment, text, textArray, uuid } from './columns.ts';
 
 export const AnswerEntity = defineEntity({
   name: 'Answer',
@@ -34,7 +34,7 @@ export const AnswerEntity = defineEntity({
     { name: 'answers_of_question', properties: ['tenant_id', 'question_id', 'received_at', 'id'] },
     { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
-    saidInSql('answers_tagged'),
+    indexFromMigration('answers_tagged'),
   ],
 });
 
@@ -47,5 +47,5 @@ export const DeletedAnswerEntity = defineEntity({
     deleted_at: moment(),
     expired: p.boolean().default(false),
   },
-  indexes: [saidInSql('deleted_answers_newest'), saidInSql('deleted_answers_expired')],
+  indexes: [indexFromMigration('deleted_answers_newest'), indexFromMigration('deleted_answers_expired')],
 });

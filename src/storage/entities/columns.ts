@@ -11,4 +11,4 @@ export const textArray = () => p.array<string>().columnType('text[]');
 export const json = <T>() => p.json<T>();
 
 /** An index that only SQL can say, partial or of words: the migration says it, here stands its name. */
-export const saidInSql = (name: string) => ({ name, expression: `create index ${name}` });
+export const indexFromMigration = (name: string) => ({ name, expression: `create index ${name}` });

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { identity, int, moment, saidInSql, text, textArray, uuid } from './columns.ts';
+import { identity, indexFromMigration, int, moment, text, textArray, uuid } from './columns.ts';
 
 export const ConversationEntity = defineEntity({
   name: 'Conversation',
@@ -48,9 +48,9 @@ export const ConversationEntity = defineEntity({
     { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
     { name: 'conversations_created', properties: ['tenant_id', 'created_at', 'id'] },
     { name: 'conversations_of_assignee', properties: ['tenant_id', 'assignee_id', 'last_activity_at', 'id'] },
-    saidInSql('conversations_unread'),
-    saidInSql('conversations_tagged'),
-    saidInSql('conversations_words'),
+    indexFromMigration('conversations_unread'),
+    indexFromMigration('conversations_tagged'),
+    indexFromMigration('conversations_words'),
   ],
   uniques: [
     {

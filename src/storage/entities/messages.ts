@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { int, moment, saidInSql, text, uuid } from './columns.ts';
+import { indexFromMigration, int, moment, text, uuid } from './columns.ts';
 
 export const MessageEntity = defineEntity({
   name: 'Message',
@@ -21,7 +21,7 @@ export const MessageEntity = defineEntity({
     redacted: p.boolean(),
     author_name: text().nullable(),
   },
-  indexes: [saidInSql('messages_words')],
+  indexes: [indexFromMigration('messages_words')],
   uniques: [
     { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
     {

@@ -1,5 +1,5 @@
 import { defineEntity } from '@mikro-orm/postgresql';
-import { moment, saidInSql, text, uuid } from './columns.ts';
+import { indexFromMigration, moment, text, uuid } from './columns.ts';
 
 /** The words of an answer's texts, for searching; gone with the answer. */
 export const AnswerWordsEntity = defineEntity({
@@ -11,7 +11,7 @@ export const AnswerWordsEntity = defineEntity({
     id: uuid().primary(),
     words: text().columnType('tsvector'),
   },
-  indexes: [saidInSql('answer_words_found')],
+  indexes: [indexFromMigration('answer_words_found')],
 });
 
 /** The words of a message, or under the conversation's own id those of its subject. */
@@ -24,7 +24,7 @@ export const MessageWordsEntity = defineEntity({
     id: uuid().primary(),
     words: text().columnType('tsvector'),
   },
-  indexes: [saidInSql('message_words_found')],
+  indexes: [indexFromMigration('message_words_found')],
 });
 
 /** Texts that were written without their words, by the version before. */

@@ -3,7 +3,7 @@ import type { Spans } from '../../platform/spans.ts';
 
 /** One statement is on its way while the next one fills: so many credentials cost two connections, however many they are. */
 const MAX_STATEMENTS = 2;
-const MAX_WANTED = 500;
+const MAX_BATCH = 500;
 
 /**
  * Finds rows for credentials that are not proven yet, in batches: everything that arrives while a statement is on its way
@@ -12,7 +12,7 @@ const MAX_WANTED = 500;
  * A flood of made-up credentials so takes at most two connections, and locks out nobody who shares an address with whoever
  * sends it, as a limit by address would.
  */
-export function createLookUps<Wanted, Row>(
+export function createBatchedLookup<Wanted, Row>(
   name: string,
   find: (wanted: Wanted[]) => Promise<(Row | undefined)[]>,
   spans: Spans | undefined,
@@ -21,7 +21,7 @@ export function createLookUps<Wanted, Row>(
     flush: find,
     maxInFlight: MAX_STATEMENTS,
     weigh: () => [1],
-    maxWeights: [MAX_WANTED],
+    maxWeights: [MAX_BATCH],
     spans: spans?.groups({ name }),
   });
   return wanted => group.add(wanted);

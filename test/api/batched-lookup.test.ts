@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
+import { createBatchedLookup } from '../../src/api/credentials/batched-lookup.ts';
 import { createKeyRing } from '../../src/api/credentials/key-ring.ts';
-import { createLookUps } from '../../src/api/credentials/look-ups.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
 import { newUuid } from '../../src/domain/ids.ts';
 import { createCaches } from '../../src/platform/caches.ts';
@@ -38,7 +38,11 @@ test('sessions are found many at once, each for its own token and tenant', async
     tenantId,
   });
   const [one, other] = people.map(({ headers }) => headers.Cookie as string) as [string, string];
-  const find = createLookUps<WantedSession, FoundSession>('test', wanted => findSessions(storage, wanted), undefined);
+  const find = createBatchedLookup<WantedSession, FoundSession>(
+    'test',
+    wanted => findSessions(storage, wanted),
+    undefined,
+  );
   const wanted = [
     wantedBy(one, first.uuid),
     ...Array.from({ length: 400 }, () => wantedBy(`made-up=${newUuid()}`, first.uuid)),
