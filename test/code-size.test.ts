@@ -46,7 +46,7 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'src/platform/group-commit.ts#createGroupCommit': CLOSURE,
   'src/platform/metrics.ts#createMetrics': 'the table of metrics',
   'src/storage/orm.ts#openStorage': 'wiring of pools and transactions that share their connection state',
-  'src/worker/sandbox.ts#openCell': CLOSURE,
+  'src/worker/sandbox.ts#openSandbox': CLOSURE,
   'test/clients/javascript/outbox.test.ts#createCase': 'one device with its parts',
   'test/clients/scenario.ts#openScenario': 'a table of steps',
   'test/e2e/secret-rotation.check.ts#test': 'one walk whose steps build on each other',

@@ -17,7 +17,8 @@ const RECORDS_CHANNEL = 'parley_records';
  *
  * Pub/sub ignores the number of the Redis database, which is what separates installations that share a store.
  */
-const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string => `parley_heartbeats_${redis.options.db ?? 0}`;
+const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string =>
+  `parley_heartbeats_${redis.options.db ?? 0}`;
 /** An ordinary heartbeat; and one of a process that may have missed notices, or failed to relay some. */
 const HEARTBEAT = 'ok';
 const HEARTBEAT_AFTER_GAP = 'gap';

@@ -105,7 +105,8 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
     },
     async finish(query, carried, now) {
       const loginState = openCarried(LoginState, carried, CONTEXT, keychain);
-      if (!loginState || loginState.endsAt <= now.getTime()) throw failed('The login was not begun here, or took too long.');
+      if (!loginState || loginState.endsAt <= now.getTime())
+        throw failed('The login was not begun here, or took too long.');
       const client = await import('openid-client');
       const configuration = await provider();
       try {
