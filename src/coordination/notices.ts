@@ -5,21 +5,25 @@ import { createThrottle, type Log } from '../platform/log.ts';
 import { openRedis } from '../platform/redis.ts';
 import { withTimeout } from '../platform/shutdown.ts';
 
-/** One row that changed: its table, its tenant, its id. Announced by the database's own triggers. */
+/** One changed row: table, tenant and id. Sent by database triggers. */
 const Notice = z.object({ table: z.string(), tenant_id: z.uuid(), id: z.uuid() });
 export type Notice = z.infer<typeof Notice>;
 
 const CHANNEL = 'parley_changes';
-/** Whose cards changed, as digests with spaces between: as many as answers are stored, so they are not relayed. */
+/**
+ * Carries digests of identities whose card records changed, separated by spaces. There is one per stored answer, too
+ * many to relay.
+ */
 const RECORDS_CHANNEL = 'parley_records';
 /**
- * Where processes that receive PostgreSQL's notifications publish a heartbeat each time a query shows that they still do.
+ * Channel on which processes that receive PostgreSQL's notifications publish a heartbeat after each successful check.
  *
- * Pub/sub ignores the number of the Redis database, which is what separates installations that share a store.
+ * Redis pub/sub ignores the database number. It is part of the channel name because installations that share a store
+ * are separated by it.
  */
 const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string =>
   `parley_heartbeats_${redis.options.db ?? 0}`;
-/** An ordinary heartbeat; and one of a process that may have missed notices, or failed to relay some. */
+/** A regular heartbeat, and one sent after a gap: notices may have been missed or not relayed. */
 const HEARTBEAT = 'ok';
 const HEARTBEAT_AFTER_GAP = 'gap';
 const HEARTBEAT_MS = 3000;
@@ -30,22 +34,25 @@ export interface Notices {
   onChange(listener: (notice: Notice) => void): void;
   /** Calls `listener` with the digests of identities whose card records a commit changed. */
   onRecords(listener: (digests: string[]) => void): void;
-  /** Whether PostgreSQL is heard at this moment: only then what `onRecords` has not named is unchanged. */
+  /**
+   * Whether this process receives PostgreSQL's notifications. Only then is everything that `onRecords` has not named
+   * unchanged.
+   */
   isListening(): boolean;
-  /** Calls `listener` whenever changes may have been missed: what is held in memory must be read again. */
+  /** Calls `listener` whenever changes may have been missed and cached data must be read again. */
   onGap(listener: () => void): void;
   /**
-   * For how long, in milliseconds, a change may have gone unnoticed: 0 while this process receives PostgreSQL's
-   * notifications, otherwise the time since it last did, or since the last heartbeat of a process that does.
+   * How long, in milliseconds, changes may have gone unnoticed. 0 while this process receives PostgreSQL's
+   * notifications. Otherwise the time since it last did, or since the last heartbeat of a process that does.
    *
-   * A subscription in Valkey or Redis proves nothing on its own: it stays silent when no process hears PostgreSQL.
+   * A subscription in Valkey or Redis is no proof: it stays silent when every process has lost PostgreSQL.
    */
   unconfirmedMs(): number;
   close(): Promise<void>;
 }
 
 interface Channel {
-  /** The last moment at which the channel was proven to deliver every change, on the clock of `performance.now`. */
+  /** When the channel was last proven to deliver every change, on the clock of `performance.now`. */
   readonly aliveAt: number;
   close(): Promise<void>;
 }
@@ -57,15 +64,15 @@ interface DatabaseChannel extends Channel {
 
 /** The relay between processes in Valkey or Redis. */
 interface Relay extends Channel {
-  /** Passes a notice on. */
+  /** Relays a notice. */
   publish(text: string): void;
-  /** Tells the other processes that this one receives PostgreSQL's notifications. */
+  /** Informs the other processes that this one receives PostgreSQL's notifications. */
   sendHeartbeat(): void;
   /** Marks the next heartbeat: notices from before it may be missing. */
   noteGap(): void;
 }
 
-/** Listens for changes on PostgreSQL and, where there is one, on Valkey or Redis. */
+/** Listens for changes on PostgreSQL and, where configured, on Valkey or Redis. */
 export function openNotices(databaseUrl: string, redisUrl: string | undefined, log: Log): Notices {
   const changeListeners: ((notice: Notice) => void)[] = [];
   const recordListeners: ((digests: string[]) => void)[] = [];
@@ -83,7 +90,7 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     for (const listener of reportGap) listener();
   };
 
-  // A gap of the relay matters only while PostgreSQL is not heard; that it is not may be noticed some seconds later.
+  // A gap of the relay matters only while PostgreSQL is disconnected, which may be detected some seconds later.
   const relayGap = () => {
     relayGapAt = performance.now();
     if (!database.isAlive()) gap();
@@ -97,7 +104,7 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
         if (channel === RECORDS_CHANNEL) for (const listener of recordListeners) listener(text.split(' '));
       },
       connected() {
-        gap(); // changes from before this moment were not heard
+        gap(); // changes before this moment were missed
         relay?.noteGap();
         relay?.sendHeartbeat();
       },
@@ -124,22 +131,24 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // not one of ours: the schema says so
+    return undefined; // not a notice: rejected by the schema
   }
 }
 
-/** What happens to the connection on which this process listens. */
+/** Events of the connection on which this process listens. */
 interface DatabaseEvents {
   notified(channel: string, text: string): void;
-  /** The process listens from now on. */
+  /** The process is listening from now on. */
   connected(): void;
-  /** A query was answered, so every notification of before it was received. */
+  /** A query succeeded, so all earlier notifications have been received. */
   checked(): void;
   /** The connection is lost; `aliveAt` is when it was last proven alive. */
   lost(aliveAt: number): void;
 }
 
-/** LISTEN on a connection of its own, which is checked with a query every 3 s and replaced when it does not answer. */
+/**
+ * Listens on a dedicated connection. A query checks it every 3 s; when there is no reply, the connection is replaced.
+ */
 function listenToDatabase(url: string, events: DatabaseEvents, log: Log): DatabaseChannel {
   const closing = new AbortController();
   const throttle = createThrottle(5000);
@@ -155,7 +164,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
     const failed = new Promise<never>((_, reject) =>
       client.on('error', reject).once('end', () => reject(new Error('it was closed'))),
     );
-    failed.catch(() => undefined); // reported by whoever races it below
+    failed.catch(() => undefined); // reported where it is awaited below
     try {
       await client.connect();
       client.on('notification', message => events.notified(message.channel, message.payload ?? ''));
@@ -174,7 +183,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       const wasAlive = channel.alive;
       channel.alive = false;
       if (wasAlive) events.lost(channel.aliveAt);
-      void client.end().catch(() => undefined); // a connection that is gone can't be closed any better
+      void client.end().catch(() => undefined); // a lost connection needs no cleaner close
     }
   };
 
@@ -205,10 +214,10 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
 }
 
 /**
- * Pub/sub on Valkey or Redis, over which processes that receive PostgreSQL's notifications inform those that do not.
+ * Pub/sub on Valkey or Redis: processes that receive PostgreSQL's notifications relay them to those that do not.
  *
- * Notices and heartbeats leave over one connection, so a heartbeat never overtakes a notice. A notice that could not be
- * published marks the next heartbeat as one after a gap.
+ * Notices and heartbeats share one connection, so a heartbeat never overtakes a notice. After a notice that could not
+ * be published, the next heartbeat reports a gap.
  */
 function openRelay(url: string, deliver: (text: string) => unknown, gap: () => void, log: Log): Relay {
   const throttle = createThrottle(5000);

@@ -52,16 +52,19 @@ interface Ticket {
 export interface RateCountersOptions {
   /** The store's time in milliseconds. */
   now: () => number;
-  /** Whether requests may wait for the store: not while it is away, and not where limits only count. */
+  /** Whether requests may wait for the store: false while it is unreachable, and where limits only count. */
   mayWait: () => boolean;
   maxCounters?: number;
 }
 
 const MAX_COUNTERS = 200_000;
-/** The part of a limit that one process may grant before the store confirms it, and below which it grants nothing alone. */
+/**
+ * The fraction of a limit that one process may grant before the store confirms it. With less than this left, it grants
+ * only confirmed units.
+ */
 const MARGIN = 0.1;
 
-/** Whether other processes should learn of it soon: from half the limit on. */
+/** Whether to sync the counter soon: from half the limit on. */
 const isClose = ({ shared, unsent, limit }: Counter): boolean => shared + unsent >= limit.limit / 2;
 
 /** Whether the store has to confirm the units that were just counted before they are granted. */
@@ -72,7 +75,9 @@ const needsStore = ({ shared, unsent, limit }: Counter): boolean =>
 export const windowEnd = ({ windowSeconds }: RateLimit, at: number): number =>
   (Math.floor(at / (windowSeconds * 1000)) + 1) * windowSeconds * 1000;
 
-/** The verdict on a request that brings its counter to `total`. An overdrawn limit is free again only windows later. */
+/**
+ * The verdict on a request that brings its counter to `total`. An overdrawn limit resets only after further windows.
+ */
 export function verdictOf<Limit extends RateLimit>(
   limit: Limit,
   total: number,
@@ -89,10 +94,12 @@ export function verdictOf<Limit extends RateLimit>(
 }
 
 /**
- * The counters of this process: which requests are allowed from memory, which need the shared store, and what to send there.
+ * The counters of this process. Decides requests from memory where it can, and collects what has to be sent to the
+ * shared store.
  *
- * No input or output. A process grants at most a tenth of a limit without confirmation and nothing once less than a tenth
- * is left. So N processes that reach their store grant at most 1 + (N − 1)/10 times the limit, however a burst is spread.
+ * Performs no I/O. A process grants at most a tenth of a limit without confirmation, and only confirmed units once less
+ * than a tenth is left. So N processes that reach their store grant at most 1 + (N − 1)/10 times the limit, however a
+ * burst is distributed.
  */
 export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }: RateCountersOptions) {
   /** The counters of the current windows by scope and key; nested maps avoid building a joint key for each request. */
@@ -125,7 +132,7 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
     dirty.add(counter);
   };
 
-  /** Charges what a batch took beyond the limit to the windows that follow. */
+  /** Charges the excess of a batch to the following windows. */
   const carryOver = ({ limit, key, endsAt }: Counter, excess: number) => {
     let left = excess;
     for (let next = endsAt; left > 0 && dirty.size < maxCounters; left -= limit.limit) {
@@ -134,7 +141,7 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
     }
   };
 
-  /** Decides a request that brought its counter to `total`; a refused one is taken off again. */
+  /** Decides a request that brought its counter to `total`. A refused request is subtracted again. */
   const decide = (
     counter: Counter,
     { cost, counted }: Pick<Ticket, 'cost' | 'counted'>,
@@ -159,10 +166,10 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
 
   return {
     /**
-     * Counts a request of `cost` units and decides it from memory, or leaves it pending until the store has confirmed it.
+     * Counts a request of `cost` units. Decides it from memory, or leaves it pending until the store has confirmed it.
      *
-     * A full bucket takes any cost; what exceeds the limit is charged to the following windows. Otherwise a request that
-     * does not fit is refused as a whole and costs nothing. `counted` are units of the same request counted before.
+     * A full bucket accepts any cost; the excess is charged to the following windows. Otherwise a request that does not
+     * fit is refused as a whole and costs no units. `counted` are units of the same request counted before.
      */
     take<Limit extends RateLimit>(
       limit: Limit,
@@ -182,7 +189,7 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
       return { settled: settled as Promise<RateVerdict<Limit>> };
     },
 
-    /** Takes what the store has to learn: of everyone, or only of callers who wait or are close to their limit. */
+    /** Returns the unsent units: of all counters, or only of those with waiting requests or close to their limit. */
     takeUnsent(everyone: boolean): Delta[] {
       const at = now();
       const deltas: Delta[] = [];
@@ -197,25 +204,25 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
       return deltas;
     },
 
-    /** Enters the store's totals, in the order of the deltas, and decides the requests that waited for them. */
+    /** Stores the store's totals, in the order of the deltas, and decides the requests that waited for them. */
     confirm(deltas: readonly Delta[], totals: readonly number[]): void {
       deltas.forEach((delta, index) => {
         const { counter, count } = delta;
         counter.shared = totals[index] ?? counter.shared + count;
         counter.unsent -= count;
         counter.isStored = true;
-        if (counter.unsent !== 0) dirty.add(counter); // counted while the batch was on its way
+        if (counter.unsent !== 0) dirty.add(counter); // counted while the batch was in flight
         decideAll(counter, delta.tickets, counter.shared);
       });
     },
 
-    /** Decides every request that waits by this process's own count: those of a batch on its way, and all others. */
+    /** Decides every waiting request by this process's own count: those of a batch in flight, and all others. */
     decideLocally(deltas: readonly Delta[]): void {
       for (const { counter, tickets, count } of deltas) decideAll(counter, tickets, counter.shared + count);
       for (const counter of dirty) decideAll(counter, counter.waiting, counter.shared + counter.unsent);
     },
 
-    /** Keeps what the store did not take for a later batch. */
+    /** Keeps deltas that the store did not accept for a later batch. */
     keep(deltas: readonly Delta[]): void {
       for (const { counter } of deltas) dirty.add(counter);
     },
@@ -229,12 +236,12 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
         for (const [key, counter] of ofScope)
           if (counter.endsAt <= at || count > maxCounters) {
             ofScope.delete(key);
-            if (counter.waiting.length === 0) dirty.delete(counter); // while the store is away nothing else bounds these
+            if (counter.waiting.length === 0) dirty.delete(counter); // otherwise unbounded during an outage
             count--;
           }
     },
 
-    /** How many counters are held in memory, and how many of them the store does not have yet. */
+    /** The number of counters in memory, and how many the store does not have yet. */
     sizes(): { counters: number; dirty: number } {
       let count = 0;
       for (const ofScope of counters.values()) count += ofScope.size;

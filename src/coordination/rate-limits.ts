@@ -15,8 +15,8 @@ export type { RateLimit, RateVerdict } from './rate-counters.ts';
 
 export interface RateLimits {
   /**
-   * Counts a request of `key` that costs `cost` units (1), and decides it from memory; near the limit with the shared store,
-   * in one round trip. `counted` are units of the same request that were counted before.
+   * Counts a request of `key` that costs `cost` units (default 1). Decides it from memory, or near the limit in the
+   * shared store, with one round trip. `counted` are units of the same request that were counted before.
    */
   take<Limit extends RateLimit>(
     limit: Limit,
@@ -24,21 +24,24 @@ export interface RateLimits {
     cost?: number,
     counted?: number,
   ): RateVerdict<Limit> | Promise<RateVerdict<Limit>>;
-  /** Counts and decides in the shared store itself. Rejects when that is down: for issuing credentials. */
+  /** Counts and decides in the shared store. Rejects when the store is down. For issuing credentials. */
   takeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
   close(): Promise<void>;
 }
 
 export interface RateLimitOptions {
-  /** False where limits only count (`RATE_LIMITS=off`): no request then waits for the store. */
+  /** False where limits only count (`RATE_LIMITS=off`): requests then never wait for the store. */
   isEnforced?: boolean;
-  /** This machine's clock in milliseconds. It only bridges the time between two replies of the store. */
+  /** This machine's clock in milliseconds. Used only between two replies of the store. */
   now?: () => number;
 }
 
-/** How often local counts are added to the store, and the totals of all processes are learnt. */
+/** How often local counts are added to the store and the totals of all processes are read. */
 const RECONCILE_EVERY_MS = 250;
-/** Counters below half of their limit sync only every 4th round: nearly all are, and each costs CPU here and in the store. */
+/**
+ * Counters below half their limit sync only every 4th round. Most counters are, and each costs CPU here and in the
+ * store.
+ */
 const ALL_EVERY = 4;
 /** How long a request waits for the store's total before this process decides by its own count. */
 const SETTLE_TIMEOUT_MS = 300;
@@ -48,9 +51,9 @@ const monotonic = (): number => performance.timeOrigin + performance.now();
 /**
  * Rate limits shared by all API processes, counted in memory and reconciled in batches.
  *
- * A caller with less than a tenth of a limit left, or with more than a tenth that this process has not reported, waits for
- * one round trip, which all such callers of the process share. `rate-counters.ts` states the bound that follows. While the
- * store is down each process decides by its own counts. Windows follow the store's clock.
+ * A caller waits for one round trip, shared by all such callers of the process, with less than a tenth of a limit left
+ * or more than a tenth unreported by this process. `rate-counters.ts` states the resulting bound. While the store is
+ * down, each process decides by its own counts. Windows follow the store's clock.
  */
 export function openRateLimits(
   databaseUrl: string,
@@ -60,7 +63,7 @@ export function openRateLimits(
 ): RateLimits {
   const store = redisUrl ? openRedisCounters(redisUrl, log) : openDatabaseCounters(databaseUrl, log);
   const clock = createStoreClock(now);
-  /** Whether the store took the last batch, and in time. */
+  /** Whether the store accepted the last batch in time. */
   let isReachable = false;
   const counters = createRateCounters({ now: clock.now, mayWait: () => isEnforced && isReachable });
   const throttle = createThrottle(10_000);
@@ -77,7 +80,7 @@ export function openRateLimits(
 
   const send = async (everyone: boolean) => {
     const deltas = counters.takeUnsent(everyone);
-    if (deltas.length === 0 && isReachable) return; // while it is away, an empty batch asks for its time
+    if (deltas.length === 0 && isReachable) return; // while it is unreachable, an empty batch fetches its time
     const decideWithoutStore = () => {
       isReachable = false;
       counters.decideLocally(deltas);
@@ -97,7 +100,7 @@ export function openRateLimits(
     }
   };
 
-  /** Sends one batch at a time; while one is on its way, the requests that wait gather for the next. */
+  /** Sends one batch at a time. Requests that arrive meanwhile wait for the next. */
   const reconcile = (everyone: boolean): Promise<void> => {
     if (sending) {
       isWanted = true;
@@ -148,7 +151,7 @@ export function openRateLimits(
   };
 }
 
-/** A counter's addition as the store receives it: a digest instead of the identity or key. */
+/** A counter's delta as the store receives it, with a digest in place of the identity or key. */
 function storeDeltaOf(
   { limit, key, endsAt, isStored }: Pick<Counter, 'limit' | 'key' | 'endsAt' | 'isStored'>,
   count: number,

@@ -54,7 +54,7 @@ export function openRedisCounters(url: string, log: Log): CounterStore {
   };
 }
 
-/** One order for all processes, so that they never deadlock; a counter may be in a batch twice. */
+/** All processes lock rows in one order, so they never deadlock. A counter may occur twice in a batch. */
 const ADD = `
   with added as (
     insert into rate_counters (key, count, expires_at)
@@ -73,7 +73,7 @@ export function openDatabaseCounters(url: string, log: Log): CounterStore {
     max: 2,
     connectionTimeoutMillis: 1000,
     query_timeout: 2000,
-    onConnect: client => client.query('set statement_timeout = 2000'), // as an option a pooler would refuse it
+    onConnect: client => client.query('set statement_timeout = 2000'), // poolers refuse it as a connection option
     application_name: 'parley_rate_limits',
   })
     .on('connect', outlive)

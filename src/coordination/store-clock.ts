@@ -1,17 +1,17 @@
-/** The store's clock, as far as its replies have shown it. */
+/** The store's clock, estimated from its replies. */
 export interface StoreClock {
-  /** The store's time in milliseconds; the local clock's until the store has replied once. */
+  /** The store's time in milliseconds; local time until the store's first reply. */
   now(): number;
   isKnown(): boolean;
-  /** Enters a time that the store reported in reply to a request sent and answered at these local times. */
+  /** Adjusts the clock by a time that the store reported, with the local times of request and reply. */
   update(storeTime: number, sentAt: number, repliedAt: number): void;
 }
 
 /**
- * A clock that follows the store's, so that all processes name the same windows whatever their machines' clocks say.
+ * A clock that follows the store's, so that all processes use the same windows whatever their machines' clocks are.
  *
- * The local clock bridges the time between two replies. A reply within its own uncertainty, half of its round trip,
- * changes nothing: the time would otherwise jump to and fro at the border of a window.
+ * The local clock bridges the time between replies. A reply within its own uncertainty (half its round trip) is
+ * ignored; otherwise the time would jump back and forth at the edge of a window.
  */
 export function createStoreClock(local: () => number): StoreClock {
   let offset: number | undefined;
