@@ -2,27 +2,27 @@ import { type Durability, MAX_MEMORY_RATIO } from './durability.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** The size of the queue as a check measured it, and its limits. */
+/** The measured size of the queue, and its limits. */
 export interface MeasuredSize {
   durability: Pick<Durability, 'maxBytes'>;
   queueBytes: number;
-  /** The memory that the queue may use; answers are refused at the part `MAX_MEMORY_RATIO` of it. */
+  /** The memory that the queue may use. Answers are refused above `MAX_MEMORY_RATIO` of it. */
   limitBytes: number;
   waitingJobs: number;
   maxJobs: number;
 }
 
-/** Decides whether the queue has room for more answers: by its size at the last check, and by what was added since. */
+/** Decides whether the queue has capacity for more answers: its size at the last check plus the bytes added since. */
 export interface Admission {
   /** Counts bytes that are about to be added to the queue. */
   expect(bytes: number): void;
-  /** Returns the bytes that no check has seen yet. */
+  /** Returns the bytes added since the last check. */
   unseenBytes(): number;
-  /** Subtracts bytes that a check has seen in the store. */
+  /** Subtracts bytes that a check has measured in the store. */
   release(bytes: number): void;
-  /** Sets the room that is left. Returns why the queue is as large as it may be; empty while it is not. */
+  /** Sets the remaining capacity. Returns the reasons why the queue is full; empty while it is not. */
   checkSize(size: MeasuredSize): string[];
-  /** Returns whether more was added since the last check than there was room for. */
+  /** Returns whether more bytes were added since the last check than there was capacity for. */
   isFull(): boolean;
 }
 
@@ -33,9 +33,9 @@ const describeSize = ({ durability, queueBytes, limitBytes }: MeasuredSize): str
     ? `its memory is ${Math.round((queueBytes / limitBytes) * 100)} % full`
     : `it holds ${inMegabytes(queueBytes)}, and may hold ${inMegabytes(limitBytes * MAX_MEMORY_RATIO)} (QUEUE_MAX_MB)`;
 
-/** Creates an admission that has room without limit until the first check. It does no input or output. */
+/** Creates an admission without a limit until the first check. Performs no I/O. */
 export function createAdmission(): Admission {
-  /** What may be added before the queue is as large as it may be, by the last check, and what was added since. */
+  /** The remaining capacity by the last check, and the bytes added since. */
   let roomBytes = Number.POSITIVE_INFINITY;
   let unseenBytes = 0;
   return {

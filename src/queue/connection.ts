@@ -19,11 +19,11 @@ import { openRedis } from '../platform/redis.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
 import { createPendingRegistry } from './pending-postgres.ts';
 
-/** Where the queue lives. */
+/** The store of the queue. */
 export interface QueueTarget {
   databaseUrl: string;
   redisUrl: string | undefined;
-  /** With the queue in PostgreSQL: leaves `synchronous_commit` as the database has it (`QUEUE_DURABILITY=relaxed`). */
+  /** With the queue in PostgreSQL: keeps the database's `synchronous_commit` (`QUEUE_DURABILITY=relaxed`). */
   relaxed?: boolean;
 }
 
@@ -45,10 +45,10 @@ const shared: RedisOptions = {
 const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');
 
 /**
- * For commands whose caller waits: they fail fast, and never queue up while the store is away.
+ * For commands with a waiting caller: they fail fast and never queue up while the store is unreachable.
  *
- * No command is sent again on another connection: a `WAIT` there would be confirmed by a store that lacks the write.
- * What was pending when the connection closed is rejected at once (`maxRetriesPerRequest: 0`).
+ * Commands are not resent on another connection: a `WAIT` there would be confirmed by a store that lacks the write.
+ * Commands pending when the connection closes are rejected at once (`maxRetriesPerRequest: 0`).
  */
 export const commandRedis = (url: string): Redis =>
   openRedis(url, {
@@ -60,19 +60,19 @@ export const commandRedis = (url: string): Redis =>
     maxRetriesPerRequest: 0,
   });
 
-/** For BullMQ's blocking reads: they wait for the store as long as it takes. */
+/** For BullMQ's blocking reads: they wait for the store indefinitely. */
 export const blockingRedis = (url: string): Redis =>
   openRedis(url, {
     ...shared,
-    reconnectOnError: error => (isReadOnly(error) ? 2 : false), // 2: the command is sent again
+    reconnectOnError: error => (isReadOnly(error) ? 2 : false), // 2: the command is resent
     maxRetriesPerRequest: null,
   });
 
 /**
- * Settings are statements, and not the connection's own options, which a pooler in session mode refuses.
+ * Settings are sent as statements, because poolers in session mode refuse connection options.
  *
- * A commit waits for the disk whatever server, database and role say: each connection would have its own answer, from the
- * moment at which it was opened, and the one that is checked is not the one that adds a job.
+ * `synchronous_commit` is set on every connection. Otherwise server, database and role could each change it between
+ * connections, and the connection that is checked is not the one that adds a job.
  */
 const pool = (
   { databaseUrl, relaxed }: QueueTarget,
@@ -96,48 +96,55 @@ const pool = (
 
 const PRODUCER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 2000, query_timeout: PRODUCER_TIMEOUT_MS };
 
-/** Nobody waits for a worker; but its locks must be renewed in time, behind whatever else waits for a connection. */
+/**
+ * Worker requests have no waiting caller. But locks must be renewed in time, behind others that wait for a connection.
+ */
 const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
 const NO_TIMEOUT = 0;
 
-/** What a job carries. Nobody knows that it is so before it was checked. */
+/** The data of a job. Unchecked: validate it before use. */
 export type JobData = RecordAnswers | IsolatedAnswer;
 export type AnyQueue = Queue<JobData, unknown, string, JobData, unknown, string, IQueueBackend>;
 type AnyWorker = Worker<JobData, void, string, IQueueBackend>;
 type AnyJob = Job<JobData, void, string>;
 
-/** A connection to the store, of one kind or the other, and how to end it at once. */
+/** A connection to either kind of store. */
 export interface QueueConnection {
-  /** A queue. Made anew until the store was reached once: BullMQ does not recover from a first attempt that failed. */
+  /**
+   * Returns a queue. Creates it again until the store was reached once: BullMQ does not recover from a failed first
+   * attempt.
+   */
   queue(name?: QueueName): AnyQueue;
   redis: Redis | undefined;
   pool: pg.Pool | undefined;
   close(): Promise<void>;
 }
 
-/** A factory typed for either backend: BullMQ's types name one, its behaviour is the same. */
+/** A factory typed for either backend. BullMQ's types name one; the behaviour is the same. */
 const backend = createPostgresBackend as unknown as BackendFactory<IQueueBackend, unknown>;
 
-/** An error's message without the ids of jobs: after a freeze each of fifty jobs fails with a message of its own. */
+/** An error's message without job ids: after a freeze, each of fifty jobs fails with a different message. */
 const kindOf = ({ message }: Error): string => message.replace(/\b(job|key) \S+/g, '$1');
 
-/** Logs the errors of a connection, at most a line of a kind every 5 s; its absence shows in `/readyz` and the metrics. */
+/**
+ * Logs connection errors, at most one line per kind every 5 s. The outage itself shows in `/readyz` and the metrics.
+ */
 export const reportErrors = (log: Log, what: string) => {
   const throttle = createThrottle(5000);
   return (error: Error) =>
     throttle(kindOf(error), held => log.warn({ reason: error.message, held_back: held }, `${what} failed`));
 };
 
-/** How many connections to PostgreSQL add and read jobs at most, where it carries the queue. */
+/** Maximum connections to PostgreSQL for adding and reading jobs, where it stores the queue. */
 const CONNECTIONS = 4;
 
-/** The queues for adding and reading jobs, over one connection; in PostgreSQL over `connections` at most. */
+/** Returns the queues for adding and reading jobs, over one connection; in PostgreSQL over at most `connections`. */
 export function connectQueue(target: QueueTarget, log: Log, connections = CONNECTIONS): QueueConnection {
   const report = reportErrors(log, 'the queue connection');
   return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target, connections, report);
 }
 
-/** BullMQ's own check of each connection is left out: it waits for a store that is away. */
+/** BullMQ's own check of each connection is skipped: it waits for an unreachable store. */
 const QUEUE_OPTIONS: Omit<QueueOptions, 'connection'> = { skipWaitingForReady: true };
 
 function onRedis(url: string, report: (error: Error) => void): QueueConnection {
@@ -156,7 +163,7 @@ function onRedis(url: string, report: (error: Error) => void): QueueConnection {
     redis,
     pool: undefined,
     close: async () => {
-      redis.disconnect(); // first: BullMQ's own close waits for an answer that a store that is away never gives
+      redis.disconnect(); // first: BullMQ's close waits for a reply that an unreachable store never sends
       for (const queue of opened.values()) await queue.close();
     },
   };
@@ -170,7 +177,7 @@ function onPostgres(target: QueueTarget, most: number, report: (error: Error) =>
     const queue = new Connected(name, { ...QUEUE_OPTIONS, connection: connections }, backend);
     opened.set(name, queue.on('error', report));
     queue.waitUntilReady().catch(() => {
-      if (opened.get(name) === queue) opened.delete(name); // the next caller tries anew; this one's command rejects with the cause
+      if (opened.get(name) === queue) opened.delete(name); // the next caller retries; this one's command rejects with the cause
     });
     return queue;
   };
@@ -187,17 +194,17 @@ function onPostgres(target: QueueTarget, most: number, report: (error: Error) =>
 
 export interface WorkerConnection {
   worker: AnyWorker;
-  /** Ends the connections at once; the worker must have been closed, or given up. */
+  /** Closes the connections at once. The worker must have been closed or abandoned before. */
   disconnect(): Promise<void>;
 }
 
-/** A job as a worker holds it. */
+/** A job that a worker is processing. */
 export type ActiveJob = Pick<
   AnyJob,
   'id' | 'name' | 'data' | 'processedOn' | 'attemptsMade' | 'stalledCounter' | 'progress' | 'updateProgress'
 >;
 
-/** A worker that takes jobs from a queue. */
+/** A worker that consumes jobs from a queue. */
 export function connectWorker(
   target: QueueTarget,
   name: QueueName,
@@ -225,7 +232,7 @@ export function connectWorker(
   return { worker, disconnect: () => connections.end() };
 }
 
-/** Makes or upgrades BullMQ's tables in PostgreSQL; nothing to do where Valkey or Redis carries the queue. */
+/** Creates or upgrades BullMQ's tables in PostgreSQL. Does nothing where Valkey or Redis stores the queue. */
 export async function migrateQueue(target: QueueTarget): Promise<void> {
   if (target.redisUrl) return;
   await withClient(target.databaseUrl, async client => {

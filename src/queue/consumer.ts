@@ -23,42 +23,42 @@ import { POLL_SPACING_MS } from './poll-spacing.ts';
 import { openQueueConsumer, type QueueConsumer } from './queue-consumer.ts';
 import { traced } from './traces.ts';
 
-/** How many jobs one worker process holds at once; their answers are stored together. */
+/** Jobs that one worker process holds at once. Their answers are stored together. */
 const CONCURRENCY = 50;
-/** How many jobs are removed from the registry of pending answers at once. */
+/** Jobs removed from the registry of pending answers at once. */
 const MOST_REMOVED = 500;
-/** A flush that failed this often, the last time for no outage, is dealt with answer by answer. */
+/** After this many failures, the last of them not an outage, the answers of a flush are processed one by one. */
 const SUSPECT_FAILURES = 5;
-/** An answer that failed alone this often, and never for an outage, goes to the quarantine. */
+/** After this many failures in isolation, outages not counted, an answer goes to the quarantine. */
 const MAX_ISOLATED_FAILURES = 2;
 
-/** What is done with flushes and answers that may be what kills, hangs or fails their workers. */
+/** Handles flushes and answers that may kill, hang or fail their workers. */
 export interface SuspectHandlers {
-  /** Stores a whole flush where it can harm nothing else. Rejects as a handler does. */
+  /** Stores a whole flush in a separate process. Rejects as a handler does. */
   recordInSandbox(flush: RecordAnswers): Promise<void>;
-  /** Puts an answer that fails by itself out of the way, with the reason for people. */
+  /** Moves an answer that cannot be processed to the quarantine, with a readable reason. */
   quarantine(answer: IsolatedAnswer, reason: string): Promise<void>;
 }
 
 export interface Consumer {
-  /** Takes no further jobs, ends those under way, then the connections. */
+  /** Stops consuming, finishes the jobs in progress, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** A job that a newer worker has to do. */
+/** A job for a newer worker. */
 class UnknownJob extends Error {}
 
-/** Whether it may be the payload's fault: neither an outage, nor a payload that a newer worker knows. */
+/** Whether the payload may be the cause: not an outage, and not a payload for a newer worker. */
 const blamesPayload = (error: unknown): boolean => !(error instanceof UnknownJob) && !isOutage(error);
 
 /**
- * Hands every job to its handler; a job whose handler fails is tried again until it succeeds.
+ * Passes every job to its handler. Failed jobs are retried until they succeed.
  *
- * A flush whose workers keep dying is stored alone; one that dies or fails there too, or keeps failing, is isolated: its
- * answers go to a queue of their own, where a process deals with one at a time. What fails there by itself is given up; an
- * outage gives nothing up.
+ * A flush whose workers keep dying is stored in the sandbox process. If it fails there as well, or keeps failing, it is
+ * isolated: its answers move to a separate queue and are processed one at a time. An answer that fails there goes to
+ * the quarantine. Outages never cause that.
  *
- * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
+ * Resolves when jobs are being consumed. Waits for an unreachable store until the signal is aborted.
  */
 export async function openConsumer(
   target: QueueTarget,
@@ -69,7 +69,7 @@ export async function openConsumer(
   const { log } = deps;
   const connection = connectQueue(target, log);
 
-  /** Makes sure that each answer of a flush is in the isolation; then the flush itself is done. */
+  /** Adds each answer of a flush to the isolation queue. The flush itself is then done. */
   const moveToIsolation = async (job: ActiveJob): Promise<void> => {
     const answers = isolate(read(job, 'answers.record'));
     await job.updateProgress(ISOLATED); // first: from here on it is never stored whole
@@ -135,14 +135,14 @@ export async function openConsumer(
 
 type Outcome = 'done' | 'isolated' | 'given-up';
 
-/** Measures and reports what becomes of each job. */
+/** Measures and reports the outcome of each job. */
 function watch(
   { log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Spans | undefined },
   whenStored: (job: ActiveJob) => void,
 ) {
   const throttle = createThrottle(5000);
 
-  /** An outage is one throttled line; whatever else is a bug, told with its stack. */
+  /** Logs an outage as one throttled line, and any other error as a bug with its stack. */
   const report = (queue: QueueName, jobId: string | undefined, error: unknown) => {
     const passing = isOutage(error);
     throttle(passing ? error.code : String(error), held => {
@@ -169,17 +169,17 @@ function watch(
     });
 }
 
-/** Adds the answers of a flush to the isolation, all or none, and counts them in its place. */
+/** Adds the answers of a flush to the isolation queue, all or none, and counts them in place of the flush. */
 async function addParts({ queue, redis }: QueueConnection, jobs: CountedJob[], flush: string | undefined) {
   if (redis) await addCounted(redis, queue(QUEUES.isolation), jobs, flush);
   else await queue(QUEUES.isolation).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
 }
 
 /**
- * Removes jobs whose answers are stored from the registry of pending answers, in groups that no job waits for.
+ * Removes stored jobs from the registry of pending answers, in batches. Jobs do not wait for it.
  *
- * One that is not removed is found stored by whoever reads the registry, and removed by a repair. In PostgreSQL a trigger
- * removes them.
+ * Readers of the registry recognise a leftover entry as stored, and a repair removes it. In PostgreSQL a trigger
+ * removes the entries.
  */
 function openRemoval({ redis }: QueueConnection, log: Log) {
   const throttle = createThrottle(5000);
@@ -215,8 +215,8 @@ async function closeAll(
 }
 
 /**
- * A job's payload, checked, as it came: a copy would be as much to hold until it is stored. An unknown name or version is
- * left to a worker that knows it.
+ * Returns a job's validated payload, without copying it: a copy would double the memory until it is stored. Throws
+ * `UnknownJob` for an unknown name or version, which is left to a newer worker.
  */
 function read<N extends JobName>(job: Pick<ActiveJob, 'name' | 'data'>, name: N): JobPayload<N> {
   const parsed = JOBS[name].safeParse(job.data);

@@ -5,7 +5,7 @@ import { inspectQueue, readRedisSettings } from './durability.ts';
 import { QUEUES } from './jobs.ts';
 import { findOldest, PENDING } from './snapshot.ts';
 
-/** What a Valkey or Redis says of itself that names nobody and nothing. */
+/** Fields of INFO that contain no names or addresses. */
 const INFO = [
   'redis_version',
   'valkey_version',
@@ -41,9 +41,9 @@ async function describeStore(redis: Redis): Promise<Record<string, unknown>> {
   };
 }
 
-/** The queues in figures: jobs by state, ages, whether the store keeps what it takes. Rejects when it can't be reached. */
+/** Returns figures about the queues: jobs by state, ages, durability. Rejects when the store is unreachable. */
 export async function describeQueue(target: QueueTarget): Promise<Record<string, unknown>> {
-  const inspection = await inspectQueue(target); // first: its failure is told soon
+  const inspection = await inspectQueue(target); // first: it fails early
   const { replication, sentinelReplicas, ...durability } = inspection; // without addresses
   const connection = connectQueue(target, createLog('silent', 'support-bundle'));
   const { redis } = connection;

@@ -7,36 +7,39 @@ import { infoField, openRedis, readSentinelReplicas, type SentinelReplica } from
 import type { QueueTarget } from './connection.ts';
 import { type Replication, readReplication } from './replicas.ts';
 
-/** From this part of the store's memory on answers are refused: when it is full the worker can not drain it either. */
+/**
+ * Answers are refused above this fraction of the store's memory. In a full store, the worker cannot drain the queue
+ * either.
+ */
 export const MAX_MEMORY_RATIO = 0.7;
 
-/** Whether the store is proven to have a job on disk when it says so, and how full it is. */
+/** Whether the store is proven to persist a job before it confirms it, and how full it is. */
 export interface Durability {
-  /** Why the promise of a 202 would be untrue; empty when it holds. */
+  /** Why a 202 would promise too much; empty when it does not. */
   reasons: string[];
   /**
-   * Whether a rewrite of the append-only file is under way, due, or has failed. It may then be the first one since
-   * `appendonly` was switched on, and until that one succeeds nothing is durable. No field of INFO tells the two apart.
+   * Whether a rewrite of the append-only file is running, due, or failed. It may be the first one since `appendonly`
+   * was enabled; until that succeeds, writes are not durable. INFO does not distinguish the two cases.
    */
   isRewriting: boolean;
   /** used_memory in bytes; 0 in PostgreSQL. */
   usedBytes: number;
   /** maxmemory in bytes; 0 without a maximum, and in PostgreSQL. */
   maxBytes: number;
-  /** Memory of the machine in bytes, as the store reports it (a container's limit is not known to it); 0 in PostgreSQL. */
+  /** Memory of the machine in bytes, as the store reports it (it ignores a container's limit); 0 in PostgreSQL. */
   machineBytes: number;
   /** Whether the last write to disk succeeded. */
   writesSucceed: boolean;
-  /** Absent in PostgreSQL, which waits for its own replicas by `synchronous_standby_names`. */
+  /** Absent in PostgreSQL, which waits for its replicas by `synchronous_standby_names`. */
   replication?: Replication;
-  /** Whether it is one of a Cluster, on which the keys of a job lie apart. */
+  /** Whether the store is part of a Cluster, which spreads the keys of a job over several nodes. */
   isCluster: boolean;
 }
 
-/** Why a Valkey or Redis carries no queue, whatever its settings. */
+/** Why a Valkey or Redis Cluster cannot store the queue, whatever its settings. */
 export const CLUSTERED = 'it is a Cluster, on which the keys of a job lie apart: use one primary, with replicas';
 
-/** Why a store is not durable yet when `isRewriting` holds and no earlier look proved the append-only file. */
+/** Why a store is not durable yet: `isRewriting` holds and no earlier check has proven the append-only file. */
 export const REWRITING =
   'its append-only file is being rewritten, and before the first rewrite since `appendonly yes` has succeeded nothing is durable';
 
@@ -47,7 +50,7 @@ const EXPECTED = {
   'maxmemory-policy': 'noeviction',
 } as const;
 
-/** The state of a Valkey or Redis. One that hides its configuration proves nothing. */
+/** Checks a Valkey or Redis. One that hides its configuration is not considered durable. */
 export async function checkRedis(redis: Redis): Promise<Durability> {
   const [info, settings] = await Promise.all([
     redis.info('memory', 'persistence', 'replication', 'cluster'),
@@ -76,19 +79,19 @@ const checkSettings = (settings: Record<string, string> | Error): string[] =>
         settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
       );
 
-/** The same for Redis 7.0 and Valkey 9: a first rewrite that fails is due again at once, with the status `err`. */
+/** Works for Redis 7.0 and Valkey 9: a failed first rewrite is due again at once, with the status `err`. */
 const isRewriting = (info: string): boolean =>
   infoField(info, 'aof_rewrite_in_progress') === '1' ||
   infoField(info, 'aof_rewrite_scheduled') === '1' ||
   (infoField(info, 'aof_last_bgrewrite_status') ?? 'ok') !== 'ok';
 
-/** Settings of a Valkey or Redis by their names. Rejects where it hides them. */
+/** Returns settings of a Valkey or Redis by name. Rejects where CONFIG is not allowed. */
 export async function readRedisSettings(redis: Redis, names: string[]): Promise<Record<string, string>> {
   const flat = (await redis.config('GET', ...names)) as string[];
   return Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])));
 }
 
-/** The state of a PostgreSQL that carries the queue, and of the commits of that connection. */
+/** Checks a PostgreSQL that stores the queue, including the commit mode of this connection. */
 export async function checkPostgres(client: Client | Pool, commitsAreSet = false): Promise<Durability> {
   const { server, commitsWait } = await readDurability(client);
   return {
@@ -103,8 +106,8 @@ export async function checkPostgres(client: Client | Pool, commitsAreSet = false
 }
 
 /**
- * The bytes of memory that a Valkey or Redis may use: `maxmemory`. Without one the limit of the queue applies, so that
- * answers are refused at `maxQueueBytes`, and no more than the machine has.
+ * The bytes of memory that a Valkey or Redis may use: `maxmemory`. Without it, the limit is such that answers are
+ * refused at `maxQueueBytes`, and at most the machine's memory.
  */
 export const memoryLimit = ({ maxBytes, machineBytes }: Durability, maxQueueBytes: number): number => {
   if (maxBytes > 0) return maxBytes;
@@ -116,7 +119,7 @@ export const memoryLimit = ({ maxBytes, machineBytes }: Durability, maxQueueByte
 const REWRITE_TIMEOUT_MS = 5000;
 const CHECK_EVERY_MS = 250;
 
-/** A single look, but for a routine rewrite of the append-only file, whose end is awaited for 5 s. */
+/** Checks once, but waits up to 5 s for a routine rewrite of the append-only file to end. */
 async function checkRewrittenRedis(redis: Redis): Promise<Durability> {
   for (const deadline = Date.now() + REWRITE_TIMEOUT_MS; ; await sleep(CHECK_EVERY_MS)) {
     const durability = await checkRedis(redis);
@@ -125,13 +128,13 @@ async function checkRewrittenRedis(redis: Redis): Promise<Durability> {
   }
 }
 
-/** The state of the queue's store, and the replicas that Sentinels know where `REDIS_URL` names some. */
+/** The state of the queue's store, with the replicas that the Sentinels report where `REDIS_URL` lists Sentinels. */
 export type Inspection = Durability & { sentinelReplicas?: SentinelReplica[] };
 
 /**
- * A single look at the queue's store, on a connection of its own. Rejects when it can't be reached.
+ * Checks the queue's store once, on a separate connection. Rejects when it is unreachable.
  *
- * In PostgreSQL `synchronous_commit` counts only where it is `relaxed`: otherwise every connection of the queue sets it.
+ * In PostgreSQL `synchronous_commit` is checked only with `relaxed`: otherwise every connection of the queue sets it.
  */
 export async function inspectQueue({ databaseUrl, redisUrl, relaxed = false }: QueueTarget): Promise<Inspection> {
   if (!redisUrl) return withClient(databaseUrl, client => checkPostgres(client, !relaxed));
@@ -141,7 +144,7 @@ export async function inspectQueue({ databaseUrl, redisUrl, relaxed = false }: Q
     commandTimeout: 3000,
     retryStrategy: null,
   });
-  redis.on('error', () => undefined); // the rejection of `connect` below says the same
+  redis.on('error', () => undefined); // `connect` below rejects with the same error
   try {
     await redis.connect();
     const durability = await checkRewrittenRedis(redis);

@@ -1,16 +1,16 @@
 import { newNumberedUuid } from '../domain/ids.ts';
 
-/** What a producer says it has made durable. */
+/** The flushes that a producer claims to have made durable. */
 export interface FlushClaim {
-  /** The id under which its flushes are numbered, from 1. */
+  /** The id under which the producer's flushes are numbered, from 1. */
   producer: string;
-  /** The number up to which each flush is on disk in the queue, or void. */
+  /** Up to this number, every flush is on disk in the queue, or void. */
   written: number;
-  /** Numbers that the queue did not confirm. Nobody was promised anything about them. */
+  /** Numbers that the queue did not confirm. Their answers were never acknowledged. */
   voided: number[];
 }
 
-/** The numbers of a process's flushes: each that was taken ends written or void, so that a gap means a loss. */
+/** Numbers the flushes of a process. Each number ends as written or void, so a gap means a loss. */
 export function createFlushNumbers() {
   const producer = newNumberedUuid();
   const underWay = new Set<number>();

@@ -16,15 +16,15 @@ const CHECK_AGAIN_MS = 250;
 
 export interface HealthWatch {
   current(): QueueHealth;
-  /** Why answers are refused; empty when they are taken. Includes memory used since the last check. */
+  /** Why answers are refused; empty when they are accepted. Includes memory used since the last check. */
   refusals(): string[];
-  /** What a flush that begins now rests on. */
+  /** The check on which a flush that starts now relies. */
   basis(): Basis;
-  /** Whether a flush that began on that basis may still be confirmed: same connection, still durable. */
+  /** Whether a flush that started on that basis may still be confirmed: same connection, still durable. */
   isStillValid(basis: Basis): boolean;
   /** Counts bytes that are about to be added to the queue. */
   expect(bytes: number): void;
-  /** Has answers refused until the next check succeeds. */
+  /** Refuses answers until the next check succeeds. */
   markUnreachable(error: unknown): void;
   /** Resolves when the first check is over. */
   checked(): Promise<void>;
@@ -43,8 +43,8 @@ const NOT_REACHED: Finding = {
 };
 
 /**
- * Checks each second whether the queue's store keeps what it confirms, and at once on every new connection: nothing is
- * taken on a connection that has not been checked, since another store may have the address now.
+ * Checks every second, and on every new connection, that the queue's store persists what it confirms. A connection
+ * accepts no answers before its check, since another store may have taken over the address.
  */
 export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch {
   const { connection, metrics } = deps;

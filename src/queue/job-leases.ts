@@ -1,8 +1,8 @@
 /**
- * Which jobs this process still holds.
+ * Tracks which jobs this process still holds.
  *
- * One that stood still for longer than a lock has lost its jobs to others. Whatever it does with them further is in vain,
- * and where a job itself made it stand still, it would do so again.
+ * A process that stalls for longer than a lock loses its jobs to other workers. Further work on them is wasted, and
+ * would stall the process again if a job was the cause.
  */
 export function createJobLeases() {
   const leases = new Map<string, { isLost: boolean }>();
@@ -14,7 +14,7 @@ export function createJobLeases() {
   };
   return {
     markLost,
-    /** Notes that the job was taken, whoever had it before. */
+    /** Records that this process holds the job now; earlier leases of it are lost. */
     acquire(id: string) {
       markLost([id]);
       const lease = { isLost: false };

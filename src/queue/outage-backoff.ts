@@ -1,33 +1,33 @@
 import { Problem } from '../domain/problem.ts';
 
-/** The pause after the first failure of an outage; it doubles to the longest. */
+/** The pause after the first failure of an outage. It doubles up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1000;
-/** What fails on, although outages ended so often in between, is no victim of one: it is handed back. */
+/** Work that still fails after this many outages have ended is not a victim of an outage. It rejects. */
 const MAX_FALSE_ENDS = 5;
 
-/** Whether a part of the infrastructure is at fault, and not what was to be done. */
+/** Whether the error is an outage of the infrastructure rather than a fault of the work. */
 export const isOutage = (error: unknown): error is Problem => error instanceof Problem && error.kind === 'unavailable';
 
-/** Keeps work in hand while a part of the infrastructure is down. */
+/** Retries work while a part of the infrastructure is down. */
 export interface OutageBackoff {
   /**
-   * Does the work, again and again while an outage makes it fail; resolves when it is done.
+   * Runs the work, and retries it as long as it fails with an outage. Resolves when it succeeds.
    *
-   * Rejects with any other failure at once; with the outage when the hold is released, or when other work has succeeded
-   * five times in between; and when it is somebody else's by now, as `isForfeit` tells.
+   * Rejects with any other error at once. Rejects with the outage after `release`, or when other work has succeeded
+   * five times in between. Rejects with `queue-unavailable` when `isLeaseLost` returns true.
    */
   run<T>(work: () => Promise<T>, isLeaseLost?: () => boolean): Promise<T>;
-  /** Lets go of everything that waits, and holds nothing any more. */
+  /** Releases all waiting work. From then on outages reject at once. */
   release(): void;
 }
 
 /**
- * During an outage one piece of work tries its luck, in turn, after pauses of 0.1 s to 1 s; the others wait for it. With
- * the first success all go on.
+ * During an outage, one piece of work at a time is retried, after pauses of 0.1 s to 1 s; the others wait. After the
+ * first success all continue.
  *
- * Put back instead, the jobs of a whole backlog would be taken, failed and delayed by up to a minute each, and most of
- * them would sleep on when the database is back.
+ * If jobs were returned to the queue instead, a whole backlog would be fetched, failed and delayed by up to a minute
+ * each. Most of it would still be delayed when the database is back.
  */
 export function createOutageBackoff(): OutageBackoff {
   const waiting: (() => void)[] = [];
@@ -52,7 +52,7 @@ export function createOutageBackoff(): OutageBackoff {
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   };
 
-  /** Resolves when it is this one's turn to try, or when all may go on. */
+  /** Resolves when it is this caller's turn to try, or when all may continue. */
   const waitForTurn = () =>
     new Promise<void>(resolve => {
       waiting.push(resolve);
@@ -81,7 +81,7 @@ export function createOutageBackoff(): OutageBackoff {
           end();
           return result;
         } catch (error) {
-          scheduleTry(); // whatever becomes of this one, the next gets its turn
+          scheduleTry(); // whatever the outcome, the next one gets its turn
           if (!isOutage(error) || released || ends - endsBefore >= MAX_FALSE_ENDS) throw error;
           outage = { error };
         }

@@ -3,13 +3,13 @@ import { QUEUES, type QueueName } from './jobs.ts';
 import { HEADS, type Pending } from './pending.ts';
 
 /*
- * The registry of pending answers in PostgreSQL: triggers on BullMQ's table of jobs keep it, in the transaction that adds
- * or removes a job, whichever version of Parley does so.
+ * The registry of pending answers in PostgreSQL. Triggers on BullMQ's job table maintain it in the transaction that
+ * adds or removes a job, for any version of Parley.
  */
 
-/** How many rows share a sum: transactions that count for one tenant at the same time rarely wait for each other. */
+/** Rows per sum: transactions that count for one tenant at the same time rarely wait for each other. */
 const SHARDS = 64;
-/** How many jobs that were there before the triggers are counted in one transaction. */
+/** Jobs from before the triggers that are counted in one transaction. */
 const COUNTED_AT_ONCE = 200;
 const TIME = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T';
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
@@ -104,7 +104,7 @@ begin
   return null;
 end $$`;
 
-/** The sum of the jobs begins with those that are there, in the same transaction: none is added meanwhile. */
+/** The sums start from the existing jobs in the same transaction, so no job is added in between. */
 const TRIGGERS = `
 lock table bullmq.job in share row exclusive mode;
 create trigger parley_job_added after insert on bullmq.job for each row execute function bullmq.parley_job_added();
@@ -112,7 +112,10 @@ create trigger parley_job_removed after delete on bullmq.job for each row execut
 create trigger parley_jobs_truncated after truncate on bullmq.job execute function bullmq.parley_jobs_truncated();
 insert into bullmq.parley_sums select 'jobs:' || queue, 0, count(*) from bullmq.job group by queue`;
 
-/** Counts some of the jobs that were there before. One that ends meanwhile waits for the lock and takes its count along. */
+/**
+ * Counts some of the jobs from before the triggers. A job that ends meanwhile waits for the lock and subtracts its
+ * count.
+ */
 const COUNT_MORE = `
 with batch as materialized (
   select id, data from bullmq.job where queue = $1 and id > $2
@@ -121,14 +124,14 @@ with batch as materialized (
 )
 select id, bullmq.parley_count($1, id, data) from batch order by id`;
 
-/** The name that says that the jobs which were there before have been counted. */
+/** The marker that all jobs from before the triggers have been counted. */
 const COUNTED = 'counted';
-/** One process at a time, on whatever machine. */
+/** One process at a time, on any machine. */
 const REGISTRY_LOCK = 7_310_274_003;
 
 /**
- * Creates the registry and counts the jobs that are already queued, in small transactions next to those that add and
- * take jobs. Safe to repeat, also after a failure half-way.
+ * Creates the registry and counts the queued jobs, in small transactions that run next to those of producers and
+ * workers. Safe to repeat, also after a partial failure.
  */
 export async function createPendingRegistry(client: ClientBase): Promise<void> {
   await client.query('select pg_advisory_lock($1)', [REGISTRY_LOCK]);
@@ -172,7 +175,7 @@ export async function readPendingInPostgres(pool: Pool, tenantId: string): Promi
   return { count: Number(rows[0]?.total ?? 0), heads };
 }
 
-/** Jobs of a queue by state. Only the few that do not simply wait are counted one by one. */
+/** Counts the jobs of a queue by state. Only the few that are not waiting are counted one by one. */
 export async function countJobsInPostgres(pool: Pool, queue: QueueName): Promise<Record<string, number>> {
   const ofState = (state: string) => `(select count(*) from job where queue = $1 and state = '${state}')`;
   const { rows } = await pool.query<Record<'total' | 'active' | 'delayed' | 'failed', string>>(

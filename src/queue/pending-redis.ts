@@ -6,16 +6,16 @@ import { HEADS, type Pending, type PendingEntry } from './pending.ts';
 /*
  * The registry of pending answers in Valkey or Redis: which flushes are queued, with how many answers of which tenants.
  *
- * Whoever adds a job adds its entry, and a worker removes it once the database holds the answers. A process of the previous
- * version does neither, and a store, an API process or a worker can fail in between: `pending-repair.ts` brings the registry
- * in line with the queues.
+ * The producer of a job adds its entry, and a worker removes it once the database has the answers. Processes of the
+ * previous version do neither, and a store, producer or worker can fail in between. `pending-repair.ts` corrects such
+ * differences.
  */
 
 /** Entries by flush, as JSON. */
 const ENTRIES = 'parley:pending:flushes';
-/** How many answers of each tenant are pending. */
+/** Number of pending answers of each tenant. */
 const COUNTS = 'parley:pending:counts';
-/** Followed by a tenant: its flushes by the age of their oldest answer. */
+/** Key prefix, followed by a tenant: its flushes by the age of their oldest answer. */
 const AGES = 'parley:pending:ages:';
 const REPAIRING = 'parley:pending:repairing';
 
@@ -27,7 +27,7 @@ const SCANNED_AT_ONCE = 500;
 const MEMBER = "id .. ':' .. each[2] .. ':' .. (entry.part_of or '')";
 
 const SCRIPTS = {
-  /** Adds an entry when the job is there ('1') or not yet ('0'), as ARGV[2] says, and no entry is. */
+  /** Adds an entry if there is none, provided that the job exists ('1') or does not exist yet ('0'), by ARGV[2]. */
   parleyAddPending: {
     numberOfKeys: 3,
     lua: `
@@ -41,7 +41,7 @@ for _, each in ipairs(entry.tenants) do
 end
 return 1`,
   },
-  /** Removes entries; given the prefixes of job keys, only of jobs that are in none of these queues. */
+  /** Removes entries. Given prefixes of job keys, only those of jobs that are in none of these queues. */
   parleyRemovePending: {
     numberOfKeys: 2,
     lua: `
@@ -72,7 +72,7 @@ interface Commands<Reply> {
   parleyRemovePending(entries: string, counts: string, prefixes: string, ...ids: string[]): Reply;
 }
 
-/** Defines the scripts on a connection, once; transactions that are opened later have them too. */
+/** Defines the scripts on a connection once. Later transactions have them too. */
 function commandsOf(redis: Redis): Commands<Promise<number>> {
   if (!('parleyAddPending' in redis))
     for (const [name, script] of Object.entries(SCRIPTS)) redis.defineCommand(name, script);
@@ -106,10 +106,10 @@ function openTransaction(redis: Redis): JobTransaction {
 /**
  * Adds jobs and their entries in one transaction, which also removes the entry of the job that they replace.
  *
- * A job that is there already keeps its entry. Rejects when a job was not added.
+ * An existing job keeps its entry. Rejects when a job was not added.
  */
 export async function addCounted(redis: Redis, queue: AnyQueue, jobs: CountedJob[], replaced?: string): Promise<void> {
-  await queue.waitUntilReady(); // BullMQ has defined its commands then
+  await queue.waitUntilReady(); // BullMQ has defined its commands by then
   const transaction = openTransaction(redis);
   for (const { name, data, opts, entry } of jobs) {
     commandsIn(transaction).parleyAddPending(...argumentsOf(queue, opts.jobId, '0', entry));
@@ -124,12 +124,12 @@ export async function addCounted(redis: Redis, queue: AnyQueue, jobs: CountedJob
 const argumentsOf = (queue: AnyQueue, id: string, present: '0' | '1', entry: PendingEntry) =>
   [queue.toKey(id), ENTRIES, COUNTS, id, present, JSON.stringify(entry)] as const;
 
-/** A transaction that was discarded names no cause; the command that was refused does. */
+/** A discarded transaction reports no cause; the refused command does. */
 function throwCause(error: Error & { previousErrors?: Error[] }): never {
   throw error.previousErrors?.[0] ?? error;
 }
 
-/** Throws when the job was not added. A script that the store has forgotten is sent again, outside a transaction. */
+/** Throws when the job was not added. A script that the store has evicted is sent again, outside a transaction. */
 async function checkAdded(
   redis: Redis,
   queue: AnyQueue,
@@ -168,10 +168,10 @@ export async function readPendingInRedis(redis: Redis, tenantId: string): Promis
   return { count: Number(count ?? 0), heads };
 }
 
-/** How many jobs the registry has entries of. */
+/** The number of jobs in the registry. */
 export const countEntries = (redis: Redis): Promise<number> => redis.hlen(ENTRIES);
 
-/** Whether this process may repair the registry now: one process does, every half minute at most. */
+/** Whether this process may repair the registry now: one process at a time, at most every half minute. */
 export const claimRepair = async (redis: Redis): Promise<boolean> =>
   (await redis.set(REPAIRING, '1', 'PX', REPAIRING_MS, 'NX')) !== null;
 
@@ -186,7 +186,7 @@ export async function removeStale(redis: Redis, queues: AnyQueue[]): Promise<voi
   }
 }
 
-/** Which of these jobs have no entry. */
+/** Returns the jobs that have no entry. */
 export async function findUncounted(redis: Redis, ids: string[]): Promise<string[]> {
   const uncounted: string[] = [];
   for (let start = 0; start < ids.length; start += SCANNED_AT_ONCE) {

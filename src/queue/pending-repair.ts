@@ -5,26 +5,26 @@ import { entryOfFlush, entryOfPart } from './pending.ts';
 import { addMissing, claimRepair, countEntries, findUncounted, removeStale } from './pending-redis.ts';
 import { readJobs, readPendingIds } from './snapshot.ts';
 
-/** How many looks in a row, a second apart, must find entries of jobs that are gone: workers remove them a moment late. */
+/** Consecutive checks, one per second, that must find stale entries: workers remove entries a moment late. */
 const CHECKS_WITH_EXCESS = 10;
-/** How many must find jobs without an entry: nothing but a process of the previous version adds them. */
+/** Consecutive checks that must find jobs without an entry: only processes of the previous version add such jobs. */
 const CHECKS_WITH_MISSING = 2;
 
-/** What a look at the store found. */
+/** The counts of one check. */
 export interface RegistryCounts {
   /** Jobs with an entry in the registry. */
   entries: number;
-  /** Jobs that no worker holds. */
+  /** Jobs not held by a worker. */
   idle: number;
   active: number;
 }
 
 /**
- * Keeps the registry of pending answers in line with the queues, where Valkey or Redis carries them.
+ * Keeps the registry of pending answers consistent with the queues in Valkey or Redis.
  *
- * A difference in number that persists is repaired: more entries than jobs after ten looks, more idle jobs than entries
- * after two. As many of one as of the other cancel out until the queue moves on. The repair is per job and idempotent,
- * so that it runs next to those who add and take jobs.
+ * A lasting difference is repaired: more entries than jobs in ten checks, or more idle jobs than entries in two. Equal
+ * numbers of both cancel out until the queue moves on. The repair is per job and idempotent, so it can run next to
+ * producers and workers.
  */
 export function watchPending(connection: QueueConnection, log: Log) {
   let [withExcess, withMissing] = [0, 0];
@@ -44,7 +44,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
   };
 
   return {
-    /** Notes what a look found, and starts a repair when it is due. */
+    /** Records a check, and starts a repair when it is due. */
     note({ entries, idle, active }: RegistryCounts): void {
       withExcess = entries > idle + active ? withExcess + 1 : 0;
       withMissing = idle > entries ? withMissing + 1 : 0;

@@ -1,15 +1,15 @@
 import type { IsolatedAnswer, RecordAnswers } from './jobs.ts';
 
 /**
- * How many of a tenant's oldest pending flushes a read returns. More than a worker stores between the read of the queue
- * and that of the database, so that what was stored in between is found among them.
+ * How many of a tenant's oldest pending flushes a read returns. More than a worker stores between reading the queue and
+ * reading the database, so flushes stored in between are among them.
  */
 export const HEADS = 200;
 
-/** Answers of one tenant that are queued: those of a flush, or one that is isolated. */
+/** Queued answers of one tenant: those of a flush, or one isolated answer. */
 export interface PendingAnswers {
   flush: string;
-  /** The flush that an isolated answer came with. */
+  /** The flush that an isolated answer belongs to. */
   part_of?: string;
   count: number;
   /** When the first of them was received. */
@@ -18,20 +18,20 @@ export interface PendingAnswers {
 
 /** A tenant's answers in the queue. */
 export interface Pending {
-  /** How many, with those of `heads`. */
+  /** Total number, including `heads`. */
   count: number;
   /** The oldest, at most `HEADS`, oldest first. */
   heads: PendingAnswers[];
 }
 
-/** What the registry of pending answers holds of one job. */
+/** The registry's entry for one job. */
 export interface PendingEntry {
   part_of?: string;
   /** Tenant, number of answers, and when the first of them was received, in milliseconds since 1970. */
   tenants: [tenantId: string, count: number, oldestMs: number][];
 }
 
-/** The entry of a flush. A replay has none: it is counted in the quarantine, where it still is. */
+/** The entry of a flush. Replays are left out: they are still counted in the quarantine. */
 export function entryOfFlush({ answers }: RecordAnswers): PendingEntry {
   const byTenant = new Map<string, [string, number, number]>();
   for (const { tenant_id, received_at, replay_of } of answers) {

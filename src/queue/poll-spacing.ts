@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerConnection } from './connection.ts';
 
-/** The least time between two looks into a queue that was found empty: what arrives meanwhile is taken together, and stored together. */
+/** Minimum time between two polls of an empty queue. Jobs that arrive meanwhile are fetched and stored together. */
 export const POLL_SPACING_MS = 70;
-/** What BullMQ is told to wait for when there is nothing to be taken any more. */
+/** The marker for BullMQ that no job is to be fetched any more. */
 const NEVER = { member: '', score: Number.POSITIVE_INFINITY };
 
-/** When a worker takes jobs, and how many at once. */
+/** Controls when a worker polls its queue, and how many jobs it may hold. */
 export interface PollSpacing {
-  /** Lets the worker hold so many jobs at once, from its next look on. */
+  /** Sets the maximum number of jobs that the worker may hold, from its next poll on. */
   setConcurrency(jobs: number): void;
-  /** Resolves when the worker may look again: what was done is told to the queue with that look, all at once. */
+  /** Resolves when the worker may poll again. Completed jobs are then reported in one batch. */
   pauseEnded(): Promise<void>;
 }
 
 /**
- * Spaces a worker's looks into its queue.
+ * Spaces a worker's polls of its queue.
  *
- * By itself BullMQ waits for each job anew, looks for others beside it, and once more when it has finished one. Where a job
- * arrives each few milliseconds and is stored with those beside it, nearly all of these looks find nothing, and each is
- * work for the store. So a queue that was found empty is left alone for a moment, by those who have finished a job too.
- * A queue that is not empty is not kept waiting, and neither is a job that comes alone.
+ * BullMQ waits for each job separately, looks for others at the same time, and polls again after each job that it
+ * finishes. When a job arrives every few milliseconds and is stored together with others, most of these polls find an
+ * empty queue, and each costs the store work. So polls of an empty queue are paused briefly, including those after a
+ * finished job. A queue with waiting jobs is not delayed, and neither is a single job.
  */
 export function createPollSpacing(worker: WorkerConnection['worker']): PollSpacing {
   const { backend } = worker;
@@ -30,14 +30,14 @@ export function createPollSpacing(worker: WorkerConnection['worker']): PollSpaci
   let polledAt = Number.NEGATIVE_INFINITY;
 
   const pause = async (ms: number) => {
-    worker.concurrency = 1; // who has finished a job looks for another one only while no more are held
+    worker.concurrency = 1; // after finishing a job, BullMQ fetches another only while fewer jobs are held
     pausing = sleep(ms);
     await pausing;
     pausing = undefined;
     worker.concurrency = allowed;
   };
 
-  // BullMQ calls this once it has found the queue empty, and looks into it again when it resolves.
+  // BullMQ calls this when it finds the queue empty, and polls again when it resolves.
   backend.waitForJob = async limitSeconds => {
     const earlyMs = polledAt + POLL_SPACING_MS - performance.now();
     if (earlyMs > 0) await pause(earlyMs);

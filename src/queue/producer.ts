@@ -24,39 +24,44 @@ import { sendSpan } from './traces.ts';
 const MAX_FLUSH_ANSWERS = 250;
 const MAX_FLUSH_BYTES = 512 * 1024;
 const MAX_FLUSHES_IN_FLIGHT = 2;
-/** Memory of the store for an answer beyond its part of the request: ids, times, the job's own fields, its entry in the registry. */
+/** Memory in the store per answer besides its share of the request: ids, times, job fields, registry entry. */
 const OVERHEAD_BYTES = 900;
-/** Beyond this wait for a flush no further answers are taken: a refusal at once is worth more than a late reply. */
+/**
+ * When a flush would have to wait longer, further answers are refused: an early refusal is better than a late reply.
+ */
 const MAX_WAIT_MS = 750;
-/** Below the time-out of any command, so that it is told which of the two it was. */
+/** Below the time-out of any command, so that the two can be told apart. */
 const REPLICAS_TIMEOUT_MS = 1000;
-/** Connections to PostgreSQL for those who only read the queue, where it carries the queue. */
+/** PostgreSQL connections for reading the queue, where it stores the queue. */
 const OBSERVER_CONNECTIONS = 2;
-/** How many tenants' figures one read of the queue collects. */
+/** Maximum number of tenants in one read of the queue. */
 const MAX_READERS = 100;
 
 export interface Producer {
   /**
-   * Resolves when the answers are on disk in the queue. Rejects with `queue-unavailable` when that can't be promised;
-   * they may then be there all the same, which the database settles by their ids.
+   * Resolves when the answers are on disk in the queue. Rejects with `queue-unavailable` when that cannot be
+   * guaranteed. They may have been stored all the same; the database resolves duplicates by their ids.
    *
-   * `bytes` is about how large they are.
+   * `bytes` is their approximate size.
    */
   enqueue(answers: AcceptedAnswer[], bytes: number): Promise<void>;
-  /** Throws `queue-unavailable` while answers come faster than they can be made durable. */
+  /** Throws `queue-unavailable` while answers arrive faster than they can be made durable. */
   refuseWhileBusy(): void;
   health(): QueueHealth;
   /**
-   * A tenant's queued answers, read after the call: what any process acknowledged before is among them.
+   * Returns a tenant's queued answers, read after the call: they include all that any process acknowledged before.
    *
-   * Rejects with `queue-unavailable` when the queue can't be read.
+   * Rejects with `queue-unavailable` when the queue cannot be read.
    */
   pending(tenantId: string): Promise<Pending>;
-  /** What this process has made durable so far. What was voided up to `since` is known already, and forgotten. */
+  /** Returns the flushes that this process has made durable so far. Voided numbers up to `since` are dropped. */
   claim(since: number): FlushClaim;
-  /** Which of these flushes the queue holds, whole or isolated. Rejects with `queue-unavailable` when it can't be read. */
+  /**
+   * Returns which of these flushes are in the queue, whole or isolated. Rejects with `queue-unavailable` when it cannot
+   * be read.
+   */
   findQueued(flushes: string[]): Promise<Set<string>>;
-  /** Resolves when the first look at the store is over. */
+  /** Resolves when the first check of the store is over. */
   checked(): Promise<void>;
   close(): Promise<void>;
 }
@@ -66,7 +71,7 @@ interface Batch {
   bytes: number;
 }
 
-/** What a flush needs, and what reports its failure. */
+/** Dependencies of a flush. */
 interface FlushDeps {
   connection: QueueConnection;
   health: HealthWatch;
@@ -80,11 +85,11 @@ interface FlushDeps {
 const refuse = (detail: string, cause?: unknown) =>
   new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
 
-/** What a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
+/** The kind of a failure: the store's error code (`OOM`, `READONLY`, `MISCONF` …), `timeout` or `connection`. */
 const kindOf = ({ message }: Error): string =>
   /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out|timeout/i.test(message) ? 'timeout' : 'connection');
 
-/** The way into the queue: one job a flush, of everything that concurrent requests brought (group commit). */
+/** Opens the producer end of the queue. Concurrent requests share one job per flush (group commit). */
 export function openProducer(
   target: ProducerTarget,
   config: Config,
@@ -150,7 +155,7 @@ export function openProducer(
   };
 }
 
-/** Why no answers are taken, as a refusal; nothing while they are. */
+/** Returns a refusal while answers cannot be accepted, otherwise undefined. */
 function findUnfit(health: HealthWatch): Problem | undefined {
   const reasons = health.refusals();
   if (reasons.length === 0) return undefined;
@@ -163,7 +168,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
   const throttle = createThrottle(5000);
   return async batches => {
     const unfit = findUnfit(health);
-    if (unfit) throw unfit; // it came to light while these waited: then they do not wait for a time-out of their own
+    if (unfit) throw unfit; // fail now instead of waiting for a time-out
     const basis = health.basis();
     const number = numbers.take();
     const id = numberUuid(numbers.producer, number);
@@ -179,7 +184,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
       numbers.end(number, false);
       metrics.queueFlushes.inc({ outcome: 'failed' });
       countFailure(error);
-      if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next look says otherwise
+      if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next check
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
       throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
     }
@@ -190,14 +195,14 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
   };
 }
 
-/** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
+/** Resolves when an added flush is proven durable: on this disk, and on each required replica. */
 async function confirm({ connection: { redis }, health }: FlushDeps, basis: Basis): Promise<void> {
   if (redis && basis.replicas && health.isStillValid(basis))
     await confirmReplicas(redis, basis.replicas, REPLICAS_TIMEOUT_MS);
   if (!health.isStillValid(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
 }
 
-/** Those who ask while a read is under way share the next one. */
+/** Callers that arrive during a read share the next one. */
 const createReaders = (observers: QueueConnection) =>
   createGroupCommit<string, Pending>({
     async flush(tenantIds) {
@@ -210,7 +215,7 @@ const createReaders = (observers: QueueConnection) =>
     maxWeights: [MAX_READERS],
   });
 
-/** What only observes has a connection of its own, so that intake never waits behind it. */
+/** Observers have separate connections, so producers never wait behind them. */
 async function observe<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await withTimeout(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
@@ -232,8 +237,8 @@ function reportOldest(observers: QueueConnection, metrics: Metrics): void {
 /**
  * Adds a flush, with its entry in the registry.
  *
- * In Valkey or Redis the entry is sent just before the job, on the same connection. A transaction would copy the job once
- * more in this process, and `pending-repair.ts` mends what a failure leaves of only one of them.
+ * In Valkey or Redis the entry is sent just before the job, on the same connection. A transaction would copy the job
+ * once more in this process. If only one of the two succeeds, `pending-repair.ts` corrects it.
  */
 async function addFlush(
   { queue, redis }: QueueConnection,
@@ -241,6 +246,6 @@ async function addFlush(
   opts: JobsOptions & { jobId: string },
 ): Promise<void> {
   const name = 'answers.record';
-  const entered = redis ? addEntry(redis, queue(), opts.jobId, entryOfFlush(data)) : undefined; // else a trigger enters it
+  const entered = redis ? addEntry(redis, queue(), opts.jobId, entryOfFlush(data)) : undefined; // in PostgreSQL a trigger adds it
   await Promise.all([entered, queue().add(name, data, opts)]);
 }

@@ -8,57 +8,60 @@ import type { QueueName } from './jobs.ts';
 import { createOutageBackoff } from './outage-backoff.ts';
 import { createPollSpacing } from './poll-spacing.ts';
 
-/** A worker that falls silent loses its jobs after this long; inserts are short, so it is short. */
+/** Jobs of an unresponsive worker pass to others after this time. It is short because inserts are short. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 3000;
-/** The last resort, for what kills even the process that only moves it to the isolation: it ends as `failed`. */
+/** The last resort for jobs that kill even the process that moves them to isolation: they end as `failed`. */
 const MAX_STALLED = 20;
 const CLOSE_TIMEOUT_MS = 12_000;
 const LONGEST_DELAY_MS = 60_000;
 const RECONNECT_MS = 500;
 
 /**
- * How long to wait before attempt `n + 1` of a job that was put back: 1 s, 2 s, 4 s … at most 60 s, without end.
+ * Returns the delay before attempt `n + 1` of a job that was returned to the queue: 1 s, 2 s, 4 s … up to 60 s, without
+ * end.
  *
- * A failure never ends a job. Jittered by a fifth, so that jobs which failed together do not meet again.
+ * A failure never ends a job. Jittered by a fifth, so that jobs which failed together are spread out.
  */
 export function retryDelay(attemptsMade: number, random: () => number = Math.random): number {
   const delay = Math.min(1000 * 2 ** Math.min(attemptsMade - 1, 10), LONGEST_DELAY_MS);
   return Math.round(delay * (0.8 + 0.4 * random()));
 }
 
-/** How many jobs are taken at once before one has shown how long that takes. */
+/** Jobs fetched at once before the first has shown how long fetching takes. */
 const FIRST_CONCURRENCY = 10;
 
 /**
- * How many jobs may be held at once when taking one took so long, at most `most`.
+ * Returns how many jobs may be held at once when fetching one took `tookMs`, at most `most`.
  *
- * BullMQ takes jobs one after the other until it holds as many as it may, and only then begins with the first. Over a
- * slow network the locks of those it took first would end meanwhile, so all of them have to be taken in half that time.
+ * BullMQ fetches jobs one after the other up to its concurrency, and only then starts the first. Over a slow network,
+ * the first locks would expire meanwhile, so all jobs must be fetched in half the lock time.
  */
 export const sustainableConcurrency = (tookMs: number, most: number): number =>
   Math.max(1, Math.min(most, Math.floor(LOCK_MS / 2 / Math.max(1, tookMs))));
 
-/** A process at work on one queue. */
+/** The consumer of one queue in this process. */
 export interface QueueConsumer {
-  /** Takes no further jobs, ends those under way, hands back those that an outage keeps waiting; then the connection. */
+  /**
+   * Stops fetching jobs, finishes those in progress, returns those that wait for an outage to end, then disconnects.
+   */
   close(): Promise<void>;
 }
 
 export interface QueueConsumerOptions {
   target: QueueTarget;
   queue: QueueName;
-  /** How many jobs are held at once, where the network is fast enough for it. */
+  /** Jobs held at once, if the network is fast enough. */
   concurrency: number;
   process(job: ActiveJob): Promise<void>;
 }
 
 /**
- * Takes the jobs of one queue; one whose processing fails is tried again until it succeeds.
+ * Consumes the jobs of one queue. Failed jobs are retried until they succeed.
  *
- * During an outage those under way are held, and others stay where they are.
+ * During an outage, jobs in progress are kept and retried, and the others stay in the queue.
  *
- * Resolves when jobs are being taken; waits for a store that is away until the signal ends the waiting.
+ * Resolves when jobs are being consumed. Waits for an unreachable store until the signal is aborted.
  */
 export async function openQueueConsumer(
   { target, queue, concurrency, process }: QueueConsumerOptions,
@@ -73,12 +76,12 @@ export async function openQueueConsumer(
     concurrency: Math.min(concurrency, FIRST_CONCURRENCY),
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
-    runRetryDelay: RECONNECT_MS, // by itself 15 s: so long nothing would be taken when the store is back
+    runRetryDelay: RECONNECT_MS, // BullMQ's default is 15 s, which would delay jobs when the store is back
     maxStalledCount: MAX_STALLED,
     settings: { backoffStrategy: (attemptsMade: number) => (closing ? 0 : retryDelay(attemptsMade)) },
   };
 
-  /** Connects anew until it worked once: BullMQ does not recover from a first attempt that failed. */
+  /** Reconnects until the first success: BullMQ does not recover from a failed first attempt. */
   const connect = async (): Promise<WorkerConnection | undefined> => {
     while (!signal.aborted) {
       const begin = (job: ActiveJob) => {
@@ -123,7 +126,7 @@ export async function openQueueConsumer(
 
   return {
     async close() {
-      closing = true; // what is handed back is for others at once
+      closing = true; // returned jobs are available to others at once
       backoff.release();
       try {
         await withTimeout(worker.close(), CLOSE_TIMEOUT_MS, 'ending the jobs under way');

@@ -3,15 +3,15 @@ import { isIP } from 'node:net';
 import type { Redis } from 'ioredis';
 import { infoField, type SentinelReplica } from '../platform/redis.ts';
 
-/** What a store reports about its role and the replicas that are connected to it. */
+/** A store's role and the replicas connected to it. */
 export interface Replication {
   /** `master`, or `slave` for a replica. */
   role: string;
   /** The id of the data's history. It changes with each promotion. */
   id: string;
-  /** `host:port` of each replica that is connected, also while it copies the data; sorted. */
+  /** `host:port` of each connected replica, including those still copying the data; sorted. */
   connected: string[];
-  /** Those that have the data, and follow. */
+  /** Replicas that have the data and follow. */
   online: string[];
 }
 
@@ -33,17 +33,17 @@ export function readReplication(info: string): Replication {
 export const isSameReplication = (one: Replication, other: Replication): boolean =>
   one.role === other.role && one.id === other.id && `${one.connected}` === `${other.connected}`;
 
-/** Whether a flush is safe from a failover, by the replicas that exist. */
+/** Whether a flush survives a failover, given the existing replicas. */
 export interface ReplicaVerdict {
-  /** Why a confirmation by `QUEUE_REPLICAS` replicas would prove nothing; empty when it does. */
+  /** Why a confirmation by `QUEUE_REPLICAS` replicas would not be sufficient; empty when it is. */
   reasons: string[];
-  /** How many replicas must confirm: all that are connected, since `WAIT` does not report which ones did. */
+  /** How many replicas must confirm: all connected ones, since `WAIT` does not report which ones did. */
   confirmations: number;
   /** Replicas that can become the primary. */
   promotable: number;
 }
 
-/** By number when a host name cannot be resolved: then it only matches itself. */
+/** Resolves a host name to its address. An unresolvable name is kept and matches only an identical name. */
 const resolveHost = async (host: string): Promise<string> =>
   isIP(host)
     ? host
@@ -62,9 +62,9 @@ const resolveConnected = (address: string): Promise<string> => {
 /**
  * Compares the replicas that can become the primary with `QUEUE_REPLICAS`.
  *
- * A failover keeps every confirmed answer only if each replica that can be promoted has confirmed it. So neither fewer
- * nor more than `wanted` replicas may exist: those that are connected to the primary, and those that the Sentinels know
- * although they are down. Replicas to which a Sentinel attributes priority 0 are not counted.
+ * A failover keeps every confirmed answer only if each replica that can be promoted has confirmed it. So exactly
+ * `wanted` replicas must exist, counting those connected to the primary and those that the Sentinels list as down.
+ * Replicas with priority 0 are not counted.
  */
 export async function checkReplicas(
   { connected, online }: Replication,
@@ -91,9 +91,9 @@ export async function checkReplicas(
 }
 
 /**
- * Resolves once the replicas of `replication` have everything that was written on this connection. Rejects when they do
- * not confirm it within `timeoutMs`, or when the replicas have changed meanwhile: then one that can be promoted may be
- * without it. Costs one round trip.
+ * Resolves when the replicas of `replication` have everything that was written on this connection. Rejects when they do
+ * not confirm within `timeoutMs`, or when the replicas have changed meanwhile, since a new one may lack the data. Costs
+ * one round trip.
  */
 export async function confirmReplicas(
   redis: Redis,

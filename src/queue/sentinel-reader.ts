@@ -1,10 +1,10 @@
 import { readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
 
-/** A new replica connects to the primary before a Sentinel knows it, so the Sentinels need not be asked each second. */
+/** A new replica connects to the primary before the Sentinels list it, so querying them every second is not needed. */
 const SENTINELS_EVERY_MS = 5000;
 
 /**
- * Reads the replicas that the Sentinels know, at most every 5 s on one connection. While no Sentinel replies, the last
+ * Reads the replicas that the Sentinels list, at most every 5 s per connection. While no Sentinel replies, the last
  * reading on the same connection remains valid; without one it rejects.
  */
 export function createSentinelReader(redisUrl: string | undefined) {

@@ -8,15 +8,15 @@ import type { Pending } from './pending.ts';
 import { countJobsInPostgres, readPendingInPostgres } from './pending-postgres.ts';
 import { readPendingInRedis } from './pending-redis.ts';
 
-/** States of a job that is not done; `failed` is one that kills even the processes that would only move it. */
+/** States of unfinished jobs. `failed` jobs kill even the process that would move them to isolation. */
 export const PENDING = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
-/** How many jobs are read at once: some 25 MB when all of them are as large as flushes can be. */
+/** Jobs read at once: about 25 MB if all have the maximum size. */
 const PAGE = 50;
 
 type QueuedJob = Pick<ActiveJob, 'id' | 'data'>;
 
-/** The ids of all jobs of a queue that are not done, in one look: a job that changes its state is not passed over. */
+/** Returns the ids of all unfinished jobs of a queue, read at once, so that jobs changing state are not missed. */
 export async function readPendingIds({ queue, pool }: QueueConnection, name: QueueName): Promise<string[]> {
   if (!pool) return queue(name).getRanges([...PENDING], 0, -1, true);
   const sql = "select id from job where queue = $1 and state <> 'completed' order by id";
@@ -26,7 +26,7 @@ export async function readPendingIds({ queue, pool }: QueueConnection, name: Que
 /** How many jobs are looked up in one command. */
 const LOOKUP_BATCH = 1000;
 
-/** Which of these jobs are in a queue. Costs by their number, not by the length of the queue. */
+/** Returns which of these jobs are in a queue. The cost depends on their number, not on the queue's length. */
 async function findPresent({ queue, redis, pool }: QueueConnection, name: QueueName, ids: string[]): Promise<string[]> {
   const present: string[] = [];
   for (let start = 0; start < ids.length; start += LOOKUP_BATCH) {
@@ -46,16 +46,16 @@ async function findPresent({ queue, redis, pool }: QueueConnection, name: QueueN
   return present;
 }
 
-/** Which of these flushes are queued, whole or isolated: the first isolated answer stands for its flush. */
+/** Returns which of these flushes are queued, whole or isolated. The first isolated answer represents its flush. */
 export async function findQueued(connection: QueueConnection, flushes: string[]): Promise<Set<string>> {
-  const queued = new Set(await findPresent(connection, QUEUES.answers, flushes)); // first: what moves meanwhile is found below
+  const queued = new Set(await findPresent(connection, QUEUES.answers, flushes)); // first: see below
   const firsts = new Map(flushes.filter(flush => !queued.has(flush)).map(flush => [isolatedAnswerId(flush, 0), flush]));
   for (const first of await findPresent(connection, QUEUES.isolation, [...firsts.keys()]))
     queued.add(firsts.get(first) as string);
   return queued;
 }
 
-/** Jobs by their ids, page by page, resting as long as it worked. One that is missing was done meanwhile. */
+/** Yields jobs by id, page by page, with pauses as long as each page took. Missing jobs were finished meanwhile. */
 export async function* readJobs({ queue }: QueueConnection, name: QueueName, ids: string[]): AsyncGenerator<QueuedJob> {
   for (let start = 0; start < ids.length; start += PAGE) {
     const startedAt = performance.now();
@@ -65,20 +65,22 @@ export async function* readJobs({ queue }: QueueConnection, name: QueueName, ids
   }
 }
 
-/** How many jobs of a queue are in each state in which they are not done. */
+/** Returns the number of unfinished jobs of a queue by state. */
 export async function countJobs({ queue, pool }: QueueConnection, name: QueueName): Promise<Record<string, number>> {
   return pool ? countJobsInPostgres(pool, name) : queue(name).getJobCounts(...PENDING);
 }
 
-/** A tenant's answers that are queued. Costs the same at any depth of the queues. */
+/** Returns a tenant's queued answers. Costs the same at any queue length. */
 export function readPending({ redis, pool }: QueueConnection, tenantId: string): Promise<Pending> {
   return pool ? readPendingInPostgres(pool, tenantId) : readPendingInRedis(redis as Redis, tenantId);
 }
 
-/** So many delayed jobs are looked at: they lie in the order in which they are due, not in that of their age. */
+/** Delayed jobs examined for the oldest: they are sorted by due time, not by age. */
 const DELAYED_SAMPLE = 50;
 
-/** When the oldest job of a queue that is not done was added; `undefined` without one. Costs the same at any depth. */
+/**
+ * Returns when the oldest unfinished job of a queue was added; `undefined` without one. Costs the same at any length.
+ */
 export async function findOldest(connection: QueueConnection, name: QueueName): Promise<Date | undefined> {
   if (connection.pool) {
     const sql = `select least(
@@ -97,14 +99,14 @@ export async function findOldest(connection: QueueConnection, name: QueueName): 
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
-/** How many waiting jobs are measured to estimate the size of the queue. */
+/** Waiting jobs measured to estimate the size of the queue. */
 const MEASURED_JOBS = 32;
-/** What a row of a job takes besides its data: options, times, and its entries in the indexes. */
+/** Bytes of a job row besides its data: options, times and index entries. */
 const JOB_ROW_BYTES = 600;
 
 /**
- * The mean size on disk, in bytes, of jobs that wait in PostgreSQL; 0 without any. An estimate from 32 places spread at
- * random over the queue, so that it costs the same at any depth. (The table's own size never shrinks after a backlog.)
+ * Returns the mean size on disk, in bytes, of jobs waiting in PostgreSQL; 0 without any. An estimate from 32 random
+ * positions in the queue, so that it costs the same at any length. (The table itself never shrinks after a backlog.)
  */
 export async function measureJob(pool: Pool): Promise<number> {
   const sql = `with waiting as (

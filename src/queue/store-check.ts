@@ -19,38 +19,38 @@ import { createSentinelReader } from './sentinel-reader.ts';
 import { countJobs, measureJob } from './snapshot.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** No flush is larger: 512 KB of answers, and what each of them takes besides. */
+/** Maximum size of a flush: 512 KB of answers, plus the overhead of each. */
 const LARGEST_JOB_BYTES = MEGABYTE;
 
 /** The state of the queue's store at the last check. */
 export interface QueueHealth {
   reachable: boolean;
-  /** Why answers are refused; empty when they are taken. */
+  /** Why answers are refused; empty when they are accepted. */
   reasons: string[];
-  /** What is not durable though answers are taken, because the operator gave the promise up (`relaxed`). */
+  /** Durability gaps that the operator has accepted (`QUEUE_DURABILITY=relaxed`). */
   relaxed: string[];
   waitingJobs: number;
 }
 
-/** What a confirmation rests on: one connection, and what a check on that connection found. */
+/** The basis of a confirmation: one connection, and the result of a check on it. */
 export interface Basis {
   /** The socket of the connection; absent in PostgreSQL. */
   socket?: unknown;
-  /** Whether the settings kept the promise. */
+  /** Whether the settings guaranteed durability. */
   isDurable: boolean;
-  /** The primary and its replicas; only where `QUEUE_REPLICAS` asks for some. */
+  /** The primary and its replicas; only if `QUEUE_REPLICAS` is above 0. */
   replicas?: { replication: Replication; confirmations: number };
 }
 
-/** The result of a check, and what confirmations may rest on from then on. */
+/** The result of a check, and the basis for later confirmations. */
 export interface Finding {
   health: QueueHealth;
   basis: Basis;
 }
 
-/** Where a producer writes to. */
+/** The store that a producer writes to. */
 export interface ProducerTarget extends QueueTarget {
-  /** Why the database in which the answers are finally stored may lose them, by its last check. */
+  /** Returns why the database in which the answers are finally stored may lose them, by its last check. */
   databaseReasons?(): readonly string[];
 }
 
@@ -59,15 +59,15 @@ export interface CheckDeps {
   target: ProducerTarget;
   config: Config;
   metrics: Metrics;
-  /** Called with the number of jobs, and of those in the registry of pending answers; only with Valkey or Redis. */
+  /** Called with the number of jobs and of registry entries; only with Valkey or Redis. */
   onTally(tally: RegistryCounts): void;
 }
 
-/** Whether the connection still is the one with this socket, and open; always in PostgreSQL. */
+/** Whether the connection still uses this socket and is open; always true in PostgreSQL. */
 export const isCurrentSocket = ({ redis }: QueueConnection, socket: unknown): boolean =>
   !redis || (redis.status === 'ready' && redis.stream === socket);
 
-/** Creates a check of the store: reads its settings, its size and its replicas. Rejects when they can't be read. */
+/** Creates a check of the store's settings, size and replicas. The check rejects when they cannot be read. */
 export function createStoreCheck(deps: CheckDeps, admission: Admission): () => Promise<Finding> {
   const { connection, target, config, metrics, onTally } = deps;
   const { redis } = connection;
@@ -126,7 +126,10 @@ async function measureJobs(
 
 const maxBytesOf = (config: Config): number => config.QUEUE_MAX_MB * MEGABYTE;
 
-/** The size of the queue in bytes. In PostgreSQL it is estimated, once there are jobs enough to reach the limit. */
+/**
+ * Returns the size of the queue in bytes. In PostgreSQL it is an estimate, made once there are enough jobs to reach the
+ * limit.
+ */
 async function measureQueue(
   { connection: { pool }, config }: CheckDeps,
   { usedBytes }: Durability,
@@ -136,7 +139,7 @@ async function measureQueue(
   return waitingJobs * LARGEST_JOB_BYTES < maxBytesOf(config) ? 0 : waitingJobs * (await measureJob(pool));
 }
 
-/** Why the queue is as large as it may be. */
+/** Returns the reasons why the queue is full. */
 function checkQueueSize(
   { connection: { redis }, config, metrics }: CheckDeps,
   admission: Admission,
@@ -150,7 +153,7 @@ function checkQueueSize(
   return admission.checkSize({ durability, queueBytes, limitBytes, waitingJobs, maxJobs: config.QUEUE_MAX_JOBS });
 }
 
-/** Finds why what the store confirms may not be on its disk, or not stay on that of the database. */
+/** Creates a check for reasons why confirmed jobs may be lost, by the queue's store or by the database. */
 function createDurabilityCheck({ databaseReasons = () => [] }: ProducerTarget) {
   /** The connection on which the append-only file was seen without a rewrite. */
   let provenSocket: unknown;

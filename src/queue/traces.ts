@@ -9,11 +9,13 @@ const messagingAttributes = (queue: QueueName, operation: 'send' | 'process'): A
   'messaging.operation.type': operation,
 });
 
-/** The span of a flush on its way into a queue. */
+/** Span options for sending a flush to a queue. */
 export const sendSpan = (queue: QueueName) =>
   ({ name: `send ${queue}`, kind: 'producer', attributes: messagingAttributes(queue, 'send') }) as const;
 
-/** `process` with a span for each try of a job, in the trace that the job names; as it is where there are no traces. */
+/**
+ * Wraps `process` in a span for each attempt of a job, within the trace that the job names. Unchanged without tracing.
+ */
 export const traced = <T>(
   spans: Spans | undefined,
   queue: QueueName,
