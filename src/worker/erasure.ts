@@ -9,8 +9,8 @@ interface ErasureDeps {
 }
 
 /**
- * Deletes what is left of tenants that were deleted: because that was interrupted, or because a process that had not
- * heard of it wrote something after all. Costs a look at each table for each of them.
+ * Deletes remaining rows of deleted tenants: the deletion was interrupted, or a process that had not received the
+ * notice wrote later. Queries each table once per deleted tenant.
  */
 export async function eraseDeleted({ storage, log, signal }: ErasureDeps): Promise<void> {
   for (const id of await listDeletedTenants(storage)) {

@@ -12,15 +12,15 @@ import {
 } from '../storage/retention.ts';
 import { eraseDeleted } from './erasure.ts';
 
-/** How often it is looked for what was kept long enough. */
+/** How often expired rows are deleted. */
 const EVERY_MS = 10 * 60_000;
-/** Between two batches, so that the answers which arrive meanwhile find the database free. */
+/** Pause between two batches, so that storing new answers is not delayed. */
 const PAUSE_MS = 100;
 
 /** Maximum difference between the clocks of the database and of this process; beyond it, neither is trusted. */
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** What can be kept for a time only, as the metric names it. */
+/** The kinds of rows with a retention period, by their label in the metric. */
 const EXPIRY: Record<string, Expire> = { answers: expireAnswers, conversations: expireConversations };
 
 interface RetentionDeps {
@@ -33,8 +33,8 @@ interface RetentionDeps {
 }
 
 /**
- * Keeps the promise of every tenant's retention, and to those that were deleted, until the signal. Several workers may:
- * they take different rows.
+ * Deletes expired rows and the rows of deleted tenants until the signal is aborted. Several workers may run at once:
+ * they lock different rows.
  */
 export async function keepRetention(deps: RetentionDeps): Promise<void> {
   const { log, signal } = deps;
@@ -50,10 +50,10 @@ export async function keepRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * Deletes all that has been kept long enough: batch by batch, one of each kind and tenant in turn, and then the ids of
- * answers that expired long ago.
+ * Deletes all expired rows in batches, alternating between kinds and tenants, then the ids of answers that expired long
+ * ago.
  *
- * Deletes nothing while the clocks differ, since one of them may have jumped ahead, and a deletion cannot be undone.
+ * Deletes no rows while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
  */
 export async function deleteExpired({ storage, metrics, log, signal, now = () => new Date() }: RetentionDeps) {
   if (!(await clocksAgree({ storage, metrics, log, now }))) return;
@@ -88,4 +88,4 @@ async function clocksAgree({ storage, metrics, log, now }: ClockDeps): Promise<b
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined); // rejects at the signal alone
+  sleep(ms, undefined, { signal }).catch(() => undefined); // rejects only at the signal

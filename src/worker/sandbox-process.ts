@@ -5,7 +5,7 @@ import { openStorage, type Storage } from '../storage/orm.ts';
 import type { RecordedCounts } from '../storage/recording.ts';
 import { recordFlush } from './handlers/answers.ts';
 
-/** What is stored at one go: the answers of a suspected flush, or one of them. */
+/** The answers of a suspected flush, or one of them, to be stored at once. */
 export interface SandboxTask {
   flush: string;
   part_of?: string;
@@ -13,10 +13,10 @@ export interface SandboxTask {
   encoded: string[];
 }
 
-/** What the process tells the worker: what became of its work, or with neither field that it is alive. */
+/** The sandbox's message to the worker: the outcome of a task, or a sign of life if both fields are absent. */
 export interface SandboxReply {
   counts?: RecordedCounts;
-  /** `passing` when the infrastructure is at fault, and not the answers. */
+  /** `passing` is true for an outage of the infrastructure, false for a fault of the answers. */
   failure?: { message: string; passing: boolean };
 }
 
@@ -36,9 +36,10 @@ async function store(storage: Storage, { flush, part_of, encoded }: SandboxTask)
 }
 
 /**
- * The other side of `openCell`: stores what it is sent until the worker is gone.
+ * The child side of `openSandbox`: stores the answers that it receives until the worker disconnects.
  *
- * The first message names the database. Signals are left to the worker: a terminal sends them to both.
+ * The first message contains the database URL. Signals are ignored, since a terminal sends them to the worker as well,
+ * which then ends this process.
  */
 export function runSandbox(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);

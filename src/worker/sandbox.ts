@@ -7,24 +7,24 @@ import type { SandboxReply, SandboxTask } from './sandbox-process.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const START_TIMEOUT_S = 30;
-/** The process says each second that it is alive; one that is silent for so long hangs. */
+/** The process sends a sign of life each second. If it is silent for this long, it hangs. */
 const MAX_SILENCE_S = 5;
-/** A process that is out of work for so long is ended: it takes some 100 MB. */
+/** An idle process is ended after this time; it uses about 100 MB. */
 const IDLE_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 1500;
 
-/** A process beside the worker's that stores one flush or answer at a time: whatever that does there, it does alone. */
+/** A child process that stores one flush or answer at a time, so that a crash affects only that one. */
 export interface Sandbox {
   /**
-   * Stores the answers, after what came before. Rejects with a `Problem` when the infrastructure is at fault, and with any
-   * other error when the answers are: storing them failed, ended the process, or kept it from answering for 5 s.
+   * Stores the answers, after all earlier tasks. Rejects with a `Problem` for an outage of the infrastructure. Rejects
+   * with any other error if the answers are at fault: storing them failed, ended the process, or blocked it for 5 s.
    */
   store(work: SandboxTask): Promise<RecordedCounts>;
-  /** Ends the process, with the answer that it may be at. */
+  /** Ends the process and the task in progress. */
   close(): Promise<void>;
 }
 
-/** The process is started when there is something to store, and again after its death. `requireDurable` is the storage's. */
+/** Starts the process for the first task, and again after it has exited. `requireDurable` is passed to the storage. */
 export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox {
   let child: ChildProcess | undefined;
   let isReady = false;
@@ -32,7 +32,7 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
   let idle: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** The next answer gets another process: one that is about to end would be counted against it. */
+  /** The next task starts another process: one that is about to exit would be counted against it. */
   const detach = (own: ChildProcess) => {
     if (child === own) child = undefined;
   };
@@ -44,7 +44,7 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
       isReady = true;
     });
     started.once('exit', () => detach(started));
-    started.on('error', () => undefined); // a process that can't be started or told anything ends, which is heard
+    started.on('error', () => undefined); // a process that cannot be started or reached exits, which is handled
     started.send({ databaseUrl, requireDurable });
     return started;
   };
@@ -53,7 +53,7 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
     new Promise<RecordedCounts>((resolve, reject) => {
       let isSent = false;
       let silentS = 0;
-      // By ticks, not by the clock: a worker that stood still itself has heard nothing either.
+      // Counts ticks, not time: while the worker itself was blocked, it received no messages.
       const tick = setInterval(() => {
         silentS++;
         if (silentS <= (isSent ? MAX_SILENCE_S : START_TIMEOUT_S)) return;
@@ -113,7 +113,7 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
   return {
     store(work) {
       const stored = last.then(() => storeNext(work));
-      last = stored.catch(() => undefined); // its own caller hears of it
+      last = stored.catch(() => undefined); // its caller handles it
       return stored;
     },
     async close() {

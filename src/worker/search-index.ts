@@ -16,8 +16,8 @@ interface SearchIndexDeps {
 }
 
 /**
- * Indexes texts that were stored before there was an index of words, and those that the version before still writes,
- * until the signal. Several workers may: they take different texts.
+ * Indexes texts that were stored before the search index existed or by the previous version, until the signal is
+ * aborted. Several workers may run at once: they lock different texts.
  */
 export async function keepSearchIndex(deps: SearchIndexDeps): Promise<void> {
   const { log, signal } = deps;
@@ -31,7 +31,9 @@ export async function keepSearchIndex(deps: SearchIndexDeps): Promise<void> {
   }
 }
 
-/** Indexes whatever has no words yet. Pauses after each batch for as long as it took, so that others are not held up. */
+/**
+ * Indexes all texts without words. Pauses after each batch for as long as it took, so that other work is not delayed.
+ */
 export async function indexAll({ storage, log, signal }: SearchIndexDeps): Promise<void> {
   const tenants = await listTenantsToIndex(storage);
   let rows = 0;

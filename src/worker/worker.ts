@@ -15,13 +15,13 @@ import { openSandbox } from './sandbox.ts';
 import { keepSearchIndex } from './search-index.ts';
 
 export interface WorkerProcess {
-  /** Whether the schema fits and jobs are being taken; not while it is stopping. */
+  /** Whether the schema is compatible and jobs are being consumed; false while stopping. */
   isReady(): boolean;
-  /** Ends the jobs under way, then the connections. False when a part had to be given up. */
+  /** Finishes the jobs in progress, then closes the connections. False when a part did not stop in time. */
   close(): Promise<boolean>;
 }
 
-/** Process 2: takes jobs from the queue and stores what they carry. Waits for a schema that it can work on. */
+/** The worker process: consumes jobs and stores their answers. Waits for a compatible schema. */
 export function openWorker(
   databaseUrl: string,
   config: Config,

@@ -11,7 +11,9 @@ import type { Storage } from '../../storage/orm.ts';
 import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/recording.ts';
 
 const MAX_BATCH_ANSWERS = 1000;
-/** Half of the jobs that a worker holds: with all of them waiting for company nobody would be left to come. */
+/**
+ * Half of the jobs that a worker holds. If all of them were in one batch, the next batch would have none to collect.
+ */
 const MAX_BATCH_FLUSHES = 25;
 const MAX_BATCHES_IN_FLIGHT = 2;
 
@@ -22,7 +24,7 @@ export interface RecordAnswersDeps {
   spans?: Spans | undefined;
 }
 
-/** A failure that is the database's and not the answer's, whatever it complains of, as the outage that it is to a job. */
+/** Returns a failure of the database that the answer did not cause as an outage, whatever the error is. */
 function asOutage(error: unknown): unknown {
   const state = sqlState(error);
   if (error instanceof Problem || !state || isDataFault(error)) return error;
@@ -31,7 +33,7 @@ function asOutage(error: unknown): unknown {
   });
 }
 
-/** Records a flush by itself; what the database refuses of it for what it is goes to the quarantine. */
+/** Records a flush on its own. Answers that the database refuses because of their content go to the quarantine. */
 export async function recordFlush(storage: Storage, flush: Flush): Promise<RecordedCounts> {
   try {
     return await recordAnswers(storage, [flush]);
@@ -42,9 +44,9 @@ export async function recordFlush(storage: Storage, flush: Flush): Promise<Recor
 }
 
 /**
- * Adds what became of answers to the metrics, and tells of those that could not be stored.
+ * Updates the metrics, and logs quarantined answers.
  *
- * `firsts` are the first answers of what was recorded together: those beside them came in the same moment.
+ * `firsts` has the first answer of each flush; the rest of the flush arrived with it.
  */
 export function countRecorded(
   { metrics, log }: Pick<RecordAnswersDeps, 'metrics' | 'log'>,
@@ -63,11 +65,11 @@ const numberOfAnswers = (flushes: readonly Flush[]): number =>
   flushes.reduce((sum, flush) => sum + flush.answers.length, 0);
 
 /**
- * Stores the answers of a job together with those of the jobs beside it, in one transaction.
+ * Stores the answers of concurrent jobs in one transaction.
  *
- * Resolves after the commit. Unless the database is away, a batch that fails falls apart into its flushes; when the
- * database blames the data, a flush into halves, until only the answers at fault are left. Those go to the quarantine
- * and every other is stored.
+ * Resolves after the commit. Unless the database is unreachable, a failed batch is split into its flushes. When the
+ * database blames the data, a flush is split into halves until only the faulty answers are left. These go to the
+ * quarantine, and all others are stored.
  */
 export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnswersDeps) {
   const count = (flushes: Flush[], counts: RecordedCounts) => {
@@ -81,7 +83,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
 
   const recordApart = async (flush: Flush) => count([flush], await recordFlush(storage, flush));
 
-  /** Each flush has its own outcome, so that one bad answer never fails the jobs beside it. */
+  /** Each flush has a separate outcome, so one bad answer never fails other jobs. */
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
     spans?.note({
       'parley.flushes': flushes.length,
@@ -101,7 +103,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   const group = createGroupCommit<Flush, PromiseSettledResult<void>>({
     flush: flushAll,
     maxInFlight: MAX_BATCHES_IN_FLIGHT,
-    spacingMs: POLL_SPACING_MS, // nobody waits, and a transaction of few answers costs almost as much as one of many
+    spacingMs: POLL_SPACING_MS, // no caller waits, and a small transaction costs almost as much as a large one
     weigh: flush => [flush.answers.length, 1],
     maxWeights: [MAX_BATCH_ANSWERS, MAX_BATCH_FLUSHES],
     spans: spans?.groups({ name: 'store answers' }),
@@ -113,10 +115,13 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
   };
 }
 
-/** How often the database must refuse an answer by itself to be believed: a refusal may be of the moment. */
+/** How often the database must refuse a single answer before it is quarantined: a refusal may be temporary. */
 const REFUSALS = 3;
 
-/** The answers that the database refuses for what they are, with its reason, found by halving. */
+/**
+ * Finds the answers that the database refuses because of their content, by halving. Returns each with the database's
+ * message.
+ */
 async function findUnstorable(
   storage: Storage,
   answers: AcceptedAnswer[],
