@@ -2,10 +2,10 @@ import type { Role } from '../domain/roles.ts';
 import type { Scope } from '../domain/scopes.ts';
 
 /**
- * The ways to prove who one is (contract section 1).
+ * The kinds of credentials (contract section 1).
  *
- * `person` and `session` are one cookie: as `session` it speaks for a member of the tenant that `Tenant-Id` names, as
- * `person` for whoever logged in, whatever tenants they belong to.
+ * `person` and `session` use the same cookie. A `session` is a member of the tenant in `Tenant-Id`; a `person` is the
+ * logged-in user, independent of tenants.
  */
 export const CREDENTIAL_KINDS = ['api-key', 'access-token', 'public-access-token', 'session', 'person'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
@@ -13,7 +13,7 @@ export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 /** The API key behind a credential. */
 interface KeyUse {
   keyId: string;
-  /** Until when the key's former secret is valid, as known when the credential was checked; never rotated without. */
+  /** When the key's previous secret expires, as known when the credential was checked; undefined without rotation. */
   keyOverlapUntil?: string | undefined;
 }
 
@@ -25,26 +25,26 @@ export interface KeyCaller extends KeyUse {
   scopes: ReadonlySet<Scope>;
 }
 
-/** One of a tenant's users: proven by the tenant's backend, or only claimed with a public token. */
+/** One of a tenant's users: verified by the tenant's backend, or only claimed with a public token. */
 export interface UserCaller<Kind = 'access-token' | 'public-access-token'> extends KeyUse {
   kind: Kind;
   tenantId: string;
   identity: string;
   verified: boolean;
-  /** One name for the user, of all tenants' (`userName`). */
+  /** A unique name for the user across tenants (`userName`). */
   user: string;
   expiresAt: Date;
 }
 
 /**
- * One name for a tenant's user, proven or only claimed, under which a process remembers what is theirs.
+ * A unique name for a tenant's user, verified or only claimed, used as the key of caches.
  *
- * Made once for each token: every request looks several things up by it, and a new text would be hashed each time.
+ * Created once per token: every request uses it for several lookups, and a new string would be hashed each time.
  */
 export const userName = ({ tenantId, verified, identity }: Pick<UserCaller, 'tenantId' | 'verified' | 'identity'>) =>
   `${tenantId} ${verified} ${identity}`;
 
-/** Somebody who is logged in. */
+/** A logged-in person. */
 export interface PersonCaller<Kind = 'person'> {
   kind: Kind;
   accountId: string;
@@ -55,20 +55,20 @@ export interface PersonCaller<Kind = 'person'> {
   expiresAt: Date;
 }
 
-/** Somebody who is logged in, as a member of one tenant. */
+/** A logged-in person as a member of one tenant. */
 export interface SessionCaller extends PersonCaller<'session'> {
   tenantId: string;
   memberId: string;
   role: Role;
 }
 
-/** Whoever asks for a tenant's data with that tenant's own rights: its servers and its members. */
+/** Callers with the rights of the tenant itself: its servers and its members. */
 export type TeamCaller = KeyCaller | SessionCaller;
 export type Caller = TeamCaller | UserCaller | PersonCaller;
-/** Whoever takes part in conversations. */
+/** Callers that can take part in conversations. */
 export type Participant = TeamCaller | UserCaller<'access-token'>;
 
-/** The callers that some kinds of credentials make. */
+/** The callers that result from some kinds of credentials. */
 export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key'
   ? KeyCaller
   : Kind extends 'session'
@@ -79,10 +79,10 @@ export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key'
         ? UserCaller<Kind>
         : never;
 
-/** Whether a caller is of the team, not one of its users. */
+/** Whether a caller belongs to the team rather than being one of its users. */
 export const isTeam = (caller: Caller): caller is TeamCaller => caller.kind === 'api-key' || caller.kind === 'session';
 
-/** Whose view of its lists a caller has: a tenant's team, one of its users, or a person. */
+/** Identifies whose lists a caller sees: a tenant's team, one of its users, or a person. */
 export function viewOf(caller: Caller): string[] {
   if (caller.kind === 'person') return [caller.accountId];
   if (isTeam(caller)) return [caller.tenantId, 'team'];

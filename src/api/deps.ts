@@ -15,28 +15,28 @@ import type { IncrementalReads } from './watch/incremental-reads.ts';
 import type { Readiness } from './watch/readiness.ts';
 import type { RejectionTally } from './watch/rejection-tally.ts';
 
-/** Everything that handlers work with; made once a process, in `server.ts`. */
+/** The dependencies of handlers, created once per process in `server.ts`. */
 export interface ApiDeps extends CredentialDeps {
   log: Log;
-  /** The seam of traces, where they are kept. */
+  /** Tracing, if enabled. */
   spans: Spans | undefined;
   queue: Producer;
   notices: Notices;
   limits: RateLimits;
   overload: Overload;
   heavyReads: HeavyReads;
-  /** The mail server, where one is set. */
+  /** The mail server, if configured. */
   mail: Mail | undefined;
-  /** Logins by the identity provider, where one is set. */
+  /** Logins by the identity provider, if configured. */
   oidc: OidcLogin | undefined;
   catalog: Catalog;
   cardLists: CardLists;
   answerValidator: AnswerValidator;
   incrementalReads: IncrementalReads;
   rejections: RejectionTally;
-  /** Whether the process is on its way out. */
+  /** Whether the process is shutting down. */
   isStopping: () => boolean;
   readiness: Readiness;
-  /** The OpenAPI document as JSON, half a megabyte, and its entity tag; both are made once. */
+  /** The OpenAPI document as JSON (half a megabyte) and its entity tag, created once. */
   openApi: () => { json: Buffer; etag: string };
 }

@@ -48,7 +48,7 @@ const PROBLEM_SCHEMA = {
   },
 };
 
-/** Every problem that an operation can answer with, from what it takes. */
+/** Returns every problem that an operation can reply with, by its inputs. */
 function problemsOf(operation: Operation): ProblemCode[] {
   const { credentials, right, params, query, body, method, problems, status, tag, sameOrigin, ignoresIdempotencyKey } =
     operation;
@@ -122,7 +122,7 @@ const SECURITY = {
   person: { session: [] },
 };
 
-/** What the team needs for an operation, in words: a scope of its key, or a role of its member. */
+/** Describes the right that an operation requires: a scope of a key, or a role of a member. */
 function rightsOf({ right, credentials }: Operation): string {
   if (right === undefined) return '';
   const { scope, roles } = RIGHTS[right];
@@ -151,7 +151,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
-/** The OpenAPI 3.1 document of this build as JSON, from the same schemas that check requests. */
+/** Returns the OpenAPI 3.1 document of this build as JSON, from the schemas that validate requests. */
 export function openApiDocument(operations: Operation[], baseUrl: string): string {
   const paths: ZodOpenApiObject['paths'] = {};
   for (const operation of operations)

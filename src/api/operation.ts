@@ -7,67 +7,68 @@ import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
- * What gives out credentials is counted by these: tokens by address and by user, logins and reset links by account,
- * invitations by tenant and by the address that they are mailed to.
+ * The limits for issuing credentials: tokens by address and by user, logins and reset links by account, invitations by
+ * tenant and by recipient.
  */
 export type IssueLimit = 'ip' | 'token-user' | 'login' | 'login-ip' | 'reset' | 'invitation' | 'invitation-tenant';
 
-/** What a handler knows of a request: who asks, and everything that was sent, checked and parsed. */
+/** A request as its handler receives it: the caller, and all validated input. */
 export interface OperationRequest<Credential extends CredentialKind, Params, Query, Body> {
   caller: CallerOf<Credential>;
   params: Params;
   query: Query;
   body: Body;
-  /** How many bytes the body had. */
+  /** Size of the body in bytes. */
   bodyBytes: number;
-  /** The value of a request header, in lower case names. */
+  /** Returns a request header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** The value of one of our cookies, by its name without prefixes. */
+  /** Returns one of Parley's cookies, by its name without prefix. */
   cookie(name: string): string | undefined;
-  /** The address that the request came from, `TRUSTED_PROXY_HOPS` proxies considered. */
+  /** Returns the client's address, considering `TRUSTED_PROXY_HOPS` proxies. */
   clientIp(): string;
   requestId: string;
   receivedAt: Date;
-  /** The sort key where the page of this list begins, from `cursor`; null for the first page. */
+  /** The sort key where this page of the list begins, from `cursor`; null for the first page. */
   after: string[] | null;
-  /** A page of this list with its next cursor and `Link`. */
+  /** Returns a page of this list with its next cursor and `Link`. */
   page<Row, Item>(page: Page<Row>, present: (row: Row) => Item): OperationReply;
-  /** Counts an attempt to get a credential and throws 429 beyond the limit, or 503 when it can't be counted. */
+  /** Counts an attempt to get a credential. Throws 429 beyond the limit, or 503 when it cannot be counted. */
   limitIssue(scope: IssueLimit, key: string): Promise<void>;
-  /** Throws 412 when `If-Match` names another version than this representation. */
+  /** Throws 412 when `If-Match` does not match this representation. */
   requireMatch(representation: unknown): void;
 }
 
-/** What is known of a request before its query and its body are read. */
+/** A request before its query and body are read. */
 export type UnreadRequest<Params> = Pick<
   OperationRequest<CredentialKind, Params, never, never>,
   'params' | 'header' | 'cookie' | 'clientIp' | 'requestId' | 'limitIssue'
 >;
 
-/** What a handler gives back when a body alone does not say it all. */
+/** A reply with more than a body. */
 export interface OperationReply {
   status?: number;
   headers?: Record<string, string | string[]>;
-  /** An object, or JSON that was made already, as text or bytes. With 204 it is not sent, and tells the audit log what it was about. */
+  /** An object, or JSON as text or bytes. With 204 it is not sent, and only describes the target to the audit log. */
   body?: unknown;
   /**
-   * The part of the act that PostgreSQL does not hold, run after the commit and before the reply is sent. Its failure is
-   * the request's. It must be safe to repeat: a process that dies in it leaves a key with which the request runs again.
+   * The part of the operation outside PostgreSQL, run after the commit and before the reply is sent. If it fails, the
+   * request fails. It must be safe to repeat: if the process dies here, the request runs again under its idempotency
+   * key.
    */
   afterwards?: () => Promise<unknown>;
-  /** Starts what nobody waits for, such as a mail, after the commit. It must not throw. */
+  /** Starts work that the reply does not wait for, such as a mail, after the commit. Must not throw. */
   announce?: () => void;
 }
 
 const REPLY = Symbol('reply');
 
-/** A reply with a status or headers of its own. */
+/** Creates a reply with its own status or headers. */
 export const reply = (parts: OperationReply): OperationReply => Object.assign(parts, { [REPLY]: true });
 
 export const isReply = (value: unknown): value is OperationReply =>
   typeof value === 'object' && value !== null && REPLY in value;
 
-/** One endpoint as a value: what the router serves, the guard checks and the OpenAPI document says. */
+/** An endpoint as a value, used by the router, the authorization and the OpenAPI document. */
 export interface OperationDefinition<
   Credential extends CredentialKind,
   Params extends z.ZodType,
@@ -77,43 +78,46 @@ export interface OperationDefinition<
   /** The name of the operation in the OpenAPI document, verb first. */
   id: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** The path with its parameters in braces. */
+  /** The path, with parameters in braces. */
   path: string;
   tag: string;
   summary: string;
   description?: string;
-  /** Who may call it; empty for everybody. */
+  /** The accepted credentials; empty for public operations. */
   credentials: Credential[];
-  /** Whether keys are accepted as last known while revocations may go unnoticed; the worker then checks what was sent. */
+  /** Whether cached keys are accepted while revocations may go unnoticed. The worker checks them again. */
   lastKnownKeys?: boolean;
-  /** What the team must be allowed to do: a key by its scopes, a member by the role (`domain/roles.ts`). */
+  /** The right that the team needs: from a key's scopes, or a member's role (`domain/roles.ts`). */
   right?: Right;
-  /** What the audit log calls it when the team, or a person, does it: with the line of it in one transaction. */
+  /** The action for the audit log. The entry is written in the transaction of the operation. */
   audit?: Action;
-  /** Whether the reply shows a secret, this once: what is kept of it for a repetition is encrypted. */
+  /** Whether the reply shows a secret. The copy stored for repetitions is then encrypted. */
   showsSecret?: boolean;
-  /** Whether an `Idempotency-Key` is ignored, because the ids in the body already make repeating it safe. */
+  /** Whether `Idempotency-Key` is ignored, because the ids in the body already make the operation idempotent. */
   ignoresIdempotencyKey?: boolean;
-  /** Whether it gives out a session: pages of other sites may not send it, though it takes no credentials. */
+  /** Whether it starts a session. Pages of other sites may then not send it, although it needs no credentials. */
   sameOrigin?: boolean;
-  /** Whether it is answered at once, whatever the load. */
+  /** Whether it bypasses load shedding. */
   isProbe?: boolean;
   params?: Params;
   query?: Query;
   body?: Body;
-  /** The status of success. */
+  /** The status on success. */
   status: 200 | 201 | 202 | 204 | 302;
-  /** The schema of the body of success. */
+  /** The schema of the body on success. */
   response?: z.ZodType;
-  /** Whether success carries a strong `ETag` and answers `If-None-Match` with 304. */
+  /** Whether successful replies have a strong `ETag` and honour `If-None-Match` with 304. */
   etag?: boolean;
-  /** Whether its cost depends on how much is stored, though it is no list: bounded as lists are (`heavy-reads.ts`). */
+  /**
+   * Whether the cost depends on the amount of stored data, although it is not a list. Bounded like lists
+   * (`heavy-reads.ts`).
+   */
   heavy?: boolean;
-  /** Problems of its own, beside those that its credentials, query and body bring along. */
+  /** Additional problems, besides those that its credentials, query and body imply. */
   problems?: ProblemCode[];
-  /** How many units of a user's rate limit a body costs, where it is not one a request. An API key pays one in any case. */
+  /** Returns the cost of a body in units of a user's rate limit; 1 by default. An API key always pays 1. */
   items?(body: z.output<Body>): number;
-  /** Checks that come before anything of the query and the body is looked at, where `credentials` can't say them; a promise is waited for. */
+  /** Runs checks that `credentials` cannot express, before query and body are read. A promise is awaited. */
   precheck?(request: UnreadRequest<z.output<Params>>, deps: ApiDeps): unknown;
   handle(
     request: OperationRequest<Credential, z.output<Params>, z.output<Query>, z.output<Body>>,
@@ -121,7 +125,7 @@ export interface OperationDefinition<
   ): unknown;
 }
 
-/** An operation of whatever types: what the registry holds. */
+/** An operation with its types erased, for the registry. */
 export type Operation = Omit<
   OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>,
   'admit' | 'handle' | 'items'
@@ -131,7 +135,7 @@ export type Operation = Omit<
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
 
-/** Names an endpoint; its handler is typed by its schemas. */
+/** Defines an endpoint. Its handler is typed by its schemas. */
 export const operation = <
   Credential extends CredentialKind,
   Params extends z.ZodType = z.ZodUndefined,

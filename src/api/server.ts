@@ -42,30 +42,33 @@ import { type IngestionWatch, watchIngestion } from './watch/ingestion-watch.ts'
 import { watchReadiness } from './watch/readiness.ts';
 import { createRejectionTally } from './watch/rejection-tally.ts';
 
-/** How long a client may take for headers, and for a whole request (slow senders hold no socket for long). */
+/** Time limits for headers and for a whole request (slow senders must not hold sockets for long). */
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How exactly those two are kept; Node's own 30 s would triple the first. */
+/** The precision of these two limits. Node's default of 30 s would triple the first. */
 const CHECK_TIMES_EVERY_MS = 1000;
-/** Above the 60 s after which usual proxies drop an idle connection, so that they never send into a closed one. */
+/** Above the 60 s after which common proxies close an idle connection, so that they never write to a closed one. */
 const KEEP_ALIVE_MS = 72_000;
-/** How long a connection with a request may rest without a byte in either direction: a client that does not read its reply. */
+/** Maximum time without traffic in either direction during a request: the client does not read its reply. */
 const SOCKET_TIMEOUT_MS = 30_000;
-/** New connections that the kernel keeps while the process is busy; with Node's own 511 a burst would be turned away. */
+/** New connections that the kernel queues while the process is busy. Node's default of 511 would refuse bursts. */
 const BACKLOG = 4096;
 const DRAIN_TIMEOUT_MS = 8000;
-/** For how long an idle connection outlives a SIGTERM: longer than a request may already be on its way. */
+/** How long idle connections stay open after SIGTERM: longer than a request may already be in transit. */
 const LINGER_MS = 1000;
 const HOUSEKEEPING_EVERY_MS = 10 * 60_000;
 
 export interface ApiProcess {
   /** The port that the API listens on. */
   port: number;
-  /** Whether database and queue were both reached and the schema fits. */
+  /** Whether database and queue have both been reached and the schema is compatible. */
   isReady(): boolean;
-  /** What `/readyz` reports. */
+  /** The state for `/readyz`. */
   health(): Health;
-  /** Lets requests under way end, makes what was acknowledged durable, closes. False when a part had to be given up. */
+  /**
+   * Finishes requests in progress, makes acknowledged answers durable, and closes. False when a part did not stop in
+   * time.
+   */
   close(): Promise<boolean>;
 }
 
@@ -77,11 +80,11 @@ export interface ApiOptions {
   metrics: Metrics;
   spans?: Spans | undefined;
   files?: OpenFiles | undefined;
-  /** The most connections at once; by default 10,000, or as many as the limit on open files leaves room for. */
+  /** Maximum number of connections; by default 10,000, or as many as the limit on open files allows. */
   maxConnections?: number;
 }
 
-/** Process 1: takes requests. Starts whatever is away, and says in `/readyz` what it waits for. */
+/** The API process: serves requests. Starts even when dependencies are unreachable, and reports them in `/readyz`. */
 export async function openApi({
   databaseUrl,
   secretKeys,
@@ -134,7 +137,7 @@ export async function openApi({
   const connections = boundConnections(server, {
     door: 'api',
     most: maxConnections,
-    perAddress: config.TRUSTED_PROXY_HOPS === 0, // behind a proxy every connection is the proxy's
+    perAddress: config.TRUSTED_PROXY_HOPS === 0, // behind a proxy, all connections have the proxy's address
     log,
     metrics,
     files,
@@ -155,7 +158,7 @@ export async function openApi({
   };
 }
 
-/** The dependencies that a process opens, or that it is given. */
+/** Dependencies that the process opens or receives. */
 type OpenedDeps = Pick<
   ApiDeps,
   | 'config'
@@ -171,7 +174,7 @@ type OpenedDeps = Pick<
   | 'readiness'
 >;
 
-/** Adds what the process remembers, and what handlers use besides. */
+/** Adds the caches, and the other dependencies of handlers. */
 function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
   const { config, log, metrics, spans, keychain, storage, notices } = opened;
   limitParsedIds(caches.limitOf('ids'));
@@ -200,12 +203,12 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     rejections: createRejectionTally(storage, log),
     openApi: once(() => {
       const json = openApiDocument(OPERATIONS, config.BASE_URL);
-      return { json: Buffer.from(json), etag: etagOf(json) }; // bytes that all replies share
+      return { json: Buffer.from(json), etag: etagOf(json) }; // bytes shared by all replies
     }),
   };
 }
 
-/** Forgets expired rows and ended sessions at intervals, until the timer is cleared. */
+/** Deletes expired rows and ended sessions at intervals, until the timer is cleared. */
 function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.Timeout {
   const timer = setInterval(
     () =>
@@ -217,7 +220,7 @@ function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.T
   return timer.unref();
 }
 
-/** What ends with the process, in order. */
+/** The steps of a shutdown, in order. */
 const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): StopStep[] => [
   { name: 'answering the requests under way', limitMs: DRAIN_TIMEOUT_MS + 500, run: () => drain(server) },
   { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
@@ -230,7 +233,10 @@ const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): St
   { name: 'the database', limitMs: 3000, run: () => deps.storage.close() },
 ];
 
-/** A server that answers everything with a problem document, what Node itself would refuse without one included. */
+/**
+ * Creates a server that replies to everything with a problem document, including input that Node itself refuses without
+ * one.
+ */
 function createHttpServer(answer: RequestListener, baseUrl: string): Server {
   const server = createServer(
     {
@@ -238,12 +244,12 @@ function createHttpServer(answer: RequestListener, baseUrl: string): Server {
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_TIMES_EVERY_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      requireHostHeader: false, // `wellFormed` asks for it
+      requireHostHeader: false, // checked by `requireWellFormed`
     },
     answer,
   );
   server.timeout = SOCKET_TIMEOUT_MS;
-  server.on('checkExpectation', answer); // an expectation that is not known may be ignored (RFC 9110 section 10.1.1)
+  server.on('checkExpectation', answer); // unknown expectations may be ignored (RFC 9110 section 10.1.1)
   server.on('clientError', refuseUnreadable(baseUrl));
   return server;
 }
@@ -258,12 +264,13 @@ const listen = (server: Server, port: number, host: string): Promise<number> =>
   });
 
 /**
- * Takes no new connections and ends each as its reply is out; those that never finish are cut at the limit.
+ * Stops accepting connections and closes each after its reply; the rest are cut at the limit.
  *
- * One that is idle stays for a second: whoever is about to send on it is answered, and told to open another one.
+ * Idle connections stay open for a second, so that a request in transit is still answered, with `Connection: close`.
  */
 async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>(resolve => TcpServer.prototype.close.call(server, () => resolve())); // HTTP's own ends the idle ones
+  // HTTP's own `close` would end idle connections at once.
+  const closed = new Promise<void>(resolve => TcpServer.prototype.close.call(server, () => resolve()));
   const lingeredAt = Date.now() + LINGER_MS;
   const sweep = setInterval(() => Date.now() >= lingeredAt && server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);

@@ -18,10 +18,10 @@ import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, QuestionTerms, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';
 
-/** Who sends answers: a user, or a server for many. */
+/** The sender of answers: a user, or a server on behalf of users. */
 type Sender = KeyCaller | UserCaller;
 
-/** A sync of one or more card views, as it came in. */
+/** A received sync of one or more card views. */
 export interface Sync {
   answers: unknown[];
   clientTime: Date | undefined;
@@ -29,22 +29,25 @@ export interface Sync {
 }
 
 export interface SyncResult {
-  /** One result an item, in order. */
+  /** One result per item, in order. */
   receipts: Receipt[];
-  /** What is to be made durable before the receipts are true. */
+  /** Answers that must be durable before the receipts are sent. */
   accepted: AcceptedAnswer[];
 }
 
 export interface AnswerValidator {
-  /** Judges every item by itself, from memory alone (contract section 4); at once where the catalog is at hand. */
+  /** Validates each item separately, from memory (contract section 4). Synchronous when the catalog is in memory. */
   validate(caller: Sender, sync: Sync): SyncResult | Promise<SyncResult>;
-  /** To be called when what was accepted is durable: later syncs of these ids are compared with it. */
+  /** Call when accepted answers are durable: later syncs of these ids are compared with them. */
   remember(accepted: readonly AcceptedAnswer[]): void;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Every answer comes here: compiled, the schema takes a third of the time. One that can't be throws at the start. */
+/**
+ * Every answer is parsed here. compiling the schema saves two thirds of the time. Throws at startup if it cannot be
+ * compiled.
+ */
 const CompiledAnswer = z.compile(NewAnswer, { strict: true });
 
 class Rejected extends Error {
@@ -58,7 +61,9 @@ class Rejected extends Error {
   }
 }
 
-/** The judge of incoming answers: shape, card, question version, values, and what it saw of the same id before. */
+/**
+ * Creates the validator of incoming answers: shape, card, question version, values, and earlier syncs of the same id.
+ */
 export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches: Caches): AnswerValidator {
   const memory = createSyncMemory(caches);
 
@@ -70,7 +75,7 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
   ): Receipt => {
     try {
       const answer = accept(parsed);
-      const { id } = item as NewAnswer; // as the item spells it: a client finds its own id again
+      const { id } = item as NewAnswer; // as the item spells it, so that clients recognise their own id
       const before = accepted.findLast(other => other.id === answer.id);
       const comparison = before ? compareSyncs(before, answer) : memory.compare(answer);
       if (comparison === 'revision-conflict')
@@ -111,7 +116,7 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
   };
 }
 
-/** The receipt of a refused item, with its id and revision as far as it names them. */
+/** The receipt of a rejected item, with its id and revision if present. */
 function rejection(item: unknown, { code, message, pointer }: Rejected): Receipt {
   const { id, revision } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
   return {
@@ -126,7 +131,7 @@ function rejection(item: unknown, { code, message, pointer }: Rejected): Receipt
 
 type ParsedItem = NewAnswer | Rejected;
 
-/** An item by its shape. Zod drops a record's field `__proto__` in silence; no unknown field is dropped here. */
+/** Parses an item. Zod silently drops a record's field `__proto__`; here it is rejected like any unknown field. */
 function parseItem(item: unknown): ParsedItem {
   const sent = Object(item) as Record<string, unknown>;
   const hiding = ['values', 'metadata'].find(field => Object.hasOwn(Object(sent[field]), '__proto__'));
@@ -137,11 +142,11 @@ function parseItem(item: unknown): ParsedItem {
   return new Rejected('validation-failed', issue?.detail ?? 'is not an answer', issue?.pointer);
 }
 
-/** Whether a catalog has all that judging the items takes. */
+/** Whether a catalog has everything needed to validate the items. */
 const hasAllRules = (tenant: TenantCatalog, items: ParsedItem[]): boolean =>
   items.every(item => item instanceof Rejected || hasRules(tenant, item));
 
-/** Whether the version that an item names is in memory, or its question takes no more answers. */
+/** Whether the named version is in memory, or its question is closed to answers. */
 function hasRules(tenant: TenantCatalog, { question_id, question_version }: NewAnswer): boolean {
   const question = tenant.questions.get(question_id);
   if (!question || question_version > question.version) return false;
@@ -153,7 +158,7 @@ const namedVersions = (items: ParsedItem[]): NamedVersion[] =>
     item instanceof Rejected ? [] : [{ questionId: item.question_id, version: item.question_version }],
   );
 
-/** What the service notes of a sync in each of its answers. */
+/** The fields that the service adds to each answer of a sync. */
 interface Stamp extends Pick<AcceptedAnswer, 'received_at' | 'clock_skew_ms'> {
   receivedAt: Date;
 }
@@ -217,7 +222,9 @@ function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
   return { ...owner, user: userName(owner) };
 }
 
-/** The ids of whoever a sender may name; of a user, who is one and the same for all items, they are looked up once. */
+/**
+ * Returns the card ids of a sender's users. For a user, they are looked up once, since all items have the same owner.
+ */
 function cardIdsFor(caller: Sender, cardIds: CardIds): CardIds {
   if (caller.kind === 'api-key') return cardIds;
   const own = cardIds(caller);
@@ -233,7 +240,7 @@ function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds:
   return expected;
 }
 
-/** The question of an answer; throws when it does not take the answer. */
+/** Returns the question of an answer. Throws when it does not accept the answer. */
 function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): QuestionTerms {
   const question = tenant.questions.get(answer.question_id);
   if (!question) throw new Rejected('unknown-card', 'There is no such published question.', '/question_id');
@@ -254,7 +261,10 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
   return question;
 }
 
-/** The fields of a record in the order of their names, by code units: 27 at most, of which a sort would make more garbage than they are. */
+/**
+ * A record's fields sorted by name, by code units. There are at most 27, for which sorting would allocate more than
+ * they occupy.
+ */
 function sortedEntries(record: Record<string, unknown>): [string, unknown][] {
   const fields = Object.entries(record);
   for (const [index, field] of fields.entries()) {
@@ -266,7 +276,7 @@ function sortedEntries(record: Record<string, unknown>): [string, unknown][] {
   return fields;
 }
 
-/** A digest of everything that the client said, by which two syncs of one revision are the same or not. */
+/** A digest of all client-provided content, used to compare two syncs of one revision. */
 function contentHash(answer: AcceptedAnswer): string {
   const { state, question_version, values, comment, displayed_at, answered_at, duration_ms, metadata } = answer;
   const content = [

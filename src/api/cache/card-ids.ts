@@ -3,28 +3,28 @@ import { type Caches, textBytes } from '../../platform/caches.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import type { UserCaller } from '../caller.ts';
 
-/** Whose card of which question. */
+/** The user that a card belongs to. */
 export type CardOwner = Pick<UserCaller, 'tenantId' | 'identity' | 'verified' | 'user'>;
 
 /**
- * Makes the deterministic ids of an owner's cards, by question: the same on every device and fetch, and checked without
- * reading a row.
+ * Returns the deterministic ids of an owner's cards by question. They are the same on every device and fetch, and are
+ * checked without reading a row.
  */
 export type CardIds = (owner: CardOwner) => (questionId: string) => string;
 
-/** Every frequency that is served has one cycle; the number keeps its place for those that have many. */
+/** All supported frequencies have one cycle; the number is reserved for frequencies with several. */
 const CYCLE = '0';
 
-/** Heap bytes of an owner beyond the name, and of each id: two UUIDs and their place in the owner's map. */
+/** Heap bytes of an owner besides the name, and of each id: two UUIDs and a map entry. */
 const OWNER_BYTES = 220;
 const ID_BYTES = 155;
 
-/** Card ids as UUIDv8 (RFC 9562 section 5.8) from an HMAC under a key of ours, so that only Parley can make one. */
+/** Card ids are UUIDv8 (RFC 9562 section 5.8) from an HMAC with a secret key, so that only Parley can create them. */
 export function createCardIds(keychain: Keychain, caches: Caches): CardIds {
   /** The ids of each user, by question. */
   const remembered = caches.createGenerations<string, Map<string, string>>('card_ids');
 
-  /** The user's ids in the younger generation, where new ones are kept. */
+  /** The user's ids in the younger generation, which receives new ones. */
   const idsFor = (user: string): Map<string, string> => {
     const known = remembered.findYoung(user);
     if (known) return known;
@@ -47,7 +47,7 @@ export function createCardIds(keychain: Keychain, caches: Caches): CardIds {
       remembered.count(known !== undefined);
       if (known) return known;
       const id = make(owner, questionId);
-      remembered.grow(ID_BYTES); // first: it may begin a new generation
+      remembered.grow(ID_BYTES); // first: it may start a new generation
       ids = idsFor(owner.user);
       ids.set(questionId, id);
       return id;

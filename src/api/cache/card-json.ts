@@ -2,10 +2,10 @@ import { MAIN_STEP } from '../../domain/cards.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import type { LiveQuestionRow } from '../../storage/questions.ts';
 
-/** The language in which questions are written, until they have translations. */
+/** The language of questions, until they have translations. */
 export const LOCALE = 'en';
 
-/** What every card of a question says, as JSON without its beginning `{"id":"…"`. */
+/** The JSON that all cards of a question share, without its beginning `{"id":"…"`. */
 export const cardJsonSuffix = (question: LiveQuestionRow): string =>
   JSON.stringify({
     question_id: toTypeId('question', question.id),

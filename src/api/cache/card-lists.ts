@@ -10,40 +10,40 @@ import { etagOf } from '../http/etag.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 
-/** The most cards that one fetch hands out. */
+/** Maximum number of cards in one response. */
 export const MAX_CARDS = 20;
-/** How long an app may wait before it asks again. */
+/** How long an app should wait before the next fetch. */
 const POLL_AFTER_SECONDS = 300;
 
-/** Heap bytes of a hand beyond its body and its user: the object, its tag and its digest. */
+/** Heap bytes of a list besides its body and its user: the object, its tag and its digest. */
 const CARD_LIST_BYTES = 430;
-/** Beyond this age a hand is dealt anew even if no notice came: the net below the notices. */
+/** Maximum age of a cached list. A safeguard against missed notices. */
 const MAX_AGE_MS = 60_000;
 
-/** The cards of one identity as a response: its body, and the strong tag of it. */
+/** The cards of one identity as a response body, with its strong entity tag. */
 export interface CardList {
   body: string;
   etag: string;
 }
 
 interface CachedCardList extends CardList {
-  /** The name of its user in full: two may share a digest. */
+  /** The full name of the user: two may share a digest. */
   user: string;
-  /** The generation of the catalog that it was dealt from; the catalog itself it would keep in memory. */
+  /** The generation of the catalog that it was built from. A reference to the catalog would keep it in memory. */
   generation: number;
   validUntil: number;
 }
 
 export interface CardLists {
-  /** The cards that the user sees now, at most `limit`. */
+  /** Returns the user's current cards, at most `limit`. */
   get(caller: UserCaller, limit: number, now: Date): Promise<CardList>;
 }
 
 /**
- * Deals cards, and remembers each identity's hand until something changes it: a question, a stored answer, or time.
+ * Builds card lists, and caches each identity's list until a question, a stored answer or time changes it.
  *
- * A hand counts only while PostgreSQL is heard, since stored answers are announced there; while it is not, every fetch
- * reads the records. So a fetch of what has not changed costs no query.
+ * Cached lists are used only while PostgreSQL's notifications are received, because they announce stored answers.
+ * Otherwise every fetch reads the records. An unchanged list costs no query.
  */
 export function createCardLists(
   catalog: Catalog,
@@ -53,15 +53,15 @@ export function createCardLists(
   caches: Caches,
 ): CardLists {
   const deps = { storage, cardIds };
-  /** The time is that of the latest deal: hands that ended before it are dropped. */
+  /** The time of the latest request: lists that expired before it are dropped. */
   let latest = 0;
   const lists = caches.create<string, CachedCardList>('card_lists', {
     sizeOf: ({ body, user }) => CARD_LIST_BYTES + textBytes(body) + textBytes(user),
     isExpired: ({ validUntil }) => validUntil <= latest,
   });
-  /** Hands being dealt. A notice takes them out, so that what was read before it is not kept. */
+  /** Lists being built. A notice removes them, so that a list from earlier records is not cached. */
   const building = new Map<string, symbol>();
-  /** The digests of callers, who stay the same objects while their tokens are remembered. */
+  /** Digests by caller. A caller remains the same object while its token is cached. */
   const digestsOf = new WeakMap<UserCaller, string>();
 
   notices.onRecords(digests => {
@@ -116,13 +116,13 @@ export function createCardLists(
   };
 }
 
-/** What dealing reads, and how it names cards. */
+/** Dependencies for building a list. */
 interface BuildDeps {
   storage: Storage;
   cardIds: CardIds;
 }
 
-/** Once for each catalog that does not know of one yet: no fetch after the first pays for it. */
+/** Records the tenant's first card, once per catalog without one. Later fetches cost no write. */
 async function recordFirstCard(
   { storage }: BuildDeps,
   tenantId: string,

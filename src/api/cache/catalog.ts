@@ -17,94 +17,94 @@ import { findTenant } from '../../storage/tenants.ts';
 import { cardJsonSuffix } from './card-json.ts';
 import { createVersionLookup, type PresentRules, versionKey } from './version-lookup.ts';
 
-/** A live question as card lists need it. */
+/** The fields of a live question that card lists need. */
 export interface LiveQuestion {
   id: string;
   allow_public: boolean;
   frequency: Frequency;
-  /** The part of its card that is the same for everyone: the JSON after the id. */
+  /** The part of its card that is the same for all users: the JSON after the id. */
   cardJsonSuffix: string;
 }
 
-/** The terms by which answers to a published question are judged. */
+/** The rules for accepting answers to a published question. */
 export interface QuestionTerms {
-  /** The present version. Every version from 1 on exists. */
+  /** The current version. Every version from 1 on exists. */
   version: number;
   /** How often its card may return to one user. */
   repeat: Frequency['repeat'];
   closedAt: Date | null;
-  /** The rules of the present version; absent once the question takes no more answers. */
+  /** The rules of the current version; undefined once the question is closed to answers. */
   rules: AnswerRules | undefined;
 }
 
-/** What a process holds of one tenant so that intake and cards need no row: questions, versions, deleted ids. */
+/** The cached data of one tenant, so that intake and cards need no query: questions, versions, deleted ids. */
 export interface TenantCatalog {
-  /** Differs between any two catalogs of a process, also between two readings of the same tenant. */
+  /** Unique among all catalogs of a process, also between two reads of the same tenant. */
   generation: number;
   cooldownDays: number;
-  /** Whether a card was handed out to one of its users before. */
+  /** Whether one of its users has been shown a card before. */
   hadCards: boolean;
-  /** Live questions in the order in which cards are handed out. */
+  /** Live questions in the order in which cards are shown. */
   live: LiveQuestion[];
-  /** Every question that was ever published. */
+  /** Every question that has ever been published. */
   questions: ReadonlyMap<string, QuestionTerms>;
-  /** Ids of questions that stand outside the cooldown. */
+  /** Ids of questions that ignore the cooldown. */
   ignoringCooldown: ReadonlySet<string>;
-  /** The rules of a version, where they are in memory: of the present one and the nine before it. */
+  /** The rules of a version if in memory: the current one and the nine before it. */
   rulesOf(questionId: string, version: number): AnswerRules | undefined;
   isDeleted(answerId: string): boolean;
-  /** Estimated bytes of all of this. */
+  /** Estimated size in bytes. */
   bytes: number;
 }
 
 export interface Catalog {
-  /** The tenant's catalog. While the database is away the last one known; rejects when there is none. */
+  /** Returns the tenant's catalog; the last known one while the database is unreachable. Rejects when there is none. */
   of(tenantId: string): Promise<TenantCatalog>;
-  /** The same at once, where nothing has to be read for it. */
+  /** Returns the catalog synchronously if it is in memory and current. */
   held(tenantId: string): TenantCatalog | undefined;
   /**
-   * A catalog that has the named versions, as far as they exist: earlier ones are read by themselves, and the catalog is
-   * read again only if the database has a version that it lacks, the notice of which may be on its way.
+   * Returns a catalog with the named versions, if they exist. Earlier versions are read separately. The catalog itself
+   * is read again only if the database has a later version, whose notice may not have arrived yet.
    *
-   * Rejects with `database-unavailable` when the database cannot be asked: whether they exist is not known then.
+   * Rejects with `database-unavailable` when the database is unreachable: whether the versions exist is then unknown.
    */
   including(tenantId: string, named: NamedVersion[]): Promise<TenantCatalog>;
 }
 
-/** Beyond this age a catalog is read again even if no notice came: the net below the notices. */
+/** Maximum age of a catalog. A safeguard against missed notices. */
 const MAX_AGE_MS = 60_000;
 const MAX_DELETED_IDS = 10_000;
-/** How often a database that is away is asked again; nobody who can be served from memory waits for that. */
+/** How often an unreachable database is retried. Requests that can be served from memory do not wait for it. */
 const RETRY_MS = 1000;
 const DAY_MS = 86_400_000;
-/** For how long a closed question is loaded with its rules: a day longer than it takes answers, for clocks that differ. */
+/** How long a closed question is loaded with its rules: a day longer than it accepts answers, for clock differences. */
 const CLOSED_LOADED_MS = (CLOSED_GRACE_DAYS + 1) * DAY_MS;
 
-/** A catalog that was read. */
+/** A cached catalog. */
 interface Held {
   catalog: TenantCatalog;
-  /** When the reading began: the catalog has everything that was committed before. */
+  /** When the read began: the catalog has everything committed before. */
   readAt: number;
   number: number;
   /** Whether a change was announced since. */
   isStale: boolean;
-  /** When the database was last found to be away; undefined while it is there. */
+  /** When the database was last found unreachable; undefined while it is reachable. */
   awaySince: number | undefined;
 }
 
-/** A reading under way. */
+/** A read in progress. */
 interface Reading {
-  /** Readings are numbered as they begin. */
+  /** Reads are numbered in the order in which they begin. */
   number: number;
   isStale: boolean;
   done: Promise<TenantCatalog>;
-  /** The reading after this one, for callers that arrived when this one was already stale. */
+  /** The read after this one, for callers that arrived when this one was already stale. */
   next?: Promise<TenantCatalog>;
 }
 
 const isOutage = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable';
 
-/** The catalogs of the tenants that this process serves, kept true by change notices. */
+/** The catalogs of the tenants that this process serves, updated by change notices. */
 export function createCatalog(
   storage: Storage,
   notices: Notices,
@@ -116,7 +116,7 @@ export function createCatalog(
     keepsOversized: true, // without it the tenant's answers would need the database
   });
   const readings = new Map<string, Reading>();
-  /** How many readings have begun. */
+  /** The number of reads begun. */
   let begun = 0;
   const versions = createVersionLookup(storage, caches);
 
@@ -153,7 +153,7 @@ export function createCatalog(
     return done;
   };
 
-  /** Runs one reading per tenant at a time. Callers that arrive after a change wait for the next reading. */
+  /** Runs one read per tenant at a time. Callers that arrive after a change wait for the next read. */
   const read = (
     tenantId: string,
     isRecent: (reading: Reading) => boolean = ({ isStale }) => !isStale,
@@ -173,7 +173,7 @@ export function createCatalog(
     return isHit ? known.catalog : undefined;
   };
 
-  /** The catalog of a reading that began later than the one of that number. */
+  /** Returns the catalog of a read that began later than read number `last`. */
   const readAfter = (tenantId: string, last: number): Promise<TenantCatalog> => {
     const known = entries.peek(tenantId);
     if (known && isFresh(known) && known.number > last) return Promise.resolve(known.catalog);
@@ -185,7 +185,7 @@ export function createCatalog(
     if (known && isFresh(known)) return known.catalog;
     if (known?.awaySince === undefined) return read(tenantId);
     const asked = now() - known.awaySince < RETRY_MS ? undefined : read(tenantId);
-    asked?.catch(() => undefined); // a failure that is no outage is met by the next caller, who waits for it
+    asked?.catch(() => undefined); // the next caller waits for the read, and receives other errors
     return known.catalog;
   };
 
@@ -207,14 +207,17 @@ export function createCatalog(
   };
 }
 
-/** The present rules of a question of which an earlier version is named that takes answers and is not in memory. */
+/**
+ * Returns the current rules of a question if an earlier version of it is named that is not in memory and the question
+ * accepts answers.
+ */
 function findPresentRules({ questionId, version }: NamedVersion, tenant: TenantCatalog): PresentRules[] {
   const terms = tenant.questions.get(questionId);
   const isMissing = terms?.rules && version < terms.version && !tenant.rulesOf(questionId, version);
   return isMissing ? [{ questionId, version, present: terms.rules as AnswerRules }] : [];
 }
 
-/** The catalog with rules that were looked up for one request. */
+/** The catalog with additional rules that were looked up for one request. */
 const withRules = (tenant: TenantCatalog, found: ReadonlyMap<string, AnswerRules>): TenantCatalog => ({
   ...tenant,
   rulesOf: (questionId, version) => tenant.rulesOf(questionId, version) ?? found.get(versionKey(questionId, version)),
@@ -262,7 +265,7 @@ const termsOf = ({ version, type, config, repeat, closed_at }: QuestionTermsRow)
   rules: config ? answerRules({ type, config }) : undefined,
 });
 
-/** Rules of earlier versions by question; versions of one question that differ in their texts alone share theirs. */
+/** Rules of earlier versions by question. Versions that differ only in their texts share one object. */
 function gatherRules(
   rows: VersionRulesRow[],
   questions: ReadonlyMap<string, QuestionTerms>,
@@ -280,7 +283,7 @@ function gatherRules(
   return gathered;
 }
 
-/** Whether two rules of one question are the same: beyond scale and options a config has five fields at most. */
+/** Whether two rules of one question are equal. Besides scale and options, a config has at most five fields. */
 const isSame = (one: AnswerRules, other: AnswerRules): boolean => {
   const [a, b] = [one.config as Record<string, unknown>, other.config as Record<string, unknown>];
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);

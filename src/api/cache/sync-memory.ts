@@ -1,20 +1,23 @@
 import { type AcceptedAnswer, type Comparison, compareSyncs, type SyncMark } from '../../domain/answers.ts';
 import type { Caches } from '../../platform/caches.ts';
 
-/** Heap bytes of a remembered sync beyond its identity: its id, its mark with four more ids, and its place in the map. */
+/** Heap bytes of a cached sync besides its identity: its id, its mark with four more ids, and a map entry. */
 const SYNC_BYTES = 420;
 
-/** The syncs that this process made durable of late: a repeat is told at once. The worker settles what it doesn't know. */
+/**
+ * The syncs that this process recently made durable, to recognise repetitions at once. The worker decides for all
+ * others.
+ */
 export interface SyncMemory {
-  /** How a sync relates to the newest one of its answer that is remembered; `newer` where none is. */
+  /** Compares a sync with the newest cached one of its answer; `newer` when none is cached. */
   compare(sync: AcceptedAnswer): Comparison;
-  /** Keeps a sync, unless one that is not older became known since it was compared. */
+  /** Caches a sync, unless one that is not older was cached since the comparison. */
   keep(sync: AcceptedAnswer): void;
 }
 
 type Kept = SyncMark & Pick<AcceptedAnswer, 'tenant_id'>;
 
-/** What later syncs are compared with, without the rest of an answer. */
+/** The fields that later syncs are compared with. */
 const markOf = (answer: AcceptedAnswer): Kept => ({
   tenant_id: answer.tenant_id,
   revision: answer.revision,
@@ -30,12 +33,12 @@ const compareWith = (known: Kept | undefined, sync: AcceptedAnswer): Comparison 
   known?.tenant_id === sync.tenant_id ? compareSyncs(known, sync) : 'newer';
 
 /**
- * Remembers the latest syncs in two generations, of which the older is forgotten whole: at most as many as fit into the
- * share of the cache, at least half of that (9,000 to 18,000 by default).
+ * Caches the latest syncs in two generations, of which the older is dropped as a whole. It holds at most as many as fit
+ * into the cache's share, and at least half of that (9,000 to 18,000 by default).
  *
- * Every answer passes here and hardly one is asked for again, so what counts is the price of a miss and of a new entry:
- * one look by the answer's own id, and no order to keep (docs/performance.md). Two tenants that use one id, which takes
- * made-up UUIDs, share its place: the later one is remembered.
+ * Every answer passes here, and few are looked up again. So the cost of a miss and of a new entry matters: one lookup
+ * by the answer's id, and no ordering (docs/performance.md). If two tenants use the same id, which requires made-up
+ * UUIDs, the later sync replaces the earlier.
  */
 export function createSyncMemory(caches: Caches): SyncMemory {
   const syncs = caches.createGenerations<string, Kept>('syncs');
@@ -46,8 +49,8 @@ export function createSyncMemory(caches: Caches): SyncMemory {
       return compareWith(known, sync);
     },
     keep(sync) {
-      if (compareWith(syncs.findYoung(sync.id), sync) !== 'newer') return; // what became known since is here
-      // Two bytes a character, without a look at them. A new revision counts once more: never too little.
+      if (compareWith(syncs.findYoung(sync.id), sync) !== 'newer') return; // a newer sync is cached already
+      // At most two bytes per character. A new revision is counted again, so the estimate is never too low.
       syncs.set(sync.id, markOf(sync), SYNC_BYTES + 2 * sync.identity.length);
     },
   };

@@ -9,22 +9,24 @@ import {
   type VersionRulesRow,
 } from '../../storage/questions.ts';
 
-/** Looks up question versions that no catalog holds: by key, with one query at a time per tenant, through a cache. */
+/**
+ * Looks up question versions that are not in the catalog: by key, through a cache, with one query at a time per tenant.
+ */
 export interface VersionLookup {
-  /** Whether the database has a published question of one of the ids, in the named version or a later one. */
+  /** Returns whether the database has a published question of one of the ids, in the named version or a later one. */
   isAnyPublished(tenantId: string, named: NamedVersion[]): Promise<boolean>;
-  /** The rules of earlier versions by `versionKey`, given those of the present ones. */
+  /** Returns the rules of earlier versions by `versionKey`, given those of the current ones. */
   findRules(tenantId: string, named: PresentRules[]): Promise<ReadonlyMap<string, AnswerRules>>;
 }
 
-/** An earlier version, and the rules of the question's present one. */
+/** An earlier version, with the rules of the question's current one. */
 export interface PresentRules extends NamedVersion {
   present: AnswerRules;
 }
 
 type Varying = VersionRulesRow['config'];
 
-/** A question's version as one text. */
+/** A question's version as a key. */
 export const versionKey = (questionId: string, version: number): string => `${questionId} ${version}`;
 
 /** Heap bytes of the varying part of a version's config, with its key. */
@@ -33,7 +35,7 @@ const VARYING_BYTES = 200;
 const MAX_NAMED = 1000;
 
 export function createVersionLookup(storage: Storage, caches: Caches): VersionLookup {
-  /** Without scale and options, which would keep those of an old catalog alive. */
+  /** Excludes scale and options, which would keep those of an old catalog in memory. */
   const known = caches.create<string, Varying>('question_versions', { sizeOf: () => VARYING_BYTES });
 
   const findPresent = byTenant(async (tenantId, named) => {
@@ -46,7 +48,7 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
     return new Map(rows.map(row => [versionKey(row.question_id, row.version), row]));
   });
 
-  /** From the cache, and from the database where it is missing there. */
+  /** Reads from the cache, and the rest from the database. */
   const findAll = async (tenantId: string, named: NamedVersion[]): Promise<ReadonlyMap<string, Varying>> => {
     const found = new Map<string, Varying>();
     const missing = named.filter(({ questionId, version }) => {

@@ -8,7 +8,7 @@ import type { KeySource, RingKey } from './key-ring.ts';
 
 type JsonObject = Record<string, unknown>;
 
-/** A token taken apart, with nothing proven yet. */
+/** A parsed token, not yet verified. */
 export interface ReadToken {
   header: JsonObject;
   claims: JsonObject;
@@ -18,7 +18,7 @@ const refuse = (code: ProblemCode, detail: string): Problem => new Problem(code,
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A part of a compact JWS as an object. Only canonical, unpadded base64url of a JSON object in UTF-8 counts. */
+/** Parses a part of a compact JWS. Accepts only canonical, unpadded base64url of a JSON object in UTF-8. */
 function readPart(part: string, name: string): JsonObject {
   const bytes = Buffer.from(part, 'base64url');
   if (part === '' || bytes.toString('base64url') !== part)
@@ -34,7 +34,7 @@ function readPart(part: string, name: string): JsonObject {
   return value as JsonObject;
 }
 
-/** Takes a token apart. Throws `malformed-token`. */
+/** Parses a token. Throws `malformed-token`. */
 export function readToken(token: string): ReadToken {
   if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) throw refuse('malformed-token', 'The token is larger than 4 KB.');
   const parts = token.split('.');
@@ -47,7 +47,7 @@ export function readToken(token: string): ReadToken {
   return read;
 }
 
-/** Header parameters that may stand in a token; `kid` is ignored, since `iss` alone chooses the key. */
+/** Allowed header parameters. `kid` is ignored, since only `iss` selects the key. */
 const HEADER_PARAMETERS = new Set(['alg', 'typ', 'cty', 'kid']);
 
 function checkHeader(header: JsonObject): void {
@@ -57,7 +57,7 @@ function checkHeader(header: JsonObject): void {
     if (header[name] !== wanted) throw refuse('bad-header', `The header must carry "${name}": "${wanted}".`);
 }
 
-/** The key that `iss` names, as long as it signs. */
+/** Returns the key that `iss` names, if it may still sign. */
 export async function findIssuer(claims: JsonObject, keyRing: Pick<KeySource, 'find'>, now: Date): Promise<RingKey> {
   const id = typeof claims.iss === 'string' ? parseTypeId('key', claims.iss) : undefined;
   const key = id && (await keyRing.find(id));
@@ -66,7 +66,7 @@ export async function findIssuer(claims: JsonObject, keyRing: Pick<KeySource, 'f
   return key;
 }
 
-/** Checks the signature and gives the key that made it: the present one, or while it rotates the one before. */
+/** Checks the signature. Returns the key that made it: the current secret, or during rotation the previous one. */
 async function checkSignature(token: string, key: RingKey, now: Date): Promise<CryptoKey> {
   for (const verifier of key.verifiers(now)) {
     try {
@@ -116,11 +116,11 @@ export interface VerifiedToken {
 }
 
 /**
- * The user whom an access token speaks for.
+ * Returns the user of an access token.
  *
- * Checks in the order of the contract (section 2), each with its own code, and strictly beyond what jose alone checks:
- * canonical encoding, exact header, a capped lifetime, the tenant of the key. Whether the token is a public one follows
- * from the kind of the key, never from a claim.
+ * Checks in the order of the contract (section 2), each with a separate error code. Stricter than jose: canonical
+ * encoding, exact header, a maximum lifetime, the tenant of the key. The kind of the key determines whether the token
+ * is public, never a claim.
  */
 export async function verifyAccessToken(
   token: string,
@@ -153,7 +153,7 @@ export async function verifyAccessToken(
   return { caller, keyGeneration: key.generation, validUntil: Math.min(...ends.filter(end => end !== undefined)) };
 }
 
-/** A public access token for a user that is only claimed; an hour long. */
+/** Signs a public access token for a claimed user, valid for an hour. */
 export const signPublicToken = (key: RingKey, identity: string, now: Date): Promise<string> =>
   new SignJWT({ grants: { identity } })
     .setProtectedHeader(TOKEN_HEADER)

@@ -9,7 +9,7 @@ import type { CredentialDeps } from './deps.ts';
 import type { KeySource } from './key-ring.ts';
 import { authenticateSession } from './sessions.ts';
 
-/** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
+/** Returns the only `Authorization` header of a request, or `undefined`. Node silently keeps the first of two. */
 export function authorizationOf(request: IncomingMessage): string | undefined {
   if (countHeader(request, 'authorization') > 1)
     throw new Problem('malformed-request', 'The Authorization header was sent twice.');
@@ -21,13 +21,13 @@ type AuthDeps = Pick<
   'config' | 'keychain' | 'storage' | 'findSession' | 'keyRing' | 'tokens' | 'metrics' | 'now'
 >;
 
-/** The part of an operation that decides how its caller is authenticated. */
+/** The part of an operation that determines how its caller is authenticated. */
 interface AcceptedCredentials {
   credentials: readonly CredentialKind[];
   lastKnownKeys?: boolean;
 }
 
-/** What the metric calls each kind of credential. */
+/** The label of each kind of credential in the metric. */
 const METHODS = {
   'api-key': 'api_key',
   'access-token': 'jwt',
@@ -37,9 +37,9 @@ const METHODS = {
 } as const;
 
 /**
- * Who a request speaks for: by its `Authorization` header, beside which a cookie is ignored, or by its session.
+ * Returns the caller, by the `Authorization` header (cookies are then ignored) or by the session.
  *
- * A token that was verified before needs no wait.
+ * Synchronous for a token that was verified before.
  */
 export function authenticate(
   request: IncomingMessage,
@@ -72,7 +72,7 @@ function readBearer(authorization: string): string {
   return credential;
 }
 
-/** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
+/** Verifies a bearer credential. Values that start with `sk_` are API keys; all others must be access tokens. */
 async function verifyBearer(credential: string, keys: KeySource, deps: AuthDeps): Promise<Caller> {
   const isKey = credential.startsWith(BEARER_PREFIX);
   const now = deps.now();
@@ -88,14 +88,14 @@ async function verifyBearer(credential: string, keys: KeySource, deps: AuthDeps)
   }
 }
 
-/** Notes that a credential was good, and its key in use. */
+/** Counts a valid credential and marks its key as used. */
 function noteGood<C extends KeyCaller | UserCaller>(caller: C, { metrics, keyRing }: AuthDeps): C {
   metrics.authAttempts.inc({ method: METHODS[caller.kind], result: 'ok' });
   keyRing.touch(caller.keyId);
   return caller;
 }
 
-/** Throws 403 when the endpoint does not take this kind of credential, or the caller does not hold the right. */
+/** Throws 403 when the endpoint does not accept this kind of credential, or the caller lacks the right. */
 export function authorize(caller: Caller, credentials: readonly CredentialKind[], right: Right | undefined): void {
   if (!credentials.includes(caller.kind)) {
     if (caller.kind === 'public-access-token')

@@ -3,14 +3,14 @@ import { Problem } from '../../domain/problem.ts';
 import type { KeyRing, RingKey } from './key-ring.ts';
 
 const USER_NAME = 'api_key';
-/** Much longer than `api_key:<key id>` can be. */
+/** Well above the length of `api_key:<key id>`. */
 const MAX_LENGTH = 512;
 
-/** One and the same answer for a wrong user name, an unknown, revoked or foreign key, and an unknown tenant. */
+/** The same error for a wrong user name, an unknown, revoked or foreign key, and an unknown tenant. */
 const refused = (): Problem =>
   new Problem('credentials-invalid', 'Send Basic credentials "api_key:<id of a public API key of this tenant>".');
 
-/** The key that the Basic credentials of the public token endpoint name (specification 4.2). */
+/** Returns the key in the Basic credentials of the public token endpoint (specification 4.2). */
 export async function verifyBasicKey(
   authorization: string | undefined,
   tenantId: string | undefined,

@@ -1,16 +1,15 @@
 import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Spans } from '../../platform/spans.ts';
 
-/** One statement is on its way while the next one fills: so many credentials cost two connections, however many they are. */
+/** One statement runs while the next one fills, so lookups use at most two connections. */
 const MAX_STATEMENTS = 2;
 const MAX_BATCH = 500;
 
 /**
- * Finds rows for credentials that are not proven yet, in batches: everything that arrives while a statement is on its way
- * goes with the next one.
+ * Looks up rows for unverified credentials in batches: requests that arrive while a statement runs share the next one.
  *
- * A flood of made-up credentials so takes at most two connections, and locks out nobody who shares an address with whoever
- * sends it, as a limit by address would.
+ * A flood of made-up credentials thus uses at most two connections. Unlike a limit per address, this does not lock out
+ * others behind the same address.
  */
 export function createBatchedLookup<Wanted, Row>(
   name: string,

@@ -7,7 +7,7 @@ import type { KeySource } from './key-ring.ts';
 
 const NOTHING = Buffer.alloc(32);
 
-/** The server that a bearer value speaks for. Unknown, wrong, expired and revoked ones are refused alike. */
+/** Returns the server of a bearer value. Unknown, wrong, expired and revoked ones get the same error. */
 export async function verifyBearerKey(bearer: string, keys: KeySource, now: Date): Promise<KeyCaller> {
   const id = keyIdOfBearer(bearer);
   const key = id ? await keys.find(id) : undefined;

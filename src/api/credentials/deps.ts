@@ -14,7 +14,7 @@ export interface CredentialDeps {
   keychain: Keychain;
   storage: Storage;
   keyRing: KeyRing;
-  /** Finds a session that was not ended, read again for each request. */
+  /** Returns an active session. Read for each request. */
   findSession(wanted: WantedSession): Promise<FoundSession | undefined>;
   tokens: TokenVerifier;
 }

@@ -6,11 +6,11 @@ import type { MacPurpose, Seals } from '../../platform/secrets.ts';
 import { readDerivedKeys, WrongSecretKeys } from '../../storage/derived-keys.ts';
 import type { Storage } from '../../storage/orm.ts';
 
-/** The keys that codes are computed with, as a process holds them. */
+/** The keys for message authentication codes, in memory. */
 export interface DerivedKeys {
-  /** The key of a purpose. Throws 503 `database-unavailable` until they were read. */
+  /** Returns the key of a purpose. Throws 503 `database-unavailable` until the keys are loaded. */
   of(purpose: MacPurpose): KeyObject;
-  /** Resolves when they were read; waits for a database that is away, and for good with the wrong secret keys. */
+  /** Resolves when the keys are loaded. Waits for an unreachable database, and indefinitely with wrong secret keys. */
   load(signal: AbortSignal): Promise<void>;
 }
 

@@ -10,12 +10,12 @@ import { type ApiKeyRow, findApiKeys, touchApiKeys } from '../../storage/api-key
 import type { Storage } from '../../storage/orm.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 
-/** For how long cached keys are accepted while revocations may go unnoticed; after that, requests that need a key are 503. */
+/** How long cached keys are accepted without revocation updates. After that, requests that need a key get 503. */
 const MAX_UNCONFIRMED_MS = 60_000;
-/** Heap bytes of a key beyond its name: its row, and the imported secrets, which V8 does not count. */
+/** Heap bytes of a key besides its name: its row, and the imported secrets, which V8 does not count. */
 const KEY_BYTES = 2700;
 const IMPORTED_SECRET_BYTES = 700;
-/** For how long an id that names no key is remembered, so that one made-up token does not become many queries. */
+/** How long an unknown key id is cached, so that one made-up token does not cause many queries. */
 const UNKNOWN_KEPT_MS = 30_000;
 const UNKNOWN_BYTES = 60;
 const TOUCH_EVERY_MS = 10_000;
@@ -23,36 +23,36 @@ const TOUCH_EVERY_MS = 10_000;
 /** A key with its secrets imported for jose, ready to verify. */
 export interface RingKey {
   row: Omit<ApiKeyRow, 'secret_sealed' | 'previous_secret_sealed'>;
-  /** Differs between any two keys that were read, also between two readings of one key. */
+  /** Unique among all keys read, also between two reads of one key. */
   generation: number;
   status(now: Date): ApiKeyStatus;
-  /** The keys whose signatures count: the secret, and while it rotates the one before. */
+  /** The keys that may verify signatures: the secret, and during rotation the previous one. */
   verifiers(now: Date): CryptoKey[];
-  /** The key that the service signs public access tokens with. */
+  /** The key for signing public access tokens. */
   signer: CryptoKey;
 }
 
-/** Finds keys by their id. */
+/** Looks up keys by id. */
 export interface KeySource {
-  /** The key of an id, whether it still works or not; `undefined` when there is none. */
+  /** Returns the key of an id, whether valid or not; `undefined` when there is none. */
   find(id: string): Promise<RingKey | undefined>;
-  /** The key of an id if it is in memory and may be used without reading it again. */
+  /** Returns the key synchronously if it is in memory and need not be read again. */
   held(id: string): RingKey | undefined;
 }
 
-/** Keys that are known to be current: 503 once revocations may have gone unnoticed for 60 s. */
+/** Keys that are known to be current. 503 after 60 s without revocation updates. */
 export interface KeyRing extends KeySource {
   /**
-   * The same keys for the intake of answers, which goes on without PostgreSQL: a key that cannot be read again is used as
-   * it was last read. The worker checks later whether it was revoked meanwhile (`findKeyTimes`).
+   * The same keys for accepting answers, which continues without PostgreSQL: a key that cannot be read again is used as
+   * last read. The worker later checks whether it had been revoked (`findKeyTimes`).
    */
   lastKnown: KeySource;
-  /** Notes that a key was used; written in batches. */
+  /** Marks a key as used. Written in batches. */
   touch(id: string): void;
   close(): Promise<void>;
 }
 
-/** A key as it was read, and in which stretch of uninterrupted notices. */
+/** A cached key, and the period of uninterrupted notices in which it was read. */
 interface Entry {
   key: RingKey;
   stretch: number;
@@ -68,15 +68,18 @@ interface KeyRingDeps {
 }
 
 /**
- * Every API key that this process has met, dropped within milliseconds of any change to it.
+ * Caches the API keys that this process has seen. A changed key is dropped within milliseconds.
  *
- * After a gap in the notices every key is read again before it counts as current.
+ * After a gap in the notices, every key is read again before it is considered current.
  */
 export function createKeyRing({ storage, notices, keychain, log, caches, spans }: KeyRingDeps): KeyRing {
   const keys = caches.create<string, Entry>('keys', { sizeOf: ({ key }) => bytesOf(key) });
-  /** Keys being read: one query for all who ask meanwhile. A change takes them out, so that nothing old is kept. */
+  /**
+   * Keys being read, with one query for all concurrent callers. A change removes them, so that no outdated key is
+   * cached.
+   */
   const loading = new Map<string, Promise<RingKey | undefined>>();
-  /** Ids that name no key, with the time until which that is believed. */
+  /** Ids without a key, with the time until which that is assumed. */
   const unknown = caches.create<string, number>('unknown_keys', {
     sizeOf: () => UNKNOWN_BYTES,
     isExpired: until => until <= Date.now(),
@@ -138,7 +141,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
   const isUnconfirmed = () => notices.unconfirmedMs() > MAX_UNCONFIRMED_MS;
   const isCurrent = (entry: Entry) => entry.stretch === stretch;
 
-  /** Reads what is not in memory: one query for everyone who asks meanwhile. */
+  /** Reads a key that is not in memory, with one query for all concurrent callers. */
   const fetch = async (id: string): Promise<RingKey | undefined> => {
     const isUnknown = (unknown.peek(id) ?? 0) > Date.now();
     unknown.count(isUnknown);
@@ -162,7 +165,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
     },
   };
 
-  /** Whether a key is to be used as it is: it is current, or there is no connection over which to read it again. */
+  /** Whether a cached key can be used: it is current, or the database is unreachable. */
   const isUsable = (entry: Entry) => isCurrent(entry) || !notices.isListening();
 
   const lastKnown: KeySource = {
@@ -207,7 +210,7 @@ const bytesOf = ({ row }: RingKey): number =>
   row.allowed_origins.reduce((sum, origin) => sum + textBytes(origin), 0) +
   (row.previous_valid_until ? IMPORTED_SECRET_BYTES : 0);
 
-/** A copy that does not keep the 8 KB alive from which Node cuts small buffers. */
+/** A copy, because a small buffer keeps the 8 KB pool alive from which Node allocates it. */
 const unpooled = (buffer: Buffer | null): Buffer | null => buffer && Buffer.from(Uint8Array.from(buffer).buffer);
 
 async function importKey(row: ApiKeyRow, keychain: Keychain, generation: number): Promise<RingKey> {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { setCookie } from './cookies.ts';
 import type { CredentialDeps } from './deps.ts';
 
-/** Our cookie of a browser in which somebody was logged in before, without its prefix. */
+/** The cookie of a browser with an earlier login, without its prefix. */
 export const DEVICE_COOKIE = 'device';
 
 /** Browsers keep no cookie for longer than 400 days (RFC 6265bis). */
 const LIFETIME_SECONDS = 400 * 86_400;
 
-/** What the cookie holds, encrypted: a name for the browser, and whose logins it is known for. */
+/** The encrypted content of the cookie: an id of the browser, and the e-mail address of its logins. */
 const KnownDevice = z.object({ id: z.string(), email: z.string(), endsAt: z.number() });
 type KnownDevice = z.infer<typeof KnownDevice>;
 
@@ -31,10 +31,10 @@ function readDevice(
 }
 
 /**
- * The name of a browser in which the owner of this address was logged in before; `undefined` for any other.
+ * Returns the id of a browser in which the owner of this address has logged in before; `undefined` for any other.
  *
- * Its login attempts are counted on their own, so that a stranger's guesses do not lock the owner out (OWASP: device
- * cookies). The cookie proves nothing else: a login takes the password all the same.
+ * Its login attempts are counted separately, so that other people's guesses do not lock the owner out (OWASP: device
+ * cookies). The cookie grants no other right: the password is still required.
  */
 export const findKnownDevice = (
   email: string,
@@ -43,10 +43,10 @@ export const findKnownDevice = (
 ): string | undefined => readDevice(email, carried, deps)?.id;
 
 /**
- * The `Set-Cookie` by which a browser becomes known for an address; `undefined` while the one that it carries is good for
- * half of its lifetime.
+ * Returns the `Set-Cookie` that makes a browser known for an address; `undefined` while its cookie is valid for more
+ * than half of its lifetime.
  *
- * `id` is a name that follows from the proof: whoever has stolen a session must not get a new count from each request.
+ * `id` is derived from the proof, so that a stolen session does not get a new count with each request.
  */
 export function rememberDevice(
   email: string,

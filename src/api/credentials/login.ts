@@ -6,7 +6,7 @@ import { findLogin, type LoginRow, takeRecoveryCode, takeTotpStep } from '../../
 import type { CredentialDeps } from './deps.ts';
 import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 
-/** From how many waiting passwords on further ones are turned away: about three seconds of work. */
+/** With this many waiting passwords, further ones are refused: about three seconds of work. */
 const MAX_WAITING = 50;
 
 type LoginDeps = Pick<CredentialDeps, 'storage' | 'keychain' | 'metrics' | 'now'>;
@@ -18,25 +18,25 @@ interface Attempt {
   cookie(name: string): string | undefined;
 }
 
-/** What somebody says to prove who they are. */
+/** The credentials of a login. */
 export interface Proof {
   email: string;
   password: string;
   totp?: string | undefined;
 }
 
-/** Throws 503 while more passwords wait than can be computed soon. */
+/** Throws 503 while too many passwords are waiting to be hashed. */
 export function refuseWhilePasswordsWait(): void {
   if (passwordsWaiting() < MAX_WAITING) return;
   throw new Problem('service-overloaded', 'Too many logins are being checked.', { retryAfterSeconds: 2 });
 }
 
 /**
- * The account of an address whose owner has proven it by password and, where one is set up, by the authenticator.
+ * Returns the account whose owner has proven it by password and, if set up, by the authenticator.
  *
- * Counted for each e-mail address, existing or not: 10 in 15 minutes; and for where they come from, so that nobody tries
- * one password with everybody: 100. A browser that is known for the address has a count of its own, which no stranger can
- * use up. None while they can't be counted. An unknown address takes as long as a wrong password, and is told the same.
+ * Attempts are counted per e-mail address, existing or not (10 in 15 minutes), and per origin, against trying one
+ * password with many accounts (100). A browser known for the address has a separate count, which others cannot use up.
+ * Throws when attempts cannot be counted. An unknown address takes as long as a wrong password, with the same error.
  */
 export async function verifyLogin(proof: Proof, attempt: Attempt, deps: LoginDeps): Promise<LoginRow> {
   await countAttempt(proof.email, attempt, deps);
@@ -58,7 +58,7 @@ async function countAttempt(email: string, { limitIssue, clientIp, cookie }: Att
   await limitIssue('login', email);
 }
 
-/** What the attempts of a known browser, or of a session, are counted under. */
+/** The key under which attempts of a known browser or a session are counted. */
 export const attemptsOf = (email: string, device: string): string => `${email}\n${device}`;
 
 async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
@@ -72,7 +72,7 @@ async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
 
 const loginFailed = () => new Problem('login-failed', 'The e-mail address, the password or the code is wrong.');
 
-/** Takes a code of the authenticator, or a recovery code, for good. */
+/** Uses up a code of the authenticator, or a recovery code. */
 async function verifyCode(account: LoginRow, sent: string | undefined, deps: LoginDeps): Promise<void> {
   if (sent === undefined || sent === '')
     throw new Problem('totp-required', 'The password is right; the code of the authenticator is missing.');
@@ -86,12 +86,15 @@ async function verifyCode(account: LoginRow, sent: string | undefined, deps: Log
   if (!isTaken) throw loginFailed();
 }
 
-/** The secret of an account's authenticator, confirmed or not. */
+/** Returns the secret of an account's authenticator, confirmed or not. */
 export function totpSecretOf(account: LoginRow, keychain: Keychain): string {
   if (account.totp_sealed === null) throw new Problem('totp-inactive', 'No authenticator was enrolled.');
   return keychain.unseal(account.totp_sealed, account.id);
 }
 
-/** A recovery code as it is kept: bound to the account and to a lasting key, so that a dump is not enough to guess it. */
+/**
+ * The stored hash of a recovery code, with the account and a derived key, so that a database dump alone does not allow
+ * guessing.
+ */
 export const recoveryHash = (accountId: string, code: string, keychain: Keychain): string =>
   keychain.mac('recovery-codes', accountId, code).toString('base64url');

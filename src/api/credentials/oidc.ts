@@ -7,10 +7,10 @@ import type { Keychain } from '../../platform/secrets.ts';
 export const OIDC_LOGIN_PATH = '/v1/oidc/login';
 export const OIDC_CALLBACK_PATH = '/v1/oidc/callback';
 
-/** For how long somebody may stay at the identity provider. */
+/** Time limit for the login at the identity provider. */
 export const OIDC_TIMEOUT_SECONDS = 600;
 
-/** What must come back as it went out, and where to go then; encrypted in a cookie, so that it is kept nowhere. */
+/** State that the callback must match, and the page to open afterwards. Stored only in an encrypted cookie. */
 const LoginState = z.object({
   state: z.string(),
   nonce: z.string(),
@@ -21,37 +21,37 @@ const LoginState = z.object({
 });
 export type LoginState = z.infer<typeof LoginState>;
 
-/** A subject that waits for the owner of its address to log in by password; encrypted in a cookie. */
+/** A subject waiting for the owner of its address to log in by password. Stored only in an encrypted cookie. */
 const PendingLink = z.object({ issuer: z.string(), subject: z.string(), email: z.string(), endsAt: z.number() });
 export type PendingLink = z.infer<typeof PendingLink>;
 
-/** Whom the identity provider vouches for. */
+/** The person confirmed by the identity provider. */
 export interface Subject {
   issuer: string;
   subject: string;
-  /** The address, where the provider says that it has verified it. */
+  /** The address, if the provider has verified it. */
   email: string | undefined;
   name: string;
 }
 
 /** Logins by the identity provider of `OIDC_ISSUER` (OpenID Connect: code flow with PKCE, state and nonce). */
 export interface OidcLogin {
-  /** Where the browser is sent, and what it carries meanwhile. */
+  /** Returns the URL to redirect to, and the encrypted state for the cookie. */
   begin(returnTo: string, invitation: string | undefined, now: Date): Promise<{ url: string; carried: string }>;
-  /** Who came back, by the callback's query. Throws 401 `login-failed` for whatever does not fit together. */
+  /** Returns the subject of a callback. Throws 401 `login-failed` when query and state do not match. */
   finish(query: string, carried: string | undefined, now: Date): Promise<{ subject: Subject; loginState: LoginState }>;
 }
 
 const CONTEXT = 'oidc';
 const LINK_CONTEXT = 'oidc-link';
 
-/** What a browser carries from the provider to the login by password that links the account. */
+/** Returns the encrypted cookie value for linking the account at the next login by password. */
 export function sealLink({ issuer, subject }: Subject, email: string, keychain: Keychain, now: Date): string {
   const link: PendingLink = { issuer, subject, email, endsAt: now.getTime() + OIDC_TIMEOUT_SECONDS * 1000 };
   return keychain.seal(JSON.stringify(link), LINK_CONTEXT).toString('base64url');
 }
 
-/** The subject that a browser brought from the provider for this address; `undefined` when there is none, or not any more. */
+/** Returns the subject waiting to be linked to this address; `undefined` when there is none or it has expired. */
 export function openLink(
   carried: string | undefined,
   email: string,
@@ -68,7 +68,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
   const callback = `${BASE_URL}${OIDC_CALLBACK_PATH}`;
   let discovered: Promise<Configuration> | undefined;
 
-  /** The provider's own description, read for the first login; a provider that was away is asked again. */
+  /** The provider's metadata, read at the first login. Retried after a failure. */
   const provider = async (): Promise<Configuration> => {
     discovered ??= discover(OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET);
     try {
@@ -144,7 +144,7 @@ async function discover(issuer: string, clientId: string, secret: string): Promi
   return client.discovery(new URL(issuer), clientId, secret, undefined, { ...insecure, timeout: 10 });
 }
 
-/** What the browser carried; `undefined` when it is not ours. */
+/** Decrypts a cookie value; `undefined` when it is invalid. */
 function openCarried<Carried>(
   schema: z.ZodType<Carried>,
   carried: string | undefined,

@@ -8,26 +8,26 @@ import type { PersonCaller, SessionCaller } from '../caller.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { CredentialDeps } from './deps.ts';
 
-/** Our cookie of a session, without its prefix. */
+/** The session cookie, without its prefix. */
 export const SESSION_COOKIE = 'session';
 
 type SessionDeps = Pick<CredentialDeps, 'config' | 'keychain' | 'storage' | 'now'>;
 
-/** The token that writes of a session carry: made from its id, so that it is kept nowhere. */
+/** The token that writes of a session must carry. Derived from the session id, so that it need not be stored. */
 export const csrfTokenOf = (sessionId: string, keychain: Keychain): string =>
   keychain.mac('csrf', sessionId).toString('base64url');
 
 /**
- * Refuses a write that a page of another site sends.
+ * Refuses writes sent by pages of other sites.
  *
- * `Sec-Fetch-Site` is the browser's own word. Browsers without it send `Origin`; what sends neither is no browser.
+ * Browsers set `Sec-Fetch-Site`, older ones `Origin`. A request with neither was not sent by a browser.
  */
 export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
   if (!isSameOrigin(headers['sec-fetch-site'], headers.origin, baseUrl))
     throw new Problem('cross-site-request', `Only pages under ${baseUrl} may send this.`);
 }
 
-/** Whether one of our own pages, or no page at all, sends a request, by its `Sec-Fetch-Site` or else its `Origin`. */
+/** Whether a request was sent by Parley's own pages or outside a page, by `Sec-Fetch-Site` or else `Origin`. */
 export const isSameOrigin = (
   site: string | string[] | undefined,
   origin: string | undefined,
@@ -37,13 +37,14 @@ export const isSameOrigin = (
 const isOwnOrigin = (origin: string | undefined, baseUrl: string): boolean =>
   origin === undefined || origin === new URL(baseUrl).origin;
 
-/** Whether a method changes something, as far as HTTP says. */
+/** Whether a method is unsafe in HTTP's sense. */
 const isWrite = (method: string | undefined): boolean => method !== 'GET' && method !== 'HEAD';
 
 /**
- * Who a request's cookie speaks for, as a member of the tenant in `Tenant-Id` or as a person; `undefined` without one.
+ * Returns the caller of a session cookie: a member of the tenant in `Tenant-Id`, or a person; `undefined` without a
+ * session.
  *
- * Writes must come from our own pages and carry the session's token, each of which alone stops other sites.
+ * Writes must come from Parley's own pages and carry the session's token. Either check alone would stop other sites.
  */
 export async function authenticateSession(
   request: IncomingMessage,
@@ -71,7 +72,7 @@ function requireOwnWrite(request: IncomingMessage, sessionId: string, { config, 
     throw new Problem('csrf-failed', 'X-CSRF-Token is missing, or belongs to another session.');
 }
 
-/** The tenant that a request names; one that can't be an id is as one of which nobody is a member. */
+/** Returns the tenant in `Tenant-Id`. A malformed id is treated like a tenant without members. */
 function tenantOf({ headers }: IncomingMessage): string | undefined {
   const sent = headers['tenant-id'];
   if (typeof sent !== 'string' || sent === '')
@@ -95,13 +96,13 @@ function asMember(found: FoundSession, tenantId: string | undefined): SessionCal
   return { ...asPerson(found), kind: 'session', tenantId, memberId: found.member_id, role: found.role };
 }
 
-/** Where a session is started from. */
+/** The browser that starts a session. */
 export interface Device {
   userAgent: string;
   ip: string;
 }
 
-/** A session that begins: its row, what the browser keeps, and what its pages send with writes. */
+/** A new session: its row, its cookie, and the token for writes. */
 export interface StartedSession {
   row: NewSession;
   cookie: string;
@@ -111,7 +112,7 @@ export interface StartedSession {
 /**
  * Prepares a session.
  *
- * Its token is new, whatever cookie the request carried, so that nobody can hand a victim a session of their own choice.
+ * Its token is always new, to prevent session fixation.
  */
 export function beginSession(
   { userAgent, ip }: Device,

@@ -3,29 +3,28 @@ import type { UserCaller } from '../caller.ts';
 import { type VerifiedToken, verifyAccessToken } from './access-tokens.ts';
 import type { KeySource } from './key-ring.ts';
 
-/** Longer tokens are verified each time: one of them would take the place of many others. */
+/** Longer tokens are not cached: one of them would displace many others. */
 const MAX_TOKEN_LENGTH = 1024;
-/** Heap bytes of a verified token beyond its texts: the token, the caller, its digest in the card cache, a date. */
+/** Heap bytes of a verified token besides its strings: the token, the caller, its digest in the card cache, a date. */
 const TOKEN_BYTES = 400;
 
-/** Verifies access tokens; one that was verified before costs a look-up. */
+/** Verifies access tokens. A token that was verified before costs one lookup. */
 export interface TokenVerifier {
-  /** The user whom the token speaks for. Rejects with what `verifyAccessToken` throws. */
+  /** Returns the user of the token. Rejects like `verifyAccessToken`. */
   verify(token: string, now: Date, keys?: KeySource): Promise<UserCaller>;
-  /** The same at once for a token that is remembered as valid; `undefined` for any other. */
+  /** Returns the user synchronously for a token cached as valid; `undefined` for any other. */
   remembered(token: string, now: Date, keys?: KeySource): UserCaller | undefined;
 }
 
 /**
- * A verifier that remembers what it found valid, by the whole token.
+ * Creates a verifier that caches valid tokens by their full text.
  *
- * A remembered token ends with its time, and with its key: it is valid only while `keys` (by default the keys that are
- * known to be current) hold the key of the same generation, which any change to the key replaces. It does not refer to
- * the key itself, which it would keep in memory. Failures are not remembered, so made-up tokens take no room and reveal
- * nothing through the time a reply takes.
+ * A cached token ends with its expiry and with its key: `keys` (by default those known to be current) must hold the key
+ * in the same generation, which changes with the key. The cache holds no reference to the key, which would keep it in
+ * memory. Failures are not cached, so made-up tokens use no space and response times reveal nothing about them.
  */
 export function createTokenVerifier(current: KeySource, caches: Caches): TokenVerifier {
-  /** The time is that of the latest request: tokens that ended before it are dropped. */
+  /** The time of the latest request: tokens that expired before it are dropped. */
   let latest = 0;
   const verified = caches.create<string, VerifiedToken>('tokens', {
     sizeOf: ({ caller }, token) => TOKEN_BYTES + textBytes(token) + textBytes(caller.user) + textBytes(caller.identity),

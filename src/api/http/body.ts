@@ -9,12 +9,12 @@ import { isDeeperThan } from '../../domain/validation.ts';
 export const MAX_BODY_BYTES = 256 * 1024;
 export const MAX_PUBLIC_BODY_BYTES = 16 * 1024;
 const MAX_DEPTH = 20;
-/** For how long the rest of a refused body is read away, so that its sender gets to read the reply. */
+/** How long the rest of a refused body is discarded, so that the sender can read the reply. */
 const DISCARD_MS = 5000;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** A body as it came and as JSON. */
+/** A body as bytes and as JSON. */
 export interface ReadBody {
   bytes: Buffer;
   json: unknown;
@@ -24,7 +24,10 @@ export interface ReadBody {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** Reads an announced body, which may still be empty, as JSON in UTF-8 of at most `limit` bytes; at once if it is there. */
+/**
+ * Reads an announced body (which may be empty) as JSON in UTF-8, of at most `limit` bytes. Synchronous if it has
+ * arrived.
+ */
 export function readBody(ctx: Context, limit: number): ReadBody | undefined | Promise<ReadBody | undefined> {
   const { 'content-length': length, 'content-encoding': encoding } = ctx.req.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -45,10 +48,10 @@ const brokenOff = (cause?: unknown) =>
 
 const tooLarge = (limit: number) => new Problem('body-too-large', `The body has more than ${limit} bytes.`);
 
-/** A body that has arrived as a whole, as nearly every one has when its request is taken up: no event need tell of it. */
+/** Returns a body that has arrived completely, as most have when their request starts: no events are needed. */
 function takeArrived(request: IncomingMessage, limit: number): Buffer | undefined {
   if (!request.complete) return undefined;
-  if (request.destroyed) throw brokenOff(); // its sender has gone, and what came may have gone too
+  if (request.destroyed) throw brokenOff(); // the sender has disconnected, and received bytes may be lost
   const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
@@ -68,11 +71,11 @@ const hasUnreadBody = (request: IncomingMessage): boolean =>
   !request.complete &&
   (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
 
-/** A small rest on a connection that stays open: Node reads it away itself, which costs a tenth. */
+/** Whether Node discards the rest of a body itself: small, on a connection that stays open. A tenth of the cost. */
 const isDiscardedByNode = ({ req, res }: Context): boolean =>
   res.shouldKeepAlive && Number(req.headers['content-length']) <= MAX_BODY_BYTES;
 
-/** Resolves when the sender has sent the rest or given up; after 5 s the connection is cut. */
+/** Resolves when the sender has sent the rest or disconnected. After 5 s the connection is closed. */
 function discardBody(request: IncomingMessage): Promise<void> {
   request.resume();
   return new Promise(resolve => {
@@ -86,9 +89,10 @@ function discardBody(request: IncomingMessage): Promise<void> {
 }
 
 /**
- * Sends a reply at once, whether or not the request's body was read; the connection ends only when that is over.
+ * Sends a reply at once, even if the request's body was not read. The connection ends only after the body.
  *
- * Ended sooner, it would meet a sender who is still writing: the kernel would reset it and drop the reply.
+ * If it were closed earlier, the kernel would reset the connection of a sender that is still writing and drop the
+ * reply.
  */
 export function replyToUnread(ctx: Context, text: string): void {
   if (!hasUnreadBody(ctx.req) || isDiscardedByNode(ctx)) {

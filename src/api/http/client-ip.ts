@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-/** The address of the client: the entry of `X-Forwarded-For` that the outermost of `hops` trusted proxies wrote. */
+/** Returns the client's address: the entry of `X-Forwarded-For` added by the outermost of `hops` trusted proxies. */
 export function clientIp(ctx: Context, hops: number): string {
   const forwarded =
     hops > 0

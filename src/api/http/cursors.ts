@@ -3,10 +3,10 @@ import { equalInConstantTime, type Keychain } from '../../platform/secrets.ts';
 
 const MAC_BYTES = 16;
 
-/** A place in a list, opaque to clients, that works for one list, tenant, caller and set of filters alone. */
+/** Opaque positions in a list, each valid only for one list, tenant, caller and set of filters. */
 export interface Cursors {
   seal(context: string[], key: string[]): string;
-  /** The sort key in a cursor. Throws 400 `invalid-cursor`. */
+  /** Returns the sort key in a cursor. Throws 400 `invalid-cursor`. */
   open(context: string[], cursor: string): string[];
 }
 

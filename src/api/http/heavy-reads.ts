@@ -5,24 +5,26 @@ import type { Metrics } from '../../platform/metrics.ts';
 import type { Storage } from '../../storage/orm.ts';
 import type { Caller } from '../caller.ts';
 
-/** The longest statement of a list or of results, and of a search (`q`). */
+/** Statement time-outs of lists and results, and of searches (`q`). */
 const LIST_TIMEOUT_MS = 5000;
 const SEARCH_TIMEOUT_MS = 2000;
-/** How long a read may wait for its turn; beyond that it is refused. */
+/** How long a read may wait before it is refused. */
 const MAX_LIST_WAIT_MS = 2500;
 const MAX_SEARCH_WAIT_MS = 1000;
-/** How many of one tenant may wait; the next is refused at once. Usual lists take milliseconds, so 256 have their turn. */
+/**
+ * Waiting reads per tenant; further ones are refused at once. Usual lists take milliseconds, so 256 are served in time.
+ */
 const MAX_WAITING_LISTS = 256;
 const MAX_WAITING_SEARCHES = 64;
-/** How many may wait in all, as a multiple of the number for one tenant. */
+/** Maximum number of waiting reads in total, as a multiple of the number for one tenant. */
 const WAITING_TENANTS = 4;
-/** The part of the places that one tenant may hold. */
+/** The share of the slots that one tenant may hold. */
 const SHARE = 0.6;
 
-/** Parameters of a list that leave out no rows. */
+/** List parameters that do not filter rows. */
 const NOT_FILTERS = new Set(['limit', 'cursor', 'sort', 'order', 'q', 'group_by', 'deleted', 'locale']);
 
-/** What decides of an operation whether and how its reads are bounded. */
+/** The part of an operation that determines whether and how its reads are bounded. */
 export interface ReadOperation {
   method: string;
   path: string;
@@ -53,28 +55,28 @@ const shapeOf = (schema: z.ZodType | undefined): Record<string, unknown> =>
   (schema as z.ZodObject | undefined)?.shape ?? {};
 
 /**
- * Whether an operation's cost depends on how much is stored: every list, recognised by the page that it replies with,
- * and what says so itself (`heavy`).
+ * Whether an operation's cost depends on the amount of stored data: every list (recognised by its page schema), and
+ * operations marked `heavy`.
  */
 export const isHeavy = (operation: ReadOperation): boolean =>
   operation.method === 'get' && (operation.heavy === true || 'has_more' in shapeOf(operation.response));
 
 const isSearch = (query: unknown): boolean => (query as { q?: unknown } | undefined)?.q !== undefined;
 
-/** The filters of an operation that a request did not use, in the order of its schema. */
+/** Returns the filters of an operation that a request did not use, in the order of its schema. */
 export function unusedFilters(operation: ReadOperation, query: unknown): string[] {
   const used = (query ?? {}) as Record<string, unknown>;
   return Object.keys(shapeOf(operation.query)).filter(name => !NOT_FILTERS.has(name) && used[name] === undefined);
 }
 
-/** Whose share a read counts against: the tenant's, or that of a person outside of any tenant. */
+/** The owner of the share that a read counts against: a tenant, or a person outside a tenant. */
 const ownerOf = (caller: Caller | undefined): string =>
   caller ? ('tenantId' in caller ? caller.tenantId : caller.accountId) : 'anonymous';
 
 /**
- * Half of the connections may serve heavy reads, and of those places one tenant holds at most 60 %; two places fewer are
- * for searches. So cards, intake and look-ups of keys always find a connection, lists are not stuck behind searches, and
- * no tenant's reads wait for those of another.
+ * Limits heavy reads to half of the connections, and one tenant to 60 % of these slots. Searches have two slots fewer.
+ * So cards, intake and key lookups always find a connection, lists do not wait behind searches, and tenants do not wait
+ * for one another.
  */
 export function createHeavyReads(connections: number, metrics: Metrics): HeavyReads {
   const refuse = (): Problem => {

@@ -16,10 +16,10 @@ interface WaitingRequest {
 /**
  * Admits requests in batches, one per iteration of the event loop (`request-batches.ts` states the limits).
  *
- * Batches make requests cheap. One by one, each request would run the code of all steps through a processor cache that
- * holds the code of one; in a batch, a step finds its code where the previous request left it, and the replies leave
- * together (docs/performance.md: a sync costs two thirds, a card fetch half). While fewer than 32 requests wait and each
- * look at the network brings another, one more look follows; a lone request waits for one look only.
+ * Batches improve cache locality: a step finds its code in the processor cache because the previous request has just
+ * run it, and replies leave together (docs/performance.md: a sync costs two thirds, a card fetch half). While fewer
+ * than 32 requests wait and each iteration of the event loop brings another, the batch waits one more iteration. A lone
+ * request waits for one.
  *
  * Requests that wait for a store do not lengthen a batch, so many slow reads cause no refusals.
  */
@@ -30,7 +30,7 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
   const runBatch = () => {
     const { start, refuse, goesOn } = batches.next(performance.now());
     isScheduled = goesOn;
-    if (goesOn) setImmediate(runBatch); // first, so that it measures this batch, whatever that schedules
+    if (goesOn) setImmediate(runBatch); // first, so that it measures this batch and all that it schedules
     for (const request of refuse) {
       requestsShed.inc();
       const options = { retryAfterSeconds: retrySoon() };

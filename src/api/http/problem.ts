@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { replyToUnread } from './body.ts';
 
-/** What each kind of problem is over HTTP. A kind without a status does not compile. */
+/** The HTTP status of each kind of problem. A kind without a status does not compile. */
 export const STATUS_OF: Record<ProblemKind, number> = {
   malformed: 400,
   unauthenticated: 401,
@@ -25,7 +25,7 @@ export const STATUS_OF: Record<ProblemKind, number> = {
   unavailable: 503,
 };
 
-/** The problem document of RFC 9457, with what Parley adds: the code, the request's id, each fault with its place. */
+/** The problem document of RFC 9457, extended by the code, the request's id, and each fault with its pointer. */
 export const problemDocument = (problem: Problem, baseUrl: string, instance: string, requestId: string) => ({
   type: `${baseUrl}/problems/${problem.code}`,
   title: problem.title,
@@ -39,8 +39,8 @@ export const problemDocument = (problem: Problem, baseUrl: string, instance: str
 });
 
 /**
- * A request as a log line names it. The route stands for the path, which may hold a secret: the token of a password reset
- * or of an invitation.
+ * The fields that identify a request in log lines. Contains the route instead of the path, which may hold the token of
+ * a password reset or an invitation.
  */
 export const describeRequest = ({ state, method }: Context) => ({
   request_id: state.requestId,
@@ -48,7 +48,7 @@ export const describeRequest = ({ state, method }: Context) => ({
   route: state.route ?? 'unmatched',
 });
 
-/** What is not a `Problem` is a bug: logged whole, and nothing of it sent out. */
+/** Errors other than `Problem` are bugs: logged in full, without details in the reply. */
 function asProblem(error: unknown, ctx: Context, deps: { log: Log }): Problem {
   if (error instanceof Problem) return error;
   deps.log.error({ err: error, ...describeRequest(ctx) }, 'unhandled error');
@@ -65,7 +65,7 @@ function challenge(ctx: Context, problem: Problem): void {
   ctx.set('WWW-Authenticate', value);
 }
 
-/** Replies with the problem that was met. It keeps the headers set so far, which Koa's own way would drop. */
+/** Replies with a problem. Keeps the headers set so far, which Koa's own error handling would drop. */
 export function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; log: Log }): void {
   const found = asProblem(error, ctx, deps);
   ctx.status = STATUS_OF[found.kind];

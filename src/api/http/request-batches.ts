@@ -9,14 +9,17 @@ export const MAX_BATCH = 64;
 export const WEIGHT_WITH_BODY = 2;
 /** With this many requests waiting, a batch starts without waiting for further arrivals. */
 const ENOUGH = MAX_BATCH / WEIGHT_WITH_BODY;
-/** The share of a new measurement in the moving average of a request's duration, so that one slow batch is soon forgotten. */
+/**
+ * The weight of a new measurement in the moving average of a request's duration, so that one slow batch is soon
+ * forgotten.
+ */
 const SMOOTHING = 0.2;
 /** A request that has waited this long is refused: an early 503 is better than a late reply. */
 export const MAX_WAIT_MS = 500;
 /** The first requests in the queue are never refused, however long they have waited: they run next. */
 export const NEVER_REFUSED = 64;
 
-/** What to do next with the waiting requests. */
+/** The next actions for the waiting requests. */
 export interface Batch<Request> {
   start: Request[];
   refuse: Request[];
@@ -24,13 +27,13 @@ export interface Batch<Request> {
   goesOn: boolean;
 }
 
-/** Decides which requests start next, and which are refused. Has no clock and no I/O of its own: times are in ms. */
+/** Decides which requests start next and which are refused. Has no clock and performs no I/O. Times are in ms. */
 export interface RequestBatches<Request> {
   /** Adds a request to the end of the queue. */
   add(request: Request, hasBody: boolean, now: number): void;
   /**
-   * Returns the requests of the next batch, and those to refuse. Both are empty while it is worth waiting for requests
-   * that are still arriving. To be called once in each iteration of the event loop until `goesOn` is false.
+   * Returns the requests of the next batch, and those to refuse. Both are empty while further requests are arriving
+   * that are worth waiting for. Call it once in each iteration of the event loop until `goesOn` is false.
    */
   next(now: number): Batch<Request>;
 }
@@ -42,12 +45,11 @@ interface Waiting<Request> {
 }
 
 /**
- * Groups requests into batches: at most 64 run their steps side by side, or 32 with a body. The others wait, first come
- * first served.
+ * Groups requests into batches: at most 64 run together, or 32 with a body. The others wait in order of arrival.
  *
  * Batches are smaller while requests take long, so that a batch lasts about 25 ms. Beyond the first 64 in the queue,
- * requests that have waited for 0.5 s are refused. Refusing them on arrival would be worse: refused clients return at once,
- * and refusing costs CPU as well.
+ * requests that have waited for 0.5 s are refused. Refusing them on arrival would be worse: refused clients return at
+ * once, and refusing costs CPU as well.
  */
 export function createRequestBatches<Request>(): RequestBatches<Request> {
   const waiting: Waiting<Request>[] = [];

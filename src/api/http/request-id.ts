@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 
 const FORM = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Names a request: the caller's own `X-Request-Id` where it has the form, else a new one. */
+/** Sets the request id: the caller's `X-Request-Id` if it is well-formed, otherwise a new one. */
 export function nameRequest(ctx: Context): void {
   const sent = ctx.req.headers['x-request-id'] as string | undefined;
   ctx.state.requestId = sent !== undefined && FORM.test(sent) ? sent : randomUUID();

@@ -1,4 +1,4 @@
-/** What every response says to browsers: JSON is not a page, is not framed, and is not guessed at. */
+/** Security headers of every response: no scripts, no framing, no MIME sniffing. */
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -7,7 +7,7 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 };
 
-/** The headers of every response; over HTTPS browsers are told to stay there. */
+/** Returns the headers of every response. Over HTTPS they include HSTS. */
 export const securityHeadersOf = (baseUrl: string): Record<string, string> =>
   baseUrl.startsWith('https:')
     ? { ...HEADERS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }

@@ -5,7 +5,7 @@ import { Problem } from '../../domain/problem.ts';
 import { problemDocument, STATUS_OF } from './problem.ts';
 import { securityHeadersOf } from './security-headers.ts';
 
-/** For how long the sender may take to read its last word; closing at once would make the kernel drop it. */
+/** How long the sender may take to read the reply. If the connection closed at once, the kernel would drop it. */
 const LINGER_MS = 1000;
 
 function problemOf(code: string | undefined): Problem {
@@ -15,7 +15,10 @@ function problemOf(code: string | undefined): Problem {
   return new Problem('malformed-request', 'What was sent is not an HTTP request.');
 }
 
-/** Answers what never became a request (not HTTP, too large, too slow) with a problem document, and hangs up. */
+/**
+ * Replies with a problem document to input that never became a request (not HTTP, too large, too slow), and
+ * disconnects.
+ */
 export const refuseUnreadable = (baseUrl: string) => (error: NodeJS.ErrnoException, socket: Duplex) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const problem = problemOf(error.code);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { Problem } from '../../domain/problem.ts';
 
-/** How often a request carries a header, given in lower case. Of some that came twice Node keeps one in silence. */
+/** Counts a header, given in lower case. Node silently keeps one of some duplicates. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -12,7 +12,10 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
   return count;
 }
 
-/** Refuses what Node lets through: other than one `Host` (RFC 9112 section 3.2), percent-encoding that is not UTF-8. */
+/**
+ * Refuses requests that Node accepts: more or less than one `Host` (RFC 9112 section 3.2), percent-encoding that is not
+ * UTF-8.
+ */
 export function requireWellFormed(ctx: Context): void {
   const hosts = countHeader(ctx.req, 'host');
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
@@ -27,6 +30,6 @@ function isDecodable(address: string): boolean {
     decodeURIComponent(address);
     return true;
   } catch {
-    return false; // the language has no other way to ask
+    return false; // there is no other way to check
   }
 }

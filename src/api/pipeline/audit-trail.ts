@@ -6,16 +6,16 @@ import type { PersonCaller, TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { isReply } from '../operation.ts';
 
-/** With the storage of the transaction in which the act was done: the line is there exactly when the act is. */
+/** The storage of the operation's transaction: the entry exists exactly when the operation was committed. */
 type AuditDeps = Pick<ApiDeps, 'storage' | 'now'>;
 
-/** From where, and by which request, something was done. */
+/** The client address and id of the request. */
 interface RequestOrigin {
   clientIp(): string;
   requestId: string;
 }
 
-/** What was done, without who did it. */
+/** An audit event without its actor. */
 type EventDetails = Pick<AuditEvent, 'action' | 'target_id' | 'target_name' | 'fields' | 'ip' | 'request_id'>;
 
 const detailsOf = (
@@ -32,7 +32,7 @@ const detailsOf = (
   request_id: requestId,
 });
 
-/** What an operation was about, from its path and what it replies; of the body the names of the fields alone. */
+/** The target of an operation, from its path and its reply. Of the body, only the names of the fields. */
 function targetOf(pathId: string | undefined, sent: unknown, result: unknown) {
   const shown = isReply(result) ? result.body : result;
   const { id, name, email } = (typeof shown === 'object' && shown !== null ? shown : {}) as Record<string, unknown>;
@@ -46,9 +46,10 @@ function targetOf(pathId: string | undefined, sent: unknown, result: unknown) {
 }
 
 /**
- * Leaves the line of what a caller has just done.
+ * Records an audit entry for an operation.
  *
- * A key or a member leaves it in the tenant's log; a person who changed the account, in that of each tenant.
+ * Operations of keys and members are recorded in the tenant's log. A change of a person's account is recorded in the
+ * log of each of their tenants.
  */
 export function recordAuditEntry(
   action: Action,
@@ -70,15 +71,15 @@ export function recordAuditEntry(
 const memberActor = (memberId: string, { name, email }: { name: string; email: string }) =>
   ({ actor_type: 'member', actor_id: toTypeId('member', memberId), actor_name: name || email }) as const;
 
-/** Who turned out to have acted, and in which of their tenants; in all of them, unless it is said. */
+/** The person who acted, and the tenant; all of their tenants if it is absent. */
 interface Actor {
   accountId: string;
   tenantId?: string | undefined;
 }
 
 /**
- * Does what somebody does who is not known before (login, setup, joining, a password reset), and leaves the line of it,
- * in one transaction. `act` gives who it was, and what the reply is.
+ * Runs an operation of an unauthenticated caller (login, setup, joining, password reset) and records its audit entry,
+ * in one transaction. `act` returns the person and the result.
  */
 export const withAuditEntry = <T>(
   action: Action,
@@ -93,7 +94,7 @@ export const withAuditEntry = <T>(
     return result;
   });
 
-/** One line in the log of each tenant of a person, or of one of them alone. */
+/** Records one entry in the log of each of a person's tenants, or of a single one. */
 async function writeForPerson({ accountId, tenantId }: Actor, details: EventDetails, deps: AuditDeps): Promise<void> {
   const { account, memberships } = await findAccount(deps.storage.forAccount(accountId));
   if (!account) return;

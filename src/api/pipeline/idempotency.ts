@@ -21,7 +21,7 @@ const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x
 /** Response headers that a replay repeats. */
 const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
 
-/** Acts with the storage of a transaction and puts the response into the context; returns what follows the commit. */
+/** Runs the operation with the storage of a transaction and sets the response. Returns the steps after the commit. */
 export type KeyedAct = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
 
 /** Returns the request's `Idempotency-Key`; undefined without the header. Throws `malformed-request`. */
@@ -55,12 +55,12 @@ interface KeyedRequest {
 /**
  * Runs a POST at most once under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), kept for 24 h.
  *
- * Claim, act and response are one transaction: a failure, a crash or a refused commit undoes all three, and a commit
- * whose reply was lost is replayed. A repetition gets the stored response; another request 422; while the first one
- * runs 409. A request that ends in a problem releases its key.
+ * Claim, operation and response are one transaction: a failure, a crash or a refused commit undoes all three, and a
+ * commit whose reply was lost is replayed. A repetition gets the stored response; another request gets 422, or 409
+ * while the first one runs. A request that ends in a problem releases its key.
  *
- * With `afterwards` the claim is committed with the act and the response is stored once that is done. If only that last
- * write fails, the response is sent all the same: a 503 would deny what was done.
+ * With `afterwards`, the claim is committed with the operation and the response is stored once `afterwards` is done. If
+ * only that last write fails, the response is sent all the same, since the operation has taken place.
  */
 export async function runOnce(
   ctx: Context,
@@ -85,12 +85,12 @@ export async function runOnce(
     if (holder) replay(ctx, holder, requestHash, name.credentialId, deps.keychain);
     else await finish(followUp, name, deps.storage.forTenant(caller.tenantId), keep, deps);
   } catch (error) {
-    for (const header of KEPT_HEADERS) ctx.remove(header); // of a response that is not sent
+    for (const header of KEPT_HEADERS) ctx.remove(header); // set by the failed attempt
     throw error;
   }
 }
 
-/** Does what follows the commit, and stores the response where that is part of the act. */
+/** Runs the steps after the commit, and stores the response if `afterwards` is part of the operation. */
 async function finish(
   { afterwards, announce }: Awaited<ReturnType<KeyedAct>>,
   name: KeyName,
@@ -123,14 +123,14 @@ function replay(ctx: Context, holder: Holder, requestHash: string, credentialId:
   ctx.body = holder.body && openBody(holder.body, credentialId, keychain);
 }
 
-/** The response in the context, as it is stored. */
+/** Returns the response in the context, as it is stored. */
 function responseIn(ctx: Context, showsSecret: boolean, credentialId: string, keychain: Keychain): Response {
   const headers = KEPT_HEADERS.flatMap(name => (ctx.response.get(name) ? [[name, ctx.response.get(name)]] : []));
   const body = typeof ctx.body === 'string' ? keptBody(ctx.body, showsSecret, credentialId, keychain) : null;
   return { status: ctx.status, headers: Object.fromEntries(headers), body };
 }
 
-/** What is kept of a reply that showed a secret begins so; JSON never does. */
+/** Prefix of stored responses that are encrypted because they showed a secret. JSON never starts like this. */
 const SEALED = 'sealed:';
 
 const keptBody = (body: string, showsSecret: boolean, credentialId: string, keychain: Keychain): string =>

@@ -8,7 +8,7 @@ import type { ApiDeps } from '../deps.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { IssueLimit } from '../operation.ts';
 
-/** A limit with the header that announces it. */
+/** A limit with its `RateLimit-Policy` header. */
 interface AnnouncedLimit extends RateLimit {
   readonly policy: string;
 }
@@ -21,10 +21,10 @@ const announce = (scope: string, limit: number, windowSeconds: number): Announce
 });
 const perMinute = (scope: string, limit: number) => announce(scope, limit, 60);
 
-/** What one address may use of a public key's daily cap once half of the cap is used: a tenth of it, and no less than 3. */
+/** One address's share of a public key's daily cap, applied once half of the cap is used: a tenth, and at least 3. */
 const shareOf = (cap: number): number => Math.max(3, Math.ceil(cap / 10));
 
-/** The limits of an installation, made once. */
+/** The limits of an installation, created once. */
 const limitsFrom = (config: Config) => ({
   apiKey: perMinute('api-key', config.RATE_API_KEY),
   identity: perMinute('identity', config.RATE_ACCESS_TOKEN),
@@ -50,7 +50,7 @@ function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
 
 type Verdict = RateVerdict<AnnouncedLimit>;
 
-/** Says in the response how much of a limit is left (draft-ietf-httpapi-ratelimit-headers). */
+/** Sets the headers with the remaining units of a limit (draft-ietf-httpapi-ratelimit-headers). */
 function setRateLimitHeaders(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
   ctx.set('RateLimit-Policy', limit.policy);
   ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
@@ -75,14 +75,16 @@ export function enforce(
   throw new Problem('rate-limit-exceeded', detail, { retryAfterSeconds: resetSeconds });
 }
 
-/** Counts a request of a known caller under all of its limits; throws 429 beyond one. A promise only near a limit. */
+/**
+ * Counts a request of a known caller under all of its limits. Throws 429 beyond one. Asynchronous only near a limit.
+ */
 export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefined | Promise<void> =>
   charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: 1, counted: 0 }, deps);
 
 /**
- * Counts the items of a user's batch, of which `limitCaller` has counted one; throws 429 for a batch that does not fit.
+ * Counts the items of a user's batch, of which `limitCaller` has counted one. Throws 429 for a batch that does not fit.
  *
- * A full limit takes any batch. An API key is counted by requests.
+ * A full limit accepts any batch. API keys are counted by requests.
  */
 export function limitItems(ctx: Context, caller: Caller, items: number, deps: ApiDeps): undefined | Promise<void> {
   if (items <= 1 || !('identity' in caller)) return undefined;
@@ -95,14 +97,14 @@ interface Units {
   counted: number;
 }
 
-/** A limit, what is counted under it, and the limit that follows once this one has let the request through. */
+/** A limit, its key, and the limit that is checked next if this one allows the request. */
 interface CallerLimit {
   limit: AnnouncedLimit;
   key: string;
   next?(verdict: Verdict): CallerLimit | undefined;
 }
 
-/** Counts units under each limit in turn; a request that one refuses costs nothing under the next. */
+/** Counts units under each limit in turn. A request refused by one limit costs no units under the next. */
 function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): undefined | Promise<void> {
   const take = ({ limit, key, next }: CallerLimit): undefined | Promise<void> => {
     const proceed = (verdict: Verdict): undefined | Promise<void> => {
@@ -117,7 +119,7 @@ function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): 
   return take(first);
 }
 
-/** The first limit of a caller, which the headers announce; others may follow it. */
+/** Returns the first limit of a caller, which the headers announce. Others may follow it. */
 function limitOfCaller(ctx: Context, caller: Caller, config: Config): CallerLimit {
   const { apiKey, identity, session } = limitsOf(config);
   if (caller.kind === 'api-key') return { limit: apiKey, key: caller.keyId };
@@ -126,9 +128,11 @@ function limitOfCaller(ctx: Context, caller: Caller, config: Config): CallerLimi
 }
 
 /**
- * The limits of a public access token: of its user, of its key, and in the second half of the key's daily cap of its address.
+ * Returns the limits of a public access token: of its user, of its key, and in the second half of the key's daily cap
+ * of its address.
  *
- * Before that no address is counted, so that users behind one address are not limited while there is enough for all.
+ * Before that, addresses are not counted, so that users behind one address are not limited while there is enough for
+ * all.
  */
 function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Config): CallerLimit {
   const { publicIdentity, publicKey, publicKeyAddress } = limitsOf(config);
@@ -144,10 +148,10 @@ function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Confi
   return { limit: publicIdentity, key: user, next: () => ofKey };
 }
 
-/** What is counted by network address: of IPv6 by the /64, which one party has for itself. */
+/** Limits counted by network address; in IPv6 by /64, which usually belongs to one party. */
 const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
 
-/** The limits of giving out credentials. They fail closed: without their store nothing is given out. */
+/** Counts an attempt under a limit for issuing credentials. Fails closed: refused when the store is unreachable. */
 export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string): Promise<void> {
   const counted = BY_ADDRESS.has(scope) ? networkOf(key) : key;
   try {

@@ -17,20 +17,20 @@ const presentAccount = (account: AccountRow, memberships: MembershipRow[]) => ({
   })),
 });
 
-/** A person as the API shows it, with every tenant that they belong to. */
+/** Returns a person as the API shows it, with all memberships. */
 export async function readAccount(storage: Storage, accountId: string) {
   const { account, memberships } = await findAccount(storage.forAccount(accountId));
   if (!account) throw notFound('account');
   return presentAccount(account, memberships);
 }
 
-/** The browser that a request comes from, as the list of sessions shows it. */
+/** Returns the browser of a request, as the list of sessions shows it. */
 export const deviceOf = ({ header, clientIp }: Pick<UnreadRequest<unknown>, 'header' | 'clientIp'>): Device => ({
   userAgent: header('user-agent') ?? '',
   ip: clientIp(),
 });
 
-/** The reply to whoever has just logged in, in whatever way: the cookie, who it is, the token for writes. */
+/** Returns the reply to any kind of login: the cookie, the account, the token for writes. */
 export async function replyLoggedIn(
   storage: Storage,
   accountId: string,

@@ -18,15 +18,15 @@ import { type KeyedAct, readIdempotencyKey, runOnce } from './idempotency.ts';
 import { limitCaller, limitItems } from './limit.ts';
 import { ServedRequest } from './served-request.ts';
 
-/** For what has an `ETag`: kept by its reader alone, and asked for again each time. */
+/** For replies with an `ETag`: privately cached and always revalidated. */
 const REVALIDATE = 'private, max-age=0, must-revalidate';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Serves one request by an operation: who asks, what was sent, the handler, the reply.
+ * Serves one request by an operation: authentication, validation, handler, reply.
  *
- * Nothing is awaited that is there already: a promise for each step is work for every request (docs/performance.md).
+ * Awaits only actual promises: a promise per step would cost every request (docs/performance.md).
  */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
   const crossOrigin = isCrossOrigin(operation);
@@ -84,7 +84,7 @@ async function perform(ctx: Context, operation: Operation, request: ServedReques
   send(ctx, operation, result);
 }
 
-/** The same for a read whose cost depends on how much is stored, within the bounds of `heavy-reads.ts`. */
+/** Like `perform`, for a read whose cost depends on the amount of stored data, bounded by `heavy-reads.ts`. */
 const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> => {
   const { caller, query } = request;
   return deps.heavyReads.run({ operation, caller, query, storage: deps.storage }, storage =>
@@ -92,7 +92,7 @@ const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest
   );
 };
 
-/** As `perform`, in the transaction of an `Idempotency-Key`; returns what has to follow its commit. */
+/** Like `perform`, in the transaction of an `Idempotency-Key`. Returns the steps after its commit. */
 const actInTransaction =
   (ctx: Context, operation: Operation, request: ServedRequest): KeyedAct =>
   async deps => {
@@ -101,7 +101,7 @@ const actInTransaction =
     return isReply(result) ? result : {};
   };
 
-/** Runs the handler; one whose act the audit log names, in one transaction with the line of it. */
+/** Runs the handler. Audited operations run in one transaction with their audit entry. */
 function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
   const caller = request.caller as Caller | undefined;
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
@@ -113,10 +113,10 @@ function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps
   });
 }
 
-/** A schema that is compiled when it is first used, to a third of its time: all of them would take the start 65 ms. */
+/** A schema compiled at first use, which makes it three times as fast. Compiling all at startup would take 65 ms. */
 const compiled = (schema: z.ZodType): (() => z.ZodType) => once(() => z.compile(schema));
 
-/** A path that can't name anything is a path at which there is nothing. */
+/** A path parameter that cannot be valid results in 404. */
 function createParamsParser({ params }: Operation): (sent: unknown) => unknown {
   if (!params) return () => undefined;
   const schema = compiled(params);
@@ -127,7 +127,7 @@ function createParamsParser({ params }: Operation): (sent: unknown) => unknown {
   };
 }
 
-/** The parameters that a query may have, as the operation's schema reads them; what an empty one means is found once. */
+/** Creates the parser of query parameters. The result of an empty query is computed once. */
 function createQueryParser({ query }: Operation): (querystring: string) => unknown {
   const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
   const empty = query?.safeParse({});
@@ -186,7 +186,7 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
   if (headers) ctx.set(headers);
   if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', operation.etag ? REVALIDATE : 'no-store');
   if (operation.response === undefined) {
-    ctx.body = ctx.status === 204 ? null : ''; // null would make a redirection a 204
+    ctx.body = ctx.status === 204 ? null : ''; // null would turn a redirection into a 204
     return;
   }
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);

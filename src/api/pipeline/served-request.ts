@@ -11,9 +11,9 @@ import { limitIssue } from './limit.ts';
 type AnyRequest = OperationRequest<never, never, never, never>;
 
 /**
- * A request as its operation sees it, filled in as it becomes known.
+ * A request as its operation sees it, filled in step by step.
  *
- * What few handlers ask for is made when one does: to make it all for each was a twelfth of a sync's garbage.
+ * Rarely used parts are created on demand: creating all of them was a twelfth of a sync's allocations.
  */
 export class ServedRequest implements AnyRequest {
   caller = undefined as never;
@@ -21,7 +21,7 @@ export class ServedRequest implements AnyRequest {
   query = undefined as never;
   body = undefined as never;
   bodyBytes = 0;
-  /** The body as JSON, before the schema read it. */
+  /** The body as JSON, before validation. */
   sent: unknown = undefined;
   after: string[] | null = null;
   readonly requestId: string;
@@ -40,7 +40,7 @@ export class ServedRequest implements AnyRequest {
     this.#deps = deps;
   }
 
-  /** What the path names, of several the last. */
+  /** The id in the path; the last one of several. */
   get pathId(): string | undefined {
     const { message_id, identity, id } = this.#ctx.params ?? {};
     return message_id ?? identity ?? id;
@@ -74,13 +74,13 @@ export class ServedRequest implements AnyRequest {
     };
   }
 
-  /** Finds where the page begins, when the query says it. Throws 400 for a cursor that was not made for this list. */
+  /** Sets the start of the page from the cursor, if any. Throws 400 for a cursor that was not made for this list. */
   openCursor(): void {
     const cursor = (this.query as { cursor?: string } | undefined)?.cursor;
     if (cursor !== undefined) this.after = this.#cursors.open(this.#cursorContext(), cursor);
   }
 
-  /** What a cursor is bound to: the list, whose it is, and every filter. */
+  /** The context that a cursor is bound to: the list, the caller's view, and every filter. */
   #cursorContext(): string[] {
     const { path, querystring } = this.#ctx;
     const filters = [...new URLSearchParams(querystring)].filter(([name]) => name !== 'cursor' && name !== 'limit');

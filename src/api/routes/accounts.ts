@@ -88,7 +88,7 @@ const patchMe = operation({
 
 type ProofDeps = Pick<ApiDeps, 'storage'>;
 
-/** The account of a person who has just proven it again by the password; 10 tries of a session in 15 minutes. */
+/** Returns the account of a person who has proven it again by the password. 10 attempts per session in 15 minutes. */
 async function provenAgain(
   { email, sessionId }: PersonCaller,
   password: string,
@@ -146,7 +146,7 @@ const requestPasswordReset = operation({
   },
 });
 
-/** Not waited for: how long it takes would tell whether the address has an account. */
+/** Not awaited: its duration would reveal whether the address has an account. */
 async function mailResetLink(email: string, { storage, mail, config, now }: ApiDeps): Promise<void> {
   if (!mail || !(await findLogin(storage, email))) return;
   const token = randomSecret();
@@ -182,7 +182,10 @@ const resetMyPassword = operation({
     }),
 });
 
-/** Whoever has reset the password by the link logs in next, also while strangers have used up the tries of the address. */
+/**
+ * Returns the reply to a password reset. It makes the browser known, so that its owner can log in although others have
+ * used up the attempts of the address.
+ */
 async function replyReset(accountId: string, { cookie }: Pick<UnreadRequest<unknown>, 'cookie'>, deps: ApiDeps) {
   const { email } = await readAccount(deps.storage, accountId);
   const device = rememberDevice(email, newUuid(), cookie(DEVICE_COOKIE), deps);
@@ -211,7 +214,7 @@ const enrolTotp = operation({
   },
 });
 
-/** A recovery code as it is shown: 50 random bits, in two groups. */
+/** Returns a new recovery code: 50 random bits in two groups. */
 const newRecoveryCode = (): string => {
   const code = toBase32(randomBytes(7)).slice(0, 10).toLowerCase();
   return `${code.slice(0, 5)}-${code.slice(5)}`;

@@ -46,7 +46,7 @@ const recordAnswers = operation({
   credentials: ['access-token', 'public-access-token', 'api-key'],
   lastKnownKeys: true,
   right: 'answers:write',
-  ignoresIdempotencyKey: true, // storing one would make intake depend on PostgreSQL
+  ignoresIdempotencyKey: true, // storing a key would make intake depend on PostgreSQL
   body: NewAnswers,
   status: 202,
   response: z.object({ results: z.array(Receipt) }).meta({ id: 'Receipts' }),

@@ -17,7 +17,7 @@ const presentEntry = (row: AuditRow) => ({
   request_id: row.request_id,
 });
 
-/** A member or an API key, as the log names who did something. */
+/** The actor of an entry: a member or an API key. */
 const Actor = z
   .string()
   .max(40)

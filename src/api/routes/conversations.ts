@@ -24,11 +24,11 @@ export const ConversationPath = z.object({ id: typeId('conversation') });
 
 export const sideOfCaller = (caller: Participant): Side => (isTeam(caller) ? 'team' : 'user');
 
-/** Whose conversations a caller sees: everybody's as the team, one's own with an access token. */
+/** The owner whose conversations a caller sees: undefined (all) for the team, the user with an access token. */
 export const ownerOf = (caller: Participant): Owner | undefined =>
   isTeam(caller) ? undefined : { identity: caller.identity, verified: caller.verified };
 
-/** A conversation as one side sees it: the user without the team's fields, and with its own unread count. */
+/** A conversation as one side sees it. Users see their own unread count and no fields of the team. */
 const presentConversation = (side: Side) => (row: ConversationRow) => ({
   id: toTypeId('conversation', row.id),
   identity: row.identity,

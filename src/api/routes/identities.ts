@@ -121,7 +121,7 @@ const patchIdentity = operation({
   },
 });
 
-/** Attributes that were good each by itself, and may be too many together. */
+/** Checks the total size of attributes that are each valid. */
 function checkAttributes(attributes: Attributes): Attributes {
   const parsed = Attributes.safeParse(attributes);
   if (parsed.success) return parsed.data;

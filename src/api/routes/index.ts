@@ -16,7 +16,7 @@ import { sessionRoutes } from './sessions.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
 
-/** Every operation of the API; those that apps call all the time come first, since the router tries them in order. */
+/** Every operation of the API. The most frequent ones come first, since the router tries them in order. */
 export const OPERATIONS: Operation[] = [
   ...cardRoutes,
   ...answerRoutes,

@@ -21,7 +21,7 @@ const readIngestion = operation({
   response: Ingestion,
   problems: ['queue-unavailable', 'database-unavailable'],
   async handle({ caller }, { storage, queue, now }) {
-    const pending = await queue.pending(caller.tenantId); // before the totals: nothing is missed
+    const pending = await queue.pending(caller.tenantId); // before the totals, so that no answer is missed
     const tenant = storage.forTenant(caller.tenantId);
     const { totals, recorded, firstCardAt } = await findIngestionTotals(tenant, pending.heads);
     const { queued, oldest } = withoutRecorded(pending, recorded);
@@ -35,7 +35,7 @@ const readIngestion = operation({
   },
 });
 
-/** What is queued, without the flushes that were recorded since: only the oldest can have been. */
+/** Returns the queued answers without flushes that were recorded meanwhile. Only the oldest can have been. */
 function withoutRecorded({ count, heads }: Pending, recorded: ReadonlySet<string>) {
   const left = heads.filter(({ flush }) => !recorded.has(flush));
   const counted = heads.filter(({ flush }) => recorded.has(flush)).reduce((sum, head) => sum + head.count, 0);

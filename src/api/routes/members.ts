@@ -103,7 +103,7 @@ const inviteMember = operation({
   },
 });
 
-/** Not waited for: the reply shows the link whether the mail server takes it or not. */
+/** Not awaited: the reply shows the link whether or not the mail is accepted. */
 function mailInvitation(to: string, inviter: string, tenantName: string, link: string, { mail, log }: ApiDeps): void {
   mail
     ?.send({

@@ -13,14 +13,14 @@ import { ConversationPath, ownerOf, sideOfCaller } from './conversations.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 
-/** The message in a path, as far as a caller may see it. */
+/** Returns the address of a message, within the caller's view. */
 const addressOf = (params: z.output<typeof MessagePath>, caller: Participant) => ({
   conversationId: params.id,
   messageId: params.message_id,
   owner: ownerOf(caller),
 });
 
-/** A message as one side sees it: a user is told the name of who of the team wrote it, and no ids of the team. */
+/** A message as one side sees it. Users see the name of a team author, but no ids of the team. */
 const presentMessage = (side: Side) => (row: MessageRow) => ({
   id: toTypeId('message', row.id),
   conversation_id: toTypeId('conversation', row.conversation_id),

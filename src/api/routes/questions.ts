@@ -74,7 +74,7 @@ const presentSummary = ({ type }: QuestionRow, counts = NO_COUNTS) => ({
   answered_7_days: counts.answered_7_days,
 });
 
-/** A question as the list shows it. */
+/** A question in the list. */
 const QuestionListItem = Question.extend({
   results: ResultsSummary.optional().meta({ description: 'With `include=results`' }),
 }).meta({ id: 'QuestionListItem' });
@@ -130,7 +130,7 @@ const createQuestion = operation({
   },
 });
 
-/** The name of a question that was given none; a character of two UTF-16 units is never cut in half. */
+/** The default name of a question. Never cuts a character of two UTF-16 units in half. */
 const nameFrom = (title: string): string => title.slice(0, 120).replace(/[\uD800-\uDBFF]$/, '');
 
 const created = (row: QuestionRow) =>
@@ -153,7 +153,7 @@ const readQuestion = operation({
   },
 });
 
-/** A config checked against its type. Throws 422 with pointers into the body. */
+/** Validates a config by its type. Throws 422 with pointers into the body. */
 function parseConfig(type: QuestionType, config: unknown): QuestionRow['config'] {
   const parsed = CONFIGS[type].safeParse(config);
   if (parsed.success) return parsed.data;
@@ -161,11 +161,11 @@ function parseConfig(type: QuestionType, config: unknown): QuestionRow['config']
   throw new Problem('validation-failed', `The config does not fit a ${type} question.`, { errors });
 }
 
-/** What makes a version; as plain JSON, because the database gives fields back in an order of its own. */
+/** The versioned content, as plain JSON, because the database returns fields in a different order. */
 const contentOf = ({ type, title, description, config }: QuestionRow): QuestionContent =>
   JSON.parse(JSON.stringify({ type, title, description, config }));
 
-/** Applies a patch. Content that users see makes a new version once the question was published. */
+/** Applies a patch. A change of visible content creates a new version once the question was published. */
 function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
   if (row.status === 'closed' || row.status === 'archived')
     throw new Problem('invalid-transition', `A question that is ${row.status} can not be edited. Clone it instead.`, {
@@ -250,7 +250,7 @@ const SUMMARIES: Record<QuestionAction, string> = {
   archive: 'Archive a closed question',
 };
 
-/** What the audit log calls each action. */
+/** The audit log's name of each action. */
 const ACTIONS_DONE = {
   publish: 'question.published',
   pause: 'question.paused',

@@ -27,9 +27,9 @@ import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Sessions' } as const;
 
-/** Our cookie of a journey to the identity provider, without its prefix. */
+/** The cookie with the state of a login at the identity provider, without its prefix. */
 const OIDC_COOKIE = 'oidc';
-/** Our cookie of a subject that waits to be linked, without its prefix. */
+/** The cookie of a subject waiting to be linked, without its prefix. */
 const LINK_COOKIE = 'oidc_link';
 const LOGIN_PAGE = '/dashboard/login';
 
@@ -76,7 +76,7 @@ const logIn = operation({
     }),
 });
 
-/** Links the account that was just proven to the subject that the browser brought from the identity provider, if any. */
+/** Links the authenticated account to the subject in the browser's cookie, if any. */
 async function linkPending(
   accountId: string,
   email: string,
@@ -159,7 +159,7 @@ const endSession = operation({
   },
 });
 
-/** Where a login by the identity provider may end: a page of the dashboard. */
+/** The page of the dashboard to open after a login by the identity provider. */
 const ReturnTo = z
   .string()
   .max(500)
@@ -196,7 +196,7 @@ const beginOidcLogin = operation({
   },
 });
 
-/** What providers send along beside `code` and `state`; only what is known here is let in. */
+/** Parameters that providers send besides `code` and `state`. Only known ones are accepted. */
 const CALLBACK_PARAMETERS = [
   'code',
   'state',
@@ -257,7 +257,7 @@ const finishOidcLogin = operation({
   },
 });
 
-/** The account of the address is there and was never linked: `carried` lets its owner link it by logging in. */
+/** The address has an account that was never linked. With `carried`, its owner can link it by logging in. */
 class LinkRequired extends Problem {
   readonly carried: string;
 
@@ -268,10 +268,10 @@ class LinkRequired extends Problem {
 }
 
 /**
- * Starts the session of whom the provider vouches for, and accepts the invitation that they came with.
+ * Starts the session of a subject, and accepts the invitation if there is one.
  *
- * The provider's word for an address opens no account that is there already: any page can send a browser on this way, and
- * whoever made the account may not be whom the address belongs to, and still know its password.
+ * A verified address does not open an existing account: any page can start this login in a browser, and the account may
+ * have been created by someone else who knows its password.
  */
 async function enterBySubject(
   subject: Subject,

@@ -18,10 +18,10 @@ import type { ApiDeps } from '../deps.ts';
 import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { readAccount } from '../pipeline/logged-in.ts';
 
-/** The tenant stays text: an unknown one must look like every other failure of the credentials. */
+/** The tenant id is plain text, because an unknown one must look like every other credential failure. */
 const IssuePath = z.object({ tenant_id: z.string() });
 
-/** The key that a request for a public token names, from memory the second time. */
+/** Returns the key named in a request for a public token. Cached after the first use. */
 const issuerOf = (
   { params, header }: Pick<UnreadRequest<z.infer<typeof IssuePath>>, 'params' | 'header'>,
   { keyRing, now }: Pick<ApiDeps, 'keyRing' | 'now'>,
@@ -94,11 +94,11 @@ const inspectToken = operation({
   },
 });
 
-/** Keys of other tenants look like keys that do not exist. */
+/** Treats keys of other tenants as missing. */
 const ownKey = <K extends { row: { tenant_id: string } }>(key: K | undefined, tenantId: string): K | undefined =>
   key?.row.tenant_id === tenantId ? key : undefined;
 
-/** What came of looking at a token: a value, or the fault that was found. Other failures pass through. */
+/** Returns the value of a token check, or the problem that it threw. Other errors are thrown. */
 async function outcomeOf<T>(look: () => Promise<T>): Promise<{ value?: T; problem?: Problem }> {
   try {
     return { value: await look() };

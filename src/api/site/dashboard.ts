@@ -6,10 +6,7 @@ import { createPages, type PageFile } from './pages.ts';
 
 const BASE = '/dashboard';
 
-/**
- * What the dashboard may load: its own scripts, styles and pictures, and nothing of anybody else; no text becomes a
- * script, and no other page frames it.
- */
+/** The dashboard's content security policy: only its own scripts, styles and images, no inline scripts, no framing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,9 +20,9 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** A file whose name has the hash of its content never changes. */
+/** For files with a hash in their name, which never change. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
-/** Everything else is asked for again each time, by its entity tag. */
+/** All other files are revalidated by their entity tag. */
 const EACH_TIME = 'no-cache';
 
 const NOT_BUILT_PAGE = `<!doctype html>
@@ -46,7 +43,7 @@ function sendNotBuilt(ctx: Context): void {
   ctx.body = NOT_BUILT_PAGE;
 }
 
-/** The file in the best encoding that the browser takes; each has a tag of its own, since their bytes differ. */
+/** Selects the best encoding that the browser accepts. Each has a separate tag, since their bytes differ. */
 function encode(ctx: Context, { etag, plain, br, gzip }: PageFile) {
   const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity');
   if (encoding === 'br') return { encoding, body: br, tag: etag.replace(/"$/, '-br"') };
@@ -82,9 +79,9 @@ function refuseOtherMethods(ctx: Context): void {
 }
 
 /**
- * Adds the dashboard: its files, its one page for each of its paths, and the way to it from `/`.
+ * Adds the dashboard: its files, its single page under each of its paths, and the redirect from `/`.
  *
- * A path that is neither a file nor a page is 404 like any other. While it is not built, its pages say so with 503.
+ * Other paths are 404. Until the dashboard is built, its pages reply 503.
  */
 export function addDashboard(router: Router): void {
   const pages = createPages();

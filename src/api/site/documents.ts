@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { PROBLEMS, Problem, type ProblemCode } from '../../domain/problem.ts';
 import { STATUS_OF } from '../http/problem.ts';
 
-/** The viewer's own files, served from here: no page of Parley asks another host for anything. */
+/** The viewer's files, served from here: Parley's pages load nothing from other hosts. */
 const VIEWER_FILES: Record<string, string> = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
@@ -15,7 +15,7 @@ const VIEWER_FILES: Record<string, string> = {
 const viewerFolder = (): string =>
   (createRequire(import.meta.url)('swagger-ui-dist/absolute-path.js') as () => string)();
 
-/** The viewer styles itself with inline styles; scripts come from files alone. */
+/** The viewer uses inline styles. Scripts are only allowed from files. */
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 

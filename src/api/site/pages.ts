@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { PAGES_DIR, STAMP_FILE } from '../../platform/pages-build.ts';
 import { etagOf } from '../http/etag.ts';
 
-/** A file of the dashboard, ready to be sent in each encoding that it has. */
+/** A file of the dashboard in each available encoding. */
 export interface PageFile {
   type: string;
   etag: string;
@@ -15,9 +15,9 @@ export interface PageFile {
 
 /** The built dashboard in memory. */
 export interface Pages {
-  /** By their paths below the address of the dashboard, such as `assets/index-B3f.js`. */
+  /** Files by their paths below the dashboard's address, such as `assets/index-B3f.js`. */
   files: ReadonlyMap<string, PageFile>;
-  /** Whether a page is at a path such as `/questions/question_…`. */
+  /** Whether a path such as `/questions/question_…` is a page. */
   hasPage(path: string): boolean;
 }
 
@@ -33,7 +33,7 @@ async function readPageFile(path: string, type: string): Promise<PageFile> {
   return { type, etag: etagOf(plain.toString('utf8')), plain, br, gzip };
 }
 
-/** A path with parameters as an expression: `/questions/:id` has one segment for the id. */
+/** A path pattern as a regular expression: `/questions/:id` has one segment for the id. */
 const expressionOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`);
 
 async function readPages(): Promise<Pages> {
@@ -47,10 +47,9 @@ async function readPages(): Promise<Pages> {
 }
 
 /**
- * Gives the dashboard as it was built last, or undefined while it is not built.
+ * Returns a function that loads the dashboard as last built; undefined while it is not built.
  *
- * It is read when it is first asked for, and again after it was built anew, which a `start` from source does beside
- * requests.
+ * It is read at first use, and again after a new build, which a `start` from source may run while serving requests.
  */
 export function createPages(): () => Promise<Pages | undefined> {
   let builtAtMs = 0;
@@ -62,7 +61,7 @@ export function createPages(): () => Promise<Pages | undefined> {
     if (mtimeMs !== builtAtMs) {
       builtAtMs = mtimeMs;
       pages = readPages();
-      pages.catch(() => (builtAtMs = 0)); // whoever asked gets the error; the next one a new attempt
+      pages.catch(() => (builtAtMs = 0)); // this caller gets the error; the next one retries
     }
     return pages;
   };

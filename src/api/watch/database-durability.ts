@@ -1,14 +1,14 @@
 import type { Storage } from '../../storage/orm.ts';
 
-/** What is known of the database's durability, whichever store carries the queue: every answer ends in it. */
+/** The durability of the database. It matters with either queue store, because every answer ends there. */
 export interface DatabaseDurability {
-  /** Why PostgreSQL may lose what it has confirmed, as last seen; empty when it does not, or was never reached. */
+  /** Why PostgreSQL may lose confirmed commits, as last read; empty when it does not, or was never reached. */
   reasons(): readonly string[];
-  /** Reads the settings, which a reload may change at any time. Rejects when the database can't be reached. */
+  /** Reads the settings, which a reload may change at any time. Rejects when the database is unreachable. */
   look(): Promise<void>;
 }
 
-/** While the database is away the last reasons hold: a restart is often how such a setting comes into effect. */
+/** While the database is unreachable, the last reasons remain: such settings often take effect by a restart. */
 export function watchDatabaseDurability(storage: Pick<Storage, 'findLaxSettings'>): DatabaseDurability {
   let reasons: readonly string[] = [];
   return {

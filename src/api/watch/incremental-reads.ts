@@ -3,12 +3,12 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { findOldestWriter, oldestOpenWrite } from '../../storage/housekeeping.ts';
 import type { Storage } from '../../storage/orm.ts';
 
-/** From this age on, an open transaction is reported to the operator: Parley's own end after 10 s. */
+/** Open transactions older than this are reported to the operator. Parley's own end after 10 s. */
 const REPORTED_FROM_S = 60;
 /** Minimum time between two reports of one process. */
 const REPORT_EVERY_MS = 60_000;
 
-/** What an incremental read may return: rows changed at or after `since` and before `before`. */
+/** The range of an incremental read: rows changed at or after `since` and before `before`. */
 export interface UpdatedWindow {
   since: Date;
   before: Date;
@@ -26,7 +26,7 @@ export interface ReportOptions {
   reportedFromS?: number;
 }
 
-/** Reports an open transaction that holds incremental reads back: as a metric, and in the log when a reader is affected. */
+/** Reports an open transaction that delays incremental reads: as a metric, and in the log when a reader is affected. */
 export function createIncrementalReads(
   storage: Storage,
   metrics: Metrics,
@@ -60,7 +60,7 @@ export function createIncrementalReads(
 
 type Headers = Record<string, string | string[]>;
 
-/** Adds `Updated-Until` to a page: once `has_more` is false, every change before it was in the walk. */
+/** Adds `Updated-Until` to a page: once `has_more` is false, the pages contain every change before it. */
 export function withUpdatedUntil<Page extends { headers?: Headers }>(page: Page, updated?: UpdatedWindow): Page {
   if (updated) page.headers = { ...page.headers, 'Updated-Until': updated.before.toISOString() };
   return page;

@@ -8,11 +8,11 @@ import { hasAnswer, removeCanaries } from '../../storage/answers.ts';
 import { auditFlushes, claimFlushes, countLosses } from '../../storage/conservation.ts';
 import type { Storage } from '../../storage/orm.ts';
 
-/** Checks from the inside that what is accepted arrives. */
+/** Continuously checks that accepted answers are stored. */
 export interface IngestionWatch {
-  /** What is wrong, a line each. */
+  /** Returns the current faults, one line each. */
   degraded(): string[];
-  /** Ends the checks, and writes down what this process has made durable: to be called when the queue is closed. */
+  /** Ends the checks, and records the flushes that this process made durable. Call it after closing the queue. */
   close(): Promise<void>;
 }
 
@@ -26,13 +26,14 @@ interface WatchDeps {
 }
 
 const POLL_MS = 50;
-/** A canary that is not found within so long has failed; a shorter interval ends the wait earlier. */
+/** A canary that is not stored in this time has failed. A shorter interval reduces the time. */
 const CANARY_TIMEOUT_MS = 20_000;
 
 /**
- * Every `intervalMs`, none for 0: a canary through the whole path, and the balance of what the queue was given.
+ * Runs two checks every `intervalMs` (0 disables them): a canary through the whole pipeline, and an audit of the
+ * flushes.
  *
- * Each API process does so for itself, because each has a producer of its own that can fail by itself.
+ * Each API process runs them, because each has a separate producer that can fail.
  */
 export function watchIngestion(deps: WatchDeps): IngestionWatch {
   const closing = new AbortController();
@@ -58,11 +59,11 @@ export function watchIngestion(deps: WatchDeps): IngestionWatch {
   };
 }
 
-/** Whether the time has passed, and not the end come before it. */
+/** Resolves to true after the time, or to false at the signal. */
 const pause = (ms: number, signal: AbortSignal): Promise<boolean> =>
   sleep(ms, true, { signal, ref: false }).catch(() => false);
 
-/** An answer of the canaries' own tenant: it goes the way of all answers, and is removed when it has arrived. */
+/** Sends an answer of the canary tenant through the pipeline, and removes it when it has been stored. */
 function createCanary({ storage, queue, metrics, intervalMs, isStopping }: WatchDeps, signal: AbortSignal) {
   let fault: string | undefined;
   const limitMs = Math.min(CANARY_TIMEOUT_MS, intervalMs);
@@ -119,7 +120,7 @@ const aCanary = (now: Date) => ({
   received_at: now.toISOString(),
 });
 
-/** What this process and the others have put into the queue, against what was recorded or is still queued. */
+/** Compares the flushes that all processes have queued with those that were recorded or are still queued. */
 function createBalance({ storage, queue, metrics, log }: WatchDeps) {
   let lost = 0;
   let written = 0;

@@ -7,11 +7,13 @@ import type { DerivedKeys } from '../credentials/derived-keys.ts';
 import type { DatabaseDurability } from './database-durability.ts';
 import type { IngestionWatch } from './ingestion-watch.ts';
 
-/** What the process can do at the moment. */
+/** The current state of the process. */
 export interface Readiness {
-  /** Whether database and queue were both reached once, the schema fits, and the secret keys do. */
+  /** Whether database and queue have both been reached, and schema and secret keys match. */
   isStarted(): boolean;
-  /** What `/readyz` reports. A later loss is `degraded`: reads live without the queue, intake without the database. */
+  /**
+   * The state for `/readyz`. A later outage is `degraded`: reads work without the queue, intake without the database.
+   */
   health(): Health;
   close(): Promise<void>;
 }
@@ -29,7 +31,7 @@ interface ReadinessDeps {
 
 const LOOK_EVERY_MS = 1000;
 
-/** Watches database and queue from the start on; nothing that is away keeps the process from starting. */
+/** Watches database and queue from startup. An outage does not prevent the process from starting. */
 export function watchReadiness(deps: ReadinessDeps): Readiness {
   const { databaseUrl, durability, derivedKeys, queue, ingestion, files, isStopping, log } = deps;
   const closing = new AbortController();

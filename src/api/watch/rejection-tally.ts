@@ -2,7 +2,7 @@ import type { Log } from '../../platform/log.ts';
 import { countRejected } from '../../storage/ingestion.ts';
 import type { Storage } from '../../storage/orm.ts';
 
-/** Counts items that were refused at once, by tenant, and adds them to the totals in batches. */
+/** Counts items rejected on receipt, by tenant, and adds them to the totals in batches. */
 export interface RejectionTally {
   add(tenantId: string, count: number): void;
   close(): Promise<void>;
@@ -10,7 +10,7 @@ export interface RejectionTally {
 
 const WRITE_EVERY_MS = 1000;
 
-/** Figures for people, not a promise: a killed process takes up to a second of them along. */
+/** Approximate: a killed process loses up to a second of counts. */
 export function createRejectionTally(storage: Storage, log: Log): RejectionTally {
   let counts = new Map<string, number>();
   const add = (tenantId: string, count: number) => void counts.set(tenantId, (counts.get(tenantId) ?? 0) + count);
