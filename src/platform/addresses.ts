@@ -1,14 +1,14 @@
-/** A port behind an address, as some proxies write it into `X-Forwarded-For`. */
+/** An address with a port, as some proxies add to `X-Forwarded-For`. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]*)\](?::\d+)?|(?<v4>\d+\.\d+\.\d+\.\d+):\d+)$/;
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const IPV6_GROUPS = 8;
-/** The groups of a /64: what one subscriber has to choose from. */
+/** The groups of a /64, the usual network of one subscriber. */
 const NETWORK_GROUPS = 4;
 const MAPPED = '0:0:0:0:0:ffff';
-/** Longer than any address: what is not one is counted as it was written, up to here. */
+/** Longer than any address. Other texts are used as they are, cut to this length. */
 const MAX_LENGTH = 64;
 
-/** The two last groups of an IPv6 address that are written as an IPv4 address, as groups. */
+/** Converts the IPv4 part of an IPv6 address into its last two groups. */
 function unfoldIpv4(address: string): string {
   const tail = address.slice(address.lastIndexOf(':') + 1);
   if (!IPV4.test(tail)) return address;
@@ -16,7 +16,7 @@ function unfoldIpv4(address: string): string {
   return `${address.slice(0, -tail.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
-/** The eight groups of an IPv6 address without leading zeros; `undefined` when it is none. */
+/** Returns the eight groups of an IPv6 address without leading zeros; `undefined` when it is not one. */
 function groupsOf(address: string): string[] | undefined {
   const [head = '', tail, ...rest] = unfoldIpv4(address).split('::');
   const split = (part: string) => (part === '' ? [] : part.split(':'));
@@ -29,11 +29,11 @@ function groupsOf(address: string): string[] | undefined {
 }
 
 /**
- * The part of a network address that one party can't choose freely, for counting: an IPv4 address as it is, of an IPv6
- * address its /64.
+ * Returns the part of an address that its user cannot choose freely, for counting: an IPv4 address itself, or the /64
+ * of an IPv6 address.
  *
- * An IPv4 address in the form of IPv6 (`::ffff:192.0.2.1`) is that IPv4 address; a port and a zone are left out. What is
- * no address is given back as it is, in lower case and cut to 64 characters.
+ * An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) counts as IPv4. Port and zone are removed. Other texts are returned
+ * in lower case, cut to 64 characters.
  */
 export function networkOf(address: string): string {
   const groups = WITH_PORT.exec(address)?.groups;

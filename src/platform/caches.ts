@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from './metrics.ts';
 
-/** The part of `CACHE_MB` that each cache of an API process may use. */
+/** The fraction of `CACHE_MB` that each cache of an API process may use. */
 const SHARES = {
   /** Card lists by user (`api/cache/card-lists.ts`). */
   card_lists: 0.28,
@@ -11,12 +11,12 @@ const SHARES = {
   tokens: 0.15,
   /** Recent syncs of answers (`api/cache/sync-memory.ts`). */
   syncs: 0.12,
-  /** API keys, and ids that are not a key's (`api/credentials/key-ring.ts`). */
+  /** API keys, and ids without a key (`api/credentials/key-ring.ts`). */
   keys: 0.1,
   unknown_keys: 0.01,
   /** Card ids by user and question (`api/cache/card-ids.ts`). */
   card_ids: 0.05,
-  /** Rules of earlier question versions that an answer named (`api/cache/version-lookup.ts`). */
+  /** Rules of earlier question versions used by answers (`api/cache/version-lookup.ts`). */
   question_versions: 0.02,
   /** Parsed ids (`domain/ids.ts`). */
   ids: 0.02,
@@ -27,7 +27,7 @@ export type CacheName = keyof typeof SHARES;
 const BYTES_A_MB = 1024 * 1024;
 const DEFAULT_MB = 64;
 
-/** What a cache reports to its metrics. Counts only ever grow. */
+/** Figures of a cache for its metrics. Counts only increase. */
 export interface CacheFigures {
   bytes: number;
   entries: number;
@@ -39,9 +39,9 @@ export interface CacheFigures {
 /** A cache bounded in bytes. Lookups do not count as use: the entry that was set first is evicted first (decision 15). */
 export interface Cache<Key, Value> {
   peek(key: Key): Value | undefined;
-  /** Counts a lookup. A hit is an entry that the caller could use, not just one that was there. */
+  /** Counts a lookup. A hit is an entry that the caller could use, not just one that exists. */
   count(isHit: boolean): void;
-  /** Keeps a value, evicting the oldest ones to make room. A value larger than the whole cache is not kept. */
+  /** Stores a value, evicting the oldest ones if needed. A value larger than the whole cache is not stored. */
   set(key: Key, value: Value): void;
   delete(key: Key): void;
   clear(): void;
@@ -49,52 +49,55 @@ export interface Cache<Key, Value> {
 }
 
 export interface CacheOptions<Key, Value> {
-  /** The estimated bytes of an entry, with its key and without the overhead of the cache itself. */
+  /** Estimated bytes of an entry, including its key and excluding the cache's overhead. */
   sizeOf(value: Value, key: Key): number;
-  /** Whether a value is of no more use. Each `set` drops up to two such entries, oldest first. */
+  /** Whether a value is obsolete. Each `set` drops up to two such entries, oldest first. */
   isExpired?(value: Value): boolean;
-  /** Keeps a value that is larger than the whole cache, alone, instead of none. It is counted as the whole cache. */
+  /**
+   * Stores a value larger than the whole cache as its only entry, instead of dropping it. It is counted as the whole
+   * cache.
+   */
   keepsOversized?: boolean;
 }
 
 /**
- * A cache bounded in bytes that keeps no order: when the younger of two generations fills half of it, the older one is
- * dropped whole. For entries that are set at every request and hardly ever found again (decision 15).
+ * A cache bounded in bytes without ordering: when the younger of two generations fills half of it, the older one is
+ * dropped as a whole. For entries that are set with every request and rarely found again (decision 15).
  */
 export interface Generations<Key, Value> {
-  /** The value in either generation. */
+  /** Returns the value in either generation. */
   find(key: Key): Value | undefined;
-  /** The value in the younger generation. */
+  /** Returns the value in the younger generation. */
   findYoung(key: Key): Value | undefined;
-  /** Keeps a value of so many bytes in the younger generation. */
+  /** Stores a value of that many bytes in the younger generation. */
   set(key: Key, value: Value, bytes: number): void;
-  /** Makes room for bytes by which a value in the younger generation is going to grow, and counts them. */
+  /** Reserves bytes by which a value in the younger generation is about to grow. */
   grow(bytes: number): void;
   /** Counts a lookup. */
   count(isHit: boolean): void;
 }
 
-/** Divides the memory for caches among them, and reports how each uses its share. */
+/** Divides the cache memory among the caches, and reports how each uses its share. */
 export interface Caches {
-  /** The bytes that a cache may hold. */
+  /** Returns the bytes that a cache may use. */
   limitOf(name: CacheName): number;
   create<Key extends {}, Value extends {}>(name: CacheName, options: CacheOptions<Key, Value>): Cache<Key, Value>;
   createGenerations<Key, Value>(name: CacheName): Generations<Key, Value>;
-  /** Adds the figures of a cache that keeps to `limitOf` on its own. */
+  /** Adds the figures of a cache that enforces `limitOf` separately. */
   watch(name: CacheName, figures: () => CacheFigures): void;
 }
 
-/** Heap bytes of an entry in an `LRUCache` beyond its key and value: a slot in a map and in five arrays. */
+/** Heap bytes of an `LRUCache` entry besides key and value: a slot in a map and in five arrays. */
 const SLOT_BYTES = 100;
-/** How many expired entries a `set` drops, so that a cache does not fill up with them. */
+/** Expired entries that one `set` drops, so that a cache does not fill up with them. */
 const SWEEP_AT_MOST = 2;
 
 const isWide = (text: string): boolean => /[^\0-\xff]/.test(text);
 
-/** Estimated heap bytes of a string: V8 stores 2 bytes a character as soon as one is beyond Latin-1. */
+/** Estimated heap bytes of a string. V8 uses 2 bytes per character once one is beyond Latin-1. */
 export const textBytes = (text: string): number => 16 + 8 * Math.ceil((text.length * (isWide(text) ? 2 : 1)) / 8);
 
-/** Caches that together use at most `megabytes`, with their figures in `metrics` at each scrape. */
+/** Creates caches that together use at most `megabytes`, with their figures in `metrics` at each scrape. */
 export function createCaches(megabytes = DEFAULT_MB, metrics?: Metrics): Caches {
   const watched = new Map<CacheName, () => CacheFigures>();
   const limitOf = (name: CacheName) => Math.floor(megabytes * BYTES_A_MB * SHARES[name]);
@@ -202,7 +205,7 @@ function createCache<Key extends {}, Value extends {}>(
   };
 }
 
-/** Sets the series of every watched cache; counters advance by what was counted since the scrape before. */
+/** Sets the series of every watched cache. Counters advance by the difference since the previous scrape. */
 function createReport(
   watched: ReadonlyMap<CacheName, () => CacheFigures>,
   limitOf: (name: CacheName) => number,

@@ -22,7 +22,7 @@ const secretKeys = z
   .transform(value => value.split(',').map(part => part.trim()))
   .refine(keys => keys.every(isSecretKey), 'must be keys of 32 bytes in base64, with commas in between');
 
-/** The samplers that OpenTelemetry names for every language. */
+/** The samplers in OpenTelemetry's specification. */
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -32,7 +32,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Every setting, by the name of its environment variable. `config/env.example` is printed from here. */
+/** Every setting by environment variable. `config/env.example` is generated from here. */
 const Settings = z.object({
   PORT: integer(0, 65_535).default(3000).describe('Port of the HTTP API'),
   HOST: z
@@ -141,7 +141,7 @@ const Settings = z.object({
 type Parsed = z.output<typeof Settings>;
 export type Config = Readonly<Omit<Parsed, 'BASE_URL'> & { BASE_URL: string }>;
 
-/** Settings that may also come from a file named by `NAME_FILE`, read by the program itself. */
+/** Settings that may also come from a file, whose path is in `NAME_FILE`. */
 export const SECRET_SETTINGS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
@@ -153,7 +153,7 @@ export const SECRET_SETTINGS = [
   'OIDC_CLIENT_SECRET',
 ] as const;
 
-/** All that is wrong with the environment, a line each. */
+/** All faults of the environment, one line each. */
 export class ConfigError extends Error {
   readonly faults: string[];
 
@@ -180,9 +180,9 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
 }
 
 /**
- * The settings from an environment, checked as a whole and frozen.
+ * Returns the validated, frozen settings of an environment.
  *
- * An empty variable counts as absent, as Compose passes it. Throws `ConfigError` with every fault at once.
+ * An empty variable counts as absent, as Compose passes it. Throws `ConfigError` with all faults at once.
  */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
@@ -208,13 +208,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   });
 }
 
-/** The addresses of the stores as every part of Parley connects by them. */
+/** The connection URLs of the stores, with passwords. */
 const storeAddresses = ({ DATABASE_URL, DATABASE_PASSWORD, REDIS_URL, REDIS_PASSWORD }: Parsed) => ({
   DATABASE_URL: DATABASE_URL && withLibpqTls(withPassword(DATABASE_URL, DATABASE_PASSWORD)),
   REDIS_URL: REDIS_URL && withPassword(REDIS_URL, REDIS_PASSWORD),
 });
 
-/** The settings as rows for documents: name, default, meaning. */
+/** Returns the settings as table rows: name, default, meaning. */
 export const describeSettings = (): { name: string; fallback: string; meaning: string }[] =>
   Object.entries(Settings.shape).map(([name, schema]) => {
     const parsed = (schema as z.ZodType).safeParse(undefined);
@@ -225,10 +225,10 @@ export const describeSettings = (): { name: string; fallback: string; meaning: s
     };
   });
 
-/** Settings whose text says nothing of anybody; of any other text it is told only whether it is there. */
+/** Text settings that contain no private data. Others are only reported as set or absent. */
 const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER'];
 
-/** The settings as they may be shown to strangers: numbers and choices as they are, texts as `set` or `absent`. */
+/** Returns the settings for support bundles: numbers and choices as they are, texts as `set` or `absent`. */
 export const maskSettings = (config: Config): Record<string, string | number> =>
   Object.fromEntries(
     Object.keys(Settings.shape).map(name => {
@@ -239,7 +239,7 @@ export const maskSettings = (config: Config): Record<string, string | number> =>
     }),
   );
 
-/** The text of `config/env.example`. */
+/** Returns the text of `config/env.example`. */
 export const envExample = (): string =>
   [
     '# Every setting of Parley with its default. Printed from src/platform/config.ts by `npm run openapi`.',

@@ -8,87 +8,90 @@ import type { OpenFiles } from './open-files.ts';
 export interface ConnectionOptions {
   /** The server's name in metrics and logs. */
   door: 'api' | 'metrics';
-  /** The most connections at once. */
+  /** Maximum number of open connections. */
   most: number;
-  /** Whether one address (of IPv6: one /64) holds at most half of them; not behind a proxy, whose address all share. */
+  /**
+   * Whether one address (in IPv6 one /64) may hold at most half of them. Off behind a proxy, whose address all clients
+   * share.
+   */
   perAddress: boolean;
-  /** How many bytes may be held in memory for clients that do not send the rest, or do not read. */
+  /** Bytes that may be buffered for clients that send or read too slowly. */
   mostHeldBytes?: number;
   log: Log;
   metrics: Pick<Metrics, 'connectionsClosed' | 'openConnections' | 'onScrape'>;
   files?: OpenFiles | undefined;
 }
 
-/** The connections of an HTTP server, bounded. */
+/** The bounded connections of an HTTP server. */
 export interface Connections {
-  /** How many are open. */
+  /** The number of open connections. */
   count(): number;
-  /** Enters a request, so that its connection is not idle until the response is over. For each `request` of the server. */
+  /** Marks a connection as busy until the response is over. Call it for each `request` of the server. */
   serve(request: IncomingMessage, response: ServerResponse): void;
   close(): void;
 }
 
 /** Why a connection was closed or refused. */
 type Reason = 'full' | 'address-share' | 'memory' | 'open-files';
-/** What was closed: idle, kept waiting by its client, or new because no other could be closed. */
+/** The closed connection: idle, blocked by its client, or new because no other could be closed. */
 type Closed = 'idle' | 'slow' | 'new';
 
 interface Connection {
   socket: Socket;
   groups: Group[];
-  /** Requests whose responses are not over; more than one where a client pipelines. */
+  /** Requests in progress; more than one if a client pipelines. */
   requests: number;
   request: IncomingMessage | undefined;
   response: ServerResponse | undefined;
-  /** When its last request began or ended, or it was opened. */
+  /** When its last request started or ended, or it was opened. */
   since: number;
   rest(): void;
 }
 
-/** Connections that share a bound: all of them, or those of one address. */
+/** Connections with a common limit: all of them, or those of one address. */
 interface Group {
   most: number;
   reason: Reason;
   key: string | undefined;
   members: Set<Connection>;
-  /** Those to be closed next, the first last, as of the last search. */
+  /** The connections to close next, in reverse order, as of the last search. */
   candidates: { connection: Connection; since: number }[];
   searchedAt: number;
 }
 
-/** How many connections one search finds, so that a search is rare while many arrive at a full server. */
+/** Connections found by one search, so that searches are rare while many connections arrive at a full server. */
 const CANDIDATES = 512;
-/** A search that found none is not repeated for so long. */
+/** Pause after a search without result. */
 const SEARCH_PAUSE_MS = 100;
-/** Replies that are not read can fill the memory of a small container within a second. */
+/** Unread replies can fill the memory of a small container within a second. */
 const SWEEP_EVERY_MS = 250;
 const REPORT_EVERY_MS = 1000;
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
-/** What one unfinished request body may hold: the largest body that any operation takes. */
+/** Maximum buffer of one unfinished request body: the largest body of any operation. */
 const MOST_BODY_BYTES = 256 * 1024;
-/** While file descriptors run out, each sweep closes this part of the connections. */
+/** The fraction of connections closed per sweep while file descriptors run out. */
 const SHED_PART = 1 / 16;
-/** How many more each sweep allows afterwards: fewer than are spare from one look at the descriptors to the next. */
+/** Connections allowed again per sweep: fewer than the spare descriptors between two checks. */
 const REGROW_BY = 2;
 
-/** Whether a connection has no request, or waits for its client; undefined while the server has to act. */
+/** Whether a connection is idle or waits for its client; undefined while the server is working on it. */
 function closableAs({ requests, request, response }: Connection): Closed | undefined {
   if (requests === 0) return 'idle';
   return request?.complete === false || response?.writableEnded ? 'slow' : undefined;
 }
 
-/** Bytes held for a client that does not send the rest of its body, or does not read. */
+/** Bytes buffered for a client that sends or reads too slowly. */
 function heldBytes({ socket, request }: Connection): number {
   return socket.writableLength + (request?.complete === false ? Math.min(socket.bytesRead, MOST_BODY_BYTES) : 0);
 }
 
 /**
- * Bounds the connections of a server. When it is full, the connection that was idle longest is closed for a new one; then
- * the one whose client has kept the server waiting longest, with half a request or an unread response. A new connection is
- * refused only while the server is at work on all others.
+ * Bounds the connections of a server. When it is full, a new connection replaces the one that was idle longest, or else
+ * the one whose client has blocked the server longest, with an incomplete request or an unread response. A new
+ * connection is refused only while the server is working on all others.
  *
- * The bound is its own, not `server.maxConnections`, which refuses whoever is new. A request costs two writes; the search
- * for what to close runs only when the server is full.
+ * `server.maxConnections` is not used, since it refuses all new connections. A request costs two writes; the search
+ * runs only when the server is full.
  */
 export function boundConnections(server: Server, options: ConnectionOptions): Connections {
   const { door, perAddress, log, metrics, files, mostHeldBytes = MOST_HELD_BYTES } = options;
@@ -121,7 +124,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     connection.groups = [];
   };
 
-  /** Closes a connection that its client keeps idle or waiting; its place is free at once. */
+  /** Closes an idle or blocked connection. Its slot is free at once. */
   const close = (connection: Connection, reason: Reason, closed: Closed) => {
     count(reason, closed);
     leave(connection);
@@ -141,7 +144,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     group.searchedAt = closable.length === 0 ? now : Number.NEGATIVE_INFINITY;
   };
 
-  /** Closes the connection of a group that can best be spared. False when the server is at work on all of them. */
+  /** Closes the best candidate of a group. False when the server is working on all of them. */
   const closeOne = (group: Group, reason: Reason): boolean => {
     for (const isLast of [false, true]) {
       for (let next = group.candidates.pop(); next; next = group.candidates.pop()) {
@@ -182,7 +185,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
         connection.requests--;
         connection.since = performance.now();
         if (connection.requests > 0) return;
-        connection.request = undefined; // an idle connection keeps nothing of its last request in memory
+        connection.request = undefined; // releases the memory of the last request
         connection.response = undefined;
       },
     };
@@ -194,7 +197,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     socket.once('close', () => leave(connection));
   };
 
-  /** Closes the longest waiting of those that hold memory for their clients, until what is held is within its bound. */
+  /** Closes the connections that have blocked the server longest, until the buffered bytes are within the limit. */
   const boundMemory = () => {
     let held = 0;
     const holders: Connection[] = [];
@@ -212,7 +215,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     }
   };
 
-  /** Gives file descriptors back while they run out, and then slowly allows as many connections as before. */
+  /** Releases file descriptors while they run out, and then slowly raises the limit again. */
   const boundFiles = () => {
     if (!files?.areExhausted()) {
       all.most = Math.min(options.most, all.most + REGROW_BY);

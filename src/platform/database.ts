@@ -3,17 +3,20 @@ import { loadOrCreateSecretKey, openEmbeddedPostgres } from './embedded-postgres
 import type { Log } from './log.ts';
 import type { SecretKeys } from './secrets.ts';
 
-/** A database to connect to, and the keys that decrypt its secrets. */
+/** A database connection URL, with the keys that decrypt its secrets. */
 export interface Database {
   url: string;
   secretKeys: SecretKeys;
-  /** Whether it is Parley's own, under `DATA_DIR`. */
+  /** Whether it is the embedded one, under `DATA_DIR`. */
   embedded: boolean;
-  /** Ends it, where it is Parley's own and this process started it. */
+  /** Stops the embedded database if this process has started it. */
   stop(): Promise<void>;
 }
 
-/** The database of `DATABASE_URL`, or the embedded one. With `share` one that another process runs is used as it is. */
+/**
+ * Returns the database of `DATABASE_URL`, or the embedded one. With `share`, uses an embedded one run by another
+ * process.
+ */
 export async function openDatabase(config: Config, share: boolean, log: Log): Promise<Database> {
   const others = config.SECRET_KEY_OTHERS ?? [];
   if (config.DATABASE_URL && config.SECRET_KEY) {

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
 import { withClient } from './postgres-client.ts';
 
-/** A PostgreSQL of Parley's own under `DATA_DIR`. */
+/** The embedded PostgreSQL under `DATA_DIR`. */
 export interface EmbeddedPostgres {
-  /** Where its owner connects. */
+  /** The owner's connection URL. */
   url: string;
-  /** Ends the server (a fast shutdown), unless it belongs to another process. */
+  /** Stops the server (fast shutdown), unless it belongs to another process. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface Binaries {
 interface Settings {
   port: number;
   password: string;
-  /** The process whose child the server is. */
+  /** The process id of the server's parent. */
   owner: number;
 }
 
@@ -33,8 +33,8 @@ const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
 /**
- * Runs the server and ends it when file descriptor 3 closes: when Parley asks for it, or is gone by whatever cause.
- * A shell does it because it costs one megabyte, and because a signal to Parley's process group must not reach
+ * Runs the server and stops it when file descriptor 3 closes: at Parley's request, or after Parley has exited for any
+ * reason. A shell, because it needs only one megabyte, and because a signal to Parley's process group must not reach
  * PostgreSQL before the application has drained.
  */
 const WATCH = `"$@" & server=$!
@@ -50,7 +50,7 @@ async function loadBinaries(): Promise<Binaries> {
   }
 }
 
-/** PostgreSQL refuses to run as root: the ordinary user that it runs as then. */
+/** The ordinary user to run as if Parley is root, since PostgreSQL refuses to run as root. */
 function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -79,7 +79,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Writes a file as a whole or not at all, readable by its owner alone unless `mode` says otherwise. */
+/** Writes a file atomically, readable only by its owner unless `mode` differs. */
 export function writeSecretFile(path: string, content: string, mode = 0o600): void {
   writeFileSync(`${path}.new`, content, { mode, flush: true });
   renameSync(`${path}.new`, path);
@@ -105,7 +105,7 @@ const runTool = (command: string, args: string[], user: ReturnType<typeof unpriv
     child.once('exit', code => (code === 0 ? done() : fail(new Error(`${command} ended with ${code}: ${output}`))));
   });
 
-/** Makes the cluster in a folder beside its place, so that a kill in the middle leaves nothing that looks finished. */
+/** Creates the cluster in a temporary folder, so that an interruption leaves no incomplete cluster. */
 async function createCluster(binaries: Binaries, folder: string, password: string): Promise<void> {
   const user = unprivilegedUser();
   const draft = `${folder}.new`;
@@ -151,12 +151,12 @@ const ensureDatabase = (settings: Settings): Promise<void> =>
     if (!rowCount) await client.query(`create database ${DATABASE}`);
   });
 
-/** Waits until a server that another process left behind has gone; ends it when its owner is dead and it stays. */
+/** Waits until a server left by another process has exited. Stops it when its owner is dead and it stays. */
 async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Promise<void> {
   const pidFile = join(folder, 'postmaster.pid');
   for (let waitedMs = 0; existsSync(pidFile); waitedMs += POLL_MS) {
     const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-    if (!isAlive(pid)) return; // a stale file: PostgreSQL removes it itself
+    if (!isAlive(pid)) return; // a stale file, which PostgreSQL removes
     if (waitedMs === 0) log.info({ pid }, 'waiting for the PostgreSQL of an earlier run to end');
     const orphaned = !isAlive(settings.owner);
     if (waitedMs === 5000 && orphaned) process.kill(pid, 'SIGINT');
@@ -166,7 +166,7 @@ async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Pr
   }
 }
 
-/** The server as a child that is started again when it dies, until it is asked to stop. */
+/** Runs the server as a child process and restarts it when it exits, until it is stopped. */
 function supervise(start: () => ChildProcess, log: Log) {
   let stopping = false;
   let ended: Promise<void> = Promise.resolve();
@@ -198,14 +198,14 @@ async function awaitReady(settings: Settings, logFile: string): Promise<void> {
 }
 
 /**
- * The embedded PostgreSQL of `dataDir`, ready for connections.
+ * Opens the embedded PostgreSQL of `dataDir`, ready for connections.
  *
- * The port and a random password lie in `postgres.json` beside the cluster. With `share` a server that already runs
- * is used and left running (the command line beside `start`); otherwise a running one is waited for, since its end
- * belongs to another process.
+ * The port and a random password are stored in `postgres.json` next to the cluster. With `share`, a running server is
+ * used and left running (for commands next to `start`). Otherwise a running server is waited for, since it belongs to
+ * another process.
  */
 export async function openEmbeddedPostgres(dataDir: string, share: boolean, log: Log): Promise<EmbeddedPostgres> {
-  const binaries = await loadBinaries(); // first: where there are none, nothing is written
+  const binaries = await loadBinaries(); // first: without binaries, no file is written
   const home = resolve(dataDir);
   const folder = join(home, 'postgres');
   const settingsFile = join(home, 'postgres.json');
@@ -214,7 +214,7 @@ export async function openEmbeddedPostgres(dataDir: string, share: boolean, log:
   const known = existsSync(settingsFile) ? (JSON.parse(readFileSync(settingsFile, 'utf8')) as Settings) : undefined;
 
   if (known && share && isAlive(known.owner)) {
-    await awaitReady(known, logFile); // its owner is starting it, or starting it again
+    await awaitReady(known, logFile); // its owner is starting or restarting it
     return { url: urlOf(known, DATABASE), stop: async () => undefined };
   }
   if (known) await awaitFreeFolder(folder, known, log);
@@ -237,7 +237,7 @@ export async function openEmbeddedPostgres(dataDir: string, share: boolean, log:
   return { url: urlOf(settings, DATABASE), stop };
 }
 
-/** The `SECRET_KEY` of the embedded mode: made once, kept in `DATA_DIR/secret_key`. */
+/** Returns the `SECRET_KEY` of the embedded mode, created once and stored in `DATA_DIR/secret_key`. */
 export function loadOrCreateSecretKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'secret_key');
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();

@@ -1,32 +1,35 @@
-/** Why a place was refused: too many wait already, or the wait took too long. */
+/** Why a slot was refused: too many callers are waiting, or the wait took too long. */
 export type ShareRefusal = 'full' | 'timeout';
 
 export interface FairShareOptions {
-  /** Places in all. */
+  /** Slots in total. */
   slots: number;
-  /** Places that one key may hold at a time. */
+  /** Slots that one key may hold. */
   perKey: number;
-  /** How many of one key may wait, and how many in all. */
+  /** Maximum number of waiting callers per key, and in total. */
   maxWaitingPerKey: number;
   maxWaiting: number;
-  /** How long each may wait, in milliseconds. */
+  /** Maximum wait in milliseconds. */
   maxWaitMs: number;
-  /** A key that is served before all others and is not bound by `perKey`. */
+  /** A key served before all others and not limited by `perKey`. */
   priorityKey?: string;
-  /** Makes the error with which a refused caller is rejected. */
+  /** Creates the error for a refused caller. */
   refuse(reason: ShareRefusal): Error;
 }
 
-/** Gives the place back. */
+/** Releases the slot. */
 export type Release = () => void;
 
-/** A fixed number of places, shared fairly between keys. */
+/** A fixed number of slots, shared fairly between keys. */
 export interface FairShare {
-  /** A place, at once where one is free. Rejects or throws with `refuse(…)` when too many wait, or for too long. */
+  /**
+   * Acquires a slot, synchronously if one is free. Rejects or throws `refuse(…)` when too many are waiting, or after
+   * too long.
+   */
   acquire(key: string): Release | Promise<Release>;
-  /** Runs `work` while it holds a place. */
+  /** Runs `work` while holding a slot. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** How many places are taken, and how many callers wait for one. */
+  /** The number of used slots and of waiting callers. */
   count(): { running: number; waiting: number };
 }
 
@@ -36,8 +39,8 @@ interface Waiting {
 }
 
 /**
- * Shares places between keys: no key holds more than `perKey`, and a place that becomes free goes to the keys in turn,
- * so that the length of one key's queue does not delay the others.
+ * Shares slots between keys. No key holds more than `perKey`, and released slots go to the keys in turn, so that a long
+ * queue of one key does not delay the others.
  */
 export function createFairShare(options: FairShareOptions): FairShare {
   const { slots, perKey, maxWaitingPerKey, maxWaiting, maxWaitMs, priorityKey, refuse } = options;
@@ -83,7 +86,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
       const queue = key !== undefined && queues.get(key);
       if (!queue) return;
       const first = remove(key, queue, 0);
-      if (queues.delete(key)) queues.set(key, queue); // its next turn comes after all others
+      if (queues.delete(key)) queues.set(key, queue); // moves it behind all others
       clearTimeout(first?.timer);
       first?.resolve(start(key));
     }

@@ -1,29 +1,31 @@
 import type { GroupSpans } from './spans.ts';
 
-/** Work that leaves in groups: everything that arrives while earlier groups are on their way goes together. */
+/** Batches work: items that arrive while earlier groups are in progress form the next group. */
 export interface GroupCommit<Item, Result> {
-  /** Resolves with the item's own result when its group is done, or rejects with the group's failure. */
+  /** Resolves with the item's result when its group is done, or rejects with the group's error. */
   add(item: Item): Promise<Result>;
-  /** Resolves when everything that was added has ended. */
+  /** Resolves when all added items have ended. */
   drained(): Promise<void>;
-  /** For how long the item that is next has waited for its group to start, in milliseconds. */
+  /** How long the next item has waited for its group to start, in milliseconds. */
   readonly waitedMs: number;
 }
 
 export interface GroupCommitOptions<Item, Result> {
-  /** Does a whole group and gives a result an item, in order. Its failure is the failure of exactly this group. */
+  /** Processes a group and returns one result per item, in order. An error fails this group only. */
   flush(items: Item[]): Promise<Result[]>;
-  /** How many groups may be under way at once. */
+  /** Maximum number of groups in progress. */
   maxInFlight: number;
-  /** The weights of an item (answers, bytes), and how much of each one group may hold. A heavier item goes alone. */
+  /**
+   * The weights of an item (answers, bytes), and the maximum of each per group. A heavier item forms a group of one.
+   */
   weigh(item: Item): number[];
   maxWeights: number[];
   /**
-   * The least time between the starts of two groups that are not full, in milliseconds; 0 by default. Where nobody waits
-   * for the result, larger groups are worth a delay.
+   * Minimum time between the starts of two groups that are not full, in milliseconds (default 0). Use it where no
+   * caller waits for the result and larger groups are worth a delay.
    */
   spacingMs?: number;
-  /** Gives each group a span, where traces are kept. */
+  /** Creates a span per group, with tracing. */
   spans?: GroupSpans | undefined;
 }
 
@@ -37,21 +39,21 @@ interface Entry<Item, Result> {
 }
 
 /**
- * A group commit in which a lone item leaves at once, and a busy process fills its groups by itself.
+ * A group commit in which a lone item starts at once, and groups grow under load.
  *
- * It holds back no item while nothing is under way: a timer would cost a lone caller its whole length and gain a busy one nothing
- * (measured: 0.64 ms against 2.86 ms).
+ * Items are not delayed while no group is in progress: a timer would cost a lone caller its full length without a gain
+ * under load (measured: 0.64 ms against 2.86 ms).
  */
 export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
   let entries: Entry<Item, Result>[] = [];
   let inFlight = 0;
-  /** How many items the group took along that left last. */
+  /** The number of items in the last group that started. */
   let lastCount = 0;
   let scheduled = false;
   let startedAt = Number.NEGATIVE_INFINITY;
   let spacing: NodeJS.Timeout | undefined;
   let idle: (() => void)[] = [];
-  /** What everything that waits weighs. */
+  /** The total weights of waiting items. */
   const waiting = options.maxWeights.map(() => 0);
 
   const addTo = (totals: number[], weights: number[], sign: 1 | -1) => {
@@ -62,7 +64,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   const exceeds = (totals: number[]): boolean =>
     totals.some((total, index) => total > (options.maxWeights[index] ?? 0));
 
-  /** How many of the waiting items fit into one group. */
+  /** The number of waiting items that fit into one group. */
   const countFitting = (): number => {
     if (!exceeds(waiting)) return entries.length;
     const totals = options.maxWeights.map(() => 0);
@@ -73,7 +75,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
     return first < 0 ? entries.length : first;
   };
 
-  /** Whether a group that is not full is to wait for company. */
+  /** Whether a group that is not full has to wait for more items. */
   const isEarly = (): boolean => {
     const earlyMs = startedAt + (options.spacingMs ?? 0) - performance.now();
     if (earlyMs > 0) spacing ??= setTimeout(start, earlyMs);
@@ -81,8 +83,8 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   };
 
   /**
-   * Whether a group that is not full, and smaller than the one that left last, is to wait for one under way to end:
-   * beside it, it would cost as much and carry little, and whatever arrives meanwhile joins it.
+   * Whether a group that is not full, and smaller than the last one that started, has to wait for a running group to
+   * end. Run at the same time, it would cost as much for few items; this way, items that arrive meanwhile join it.
    */
   const isSmall = (): boolean => inFlight > 0 && entries.length < lastCount;
 
@@ -135,7 +137,7 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
         addTo(waiting, weights, 1);
         if (scheduled || inFlight >= options.maxInFlight) return;
         scheduled = true;
-        process.nextTick(start); // when all that run side by side have come so far: they leave together, before others begin
+        process.nextTick(start); // after all concurrent steps have come this far, so that their items form one group
       }),
     drained: () =>
       inFlight === 0 && entries.length === 0 ? Promise.resolve() : new Promise(resolve => idle.push(() => resolve())),

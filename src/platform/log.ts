@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-/** Fields that never reach a log, wherever they stand: credentials and what people wrote. */
+/** Fields that are always redacted: credentials and user-written content. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -21,9 +21,10 @@ const SECRET_FIELDS = [
 const QUOTING_FIELDS = ['err.detail', 'err.where'];
 
 /**
- * A structured log: one JSON object a line, on standard error so that standard output stays the command's result.
+ * Creates a structured log: one JSON object per line, on standard error, since standard output is for the command's
+ * result.
  *
- * Each line also has what `mixin` gives at that moment.
+ * Each line also has the fields that `mixin` returns.
  */
 export const createLog = (level: string, role: string, mixin?: () => object): Log =>
   pino(
@@ -44,7 +45,7 @@ export const createLog = (level: string, role: string, mixin?: () => object): Lo
 /** Message kinds that a throttle tracks separately, and the length from which it keeps a digest instead of the text. */
 const MAX_KINDS = 100;
 const MAX_KIND_LENGTH = 200;
-/** The kind that stands for all others while `MAX_KINDS` are active. */
+/** The kind that represents all others while `MAX_KINDS` are active. */
 const OTHER_KINDS = 'other';
 
 /**

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 
-/** Milliseconds for which a mail server may keep us waiting, at each step. */
+/** Time limit for each step of a mail server, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 export interface Letter {
@@ -11,11 +11,11 @@ export interface Letter {
 
 /** The mail server of `SMTP_URL`. */
 export interface Mail {
-  /** Resolves when the server has taken the letter. */
+  /** Resolves when the server has accepted the mail. */
   send(letter: Letter): Promise<void>;
 }
 
-/** The way to send mails, or `undefined` where none is set. The client is loaded only for the first letter. */
+/** Returns the mail client, or `undefined` where none is configured. It is loaded with the first mail. */
 export function openMail({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>): Mail | undefined {
   if (SMTP_URL === undefined) return undefined;
   return {

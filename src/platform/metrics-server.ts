@@ -4,14 +4,14 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { OpenFiles } from './open-files.ts';
 
-/** What `/readyz` reports. */
+/** The state for `/readyz`. */
 export interface Health {
   status: 'ok' | 'degraded' | 'starting' | 'stopping';
-  /** What is lost at the moment, and why. */
+  /** Current faults with their causes. */
   degraded: string[];
 }
 
-/** The HTTP status of a health: 503 while the process should receive no requests. */
+/** Returns the HTTP status of a health: 503 while the process should receive no requests. */
 export const statusOfHealth = ({ status }: Health): 200 | 503 =>
   status === 'starting' || status === 'stopping' ? 503 : 200;
 
@@ -28,16 +28,16 @@ export interface MetricsServerOptions {
   files?: OpenFiles | undefined;
 }
 
-/** Longer than the pause between scrapes: a connection that ends as the next one begins would fail it. */
+/** Longer than the scrape interval: a connection that closes as the next scrape begins would fail it. */
 const KEEP_ALIVE_MS = 75_000;
-/** Probes and scrapes are few and small; whoever is slower must not keep others out. */
+/** Probes and scrapes are few and small. Slow clients must not block others. */
 const REQUEST_TIMEOUT_MS = 5000;
 const MAX_CONNECTIONS = 100;
 
 /**
  * Serves Prometheus metrics and the probes `/livez` and `/readyz`, in every role.
  *
- * Its socket and its bound on connections are its own, so probes are answered while the API's port is full.
+ * It has a separate socket and connection limit, so that probes are answered while the API's port is full.
  */
 export async function openMetricsServer(
   { port, host, health, log, files }: MetricsServerOptions,
@@ -61,7 +61,7 @@ export async function openMetricsServer(
       return send(404, 'text/plain', 'not found\n');
     },
   );
-  server.timeout = REQUEST_TIMEOUT_MS; // a reader that does not read
+  server.timeout = REQUEST_TIMEOUT_MS; // a client that does not read
   const connections = boundConnections(server, {
     door: 'metrics',
     most: MAX_CONNECTIONS,

@@ -7,10 +7,10 @@ const BODY_BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144];
 const BATCH_ROWS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
 
 /**
- * Every series of a process. No label ever holds a tenant, an identity or a raw path, so their number is bounded.
+ * The metrics of a process. No label contains a tenant, an identity or a raw path, so the number of series is bounded.
  *
- * A gauge is absent until it is set: a worker says nothing of what only the API looks at, and 0 would be an alarm.
- * Values of the whole service (the queue's depth and age) are read when they are scraped, by `onScrape`.
+ * A gauge is exported only after it was set: a value of 0 in a process that does not measure it would raise an alarm.
+ * Values of the whole service (the queue's depth and age) are read when scraped, by `onScrape`.
  */
 export function createMetrics(role: string) {
   const registry = new Registry();
@@ -40,7 +40,7 @@ export function createMetrics(role: string) {
       'route',
       'status',
     ]),
-    /** Requests being answered; counted by hand, since every request counts twice. */
+    /** Requests in progress. Counted here for speed, since every request counts twice. */
     inFlight,
     httpBodyBytes: histogram('http_request_body_bytes', 'Size of request bodies', BODY_BYTES, ['route']),
     authAttempts: counter('parley_auth_attempts_total', 'Credentials checked, by kind and outcome', [
@@ -114,11 +114,11 @@ export function createMetrics(role: string) {
     redisErrors: counter('parley_redis_command_errors_total', 'Commands that Valkey or Redis failed', ['kind']),
     redisMemory: gauge('parley_redis_memory_used_ratio', 'used_memory / maxmemory; without one QUEUE_MAX_MB is 0.7'),
 
-    /** Runs before each scrape, to read values of the whole service. A failure leaves the last value. */
+    /** Runs before each scrape, to read values of the whole service. If it fails, the last values remain. */
     onScrape(refresh: () => Promise<void>) {
       refreshers.push(refresh);
     },
-    /** The text that Prometheus reads. */
+    /** Returns the metrics in Prometheus' text format. */
     async render(): Promise<string> {
       await Promise.allSettled(refreshers.map(refresh => refresh()));
       return registry.metrics();

@@ -4,23 +4,23 @@ import { createThrottle, type Log } from './log.ts';
 
 /** Whether this process can open files and sockets. */
 export interface OpenFiles {
-  /** Whether the last look found fewer than 16 file descriptors left. */
+  /** Whether the last check found fewer than 16 file descriptors left. */
   areExhausted(): boolean;
-  /** What `/readyz` reports, a line each, until 10 s after the last such look. */
+  /** Faults for `/readyz`, one line each, until 10 s after the last such check. */
   degraded(): string[];
   close(): void;
 }
 
 const LOOK_EVERY_MS = 1000;
-/** So many have to be free. Below that connections are given up, while probes still get a descriptor. */
+/** The number of descriptors to keep free. Below it, connections are closed while probes still get a descriptor. */
 const SPARE = 16;
-/** Connections are given up within a second, so the state itself is too short for whoever asks every few seconds. */
+/** Connections are closed within a second, so the state alone would be too short for probes every few seconds. */
 const REPORT_FOR_MS = 10_000;
-/** Descriptors kept free of client connections: stores, listeners, files, probes. Connections to PostgreSQL come on top. */
+/** Descriptors reserved for stores, listeners, files and probes. PostgreSQL connections are added. */
 const RESERVED = 256;
 const MOST_CONNECTIONS = 10_000;
 
-/** The most file descriptors that the operating system allows this process; undefined where it does not say (not Linux). */
+/** Returns the maximum number of file descriptors of this process; undefined where it is unknown (not Linux). */
 export function fileLimit(): number | undefined {
   try {
     const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -30,7 +30,10 @@ export function fileLimit(): number | undefined {
   }
 }
 
-/** How many client connections fit: 10,000, or as many as leave descriptors for everything else, at least half of them. */
+/**
+ * Returns how many client connections fit: 10,000, or as many as leave descriptors for everything else, but at least
+ * half.
+ */
 export function maxConnectionsFor(files: number | undefined, databasePool: number): number {
   if (files === undefined) return MOST_CONNECTIONS;
   const reserved = Math.min(RESERVED + databasePool, Math.floor(files / 2));
@@ -40,9 +43,10 @@ export function maxConnectionsFor(files: number | undefined, databasePool: numbe
 const OUT_OF_FILES = new Set(['EMFILE', 'ENFILE']);
 
 /**
- * Notices within a second that file descriptors run out, and logs it at most once a second.
+ * Detects within a second that file descriptors run out, and logs it at most once a second.
  *
- * An accept that fails for it raises no error in Node: libuv closes the connection. So some files are opened each second.
+ * Node raises no error when accepting a connection fails for this reason: libuv closes it. So some files are opened
+ * each second as a test.
  */
 export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now = () => performance.now()): OpenFiles {
   let exhausted = false;

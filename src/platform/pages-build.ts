@@ -8,15 +8,15 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES_DIR = join(ROOT, 'dashboard');
 const BUILDER = join(SOURCES_DIR, 'build.ts');
 
-/** Where the built pages of the dashboard lie. */
+/** The folder of the built dashboard. */
 export const PAGES_DIR = join(SOURCES_DIR, 'built');
 
-/** Says of which sources they were built; written last. */
+/** Contains the hash of the sources; written last. */
 export const STAMP_FILE = 'sources.sha256';
 
 const isSource = (path: string): boolean => !/^built(\.\d+)?(\/|$)/.test(path);
 
-/** What the pages are made of, as one hash: every file below `dashboard/`, and the locked packages. */
+/** Returns a hash of the dashboard's sources: every file below `dashboard/`, and the locked packages. */
 export function hashSources(): string {
   const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
   const entries = readdirSync(SOURCES_DIR, { recursive: true, withFileTypes: true });
@@ -29,23 +29,23 @@ export function hashSources(): string {
   return hash.digest('hex');
 }
 
-/** The hash of the sources that the pages were built of; undefined while there are no pages. */
+/** Returns the hash of the sources of the built dashboard; undefined while it is not built. */
 export function builtHash(): string | undefined {
   const stamp = join(PAGES_DIR, STAMP_FILE);
   return existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined;
 }
 
 export interface PagesBuild {
-  /** Resolves when the pages are there, or when it is known that they will not be; the log has the reason. */
+  /** Resolves when the dashboard is built, or the build has failed; the log has the reason. */
   done: Promise<void>;
-  /** Gives the building up. */
+  /** Aborts the build. */
   stop(): Promise<void>;
 }
 
 /**
- * Builds the pages in a process of its own where they are missing or older than their sources.
+ * Builds the dashboard in a separate process if it is missing or outdated.
  *
- * The image brings built pages and no sources: nothing is to be done there.
+ * The image contains a built dashboard without sources, so there it is not built.
  */
 export function startPagesBuild(log: Log): PagesBuild {
   if (!existsSync(BUILDER) || hashSources() === builtHash())

@@ -1,10 +1,10 @@
 import { Redis, type RedisOptions } from 'ioredis';
 
-/** The port of a Sentinel whose address has none. */
+/** The default port of a Sentinel. */
 const SENTINEL_PORT = 26379;
-/** How long a reply may take: longer than a worker waits for a job (10 s). Then the Sentinels are asked again. */
+/** Time limit for a reply, longer than a worker's blocking read (10 s). After it, the Sentinels are queried again. */
 const SILENT_MS = 15_000;
-/** How long one Sentinel may take to reply about the replicas. */
+/** Time limit for a Sentinel's reply about the replicas. */
 const SENTINEL_TIMEOUT_MS = 1000;
 
 interface SentinelAddress {
@@ -12,9 +12,9 @@ interface SentinelAddress {
   port: number;
 }
 
-/** The Sentinels that a `REDIS_URL` names, and the options with which they are reached. */
+/** The Sentinels in a `REDIS_URL`, and the options for connecting to them. */
 interface SentinelSettings {
-  /** The name under which the Sentinels know the primary. */
+  /** The name of the primary in the Sentinels' configuration. */
   name: string;
   sentinels: SentinelAddress[];
   isSecure: boolean;
@@ -25,7 +25,7 @@ function readSentinel(address: string): SentinelAddress {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || SENTINEL_PORT };
 }
 
-/** The Sentinels of a `REDIS_URL`; `undefined` when it names a server. */
+/** Returns the Sentinels of a `REDIS_URL`; `undefined` when it contains a server. */
 function readSentinels(url: string): SentinelSettings | undefined {
   const address = new URL(url);
   const sentinels = address.searchParams.get('sentinels');
@@ -38,10 +38,10 @@ function readSentinels(url: string): SentinelSettings | undefined {
 }
 
 /**
- * A client of the Valkey or Redis of a `REDIS_URL`.
+ * Creates a client for a `REDIS_URL`.
  *
- * A URL with `?sentinels=host:port,host:port` names no host: its host is the name under which those Sentinels know the
- * primary. User, password and database are the primary's, also after a failover. With `rediss` Sentinels speak TLS too.
+ * In a URL with `?sentinels=host:port,host:port`, the host is the primary's name in the Sentinels' configuration. User,
+ * password and database are those of the primary, also after a failover. `rediss` applies to the Sentinels as well.
  */
 export function openRedis(url: string, options: RedisOptions): Redis {
   const settings = readSentinels(url);
@@ -53,7 +53,8 @@ export function openRedis(url: string, options: RedisOptions): Redis {
     ...(settings.isSecure ? { tls: {}, enableTLSForSentinelMode: true } : {}),
     name: settings.name,
     sentinels: settings.sentinels,
-    // A frozen primary closes no connection. (ioredis' failoverDetector ends a client for good that is just connecting.)
+    // A frozen primary closes no connection. (ioredis' failoverDetector would permanently end a client that is
+    // connecting.)
     socketTimeout: SILENT_MS,
     sentinelRetryStrategy: times => Math.min(100 * times, 1000),
   });
@@ -68,8 +69,8 @@ export interface SentinelReplica {
 }
 
 /**
- * The replicas that the Sentinels of a `REDIS_URL` know, also those that are down: the union of all replies. `undefined`
- * when the URL names no Sentinels. Rejects when no Sentinel replies within 1 s.
+ * Returns the replicas that the Sentinels of a `REDIS_URL` list, including those that are down: the union of all
+ * replies. `undefined` without Sentinels. Rejects when no Sentinel replies within 1 s.
  */
 export async function readSentinelReplicas(url: string): Promise<SentinelReplica[] | undefined> {
   const settings = readSentinels(url);
@@ -93,7 +94,7 @@ async function querySentinel(address: SentinelAddress, settings: SentinelSetting
   });
   let failure: Error | undefined;
   sentinel.on('error', (error: Error) => {
-    failure = error; // why `connect` rejects, which itself says no more than that it did
+    failure = error; // the cause, which the rejection of `connect` lacks
   });
   try {
     await sentinel.connect();
@@ -111,6 +112,6 @@ function readReplica(flat: string[]): SentinelReplica {
   return { host: field('ip'), port: field('port'), priority: Number(field('slave-priority')) };
 }
 
-/** A field of an INFO reply; `undefined` where it is absent. */
+/** Returns a field of an INFO reply; `undefined` where it is absent. */
 export const infoField = (info: string, name: string): string | undefined =>
   info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];

@@ -10,7 +10,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** What codes are computed for; each purpose has a key of its own, which outlives `SECRET_KEY`. */
+/** The purposes of message authentication codes. Each has a separate key, which outlives `SECRET_KEY`. */
 export const MAC_PURPOSES = ['cards', 'cursors', 'csrf', 'recovery-codes'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];
 
@@ -18,33 +18,39 @@ const VERSION = 1;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `SECRET_KEY`, and the keys of `SECRET_KEY_OTHERS`, which only decrypt; 32 bytes in base64 each. */
+/** `SECRET_KEY`, and the decrypt-only keys of `SECRET_KEY_OTHERS`; each 32 bytes in base64. */
 export interface SecretKeys {
   current: string;
   others: readonly string[];
 }
 
-/** What is encrypted with the secret keys, which themselves never leave this object. */
+/** Encryption with the secret keys, which never leave this object. */
 export interface Seals {
-  /** Encrypts text with AES-256-GCM under `SECRET_KEY`, bound to `context`: no row's secret can be moved to another. */
+  /**
+   * Encrypts text with AES-256-GCM under `SECRET_KEY`. The ciphertext is bound to `context`, so that it cannot be moved
+   * to another row.
+   */
   seal(text: string, context: string): Buffer;
-  /** The text that `seal` took. Throws when no key opens it, or the context is another one. */
+  /** Decrypts a sealed text. Throws when no key matches, or the context differs. */
   unseal(sealed: Buffer, context: string): string;
-  /** How many keys there are. */
+  /** The number of keys. */
   keyCount: number;
-  /** Which key opens it: 0 for `SECRET_KEY`, 1 for the first other one; -1 for none. */
+  /** Returns which key decrypts it: 0 for `SECRET_KEY`, 1 for the first other one; -1 if none does. */
   keyOf(sealed: Buffer, context: string): number;
-  /** The first key of a purpose, made from the secret key of that number (HKDF, RFC 5869). */
+  /** Derives the first key of a purpose from secret key number `keyNumber` (HKDF, RFC 5869). */
   derive(purpose: MacPurpose, keyNumber: number): Buffer;
 }
 
-/** All that is done with secret keys: the seals, and codes that need no key to be stored beside them. */
+/** All operations with secret keys: encryption, and message authentication codes. */
 export interface Keychain extends Seals {
-  /** An HMAC-SHA256 for a purpose, over parts that can't run into each other. */
+  /** Computes an HMAC-SHA256 for a purpose over unambiguously separated parts. */
   mac(purpose: MacPurpose, ...parts: string[]): Buffer;
 }
 
-/** Seals under the current key, opened by any of them: a sealed text does not say its key, AES-GCM tells who fits. */
+/**
+ * Creates seals: encrypts under the current key, decrypts with any. The ciphertext has no key id; AES-GCM's tag shows
+ * which key matches.
+ */
 export function createSeals({ current, others }: SecretKeys): Seals {
   const masters = [current, ...others].map(key => Buffer.from(key, 'base64'));
   const derive = (master: Buffer, purpose: 'encryption' | MacPurpose) =>
@@ -71,7 +77,7 @@ export function createSeals({ current, others }: SecretKeys): Seals {
   };
 }
 
-/** The text under a seal; `undefined` when the key or the context is another one, or it is no seal. */
+/** Decrypts a sealed text; `undefined` when key or context differ, or the format is invalid. */
 function open(key: KeyObject, sealed: Buffer, context: string): string | undefined {
   const iv = sealed.subarray(1, 1 + IV_BYTES);
   const tag = sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES);
@@ -85,16 +91,16 @@ function open(key: KeyObject, sealed: Buffer, context: string): string | undefin
   }
 }
 
-/** A keychain of seals and of the keys that outlive them. */
+/** Creates a keychain from seals and derived keys. */
 export const createKeychain = (seals: Seals, derivedKey: (purpose: MacPurpose) => KeyObject): Keychain => ({
   ...seals,
   mac: (purpose, ...parts) => createHmac('sha256', derivedKey(purpose)).update(JSON.stringify(parts)).digest(),
 });
 
-/** 32 random bytes as base64url text: a secret that no dictionary holds. */
+/** Returns a secret of 32 random bytes as base64url text. */
 export const randomSecret = (): string => randomBytes(32).toString('base64url');
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Equality in a time that does not tell where two values differ. */
+/** Compares two values in constant time. */
 export const equalInConstantTime = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);

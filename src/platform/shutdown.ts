@@ -1,16 +1,16 @@
 import type { Log } from './log.ts';
 
-/** How long a role may take from SIGTERM to its end, and each step of it where nothing else is said. */
+/** Time limit from SIGTERM to exit, and the default of each step. */
 export const STOP_DEADLINE_MS = 18_000;
 
-/** Something to do on the way out, within `limitMs`. */
+/** A shutdown step, limited to `limitMs`. */
 export interface StopStep {
   name: string;
   limitMs?: number;
   run(): Promise<unknown>;
 }
 
-/** `promise`, or a rejection that names what took too long. */
+/** Resolves like `promise`, or rejects with an error that names `what` after `limitMs`. */
 export async function withTimeout<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -24,10 +24,10 @@ export async function withTimeout<T>(promise: Promise<T>, limitMs: number, what:
 }
 
 /**
- * Runs the steps in order and tells whether all of them ended well.
+ * Runs the steps in order. Returns whether all of them succeeded.
  *
- * A step that fails or hangs (BullMQ's `close` never returns while Redis is away) is logged and passed over, so that
- * a process always ends within its deadline.
+ * A step that fails or hangs (BullMQ's `close` never returns while Redis is unreachable) is logged and skipped, so that
+ * a process always exits within its deadline.
  */
 export async function stopInOrder(steps: StopStep[], log: Log): Promise<boolean> {
   const deadline = Date.now() + STOP_DEADLINE_MS;

@@ -18,39 +18,39 @@ import { summarizeSql } from './sql-summary.ts';
 
 export type { Attributes, Span } from '@opentelemetry/api';
 
-/** The headers of W3C Trace Context, beside whatever others. */
+/** Headers that may include W3C Trace Context. */
 export type Carrier = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface SpanOptions {
   name: string;
   kind?: 'server' | 'producer' | 'consumer';
-  /** Names the span above, in another process; else it is the current one. */
+  /** Contains the parent span of another process; by default the parent is the current span. */
   carrier?: Carrier | undefined;
   attributes?: Attributes;
 }
 
-/** The spans of work that leaves in groups. */
+/** Spans of batched work. */
 export interface GroupSpans {
-  /** Where an item comes from. */
+  /** Returns the current span, as the origin of an item. */
   here(): Span | undefined;
   /**
-   * Does the work of a group within a span of its own. It belongs to the trace of the first of the items whose trace is
-   * kept; the spans of the others and this one are linked, both ways.
+   * Runs a group's work in a span. It belongs to the trace of the first item whose trace is sampled. The spans of the
+   * other items are linked with it in both directions.
    */
   run<T>(origins: readonly (Span | undefined)[], work: () => Promise<T>): Promise<T>;
 }
 
-/** What the seams of a process tell of traces; there is none where nobody asked for them. */
+/** Tracing of a process; absent where it is disabled. */
 export interface Spans {
-  /** Does the work within a span. What it throws marks the span as failed, by its code alone: messages may quote people. */
+  /** Runs work in a span. An error marks the span as failed, only by its code: messages may contain personal data. */
   inSpan<T>(options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   groups(options: SpanOptions): GroupSpans;
-  /** Adds to the current span. */
+  /** Adds attributes to the current span. */
   note(attributes: Attributes): void;
   fail(span: Span, type: string): void;
-  /** The current span for another process. */
+  /** Returns the current span as headers for another process. */
   carrier(): Record<string, string> | undefined;
-  /** Gives each statement on a connection a span, where there is one to stand below. */
+  /** Adds a span to each statement on a connection that has a parent span. */
   watch(client: ClientBase): void;
 }
 
@@ -58,17 +58,17 @@ const current = new AsyncLocalStorage<Span>();
 const propagator = new W3CTraceContextPropagator();
 const KINDS = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER } as const;
 
-/** Sent along with the statement that follows, in one flight: they take no time of their own. */
+/** Sent together with the following statement, so they take no time of their own. */
 const WITHOUT_SPAN = new Set(['BEGIN', 'SELECT set_config']);
 
-/** The promise of a statement: a query object of our own (`ScopedQuery`) carries it. */
+/** The promise of a statement, also of a custom query object (`ScopedQuery`). */
 const outcomeOf = (result: unknown): unknown =>
   typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : result;
 
 const isKept = (span: Span | undefined): span is Span =>
   span !== undefined && (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
 
-/** What a line of the log says of the trace that it is written in. */
+/** The trace fields of a log line. */
 export function traceIds(): { trace_id?: string; span_id?: string } {
   const span = current.getStore();
   if (!isKept(span)) return {};
@@ -99,7 +99,7 @@ async function runInSpan<T>(span: Span, work: (span: Span) => Promise<T>): Promi
   }
 }
 
-/** The current span is this process's own affair: nothing is registered globally, and no package is patched. */
+/** Creates spans. The current span is kept in this module: no global registration, no patched packages. */
 export function createSpans(tracer: Tracer): Spans {
   const start = ({ name, kind, attributes }: SpanOptions, parent: Context, links: Span[] = []): Span =>
     tracer.startSpan(
@@ -154,7 +154,7 @@ export function createSpans(tracer: Tracer): Spans {
         const span = startStatement(summary);
         const result = query(...args);
         Promise.resolve(outcomeOf(result))
-          .catch((error: unknown) => failWith(span, error)) // its caller hears of it from `result`
+          .catch((error: unknown) => failWith(span, error)) // its caller handles it through `result`
           .finally(() => span.end());
         return result;
       }) as typeof client.query;

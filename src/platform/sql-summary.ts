@@ -1,5 +1,5 @@
 const NAME = '"?([a-z_][a-z0-9_.]*)';
-/** What a statement changes; `on conflict do update set` and `for update of` change nothing by themselves. */
+/** Writing statements. `on conflict do update set` and `for update of` are not writes by themselves. */
 const WRITE = new RegExp(String.raw`\b(insert into|update|delete from)\s+(?!(?:set|of|skip|nowait)\b)${NAME}`, 'i');
 const READ = new RegExp(String.raw`\bfrom\s+${NAME}`, 'i');
 const CALL = new RegExp(String.raw`^\s*select\s+${NAME}\s*\(`, 'i');
@@ -14,7 +14,9 @@ function makeSummary(sql: string): string {
 const MAX_KEPT = 500;
 const kept = new Map<string, string>();
 
-/** A statement in a few words: what it does to which table, as in `INSERT answers`. No value is ever part of it. */
+/**
+ * Returns a short summary of a statement with operation and table, such as `INSERT answers`. It never contains values.
+ */
 export function summarizeSql(sql: string): string {
   const known = kept.get(sql);
   if (known) return known;

@@ -1,4 +1,4 @@
-/** The address of a store with the password that was given apart from it, as it is; with the one in it without. */
+/** Returns a store's URL with the separately configured password, unchanged without one. */
 export function withPassword(url: string, password: string | undefined): string {
   if (password === undefined) return url;
   const changed = new URL(url);
@@ -7,9 +7,9 @@ export function withPassword(url: string, password: string | undefined): string 
 }
 
 /**
- * The address of a PostgreSQL whose `sslmode` means what libpq and every document of PostgreSQL mean by it.
+ * Returns a PostgreSQL URL with libpq's meaning of `sslmode`.
  *
- * node-postgres by itself takes `require` for `verify-full`, and says in a warning that this will change.
+ * node-postgres treats `require` as `verify-full`, and warns that this will change.
  */
 export function withLibpqTls(url: string): string {
   const { searchParams } = new URL(url);

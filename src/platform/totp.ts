@@ -1,16 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { equalInConstantTime } from './secrets.ts';
 
-/** What every authenticator app assumes (RFC 6238 section 4, RFC 4226 section 5.3). */
+/** The defaults of authenticator apps (RFC 6238 section 4, RFC 4226 section 5.3). */
 const STEP_SECONDS = 30;
 const DIGITS = 6;
 const SECRET_BYTES = 20;
-/** How many steps a clock may be off to either side. */
+/** Accepted clock drift in steps, in both directions. */
 const DRIFT_STEPS = 1;
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Bytes as base32 without padding (RFC 4648 section 6). */
+/** Encodes bytes as base32 without padding (RFC 4648 section 6). */
 export function toBase32(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
@@ -22,14 +22,14 @@ function fromBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map(byte => Number.parseInt(byte, 2)));
 }
 
-/** A fresh secret of an authenticator, in base32. */
+/** Returns a new authenticator secret in base32. */
 export const newTotpSecret = (): string => toBase32(randomBytes(SECRET_BYTES));
 
-/** What a QR code for an authenticator app says. */
+/** Returns the URI for an authenticator app's QR code. */
 export const totpUri = (secret: string, account: string, issuer = 'Parley'): string =>
   `otpauth://totp/${encodeURIComponent(`${issuer}:${account}`)}?secret=${secret}&issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;
 
-/** The code of a time step (RFC 4226 section 5.3: dynamic truncation). */
+/** Returns the code of a time step (RFC 4226 section 5.3: dynamic truncation). */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -38,10 +38,10 @@ export function totpCode(secret: string, step: number): string {
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** The time step of a moment. */
+/** Returns the time step of a moment. */
 export const totpStep = (now: Date): number => Math.floor(now.getTime() / 1000 / STEP_SECONDS);
 
-/** The step whose code this is, of the present one and its neighbours; `undefined` when it is none of theirs. */
+/** Returns the step that matches the code, among the current one and its neighbours; `undefined` when none does. */
 export function matchTotp(secret: string, code: string, now: Date): number | undefined {
   const current = totpStep(now);
   let matched: number | undefined;

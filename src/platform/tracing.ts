@@ -27,12 +27,12 @@ import { createSpans, type Spans } from './spans.ts';
 export { traceIds } from './spans.ts';
 
 export interface Tracing extends Spans {
-  /** Sends what has not been sent. Gives up after 2.5 s, and never rejects. */
+  /** Sends the remaining spans. Gives up after 2.5 s, and never rejects. */
   close(): Promise<void>;
 }
 
 const SERVICE_NAMES = { start: 'parley', serve: 'parley-api', work: 'parley-worker' } as const;
-/** Above the number of requests that one flush can carry, each of which is linked. */
+/** Above the number of requests in one flush, each of which is linked. */
 const MAX_LINKS = 256;
 const CLOSE_TIMEOUT_MS = 2500;
 const COMPLAIN_EVERY_MS = 60_000;
@@ -57,7 +57,7 @@ function createSampler({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: rat
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
-/** What the exporter complains of, a line a minute: traces that are lost disturb nothing else. */
+/** Logs errors of the exporter, one line per minute. Lost traces affect no other function. */
 function reportTo(log: Log): (error: unknown) => void {
   const throttle = createThrottle(COMPLAIN_EVERY_MS);
   return error => {
@@ -67,10 +67,10 @@ function reportTo(log: Log): (error: unknown) => void {
 }
 
 /**
- * Traces of a role, sent by OTLP over HTTP.
+ * Opens tracing for a role, exported by OTLP over HTTP.
  *
- * The packages read the `OTEL_` variables for which `Config` has no setting: endpoint, headers, certificates, time-outs,
- * batches, the attributes of the service. Nothing waits for the exporter: what it can't send in time is dropped.
+ * The packages read the `OTEL_` variables that are not in `Config`: endpoint, headers, certificates, time-outs,
+ * batches, service attributes. The process never waits for the exporter: spans that it cannot send in time are dropped.
  */
 export function openTracing(role: keyof typeof SERVICE_NAMES, config: Config, log: Log): Tracing {
   const report = reportTo(log);
