@@ -8,8 +8,8 @@ const list = (value: string | boolean | undefined): string[] | undefined =>
   typeof value === 'string' ? value.split(',').map(part => part.trim()) : undefined;
 
 /**
- * `api-key create --tenant T --name N [--public] [--scopes a,b] [--expires-at TIME] [--origins a,b]`: makes a key.
- * A server key comes with its `secret` and `api_key`, this once; a public key never shows either.
+ * `api-key create --tenant T --name N [--public] [--scopes a,b] [--expires-at TIME] [--origins a,b]`: creates a key. A
+ * server key is printed with its `secret` and `api_key`, only this once; those of a public key are never shown.
  */
 export async function createApiKey(context: CommandContext, options: Options) {
   const { tenantId } = await tenantOf(context, options);
@@ -26,7 +26,7 @@ export async function createApiKey(context: CommandContext, options: Options) {
   });
 }
 
-/** `api-key list --tenant T`: every key of the tenant, without secrets. */
+/** `api-key list --tenant T`: lists the tenant's keys, without secrets. */
 export async function listTenantKeys(context: CommandContext, options: Options) {
   const rows = await listApiKeys(await tenantOf(context, options));
   return { data: rows.map(row => presentApiKey(row, context.now)) };
@@ -39,7 +39,10 @@ async function keyOf({ storage }: CommandContext, options: Options) {
   return row;
 }
 
-/** `api-key rotate --id K [--overlap-hours N]`: new values, shown this once; the old ones stay valid for the overlap. */
+/**
+ * `api-key rotate --id K [--overlap-hours N]`: creates new values, shown only once. The old ones stay valid for the
+ * overlap.
+ */
 export async function rotateKey(context: CommandContext, options: Options) {
   const { tenant_id: tenantId, id } = await keyOf(context, options);
   const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
@@ -50,7 +53,7 @@ export async function rotateKey(context: CommandContext, options: Options) {
   });
 }
 
-/** `api-key revoke --id K`: final, and heard by every process within a second. */
+/** `api-key revoke --id K`: revokes a key for good. Every process applies it within a second. */
 export async function revokeKey(context: CommandContext, options: Options) {
   const { tenant_id: tenantId, id } = await keyOf(context, options);
   return withAuditEntry(context, 'api-key.revoked', async storage => {

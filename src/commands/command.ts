@@ -6,20 +6,20 @@ import { createSeals, type Seals } from '../platform/secrets.ts';
 import { type AuditEvent, insertAuditEntry } from '../storage/audit-log.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 
-/** Between a command and the person who called it. */
+/** Terminal input and output of a command. */
 export interface Terminal {
-  /** What was sent on standard input, without the last line break. */
+  /** Returns standard input, without the last line break. */
   readInput(): Promise<string>;
-  /** Says on standard error how far the command is. */
+  /** Reports progress on standard error. */
   report(text: string): void;
 }
 
-/** What a command of the command line works with. */
+/** The dependencies of a command. */
 export interface CommandContext extends Terminal {
   config: Config;
   log: Log;
   storage: Storage;
-  /** Connects as the owner of the tables, whom row-level security does not bind. */
+  /** Connects as the owner of the tables, who bypasses row-level security. */
   databaseUrl: string;
   seals: Seals;
   now: Date;
@@ -28,17 +28,17 @@ export interface CommandContext extends Terminal {
 /** The options of a command, by name without the dashes. */
 export type Options = Record<string, string | boolean | undefined>;
 
-/** Said to the person at the terminal, without a stack. */
+/** A usage error, printed without a stack. */
 export class UsageError extends Error {}
 
-/** The value of an option that must be there. */
+/** Returns the value of a required option. */
 export function required(options: Options, name: string): string {
   const value = options[name];
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed`);
   return value;
 }
 
-/** What a command made or changed, as it prints it. */
+/** The created or changed object, as printed. */
 interface AuditTarget {
   id: string;
   name?: string;
@@ -46,8 +46,8 @@ interface AuditTarget {
 }
 
 /**
- * Does something to a tenant and leaves the line of it, in one transaction; gives what `act` shows. Nobody is known by
- * name at the command line.
+ * Changes a tenant and records the audit entry in one transaction. Returns the object that `act` shows. The actor is
+ * `command line`, since the person is unknown.
  */
 export const withAuditEntry = <T extends AuditTarget>(
   { storage, now }: CommandContext,
@@ -71,7 +71,7 @@ export const withAuditEntry = <T extends AuditTarget>(
     return shown;
   });
 
-/** Runs a command against the database, the running embedded one included; gives the object that it prints. */
+/** Runs a command against the database, which may be the running embedded one. Returns the object to print. */
 export async function withStorage<T>(
   config: Config,
   log: Log,

@@ -8,9 +8,9 @@ import { type CommandContext, type Options, required, UsageError, withAuditEntry
 import { tenantOf } from './tenant-option.ts';
 
 /**
- * `member create --tenant T --email E --role R`, the password on standard input: makes a member of the team.
+ * `member create --tenant T --email E --role R`, with the password on standard input: creates a member of the team.
  *
- * Somebody who has an account under the address joins with it; the password must then be theirs.
+ * An existing account with this address joins with its current password.
  */
 export async function createMember(context: CommandContext, options: Options) {
   const tenant = await tenantOf(context, options);

@@ -3,18 +3,18 @@ import type { Log } from '../platform/log.ts';
 import { migrateQueue } from '../queue/connection.ts';
 import { awaitDatabase, migrate } from '../storage/migrate.ts';
 
-/** For how long a database that does not answer yet is waited for. */
+/** How long to wait for a database that does not respond yet. */
 const DATABASE_TIMEOUT_MS = 60_000;
 
-/** Brings the schema and, where PostgreSQL carries the queue, the queue's tables up to this build. */
+/** Migrates the schema and, where PostgreSQL stores the queue, the queue's tables. */
 export async function migrateAll(databaseUrl: string, config: Config, log: Log): Promise<{ applied: string[] }> {
-  await migrateQueue({ databaseUrl, redisUrl: config.REDIS_URL }); // first: who waits for the schema needs the queue too
+  await migrateQueue({ databaseUrl, redisUrl: config.REDIS_URL }); // first: processes that wait for the schema need the queue too
   const applied = await migrate(databaseUrl, log);
   if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
   return { applied };
 }
 
-/** The same, for a migration that is started beside its database: one that does not answer yet is waited for. */
+/** Like `migrateAll`, but waits for a database that is started at the same time. */
 export async function migrateWhenReached(
   databaseUrl: string,
   config: Config,

@@ -4,7 +4,7 @@ import { randomSecret, sha256 } from '../platform/secrets.ts';
 import { findLogin, insertLink } from '../storage/accounts.ts';
 import { type CommandContext, type Options, required, UsageError } from './command.ts';
 
-/** `password-reset create --email E`: a link, for an hour, by which that person chooses a new password. */
+/** `password-reset create --email E`: creates a link, valid for an hour, for choosing a new password. */
 export async function createPasswordReset({ storage, config, now }: CommandContext, options: Options) {
   const { email } = PasswordResetRequest.parse({ email: required(options, 'email') });
   if (!(await findLogin(storage, email))) throw new UsageError('--email: nobody has an account under that address');

@@ -9,10 +9,10 @@ import { type CommandContext, type Options, UsageError, withAuditEntry } from '.
 import { tenantOf } from './tenant-option.ts';
 
 const PAGE = 100;
-/** The producer's first look may come before its connection is there; it looks again by itself. */
+/** The producer's first check may come before it is connected; it repeats the check. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** `quarantine list --tenant T`: the tenant's accepted answers that could not be stored, newest first, with the reason. */
+/** `quarantine list --tenant T`: lists accepted answers that could not be stored, newest first, with the reason. */
 export async function listTenantQuarantine(context: CommandContext, options: Options) {
   const data = [];
   for await (const row of entriesOf(await tenantOf(context, options))) data.push(presentQuarantined(row));
@@ -22,9 +22,8 @@ export async function listTenantQuarantine(context: CommandContext, options: Opt
 /**
  * `quarantine replay --tenant T [--id Q]`: sends one entry, or all, through the queue again.
  *
- * Without `--id` it leaves out what came with a revoked key (`key-revoked`): each of these takes somebody's decision. An
- * entry leaves the quarantine when the worker has stored it; what can't be stored stays, so that a second run harms
- * nothing.
+ * Without `--id` it skips answers sent with a revoked key (`key-revoked`), which need an individual decision. An entry
+ * leaves the quarantine when the worker has stored it. Others stay, so the command can be repeated safely.
  */
 export async function replayQuarantine(context: CommandContext, options: Options) {
   const tenant = await tenantOf(context, options);
@@ -41,7 +40,10 @@ export async function replayQuarantine(context: CommandContext, options: Options
   return { replayed };
 }
 
-/** Resolves when the queue was reached, or not in time: then the first answer is refused with the reason. */
+/**
+ * Resolves when the queue is connected or the time is up. In the latter case the first answer is refused with the
+ * reason.
+ */
 async function reached(queue: Producer): Promise<void> {
   await queue.checked();
   const deadline = Date.now() + CONNECT_TIMEOUT_MS;
@@ -67,7 +69,7 @@ async function entryOf(tenant: TenantStorage, options: Options): Promise<Quarant
   return findQuarantined(tenant, id);
 }
 
-/** The line is written first, as the API does: what was tried is told, whatever becomes of it. */
+/** Writes the audit entry first, as the API does, so that attempts are recorded whether or not they succeed. */
 async function replay(
   context: CommandContext,
   tenantId: string,

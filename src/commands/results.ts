@@ -6,9 +6,9 @@ import { tenantOf } from './tenant-option.ts';
 const LOG_EVERY_MS = 2000;
 
 /**
- * `results rebuild [--tenant T]`: corrects the results of a tenant, or of all, while answers may arrive.
+ * `results rebuild [--tenant T]`: corrects the results of one tenant or all, while answers may arrive.
  *
- * Progress goes to standard error. It may be stopped and started again: days that are right are only read.
+ * Reports progress on standard error. It can be interrupted and repeated: correct days are only read.
  */
 export async function rebuild(context: CommandContext, options: Options) {
   const { storage } = context;
@@ -23,7 +23,7 @@ export async function rebuild(context: CommandContext, options: Options) {
   return sum;
 }
 
-/** Tells how far it is, at most every 2 s. */
+/** Reports progress at most every 2 s. */
 function logProgress({ report }: CommandContext, tenantId: string): (progress: RebuildProgress) => void {
   let loggedAt = Date.now();
   return ({ question_id, questions, days, corrected }) => {

@@ -15,17 +15,17 @@ import { makeSetupLink } from './setup.ts';
 
 export type Role = 'start' | 'serve' | 'work';
 
-/** A running process of some role. */
+/** A running process of one role. */
 export interface RunningRole {
-  /** Ends it in order. False when a part had to be given up. */
+  /** Shuts down in order. False when a part did not stop in time. */
   stop(): Promise<boolean>;
 }
 
-/** What the welcome says while nobody owns a tenant. */
+/** The part of the welcome for an installation without an owner. */
 const invite = (setupLink: string | undefined): string =>
   setupLink === undefined ? '' : `\nNobody owns it yet. Become the owner, once and within a day:\n\n  ${setupLink}\n`;
 
-/** The welcome of `start`: where to go, and what to do first. */
+/** The welcome message of `start`, with the address and the first steps. */
 const welcome = (config: Config, port: number, setupLink: string | undefined): string => `
 Parley is ready.
 
@@ -47,8 +47,8 @@ Stop with Ctrl-C.
 /**
  * Runs a role until it is stopped.
  *
- * `start` is everything in one process, with migrations before. The database of an embedded one is stopped last, when
- * all that was acknowledged is stored or safely queued in it.
+ * `start` runs everything in one process, after the migrations. An embedded database is stopped last, when all
+ * acknowledged answers are stored or queued in it.
  */
 export async function runRole(
   role: Role,
@@ -102,10 +102,10 @@ export async function runRole(
   return { stop };
 }
 
-/** The health of a process that only works; `starting` is decided by its worker. */
+/** The health of a worker-only process; the worker determines `starting`. */
 const workerHealth = (degraded: string[]): Health => ({ status: degraded.length > 0 ? 'degraded' : 'ok', degraded });
 
-/** The link of the first run, where nobody owns a tenant yet. */
+/** Returns the setup link while no tenant has an owner. */
 async function findSetupLink(databaseUrl: string, config: Config, log: Log): Promise<string | undefined> {
   const storage = openStorage({ url: databaseUrl, role: 'parley_app', connections: 2, log });
   try {
@@ -115,7 +115,7 @@ async function findSetupLink(databaseUrl: string, config: Config, log: Log): Pro
   }
 }
 
-/** A part that says by `false` that it had to give something up counts as a step that failed. */
+/** Turns `false` (a part did not stop in time) into a failed step. */
 const failing = (close: () => Promise<boolean> | undefined) => async () => {
   if ((await close()) === false) throw new Error('something in it had to be given up');
 };

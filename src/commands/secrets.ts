@@ -8,8 +8,8 @@ import { type CommandContext, type Options, required } from './command.ts';
 const random = (encoding: 'base64' | 'hex'): string => randomBytes(32).toString(encoding);
 
 /**
- * `secrets create --dir D`: makes the secrets of a Compose installation where they are missing, a file each, and
- * leaves those that are there: a second run changes nothing.
+ * `secrets create --dir D`: creates the missing secrets of a Compose installation, one file each. Existing ones are
+ * kept, so a second run changes no file.
  */
 export function createSecrets(options: Options) {
   const folder = required(options, 'dir');
@@ -18,13 +18,13 @@ export function createSecrets(options: Options) {
   const ensure = (name: string, make: () => string): string => {
     const file = join(folder, name);
     if (!existsSync(file)) {
-      writeSecretFile(file, make(), 0o444); // the volume is the wall: each service runs as a user of its own
+      writeSecretFile(file, make(), 0o444); // the volume limits access: each service runs as a different user
       created.push(name);
     }
     return readFileSync(file, 'utf8');
   };
   ensure('secret_key', () => random('base64'));
-  ensure('secret_key_others', () => ''); // for whoever replaces the key
+  ensure('secret_key_others', () => ''); // for key rotation
   const postgres = ensure('postgres_password', () => random('hex'));
   const valkey = ensure('valkey_password', () => random('hex'));
   ensure('database_url', () => `postgresql://parley:${postgres}@postgres:5432/parley`);
@@ -34,8 +34,8 @@ export function createSecrets(options: Options) {
 }
 
 /**
- * `secrets rotate`: encrypts every stored secret anew that is under a key of `SECRET_KEY_OTHERS`, while all else runs.
+ * `secrets rotate`: re-encrypts all secrets stored under a key of `SECRET_KEY_OTHERS`, while everything else runs.
  *
- * It may be killed and run again at any time: each secret is written by itself, and one that is done stays so.
+ * It can be killed and repeated at any time: each secret is updated separately.
  */
 export const rotateSecrets = ({ databaseUrl, seals }: CommandContext) => renewSealed(databaseUrl, seals);

@@ -6,7 +6,7 @@ import { hasOwner, insertLink } from '../storage/accounts.ts';
 import type { Storage } from '../storage/orm.ts';
 import { type CommandContext, UsageError } from './command.ts';
 
-/** The link of the first run, for a day, in place of an earlier one; `undefined` as soon as some tenant has an owner. */
+/** Creates the setup link, valid for a day, and invalidates earlier ones. `undefined` once a tenant has an owner. */
 export async function makeSetupLink(storage: Storage, { BASE_URL }: Config, now: Date): Promise<string | undefined> {
   if (await hasOwner(storage)) return undefined;
   const token = randomSecret();
@@ -15,7 +15,7 @@ export async function makeSetupLink(storage: Storage, { BASE_URL }: Config, now:
   return linkTo(BASE_URL, 'setup', token);
 }
 
-/** `setup create`: the link of the first run, where the roles run apart and nobody reads the welcome of `start`. */
+/** `setup create`: prints the setup link, for installations without the welcome message of `start`. */
 export async function createSetup({ storage, config, now }: CommandContext) {
   const link = await makeSetupLink(storage, config, now);
   if (link === undefined) throw new UsageError('there is an owner already: log in, or use `password-reset create`');

@@ -11,14 +11,14 @@ import type { Options } from './command.ts';
 import { diagnose } from './doctor.ts';
 
 const METRICS_TIMEOUT_MS = 3000;
-/** A shorter password may be a word that stands everywhere. */
+/** Shorter passwords may be ordinary words and are not masked. */
 const LEAST_SECRET = 8;
 
-/** What a look gives, or why it gave nothing. */
+/** Returns the result of a query, or its error. */
 const attempt = (look: Promise<unknown>): Promise<unknown> =>
   look.catch((error: Error) => ({ error: error.message || String(error) }));
 
-/** The figures of the process that runs where the command does, line by line. */
+/** Returns the metrics of the process on this host, by line. */
 async function readMetrics({ HOST, METRICS_PORT }: Config): Promise<string[]> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST;
   const signal = AbortSignal.timeout(METRICS_TIMEOUT_MS);
@@ -36,7 +36,7 @@ const machine = () => ({
   uptime_s: Math.round(uptime()),
 });
 
-/** Every secret that the settings have, and the passwords within. */
+/** Returns every secret in the settings, including passwords in URLs. */
 function secretsOf(config: Config, database: Database): string[] {
   const { current, others } = database.secretKeys;
   const values = [...SECRET_SETTINGS.flatMap(name => config[name]), database.url, current, ...others];
@@ -47,15 +47,15 @@ function secretsOf(config: Config, database: Database): string[] {
   });
 }
 
-/** The text without the secrets, wherever some library's message has them. */
+/** Removes secrets from a text, for example from error messages of libraries. */
 const without = (secrets: string[], text: string): string =>
   secrets.reduce((rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]'), text);
 
 /**
- * `support-bundle [--out FILE]`: what helps somebody else to find a fault, as one JSON document.
+ * `support-bundle [--out FILE]`: collects diagnostic data in one JSON document.
  *
- * It has figures, settings and versions, and by how it is made no secret and nothing of a tenant, of its team or of its
- * users: it reads no column in which somebody has written. A part that can't be looked at says why.
+ * It contains figures, settings and versions. It reads no columns with user-written content, so it has no secrets and
+ * no data of tenants, team or users. A part that cannot be read contains the error instead.
  */
 export async function makeSupportBundle(
   environment: NodeJS.ProcessEnv,

@@ -5,7 +5,7 @@ import { type CommandContext, type Options, required, UsageError } from './comma
 
 export const noSuchTenant = (): UsageError => new UsageError('--tenant: there is no such tenant');
 
-/** The tenant that `--tenant` names. */
+/** Returns the tenant of `--tenant`. */
 export async function tenantOf({ storage }: CommandContext, options: Options): Promise<TenantStorage> {
   const id = parseTypeId('tenant', required(options, 'tenant'));
   const tenant = id === undefined ? undefined : storage.forTenant(id);

@@ -13,7 +13,7 @@ import { findTenant, insertTenant } from '../storage/tenants.ts';
 import { type CommandContext, type Options, required, UsageError, withAuditEntry } from './command.ts';
 import { noSuchTenant } from './tenant-option.ts';
 
-/** `tenant create --name N`: makes a tenant and gives it. */
+/** `tenant create --name N`: creates a tenant and prints it. */
 export async function createTenant(context: CommandContext, options: Options) {
   const { name } = NewTenant.parse({ name: required(options, 'name') });
   return withAuditEntry(context, 'tenant.created', async storage => {
@@ -22,7 +22,7 @@ export async function createTenant(context: CommandContext, options: Options) {
   });
 }
 
-/** `tenant list`: every tenant, the oldest first. */
+/** `tenant list`: lists all tenants, oldest first. */
 export async function listTenants({ storage }: CommandContext) {
   const data = [];
   for (const id of await listTenantIds(storage)) {
@@ -32,7 +32,7 @@ export async function listTenants({ storage }: CommandContext) {
   return { data };
 }
 
-/** Ends the tenant, unless that was done before, and gives what it deleted; the name stands for "I mean this one". */
+/** Marks the tenant as deleted, unless done before, and returns the deleted rows. The name confirms the intention. */
 async function endTenant({ storage }: CommandContext, id: string, options: Options): Promise<Deleted> {
   const tenant = storage.forTenant(id);
   const row = await findTenant(tenant);
@@ -41,14 +41,14 @@ async function endTenant({ storage }: CommandContext, id: string, options: Optio
   return (row && (await deleteTenant(tenant))) ?? {};
 }
 
-/** How often it is told how far it is. */
+/** How often progress is reported. */
 const LOG_EVERY_MS = 2000;
 
 /**
- * `tenant delete --tenant T --confirm NAME`: deletes everything of a tenant for good, while everything runs.
+ * `tenant delete --tenant T --confirm NAME`: permanently deletes a tenant and all its data, while everything runs.
  *
- * May be killed and called again. The tenant is gone with the first transaction; the rest is deleted in batches, by a
- * worker too if need be. Gives what this call deleted, by table.
+ * It can be killed and repeated. The first transaction removes the tenant; the rest is deleted in batches, also by a
+ * worker. Prints the rows deleted by this call, by table.
  */
 export async function removeTenant(context: CommandContext, options: Options) {
   const { storage, report } = context;
@@ -68,7 +68,7 @@ export async function removeTenant(context: CommandContext, options: Options) {
   return { id: toTypeId('tenant', id), deleted_at: deletedAt, deleted };
 }
 
-/** Tells how many rows are deleted, now and then. */
+/** Reports the number of deleted rows at intervals. */
 function createProgress(report: (line: string) => void) {
   let loggedAt = performance.now();
   return (deleted: Deleted): void => {
