@@ -3,27 +3,27 @@ import { typeIdOut } from './ids.ts';
 import { Role } from './roles.ts';
 import { isStorable, text } from './text.ts';
 
-/** For how long the link of a first run and of a password reset can be used. */
+/** How long the links for setup and for a password reset are valid. */
 export const SETUP_LINK_HOURS = 24;
 export const RESET_LINK_HOURS = 1;
 
-/** How many one-time codes a person gets for the day on which the authenticator is lost. */
+/** One-time recovery codes per person, for a lost authenticator. */
 export const RECOVERY_CODES = 10;
 
-/** An address by which a person is known; case does not tell two apart. */
+/** An account's e-mail address; case-insensitive. */
 export const Email = z.email().max(254).toLowerCase();
 
-/** 12…256 characters of whatever kind (NIST SP 800-63B section 3.1.1: length, no rules of composition). */
+/** 12…256 characters of any kind (NIST SP 800-63B section 3.1.1: length, no composition rules). */
 export const Password = z
   .string()
   .min(12, 'must have at least 12 characters')
   .max(256)
   .refine(isStorable, 'must not contain U+0000 or a lone surrogate');
 
-/** A password as it is tried: whatever it is, it is only right or wrong. */
+/** A password to verify, without rules. */
 export const TriedPassword = z.string().max(256);
 
-/** A code of the authenticator, or one of the recovery codes. */
+/** A code of the authenticator, or a recovery code. */
 export const TriedCode = z.string().max(40);
 
 export const AccountName = text(120, 1);
@@ -65,7 +65,7 @@ export const Setup = z
   })
   .meta({ id: 'Setup' });
 
-/** A proof, by the password, that it is the person and not somebody at an open screen. */
+/** The password as proof that the account's owner is acting, not someone at an unlocked screen. */
 export const PasswordProof = z.strictObject({ password: TriedPassword }).meta({ id: 'PasswordProof' });
 
 export const TotpEnrolment = z

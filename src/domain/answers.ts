@@ -6,13 +6,13 @@ import { type ConfigOf, type QuestionContent, type QuestionType, SCORED_TYPES } 
 import { fields, Identity, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
-/** How many days after its question closed an answer is still taken, for clients that were offline. */
+/** Days after which answers to a closed question are no longer accepted. Leaves time for offline clients. */
 export const CLOSED_GRACE_DAYS = 7;
 
 export const AnswerState = z.enum(['seen', 'dismissed', 'partial', 'completed']);
 export type AnswerState = z.infer<typeof AnswerState>;
 
-/** Whether an answer in this state has been given, in part or as a whole, and not just shown or dismissed. */
+/** Whether an answer in this state was given at least in part, not just shown or dismissed. */
 export const isAnswered = (state: AnswerState): boolean => state === 'partial' || state === 'completed';
 
 const MetadataText = text(256);
@@ -30,7 +30,7 @@ const ChoiceValue = z.strictObject({
   other_text: text(5000).optional(),
 });
 
-/** Any step's value by its JSON shape; what it must be follows from the question (`judgeValue`). */
+/** The JSON shape of a step's value. The question determines which values are valid (`validateValue`). */
 const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]);
 
 /** The record of one card view, as a client syncs it (contract section 4). */
@@ -52,10 +52,10 @@ export const NewAnswer = z
     duration_ms: z.int().min(0).max(2_147_483_647).nullish(),
     metadata: Metadata.default({}),
   })
-  .meta({ id: 'NewAnswer', unusedIO: 'input' }); // the envelope names it by reference, which zod-openapi doesn't see
+  .meta({ id: 'NewAnswer', unusedIO: 'input' }); // the envelope references it, which zod-openapi does not detect
 export type NewAnswer = z.output<typeof NewAnswer>;
 
-/** The envelope of a sync. Items are judged one by one, so that a bad one never blocks an outbox. */
+/** The envelope of a sync. Items are validated separately, so that an invalid one never blocks an outbox. */
 export const NewAnswers = z
   .strictObject({
     client_time: Timestamp.optional().meta({ description: "The device's clock, to correct its times" }),
@@ -71,7 +71,7 @@ export const NewAnswers = z
 
 export const ReceiptStatus = z.enum(['accepted', 'duplicate', 'superseded', 'rejected']);
 
-/** Why one item of a sync was refused. */
+/** Reasons for rejecting an item of a sync. */
 export const REJECTIONS = [
   'validation-failed',
   'invalid-value',
@@ -123,7 +123,7 @@ export const Answer = z
   })
   .meta({ id: 'Answer' });
 
-/** An answer as the API accepted it: judged, stamped, and on its way to the worker. Ids are UUIDs. */
+/** A validated answer on its way to the worker, with the fields added by the API. Ids are UUIDs. */
 export const AcceptedAnswer = z.object({
   tenant_id: z.uuid(),
   id: z.uuid(),
@@ -143,21 +143,21 @@ export const AcceptedAnswer = z.object({
   content_hash: z.string(),
   clock_skew_ms: z.int().nullable(),
   received_at: z.string(),
-  /** The API key that sent it, or that signed the token it came with. The previous version does not name it. */
+  /** The API key that sent the answer or signed its token. The previous version omits it. */
   key_id: z.uuid().optional(),
-  /** Until when the key's former secret is valid, as the API knew it; absent for a key that was never rotated. */
+  /** When the key's previous secret expires, as known to the API; absent for a key that was never rotated. */
   key_overlap_until: z.string().optional(),
-  /** The quarantine entry that this sync comes from, when it is sent a second time. */
+  /** The quarantine entry that is being replayed. */
   replay_of: z.uuid().optional(),
   /**
-   * Whether only one answer to the card is counted. Absent, the answer is always counted: those of an API key, those to a
-   * question with `repeat: always`, and those accepted by a version that did not send this field.
+   * Whether only one answer to the card is counted. If absent, the answer is always counted: answers by an API key,
+   * answers to a question with `repeat: always`, and answers accepted by a version without this field.
    */
   once_per_card: z.boolean().optional(),
 });
 export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
 
-/** What a public token may know of its own answer. */
+/** The status of an answer for the holder of a public token. */
 export const AnswerStatus = z
   .object({ id: z.uuid(), state: AnswerState, status: z.literal('stored') })
   .meta({ id: 'AnswerStatus' });
@@ -165,8 +165,8 @@ export const AnswerStatus = z
 export const AnswerPatch = z.strictObject({ tags: Tags }).meta({ id: 'AnswerPatch' });
 
 /**
- * What decides whether two syncs of one id are the same, newer or at odds: its content, of which the hash is a digest,
- * and what an id is bound to for ever.
+ * The fields that determine whether two syncs of one id are equal, newer or in conflict: the content (as a hash), and
+ * the permanent properties of the id.
  */
 export type SyncMark = Pick<
   AcceptedAnswer,
@@ -182,9 +182,9 @@ const haveOneOwner = (one: SyncMark, other: SyncMark): boolean =>
 export type Comparison = 'newer' | 'duplicate' | 'superseded' | 'revision-conflict';
 
 /**
- * How a sync relates to the one known before: the same rules for the API's memory and the worker's table.
+ * Compares a sync with the known one. The API's cache and the worker's table use the same rules.
  *
- * The highest revision wins and `completed` is final; an id belongs to one identity, card and question for ever.
+ * The highest revision wins and `completed` is final. An id belongs to one identity, card and question permanently.
  */
 export function compareSyncs(known: SyncMark, incoming: SyncMark): Comparison {
   if (!haveOneOwner(known, incoming)) return 'revision-conflict';
@@ -193,7 +193,7 @@ export function compareSyncs(known: SyncMark, incoming: SyncMark): Comparison {
   return incoming.revision < known.revision || known.state === 'completed' ? 'superseded' : 'newer';
 }
 
-/** A value that does not fit its question: where, and in words. */
+/** An invalid value: its pointer, and a description. */
 export interface ValueFault {
   pointer: string;
   detail: string;
@@ -258,11 +258,11 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
   statement: () => 'a statement takes no value',
 };
 
-/** What is wrong with one value of a question, if anything. */
+/** Returns the fault of one value of a question, if any. */
 export const validateValue = (content: Pick<QuestionContent, 'type' | 'config'>, value: unknown): string | undefined =>
   (CONTENT_CHECKS[content.type] as ContentCheck<QuestionType>)(value, content.config as never);
 
-/** What is wrong with an answer's values and comment against the version of the question that it names, if anything. */
+/** Returns the fault of an answer's values and comment against the named version of the question, if any. */
 export function validateContent(
   content: Pick<QuestionContent, 'type' | 'config'>,
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,

@@ -3,10 +3,10 @@ import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
 import { Scope } from './scopes.ts';
 import { Timestamp, TimestampOut, text } from './text.ts';
 
-/** How long a rotated secret may stay valid beside its successor. */
+/** Maximum time for which a rotated secret may stay valid. */
 export const MAX_OVERLAP_HOURS = 168;
 
-/** How many keys one tenant may have that are not revoked. */
+/** Maximum number of unrevoked keys per tenant. */
 export const MAX_KEYS = 50;
 
 export const ApiKeyKind = z.enum(['server', 'public']);
@@ -33,7 +33,7 @@ export const NewApiKey = z.strictObject({
 });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
-/** What of a key can change; its kind and its values can not. */
+/** The mutable fields of a key. */
 export const ApiKeyPatch = z
   .strictObject({
     name: text(120, 1),
@@ -64,14 +64,14 @@ export const ApiKey = z
   })
   .meta({ id: 'ApiKey' });
 
-/** The times that decide what a key is good for. */
+/** The times that determine a key's status. */
 export interface ApiKeyTimes {
   expires_at: Date | null;
   revoked_at: Date | null;
   previous_valid_until: Date | null;
 }
 
-/** What a key is at a moment. A rotating key has two valid secrets. */
+/** Returns a key's status at a moment. A rotating key has two valid secrets. */
 export function apiKeyStatus(key: ApiKeyTimes, now: Date): ApiKeyStatus {
   if (key.revoked_at) return 'revoked';
   if (key.expires_at && key.expires_at <= now) return 'expired';
@@ -79,17 +79,17 @@ export function apiKeyStatus(key: ApiKeyTimes, now: Date): ApiKeyStatus {
 }
 
 /**
- * For how long a key may still be in use after it ended, in milliseconds: a process that does not learn of its end goes on
- * with what it holds for so long. Clocks of the API and of whoever ended the key may differ by as much.
+ * How long a key may be used after its end, in milliseconds: processes without revocation updates accept cached keys
+ * for this long. It also covers clock differences.
  */
 export const KEY_END_LEEWAY_MS = 60_000;
 
 /**
- * Why an answer that a key sent must not be stored, or `undefined` when it may: it was received more than 60 s after the
- * key, or the secret that it was sent with, had ended.
+ * Returns why an answer must not be stored, or `undefined` when it may: it was received more than 60 s after its key,
+ * or the secret used, had ended.
  *
- * `knownOverlapUntil` is `previous_valid_until` as the receiving process knew it. Where it differs, that process did not
- * know of the rotation, so the secret was a former one.
+ * `knownOverlapUntil` is `previous_valid_until` as known to the receiving process. If it differs, that process had not
+ * received the rotation, so it accepted a previous secret.
  */
 export function explainLateUse(
   key: ApiKeyTimes,
@@ -106,15 +106,15 @@ export function explainLateUse(
   return undefined;
 }
 
-/** What a bearer value starts with; it tells API keys from access tokens. */
+/** The prefix that distinguishes API keys from access tokens. */
 export const BEARER_PREFIX = 'sk_';
 const BEARER_FORM = /^sk_([0-7][0-9a-hjkmnp-tv-z]{25})_[A-Za-z0-9_-]{43}$/;
 
-/** The bearer value of a key: it carries the key's id, so that finding the key is one look-up. */
+/** Returns the bearer value of a key. It contains the key's id, so that a single lookup finds the key. */
 export const toBearer = (keyId: string, random: string): string =>
   `${BEARER_PREFIX}${toTypeId('key', keyId).slice('key_'.length)}_${random}`;
 
-/** The id of the key that a bearer value names, or `undefined` when it is no bearer value. */
+/** Returns the key id in a bearer value; `undefined` when it is not a bearer value. */
 export const keyIdOfBearer = (bearer: string): string | undefined => {
   const suffix = BEARER_FORM.exec(bearer)?.[1];
   return suffix && parseTypeId('key', `key_${suffix}`);
@@ -131,7 +131,7 @@ type StoredApiKey = ApiKeyTimes & {
   last_used_at: Date | null;
 };
 
-/** A stored key as the API shows it, with the values that are shown once where it was just made. */
+/** Returns a stored key as the API shows it. Values that are shown only once are included for a new key. */
 export const presentApiKey = (row: StoredApiKey, now: Date, shownOnce: { secret?: string; api_key?: string } = {}) => ({
   id: toTypeId('key', row.id),
   name: row.name,

@@ -5,7 +5,7 @@ import { TimestampOut } from './text.ts';
 export const ActorType = z.enum(['member', 'api-key', 'system']);
 export type ActorType = z.infer<typeof ActorType>;
 
-/** Every act that leaves a line: `resource.past-verb`. Stable; operations name them. */
+/** Every audited action: `resource.past-verb`. Stable; operations refer to them. */
 export const ACTIONS = [
   'tenant.created',
   'tenant.updated',
@@ -51,7 +51,7 @@ export const ACTIONS = [
 export const Action = z.enum(ACTIONS);
 export type Action = z.infer<typeof Action>;
 
-/** How many names of fields a line keeps. */
+/** Maximum number of field names per entry. */
 export const MAX_FIELDS = 20;
 
 export const AuditEntry = z

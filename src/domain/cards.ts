@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
 import { type Frequency, QuestionType } from './questions.ts';
 
-/** The step that is the question itself. */
+/** The step with the question itself. */
 export const MAIN_STEP = 'main';
 
 export const Card = z
@@ -30,7 +30,7 @@ export const Card = z
   .meta({ id: 'Card' });
 export type Card = z.infer<typeof Card>;
 
-/** What is stored of one identity's dealings with one card: the latest time of each kind, by Parley's clock. */
+/** The stored history of one identity's card: the latest time of each kind, by Parley's clock. */
 export interface CardRecord {
   question_id: string;
   shown_at: Date;
@@ -38,7 +38,7 @@ export interface CardRecord {
   answered_at: Date | null;
 }
 
-/** What deciding needs to know of a live question. */
+/** The fields of a live question that card decisions need. */
 export interface Candidate {
   id: string;
   frequency: Frequency;
@@ -48,7 +48,7 @@ const DAY_MS = 86_400_000;
 const isWithinDays = (at: Date | null | undefined, days: number, now: Date): boolean =>
   at != null && now.getTime() - at.getTime() < days * DAY_MS;
 
-/** Whether the question's own frequency lets the card appear (again). */
+/** Whether the question's frequency allows the card to appear (again). */
 export function isDue({ frequency }: Candidate, record: CardRecord | undefined, now: Date): boolean {
   if (!record || frequency.repeat === 'always') return true;
   if (frequency.repeat === 'once' || record.answered_at) return false;
@@ -58,15 +58,15 @@ export function isDue({ frequency }: Candidate, record: CardRecord | undefined, 
 /**
  * Whether only one answer to a card of the question is counted in its results.
  *
- * A frequency with periods would need the period in the answer's job as well: one answer is counted in each.
+ * A frequency with periods would need the period in the answer's job as well, with one counted answer in each.
  */
 export const countsOncePerCard = ({ repeat }: Pick<Frequency, 'repeat'>): boolean => repeat !== 'always';
 
 /**
- * The questions that one identity sees now, of those given in order of priority.
+ * Returns the questions that an identity sees now, from candidates in order of priority.
  *
- * Questions under the tenant's cooldown share one place, and only while no *other* question of them was shown within
- * it; those that ignore the cooldown all appear, and start none.
+ * Of the questions under the tenant's cooldown at most one appears, and only if no *other* such question was shown
+ * within it. Questions that ignore the cooldown all appear, and start none of their own.
  */
 export function decideCards<C extends Candidate>(
   candidates: readonly C[],
@@ -90,8 +90,8 @@ export function decideCards<C extends Candidate>(
 }
 
 /**
- * The next moment at which time alone may change what an identity sees: the end of a cooldown or of a snooze; null when
- * there is none. Early is harmless: the decision is then made once more than needed.
+ * Returns the next time at which the result may change without an event: the end of a cooldown or of a snooze; null
+ * when there is none. A time that is too early only costs another decision.
  */
 export function nextChange(
   candidates: readonly Candidate[],

@@ -3,7 +3,7 @@ import { typeId, typeIdOut } from './ids.ts';
 import { AuthorType, Body, ClientMessageId } from './messages.ts';
 import { Identity, Tags, TimestampOut, text } from './text.ts';
 
-/** For how long after it was resolved a conversation is opened again by its user; later a new one begins. */
+/** How long a user's reply reopens a resolved conversation. Afterwards it starts a new one. */
 export const REOPEN_DAYS = 30;
 
 export const PREVIEW_LENGTH = 140;
@@ -14,12 +14,12 @@ export type ConversationStatus = z.infer<typeof ConversationStatus>;
 export const ConversationPriority = z.enum(['none', 'low', 'medium', 'high', 'urgent']);
 export type ConversationPriority = z.infer<typeof ConversationPriority>;
 
-/** Which side of the conversation somebody is on; each has its own read horizon and unread count. */
+/** A side of the conversation. Each has a separate read horizon and unread count. */
 export type Side = 'user' | 'team';
 
 export const sideOf = (author: AuthorType): Side => (author === 'user' ? 'user' : 'team');
 
-/** The status after somebody's reply: a team's reply waits for the user, a user's reply for the team. */
+/** The status after a reply: `pending` after the team's, `open` after the user's. */
 export const statusAfterReply = (side: Side): ConversationStatus => (side === 'team' ? 'pending' : 'open');
 
 const Subject = text(200);

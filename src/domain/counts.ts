@@ -1,38 +1,38 @@
 import { type AnswerState, isAnswered } from './answers.ts';
 
-/** What the results of its question count of one stored answer. */
+/** The part of a stored answer that is counted in its question's results. */
 export interface Counted {
-  /** The UTC day of the answer's first receipt, `YYYY-MM-DD`: it stays, whatever comes later. */
+  /** The UTC day of the answer's first receipt, `YYYY-MM-DD`. It never changes. */
   day: string;
   question_version: number;
   state: AnswerState;
-  /** What was answered to the question itself, where it can be counted: not a text. */
+  /** The value of the question itself if it can be counted; texts cannot. */
   value: unknown;
-  /** Whether the user wrote something: a comment, a text, or the words of "other". */
+  /** Whether the user wrote a comment, a text, or the text of "other". */
   written: boolean;
 }
 
-/** What an answer adds to the results while another answer to its card is counted: a view without a value. */
+/** Returns the contribution of an answer while another answer to its card is counted: a view without a value. */
 export const asView = (counted: Counted): Counted =>
   isAnswered(counted.state) ? { ...counted, state: 'seen', value: undefined, written: false } : counted;
 
-/** How many places `Counts.scores` has: the values 0…10. */
+/** Length of `Counts.scores`: the values 0…10. */
 export const SCORE_PLACES = 11;
 
-/** What is counted of some answers to one question. */
+/** The counts of some answers to one question. */
 export interface Counts {
   seen: number;
   dismissed: number;
   partial: number;
   completed: number;
   written: number;
-  /** How often each score was given, that of n at place n; of a yes or no, false at 0 and true at 1. */
+  /** How often each score was given: score n at index n; for yes or no, false at 0 and true at 1. */
   scores: number[];
-  /** How often each option was chosen, by its id; `other` for words of the user's own. */
+  /** How often each option was chosen, by id; `other` for the user's own text. */
   choices: Map<string, number>;
 }
 
-/** Nothing counted yet. */
+/** Empty counts. */
 export const noCounts = (): Counts => ({
   seen: 0,
   dismissed: 0,
@@ -43,7 +43,7 @@ export const noCounts = (): Counts => ({
   choices: new Map(),
 });
 
-/** The place of a value among the scores; undefined when it is none. */
+/** Returns the index of a value among the scores; undefined when it is not a score. */
 function scorePlace(value: unknown): number | undefined {
   const score = typeof value === 'boolean' ? Number(value) : value;
   return Number.isInteger(score) && (score as number) >= 0 && (score as number) < SCORE_PLACES
@@ -51,7 +51,7 @@ function scorePlace(value: unknown): number | undefined {
     : undefined;
 }
 
-/** The options that a value chooses, each once. */
+/** Returns the distinct options in a value. */
 function chosenIn(value: unknown): Set<string> {
   if (typeof value !== 'object' || value === null) return new Set();
   const { option_id, option_ids, other_text } = value as Record<string, unknown>;
@@ -59,7 +59,7 @@ function chosenIn(value: unknown): Set<string> {
   return new Set(ids.filter(id => typeof id === 'string'));
 }
 
-/** Counts an answer in, or with `by` -1 out again. Values count of answers that are `partial` or `completed`. */
+/** Adds an answer, or with `by` -1 subtracts it. Values count for `partial` and `completed` answers. */
 export function count(counts: Counts, { state, value, written }: Counted, by: 1 | -1): void {
   counts[state] += by;
   if (written) counts.written += by;
@@ -69,7 +69,7 @@ export function count(counts: Counts, { state, value, written }: Counted, by: 1 
   for (const id of chosenIn(value)) counts.choices.set(id, (counts.choices.get(id) ?? 0) + by);
 }
 
-/** Adds what was counted elsewhere. */
+/** Adds other counts. */
 export function addCounts(counts: Counts, more: Counts): void {
   for (const name of ['seen', 'dismissed', 'partial', 'completed', 'written'] as const) counts[name] += more[name];
   counts.scores = counts.scores.map((number, place) => number + (more.scores[place] ?? 0));

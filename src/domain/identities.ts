@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Identity, TimestampOut, text } from './text.ts';
 
-/** How many attributes an identity may have. */
+/** Maximum number of attributes of an identity. */
 export const MAX_ATTRIBUTES = 50;
 
 export const AttributeName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
@@ -9,7 +9,7 @@ const AttributeValue = z.union([text(256), z.number(), z.boolean()]);
 
 const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES}: text of at most 256 characters, numbers, true and false; dates as text`;
 
-/** What a tenant knows of one of its users, by names of its own. */
+/** A tenant's data about one of its users, with names chosen by the tenant. */
 export const Attributes = z
   .record(AttributeName, AttributeValue)
   .refine(attributes => Object.keys(attributes).length <= MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES}`)
@@ -26,7 +26,7 @@ const AttributesPatch = z
   .record(AttributeName, AttributeValue.nullable())
   .meta({ description: 'null removes an attribute; one that is not named stays' });
 
-/** The body that says everything of an identity anew. */
+/** The body that replaces an identity. */
 export const NewIdentity = z
   .strictObject({
     attributes: Attributes.default({}),
@@ -37,7 +37,7 @@ export const NewIdentity = z
   .meta({ id: 'NewIdentity' });
 export type NewIdentity = z.output<typeof NewIdentity>;
 
-/** The body that changes some of it: an attribute that is null goes, one that is not named stays. */
+/** The body that changes an identity. Attributes that are null are removed; missing ones are kept. */
 export const IdentityPatch = z
   .strictObject({
     attributes: AttributesPatch,
@@ -47,10 +47,10 @@ export const IdentityPatch = z
   .meta({ id: 'IdentityPatch' });
 export type IdentityPatch = z.output<typeof IdentityPatch>;
 
-/** What a user's own app says of the user. */
+/** The attributes that a user's own app may write. */
 export const OwnAttributesPatch = z.strictObject({ attributes: AttributesPatch }).meta({ id: 'OwnAttributesPatch' });
 
-/** What a user's own app is shown of the user: what it may say itself. */
+/** The attributes that a user's own app may read: those that it may write. */
 export const OwnAttributes = z
   .object({ attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
   .meta({ id: 'OwnAttributes', description: "The attributes on the tenant's list, and no others" });
@@ -72,9 +72,9 @@ export const IdentityProfile = z
   })
   .meta({ id: 'IdentityProfile' });
 
-/** Attributes after a change. */
+/** Returns the attributes after a patch. */
 export const patchAttributes = (attributes: Attributes, patch: IdentityPatch['attributes'] = {}): Attributes =>
   Object.fromEntries(Object.entries({ ...attributes, ...patch }).filter(([, value]) => value !== null)) as Attributes;
 
-/** The first characters of an identity. */
+/** A prefix of an identity. */
 export const IdentityStart = Identity.meta({ description: 'The beginning of the identity' });

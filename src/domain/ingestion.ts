@@ -4,14 +4,14 @@ import { toTypeId } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
 /**
- * The tenant of the canaries. It has no row among the tenants, so that nothing lists it and no key can be made for it,
- * and no tenant can be made with its id, which is no UUIDv7.
+ * The tenant of canary answers. It has no row, so it is never listed and cannot have keys, and its id is not a UUIDv7,
+ * so no tenant can be created with it.
  */
 export const CANARY_TENANT_ID = '00000000-0000-8000-8000-000000000001';
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
-/** Where a tenant's answers are. At rest accepted = stored + repeated + quarantined + queued. */
+/** The state of a tenant's answers. At rest accepted = stored + repeated + quarantined + queued. */
 export const Ingestion = z
   .object({
     oldest_queued_age_ms: z.int().nullable().meta({ description: 'null when nothing is queued' }),
@@ -41,7 +41,7 @@ export const QuarantinedAnswer = z
   })
   .meta({ id: 'QuarantinedAnswer' });
 
-/** An entry of the quarantine as clients see it: its ids as on the wire, and nothing of the tenant. */
+/** Returns a quarantine entry as clients see it: ids in wire form, without internal tenant fields. */
 export function presentQuarantined<Row extends { id: string; payload: string }>({ id, payload, ...row }: Row) {
   const {
     tenant_id: _,
@@ -64,9 +64,9 @@ export function presentQuarantined<Row extends { id: string; payload: string }>(
 }
 
 /**
- * The sync of an entry as it is sent through the queue again. Our own words: what can't be read is a bug.
+ * Returns the sync of an entry for the queue. A payload that cannot be parsed is a bug, since Parley wrote it.
  *
- * It no longer names its key: whoever replays an answer vouches for it.
+ * The key is left out: whoever replays an answer vouches for it.
  */
 export function replayOf({ id, payload }: { id: string; payload: string }): AcceptedAnswer {
   const { key_id: _, key_overlap_until: __, ...sync } = AcceptedAnswer.parse(JSON.parse(payload));

@@ -1,6 +1,6 @@
-/** The pages of the dashboard that a link with a token opens. */
+/** Dashboard pages that open with a token. */
 export type LinkPage = 'setup' | 'invitation' | 'reset';
 
-/** A link that proves itself by its token, which stands behind `#` and so reaches no server's log. */
+/** Returns a link with a token. The token follows `#`, so it is not sent to servers and never appears in their logs. */
 export const linkTo = (baseUrl: string, page: LinkPage, token: string): string =>
   `${baseUrl}/dashboard/${page}#token=${token}`;

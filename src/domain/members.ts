@@ -5,10 +5,10 @@ import { Problem } from './problem.ts';
 import { Role } from './roles.ts';
 import { TimestampOut } from './text.ts';
 
-/** How many members and open invitations one tenant may have. */
+/** Maximum number of members and open invitations per tenant. */
 export const MAX_MEMBERS = 200;
 
-/** For how long an invitation can be accepted. */
+/** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 7;
 
 export const NewMember = z.strictObject({ email: Email, role: Role, password: Password });
@@ -38,13 +38,13 @@ export const Invitation = z
   })
   .meta({ id: 'Invitation' });
 
-/** An invitation to whoever has just made it. */
+/** An invitation as shown to its creator. */
 export const SentInvitation = Invitation.extend({
   link: z.string().meta({ description: 'Where it is accepted; shown once' }),
   mailed: z.boolean().meta({ description: 'Whether it was also given to a mail server; one may be set (`SMTP_URL`)' }),
 }).meta({ id: 'SentInvitation' });
 
-/** What whoever holds the link of an invitation is told before accepting it. */
+/** An invitation as shown to the holder of its link, before acceptance. */
 export const InvitationNotice = z
   .object({
     tenant_name: z.string(),
@@ -63,11 +63,11 @@ export const Acceptance = z
   })
   .meta({ id: 'Acceptance' });
 
-/** Throws 403 unless `actor` may give or take a role: owners are made, changed and removed by owners alone. */
+/** Throws 403 unless `actor` may grant or remove a role: only owners may create, change and remove owners. */
 export function requireRankFor(actor: Role, ...roles: Role[]): void {
   if (actor === 'owner' || !roles.includes('owner')) return;
   throw new Problem('insufficient-scope', 'Only an owner makes, changes or removes an owner.');
 }
 
-/** The mailbox that an address most likely leads to, for counting mails: without the part that senders may choose. */
+/** Returns the likely mailbox of an address, for counting mails: without the part after `+`, which senders choose. */
 export const mailboxOf = (email: string): string => email.replace(/\+[^@]*@/, '@');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
-/** For how long after its creation the author may change a message. */
+/** How long the author may change a message. */
 export const MESSAGE_EDIT_MINUTES = 15;
 
 export const AuthorType = z.enum(['user', 'member', 'api', 'system']);

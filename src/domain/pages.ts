@@ -3,7 +3,7 @@ import { TimestampOut } from './text.ts';
 
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 100;
-/** How many rows a request for a page looks at; then the page ends, however many of them passed the filters. */
+/** Maximum number of rows scanned for a page. Then the page ends, however many rows matched the filters. */
 export const MAX_SCANNED = 5000;
 
 /** A number in a query: digits only. */
@@ -17,7 +17,7 @@ export const queryInt = (min: number, max: number) =>
 /** A boolean in a query. */
 export const queryBoolean = z.enum(['true', 'false']).transform(value => value === 'true');
 
-/** The two parameters that every list takes. */
+/** The two parameters of every list. */
 export const pageQuery = {
   limit: queryInt(1, MAX_LIMIT)
     .default(DEFAULT_LIMIT)
@@ -25,7 +25,7 @@ export const pageQuery = {
   cursor: z.string().max(2000).optional().meta({ description: '`next_cursor` of the page before' }),
 };
 
-/** A page of a list as the API sends it. */
+/** The schema of a list page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
@@ -36,15 +36,15 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     }),
   });
 
-/** A page of rows: `next` is the sort key of the last row that was looked at when more follow. */
+/** A page of rows. `next` is the sort key of the last scanned row if more follow. */
 export interface Page<Row> {
   rows: Row[];
   next: string[] | null;
-  /** Set when the page ends early: the time up to which the list was searched. */
+  /** Set when the page ends early: the list has been searched up to this time. */
   searchedTo?: Date;
 }
 
-/** A page from rows read one beyond `limit`. */
+/** Returns a page from rows that were read with one row beyond `limit`. */
 export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => string[]): Page<Row> {
   const last = rows[limit - 1];
   return rows.length > limit && last ? { rows: rows.slice(0, limit), next: keyOf(last) } : { rows, next: null };

@@ -1,4 +1,4 @@
-/** What kind of trouble it is. Each translator gives a kind its meaning: HTTP a status, the queue a retry or an end. */
+/** The kind of a problem. Each layer maps it: HTTP to a status, the queue to a retry or an end. */
 export type ProblemKind =
   | 'malformed'
   | 'unauthenticated'
@@ -21,7 +21,7 @@ export type ProblemKind =
 /**
  * Every problem that Parley reports, by its public code (the slug of its `type`, RFC 9457). Codes are never renamed.
  *
- * `meaning` is what `/problems/{code}` tells the reader: what was wrong, and what to do.
+ * `meaning` is the text of `/problems/{code}`: the cause, and the remedy.
  */
 export const PROBLEMS = {
   'malformed-request': {
@@ -318,7 +318,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One fault among several: where (JSON pointer or parameter name), which, and in words. */
+/** One of several faults: its location (JSON pointer or parameter name), code and description. */
 export interface ProblemError {
   pointer: string;
   code: string;
@@ -327,14 +327,14 @@ export interface ProblemError {
 
 export interface ProblemOptions {
   errors?: ProblemError[];
-  /** Seconds after which the request is worth sending again. */
+  /** Seconds after which a retry makes sense. */
   retryAfterSeconds?: number;
   /** Further members of the problem document, such as `from` and `allowed`. */
   extra?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** An expected failure with a public code. Whatever is thrown that is not one is a bug. */
+/** An expected failure with a public code. Any other error is a bug. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly options: ProblemOptions;
@@ -355,18 +355,18 @@ export class Problem extends Error {
   }
 }
 
-/** The 404 for the link of a first run, an invitation or a password reset, whatever is wrong with it. */
+/** The 404 for a link of setup, invitation or password reset, for any reason. */
 export const linkNotValid = (): Problem =>
   new Problem('link-not-valid', 'The link is unknown, too old, or was used already.');
 
-/** The 404 for an object that is missing or somebody else's: both look the same. */
+/** The 404 for an object that is missing or belongs to someone else, which look the same. */
 export const notFound = (what: string): Problem => new Problem('resource-not-found', `There is no such ${what}.`);
 
-/** The 422 for one field of the body that is wrong for a reason which no schema knows. */
+/** The 422 for one field of the body, for a reason that schemas cannot express. */
 export const fieldFault = (pointer: string, detail: string): Problem =>
   new Problem('validation-failed', 'The body does not match the schema.', {
     errors: [{ pointer, code: 'invalid', detail }],
   });
 
-/** In how many seconds to ask again, 1 to 5: at random, so that those who were refused together do not come back so. */
+/** Returns 1 to 5 seconds at random, so that clients refused together do not retry together. */
 export const retrySoon = (): number => 1 + Math.floor(Math.random() * 5);

@@ -58,10 +58,10 @@ export const CONFIGS = {
   }),
 } as const;
 
-/** The most questions of a tenant, in whatever state, and the most of them that are live. */
+/** Maximum number of questions per tenant in any state, and of live ones. */
 export const MAX_QUESTIONS = 2000;
 export const MAX_LIVE_QUESTIONS = 200;
-/** The most versions of one question that may be published within 24 hours. */
+/** Maximum number of versions of one question published within 24 hours. */
 export const MAX_VERSIONS_A_DAY = 50;
 
 export type QuestionType = keyof typeof CONFIGS;
@@ -71,14 +71,14 @@ export type QuestionConfig = ConfigOf<QuestionType>;
 export const QUESTION_TYPES = Object.keys(CONFIGS) as [QuestionType, ...QuestionType[]];
 export const QuestionType = z.enum(QUESTION_TYPES);
 
-/** Types whose value is a score: they may carry a comment. */
+/** Types whose value is a score. They may have a comment. */
 export const SCORED_TYPES: ReadonlySet<QuestionType> = new Set(['nps', 'csat', 'ces', 'rating', 'thumbs']);
 
 export const QUESTION_STATUSES = ['draft', 'live', 'paused', 'closed', 'archived'] as const;
 export const QuestionStatus = z.enum(QUESTION_STATUSES);
 export type QuestionStatus = z.infer<typeof QuestionStatus>;
 
-/** From which states each action starts, and where it ends. */
+/** The start states and the end state of each action. */
 export const QUESTION_ACTIONS = {
   publish: { from: ['draft'], to: 'live' },
   pause: { from: ['live'], to: 'paused' },
@@ -197,7 +197,7 @@ export const Question = z
   })
   .meta({ id: 'Question' });
 
-/** A field that a version has otherwise than the one before it. */
+/** A field changed by a version. */
 const VersionChange = z.object({
   pointer: z.string().meta({ description: 'Into the version (RFC 6901)' }),
   before: z.unknown().meta({ description: 'null where there was none' }),
@@ -215,7 +215,7 @@ export const QuestionVersion = z
   })
   .meta({ id: 'QuestionVersion' });
 
-/** What a user sees of a question, and what an answer is judged against. */
+/** The content that users see and that answers are validated against. */
 export interface QuestionContent {
   type: QuestionType;
   title: string;
@@ -223,7 +223,7 @@ export interface QuestionContent {
   config: QuestionConfig;
 }
 
-/** The rules that an answer is judged by: the type, and the config without its texts. */
+/** The rules for validating an answer: the type, and the config without texts. */
 export type AnswerRules = Pick<QuestionContent, 'type' | 'config'>;
 
 /** Returns the rules of a question's content, with options by id only. */
@@ -240,7 +240,9 @@ export function earlierRules({ type, config }: AnswerRules, varying: Partial<Que
   return { type, config: { ...varying, ...fixed } as QuestionConfig };
 }
 
-/** The parts of a config that give stored values their meaning and so never change once published. */
+/**
+ * Returns the parts of a config that define the meaning of stored values, so that they are immutable once published.
+ */
 export function immutableParts(content: Pick<QuestionContent, 'type' | 'config'>): Record<string, unknown> {
   const config = content.config as { scale?: number; options?: { id: string }[] };
   return {
@@ -250,7 +252,7 @@ export function immutableParts(content: Pick<QuestionContent, 'type' | 'config'>
   };
 }
 
-/** The content of a question field by field: the parts of its config each by itself. */
+/** Returns the content of a question by field, with each part of the config as a separate field. */
 const fieldsOf = ({ title, description, config }: QuestionContent): Map<string, unknown> =>
   new Map<string, unknown>([
     ['/title', title],
@@ -258,7 +260,7 @@ const fieldsOf = ({ title, description, config }: QuestionContent): Map<string, 
     ...Object.entries(config).map(([name, value]): [string, unknown] => [jsonPointer(['config', name]), value]),
   ]);
 
-/** What one version says otherwise than the version before it. Values are compared as JSON, whatever the order. */
+/** Returns the changes from one version to the next. Values are compared as JSON, regardless of order. */
 export function versionChanges(before: QuestionContent, after: QuestionContent): VersionChange[] {
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
   return [...new Set([...old.keys(), ...now.keys()])]
@@ -266,7 +268,7 @@ export function versionChanges(before: QuestionContent, after: QuestionContent):
     .filter(change => canonical(change.before) !== canonical(change.after));
 }
 
-/** JSON with the names of every object in order: PostgreSQL gives them back in an order of its own. */
+/** Returns JSON with sorted object keys, since PostgreSQL returns them in a different order. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

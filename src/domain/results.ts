@@ -73,13 +73,13 @@ export const ResultsSummary = z
   .object({ ...Figures, answered_7_days: z.int().meta({ description: 'Today and the six days before, UTC' }) })
   .meta({ id: 'ResultsSummary' });
 
-/** Rounds to so many decimal places; never to -0. */
+/** Rounds to `places` decimal places; never to -0. */
 const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places + 0;
 
 const shareOf = (part: number, whole: number): number | null => (whole > 0 ? round(part / whole, 4) : null);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** The 97.5 % quantile of the normal distribution: 95 % lie within so many standard errors of the mean. */
+/** The 97.5 % quantile of the normal distribution: 95 % lie within this many standard errors of the mean. */
 const Z_95 = 1.959964;
 
 /**
@@ -118,7 +118,7 @@ const VALUE_OF: Record<Exclude<Score['measure'], 'nps'>, (scores: readonly numbe
   positive: percentFrom(1),
 };
 
-/** The one number that a type is known for; null for a type without. */
+/** Returns the main figure of a type; null for a type without one. */
 export function scoreOf(type: QuestionType, scores: readonly number[]): Score | null {
   if (!(type in MEASURES)) return null;
   const measure = MEASURES[type as keyof typeof MEASURES];
@@ -130,7 +130,7 @@ export function scoreOf(type: QuestionType, scores: readonly number[]): Score | 
 
 type Content = Pick<QuestionContent, 'type' | 'config'>;
 
-/** The scores that a type can be given, in order; empty for a type whose values are none. */
+/** Returns the possible scores of a type, in order; empty for a type without scores. */
 function scoresOf({ type, config }: Content): (number | boolean)[] {
   const range = (min: number, max: number) => Array.from({ length: max - min + 1 }, (_, index) => min + index);
   switch (type) {
@@ -182,7 +182,7 @@ function valuesOf(content: Content, counts: Counts): Results['values'] {
 const answeredOf = ({ partial, completed }: Counts): number => partial + completed;
 const displaysOf = (counts: Counts): number => counts.seen + counts.dismissed + answeredOf(counts);
 
-/** What a list tells of a question. */
+/** The figures of a question in lists. */
 export const figuresOf = (type: QuestionType, counts: Counts) => ({
   displays: displaysOf(counts),
   answered: answeredOf(counts),
@@ -195,7 +195,7 @@ const detailsOf = (content: Content, counts: Counts) => ({
   values: valuesOf(content, counts),
 });
 
-/** What was counted of one question on one day, of one version. */
+/** The counts of one version of a question on one day. */
 export interface DayCounts extends Counts {
   day: string;
   question_version: number;
@@ -204,7 +204,7 @@ export interface DayCounts extends Counts {
 const asDate = (day: string): Date => new Date(`${day}T00:00:00.000Z`);
 const asDay = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** The first day of the group that a day belongs to. */
+/** Returns the first day of the group that contains a day. */
 function startOf(day: string, grouping: Grouping): string {
   const date = asDate(day);
   if (grouping === 'month') date.setUTCDate(1);
@@ -212,7 +212,7 @@ function startOf(day: string, grouping: Grouping): string {
   return asDay(date);
 }
 
-/** The first day of the group that follows. */
+/** Returns the first day of the next group. */
 function nextStart(start: string, grouping: Grouping): string {
   const date = asDate(start);
   if (grouping === 'month') date.setUTCMonth(date.getUTCMonth() + 1);
@@ -220,7 +220,7 @@ function nextStart(start: string, grouping: Grouping): string {
   return asDay(date);
 }
 
-/** Counts by a key of theirs, added up. */
+/** Adds up counts by key. */
 function addUp<Key>(rows: readonly DayCounts[], keyOf: (row: DayCounts) => Key): Map<Key, Counts> {
   const sums = new Map<Key, Counts>();
   for (const row of rows) {
@@ -231,7 +231,7 @@ function addUp<Key>(rows: readonly DayCounts[], keyOf: (row: DayCounts) => Key):
   return sums;
 }
 
-/** The groups from the first to the last day with a display, those without one among them. */
+/** Returns the groups from the first to the last day with a display, including empty ones. */
 function groupsOf(rows: readonly DayCounts[], grouping: Grouping): [string, Counts][] {
   const sums = addUp(rows, ({ day }) => startOf(day, grouping));
   const starts = [...sums.keys()].sort();
@@ -243,7 +243,7 @@ function groupsOf(rows: readonly DayCounts[], grouping: Grouping): [string, Coun
   return groups;
 }
 
-/** The figures of a question from what was counted of its answers. */
+/** Computes the figures of a question from its counts. */
 export function resultsOf(content: Content, rows: readonly DayCounts[], grouping: Grouping) {
   const shown = rows.filter(row => displaysOf(row) > 0);
   const total = addUp(shown, () => 'all').get('all') ?? noCounts();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from './scopes.ts';
 
-/** What a member of a team can be, the most powerful first. */
+/** The roles of team members, the most powerful first. */
 export const ROLES = ['owner', 'admin', 'agent', 'analyst'] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
@@ -10,17 +10,17 @@ const EVERYBODY = ROLES;
 const TEAM = ['owner', 'admin', 'agent'] as const;
 const ADMINS = ['owner', 'admin'] as const;
 
-/** Who holds a right: members by their role, API keys by a scope (`null`: every server key). */
+/** The holders of a right: members by role, API keys by scope (`null`: every server key). */
 interface Holders {
   roles: readonly Role[];
   scope: Scope | null;
 }
 
 /**
- * Every right, and who holds it (contract section 6): an operation names one, and nothing else decides.
+ * Every right and its holders (contract section 6). Each operation names one; there is no other source of permissions.
  *
- * Agents hold conversations and read what they are about; analysts read. What only owners may do, making and unmaking
- * owners, depends on the member in question and stands in `domain/members.ts`.
+ * Agents handle conversations and read related data; analysts only read. Creating and removing owners depends on the
+ * member concerned, see `domain/members.ts`.
  */
 export const RIGHTS = {
   'conversations:read': { roles: EVERYBODY, scope: 'conversations:read' },
@@ -41,8 +41,8 @@ export const RIGHTS = {
   'audit-log:read': { roles: ADMINS, scope: null },
 } as const satisfies Record<string, Holders>;
 
-/** What an operation asks of whoever calls it; users are bound by their identity instead. */
+/** The right that an operation requires. Users are limited to their identity instead. */
 export type Right = keyof typeof RIGHTS;
 
-/** Whether members of a role hold a right. */
+/** Whether a role holds a right. */
 export const roleHolds = (role: Role, right: Right): boolean => (RIGHTS[right].roles as readonly Role[]).includes(role);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a server key may be allowed to do (contract section 2). */
+/** The scopes of a server key (contract section 2). */
 export const SCOPES = [
   'conversations:read',
   'conversations:write',
@@ -19,5 +19,5 @@ export const SCOPES = [
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
-/** What a server key may do when nothing was chosen: all but erasing people. */
+/** The default scopes of a server key: all but erasing people. */
 export const DEFAULT_SCOPES: Scope[] = SCOPES.filter(scope => scope !== 'identities:erase');

@@ -1,16 +1,16 @@
-/** The longest form in which a word is indexed, in characters: longer words are cut, in texts and in searches alike. */
+/** Maximum length of an indexed word, in characters. Longer words are cut, in texts and in searches. */
 const MAX_WORD = 32;
 
-/** How many different words of one text are indexed; further ones are not found. */
+/** Maximum number of different words indexed per text. Further words are not found. */
 export const MAX_WORDS_INDEXED = 2000;
 
-/** Characters that take no part in a word although they may stand within one: soft hyphens and zero-width marks. */
+/** Characters ignored within words: soft hyphens and zero-width marks. */
 const IGNORED = /[\u00ad\u200b-\u200d\u2060\ufeff]/gu;
 
 /** A word with its apostrophes, or one pictograph. */
 const TOKEN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’ʼ][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}/gu;
 
-/** Runs of the scripts that are written without spaces between words. */
+/** Runs of scripts without spaces between words. */
 const SPACELESS =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu;
 const IS_SPACELESS =
@@ -23,7 +23,7 @@ const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06
 const BASE_LETTERS: Record<string, string> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ħ: 'h', ı: 'i', ς: 'σ' },
 };
-/** Letters that people also write as two, where a keyboard lacks them. */
+/** Letters also written as two where a keyboard lacks them. */
 const SPELLED_OUT: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 
 const replaceLetters = (word: string, letters: Record<string, string>): string =>
@@ -37,7 +37,9 @@ const cut = (word: string): string => (word.length > MAX_WORD ? [...word].slice(
 const withoutAccents = (word: string): string =>
   replaceLetters(word.normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC'), BASE_LETTERS);
 
-/** The forms under which a word is found: without accents, and with umlauts spelled out (`müller`: `muller`, `mueller`). */
+/**
+ * Returns the indexed forms of a word: without accents, and with umlauts spelled out (`müller`: `muller`, `mueller`).
+ */
 function formsOf(word: string): string[] {
   if (isAscii(word)) return [cut(word)];
   const plain = cut(withoutAccents(word));
@@ -53,10 +55,10 @@ const tokensOf = (text: string): string[] =>
 const unicodeTokensOf = (text: string): string[] | null =>
   text.normalize('NFKC').toLowerCase().normalize('NFC').replaceAll(IGNORED, '').match(TOKEN);
 
-/** The parts of a token by script: Japanese and Latin next to each other are two words. */
+/** Splits a token by script: adjacent Japanese and Latin are two words. */
 const partsOf = (token: string): string[] => (isAscii(token) ? [token] : (token.match(SPACELESS) ?? []));
 
-/** Each pair of neighbouring characters; a single character stands for itself. */
+/** Returns each pair of adjacent characters; a single character is returned as it is. */
 function pairsOf(run: string): string[] {
   const characters = [...withoutAccents(run)];
   if (characters.length === 1) return characters;
@@ -71,20 +73,20 @@ function* formsOfParts(token: string): Iterable<string> {
   for (const part of partsOf(token)) {
     if (IS_SPACELESS.test(part)) {
       yield* pairsOf(part);
-      yield [...withoutAccents(part)].at(-1) as string; // a search for this character alone has to find it, too
+      yield [...withoutAccents(part)].at(-1) as string; // so that a search for this character finds it as well
       continue;
     }
     const pieces = part.split(/['’ʼ]/u);
     yield* formsOf(pieces.join(''));
-    if (pieces.length > 1) yield* formsOf(pieces.at(-1) as string); // the noun of "l'avion"
+    if (pieces.length > 1) yield* formsOf(pieces.at(-1) as string); // the noun in "l'avion"
   }
 }
 
 /**
- * The words under which a text is found, each once, at most `MAX_WORDS_INDEXED`.
+ * Returns the distinct words under which a text is found, at most `MAX_WORDS_INDEXED`.
  *
- * Upper and lower case, accents and compatibility forms make no difference. Umlauts are indexed as the base letter and
- * as two letters. Scripts without spaces are indexed by pairs of neighbouring characters. A pictograph is a word.
+ * Case, accents and compatibility forms are ignored. Umlauts are indexed as the base letter and as two letters. Scripts
+ * without spaces are indexed by pairs of adjacent characters. A pictograph is a word.
  */
 export function wordsOf(text: string): string[] {
   const words = new Set<string>();
@@ -96,7 +98,7 @@ export function wordsOf(text: string): string[] {
   return [...words];
 }
 
-/** What one word of a search may stand for: a text matches if one of its words begins with one of these. */
+/** The alternatives for one word of a search. A text matches if one of its words starts with one of these. */
 export type SearchTerm = readonly string[];
 
 function* searchedForms(token: string): Iterable<SearchTerm> {
@@ -107,9 +109,10 @@ function* searchedForms(token: string): Iterable<SearchTerm> {
 }
 
 /**
- * The terms of a search, each once: a text has to match all of them. None where the search has no letter or digit.
+ * Returns the distinct terms of a search, all of which a text must match. Empty for a search without letters and
+ * digits.
  *
- * An e-mail address is the words between its punctuation.
+ * An e-mail address is split into words at its punctuation.
  */
 export function searchTerms(search: string): SearchTerm[] {
   const terms = new Map<string, SearchTerm>();
@@ -117,6 +120,6 @@ export function searchTerms(search: string): SearchTerm[] {
   return [...terms.values()];
 }
 
-/** Whether a text of these words matches all terms: the rule that the index of words carries out. */
+/** Whether a text with these words matches all terms. The search index implements the same rule. */
 export const matchesTerms = (words: readonly string[], terms: readonly SearchTerm[]): boolean =>
   terms.every(term => term.some(form => words.some(word => word.startsWith(form))));

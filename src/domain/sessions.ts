@@ -3,10 +3,10 @@ import { Account, Email, TriedCode, TriedPassword } from './accounts.ts';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
-/** How stale `last_seen_at` may become: it is written at most this often, so that reading writes nothing. */
+/** Maximum staleness of `last_seen_at`. It is written at most this often, so that most reads cause no write. */
 export const SEEN_EVERY_MS = 60_000;
 
-/** What is kept of a browser's own description of itself. */
+/** Maximum stored length of a `User-Agent`. */
 export const MAX_USER_AGENT = 200;
 
 export const Login = z
@@ -17,7 +17,7 @@ export const Login = z
   })
   .meta({ id: 'Login' });
 
-/** Who has just logged in, with the token that writes carry in `X-CSRF-Token`. */
+/** The logged-in person, with the token that writes carry in `X-CSRF-Token`. */
 export const LoggedIn = z.object({ member: Account, csrf_token: z.string() }).meta({ id: 'LoggedIn' });
 
 export const LoginOptions = z
@@ -39,6 +39,6 @@ export const Session = z
   })
   .meta({ id: 'Session' });
 
-/** When a session that was last seen at a moment ends: by idling, or by its age. */
+/** Returns when a session ends, by inactivity or age. */
 export const sessionEnd = (session: { last_seen_at: Date; expires_at: Date }, idleHours: number): Date =>
   new Date(Math.min(session.expires_at.getTime(), session.last_seen_at.getTime() + idleHours * 3_600_000));

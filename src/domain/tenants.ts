@@ -3,17 +3,17 @@ import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
-/** Days between any two questions for one identity, where the tenant chose nothing else. */
+/** Default number of days between any two questions for one identity. */
 export const DEFAULT_COOLDOWN_DAYS = 7;
 
 export const MAX_LOCALES = 50;
 
-/** Whether the tag has a language of two or three letters and is in its one canonical form (BCP 47). */
+/** Whether a tag has a language of two or three letters and is in canonical form (BCP 47). */
 const isCanonicalLocale = (tag: string): boolean => {
   try {
     return /^[a-z]{2,3}(-|$)/.test(tag) && Intl.getCanonicalLocales(tag)[0] === tag;
   } catch {
-    return false; // the language has no other way to ask
+    return false; // there is no other way to check
   }
 };
 
@@ -23,7 +23,7 @@ const isTimezone = (name: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
-    return false; // the language has no other way to ask
+    return false; // there is no other way to check
   }
 };
 
@@ -32,10 +32,10 @@ const Timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zon
 export const IpMode = z.enum(['none', 'truncated', 'full']);
 export type IpMode = z.infer<typeof IpMode>;
 
-/** For how many days something is kept; null for ever. */
+/** Retention period in days; null for unlimited. */
 const KeptDays = z.int().min(1).max(3650).nullable();
 
-/** For how long a tenant keeps what its users left. The worker deletes what is older, within minutes and for good. */
+/** How long a tenant keeps its users' data. The worker permanently deletes older data within minutes. */
 const Retention = z.strictObject({
   answers_days: KeptDays.meta({
     description:
@@ -100,7 +100,7 @@ export interface TenantSettings {
   identity_attributes_allowed: string[];
 }
 
-/** A stored tenant as the API shows it. */
+/** Returns a stored tenant as the API shows it. */
 export const presentTenant = (row: TenantSettings & { id: string; created_at: Date }) => ({
   id: toTypeId('tenant', row.id),
   name: row.name,
@@ -114,14 +114,14 @@ export const presentTenant = (row: TenantSettings & { id: string; created_at: Da
   created_at: row.created_at,
 });
 
-/** The settings that a patch names, as they are stored. */
+/** Returns the settings of a patch in their stored form. */
 export const changedSettings = ({ retention = {}, ...rest }: TenantPatch): Partial<TenantSettings> => {
   const { answers_days: retention_answers_days, conversations_days: retention_conversations_days } = retention;
   const named = Object.entries({ ...rest, retention_answers_days, retention_conversations_days });
   return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Partial<TenantSettings>;
 };
 
-/** The address as far as a mode keeps it: whole, its network (/24, /48), or nothing. */
+/** Returns the address as a mode stores it: in full, its network (/24, /48), or null. */
 export function keptIp(ip: string, mode: IpMode): string | null {
   if (mode === 'none') return null;
   if (mode === 'full') return ip;

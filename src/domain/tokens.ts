@@ -3,10 +3,10 @@ import { Account } from './accounts.ts';
 import { typeIdOut } from './ids.ts';
 import { Identity, TimestampOut } from './text.ts';
 
-/** The header of an access token, exactly (specification 5.3). */
+/** The exact header of an access token (specification 5.3). */
 export const TOKEN_HEADER = { alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' } as const;
 
-/** The lifetime of an access token and the leeway for clocks that differ, in seconds. */
+/** The lifetime of an access token and the leeway for clock differences, in seconds. */
 export const TOKEN_LIFETIME_SECONDS = 3600;
 export const CLOCK_LEEWAY_SECONDS = 60;
 
@@ -31,7 +31,7 @@ export const Inspection = z
   })
   .meta({ id: 'Inspection' });
 
-/** Whom an access token speaks for. */
+/** The user of an access token. */
 const UserMe = z.object({
   credential: z.enum(['access-token', 'public-access-token']),
   tenant_id: typeIdOut('tenant'),
@@ -40,7 +40,7 @@ const UserMe = z.object({
   expires_at: TimestampOut,
 });
 
-/** Who is logged in, and until when at most. */
+/** The logged-in person, and the latest end of the session. */
 const PersonMe = z.object({
   credential: z.literal('session'),
   account: Account,

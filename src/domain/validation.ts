@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { ProblemError } from './problem.ts';
 
-/** A JSON pointer (RFC 6901) of a path into a document. */
+/** Returns the JSON pointer (RFC 6901) of a path. */
 export const jsonPointer = (path: readonly PropertyKey[]): string =>
   path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** How many faults a reply names: a body of a thousand unknown fields is told enough by then. */
+/** Maximum number of faults in a reply, enough for a body with a thousand unknown fields. */
 const MAX_FAULTS = 50;
 
-/** What a failed parse found, each with its place, at most 50; a schema's union tells of its nearest branch. */
+/** Returns the faults of a failed parse with their pointers, at most 50. For a union, those of the nearest branch. */
 export function describeIssues(error: z.ZodError): ProblemError[] {
   const faults = error.issues.flatMap(issue =>
     issue.code === 'unrecognized_keys'
@@ -22,7 +22,7 @@ export function describeIssues(error: z.ZodError): ProblemError[] {
   return faults.slice(0, MAX_FAULTS);
 }
 
-/** Whether objects and arrays of a parsed JSON document nest deeper than `limit` levels; it goes no deeper itself. */
+/** Whether a parsed JSON document is nested deeper than `limit` levels. Recurses no deeper itself. */
 export function isDeeperThan(document: unknown, limit: number): boolean {
   if (typeof document !== 'object' || document === null) return false;
   if (limit === 0) return true;
