@@ -11,18 +11,18 @@ export interface AccountRow {
   totp_confirmed_at: Date | null;
 }
 
-/** An account with what its owner proves it by: read before anybody is logged in, by the address alone. */
+/** An account with its credentials, read by e-mail address before login. */
 export interface LoginRow extends AccountRow {
-  /** null for a person who logs in by the identity provider alone. */
+  /** null for a person who only logs in by the identity provider. */
   password_hash: string | null;
-  /** The secret of the authenticator, encrypted and bound to the account's id. */
+  /** The authenticator's secret, encrypted and bound to the account's id. */
   totp_sealed: Buffer | null;
-  /** The time step of the last code that was taken, so that none works twice. */
+  /** The time step of the last accepted code, so that codes work only once. */
   totp_last_step: number | null;
   recovery_hashes: string[];
 }
 
-/** A tenant that a person belongs to. */
+/** A person's membership in a tenant. */
 export interface MembershipRow {
   tenant_id: string;
   tenant_name: string;
@@ -33,7 +33,7 @@ export interface MembershipRow {
 export const findLogin = async (storage: Storage, email: string): Promise<LoginRow | undefined> =>
   (await storage.query<LoginRow>('select * from find_login($1)', [email]))[0];
 
-/** The account and its memberships, by the tenants' names. */
+/** Returns the account and its memberships, sorted by tenant name. */
 export const findAccount = (
   account: AccountStorage,
 ): Promise<{ account: AccountRow | undefined; memberships: MembershipRow[] }> =>
@@ -59,7 +59,7 @@ export interface NewAccount {
   password_hash: string | null;
 }
 
-/** Adds an account within a transaction that names it. 409 when the address has one. */
+/** Inserts an account within a transaction that has its scope. 409 when the address has one. */
 export async function insertAccount(tx: Transaction, account: NewAccount, now: Date): Promise<void> {
   try {
     await tx.query(
@@ -73,7 +73,7 @@ export async function insertAccount(tx: Transaction, account: NewAccount, now: D
   }
 }
 
-/** What of an account its owner can change. */
+/** The fields of an account that its owner can change. */
 export interface AccountChange {
   name: string;
   password_hash: string | null;
@@ -92,7 +92,7 @@ const CHANGEABLE: (keyof AccountChange)[] = [
   'recovery_hashes',
 ];
 
-/** Writes the given columns of an account. */
+/** Updates the given columns of an account. */
 export const updateAccount = (account: AccountStorage, change: Partial<AccountChange>): Promise<unknown> =>
   account.transaction(tx => writeAccount(tx, account.accountId, change));
 
@@ -102,7 +102,7 @@ function writeAccount(tx: Transaction, id: string, change: Partial<AccountChange
   return tx.query(`update accounts set ${columns.join(', ')} where id = $1`, [id, ...names.map(name => change[name])]);
 }
 
-/** Sets a new password and ends every session but one. */
+/** Sets a new password and ends all other sessions. */
 export const changePassword = (account: AccountStorage, password_hash: string, keptSession: string) =>
   account.transaction(async tx => {
     await writeAccount(tx, account.accountId, { password_hash });
@@ -110,14 +110,14 @@ export const changePassword = (account: AccountStorage, password_hash: string, k
   });
 
 /**
- * Takes a code of the authenticator for good: false when it, or a later one, was taken before.
+ * Uses up a code of the authenticator. False when it, or a later one, was used before.
  *
- * The database decides, so that of two logins with one code at the same moment one alone succeeds.
+ * Decided by the database, so that of two concurrent logins with one code only one succeeds.
  */
 export const takeTotpStep = (account: AccountStorage, step: number): Promise<boolean> =>
   take(account, 'select take_totp_step($1) as taken', step);
 
-/** Takes a recovery code for good; false when it is unknown, or somebody was faster. */
+/** Uses up a recovery code. False when it is unknown or was just used. */
 export const takeRecoveryCode = (account: AccountStorage, hash: string): Promise<boolean> =>
   take(account, 'select take_recovery_code($1) as taken', hash);
 
@@ -126,7 +126,7 @@ const take = (account: AccountStorage, sql: string, what: unknown): Promise<bool
 
 export type LinkPurpose = 'setup' | 'reset';
 
-/** Keeps a link, as its hash, in place of an earlier one for the same purpose and person. */
+/** Stores the hash of a link. It replaces an earlier link of the same purpose and person. */
 export const insertLink = (
   storage: Storage,
   link: { purpose: LinkPurpose; token_hash: Buffer; email: string | null; expires_at: Date },
@@ -138,15 +138,18 @@ export const insertLink = (
     link.expires_at,
   ]);
 
-/** Whether any tenant has an owner: until then the first run is open to whoever holds its link. */
+/** Whether any tenant has an owner. Until then, the holder of the setup link can become owner. */
 export const hasOwner = async (storage: Storage): Promise<boolean> =>
   (await storage.query<{ found: boolean }>('select has_owner() as found'))[0]?.found === true;
 
-/** Takes the link of the first run; false when it is not valid, or there is an owner. */
+/** Uses up the setup link. False when it is invalid, or there is an owner. */
 export const takeSetupLink = async (tx: Transaction, token_hash: Buffer, now: Date): Promise<boolean> =>
   (await tx.query<{ taken: boolean }>('select take_setup_link($1, $2) as taken', [token_hash, now]))[0]?.taken === true;
 
-/** Sets a password by a link and ends every session of the person, who is given; `undefined` when it is not valid. */
+/**
+ * Sets a password by a link and ends all of the person's sessions. Returns the account id; `undefined` for an invalid
+ * link.
+ */
 export const resetPassword = (
   storage: Storage,
   token_hash: Buffer,
@@ -166,8 +169,8 @@ export const findAccountOfSubject = async (
   (await storage.query<{ id: string }>('select id from find_account_of_subject($1, $2)', [issuer, subject]))[0]?.id;
 
 /**
- * Remembers by what the identity provider knows a person, who must have proven the account. Password, authenticator and
- * sessions stay as they are.
+ * Links a subject of the identity provider to an authenticated account. Password, authenticator and sessions stay
+ * unchanged.
  */
 export const linkSubject = (account: AccountStorage, issuer: string, subject: string, now: Date): Promise<void> =>
   account.transaction(async tx => {

@@ -12,7 +12,7 @@ export interface Conflict {
 }
 
 export interface Settled {
-  /** In the order in which they arrived. */
+  /** In order of arrival. */
   stored: StoredSync[];
   repeated: AcceptedAnswer[];
   conflicts: Conflict[];
@@ -60,10 +60,15 @@ const OVERWRITTEN = [
   'stored_at',
   'updated_at',
 ].map(name => `${name} = excluded.${name}`);
-/** The sync before counts no longer; `returning` gives what it counted as, which PostgreSQL before 18 tells no other way. */
+/**
+ * The contribution of the replaced sync, for `returning`: before version 18, PostgreSQL has no other way to return it.
+ */
 const SUPERSEDED = `revised_from = ${COUNTED}`;
 
-/** Syncs of one id take turns, each in a statement of its own, so that a batch ends as its syncs one by one would. */
+/**
+ * Groups syncs into statements such that syncs of one id are in separate statements, in order. The result is the same
+ * as for one statement per sync.
+ */
 function inTurns(answers: AcceptedAnswer[]): AcceptedAnswer[][] {
   const turns: AcceptedAnswer[][] = [];
   const taken = new Map<string, number>();
@@ -104,17 +109,17 @@ async function upsertTurn(tx: Transaction, answers: AcceptedAnswer[], settled: S
   if (others.length > 0) await settleOthers(tx, others, settled);
 }
 
-/** How many rows were written, and one of these rows; none of them where there is nothing to say of any. */
+/** The number of rows written, and the rows themselves unless all of them are new. */
 type Written = { count: number } & (
   | { tenant_id: string; id: string; revised_from: CountedRow | null }
   | { tenant_id: null }
 );
 
 /**
- * Writes answers as rows, and tells of each what it counted as before: nothing (null) when it is new, undefined when it
- * changed no row.
+ * Upserts answers, and returns the previous contribution of each: null for a new answer, undefined if no row changed.
  *
- * Nearly always all of them are new. Then their number says so, which spares PostgreSQL and the worker a reply for each.
+ * Usually all answers are new. Then the row count is sufficient, which saves PostgreSQL and the worker a returned row
+ * per answer.
  */
 async function writeTurn(tx: Transaction, answers: AcceptedAnswer[]) {
   const incoming = unnest<AcceptedAnswer>(answers, STATEMENT_COLUMNS);
@@ -145,7 +150,7 @@ async function writeTurn(tx: Transaction, answers: AcceptedAnswer[]) {
   };
 }
 
-/** What became of the answers that changed no row: known already, deleted since, or at odds with what is stored. */
+/** Classifies the answers that changed no row: repeated, deleted since, or in conflict with the stored one. */
 async function settleOthers(tx: Transaction, others: AcceptedAnswer[], settled: Settled): Promise<void> {
   const wanted = unnest<AcceptedAnswer>(others, { tenant_id: 'uuid', id: 'uuid' });
   type Known = Omit<AcceptedAnswer, 'values'>;

@@ -28,7 +28,7 @@ export interface ApiKeyRow {
   allowed_origins: string[];
   /** The HS256 secret, encrypted and bound to the key's id. */
   secret_sealed: Buffer;
-  /** SHA-256 of the bearer value; a public key has none. */
+  /** SHA-256 of the bearer value; null for a public key. */
   bearer_hash: Buffer | null;
   hint: string;
   previous_secret_sealed: Buffer | null;
@@ -40,15 +40,15 @@ export interface ApiKeyRow {
   last_used_at: Date | null;
 }
 
-/** Named one by one, so that a prepared statement outlives a migration that adds a column. */
+/** Listed explicitly, so that prepared statements survive a migration that adds a column. */
 const COLUMNS = `tenant_id, id, name, kind, scopes, allowed_origins, secret_sealed, bearer_hash, hint,
   previous_secret_sealed, previous_bearer_hash, previous_valid_until, created_at, expires_at, revoked_at, last_used_at`;
 
-/** The key of an id, of whatever tenant: the look-up that comes before the tenant is known. */
+/** Returns the key of an id, of any tenant. For use before the tenant is known. */
 export const findApiKey = async (storage: Storage, id: string): Promise<ApiKeyRow | undefined> =>
   (await storage.query<ApiKeyRow>(`select ${COLUMNS} from find_api_key($1)`, [id]))[0];
 
-/** The keys of ids, of whatever tenants, in the order of the ids: the look-up that comes before the tenant is known. */
+/** Returns the keys of ids, of any tenants, in the order of the ids. For use before the tenant is known. */
 export async function findApiKeys(storage: Storage, ids: string[]): Promise<(ApiKeyRow | undefined)[]> {
   const rows = await storage.query<ApiKeyRow>(`select ${COLUMNS} from find_api_keys($1)`, [ids]);
   const byId = new Map(rows.map(row => [row.id, row]));
@@ -56,9 +56,9 @@ export async function findApiKeys(storage: Storage, ids: string[]): Promise<(Api
 }
 
 /**
- * The times of keys by their ids; keys that neither end nor were rotated are absent.
+ * Returns the times of keys by id, without keys that have no end and no rotation.
  *
- * Read in the transaction that stores what the keys sent, so that every revocation that was committed before counts.
+ * Read in the transaction that stores the keys' answers, so that every previously committed revocation applies.
  */
 export async function findKeyTimes(tx: Transaction, ids: string[]): Promise<ReadonlyMap<string, ApiKeyTimes>> {
   if (ids.length === 0) return new Map();
@@ -69,7 +69,7 @@ export async function findKeyTimes(tx: Transaction, ids: string[]): Promise<Read
   return new Map(rows.map(row => [row.id, row]));
 }
 
-/** A key that was just made or rotated, with what is shown this once. A public key shows neither. */
+/** A created or rotated key, with the values that are shown only once. A public key has none. */
 export interface IssuedApiKey {
   row: ApiKeyRow;
   shownOnce: { secret?: string; api_key?: string };
@@ -77,7 +77,7 @@ export interface IssuedApiKey {
 
 type Issued = Pick<ApiKeyRow, 'secret_sealed' | 'bearer_hash' | 'hint'>;
 
-/** New values for a key: the signing secret, encrypted, and for a server the bearer value, as its hash. */
+/** Creates new values for a key: the encrypted signing secret, and for a server key the hash of its bearer value. */
 function issueSecrets(
   seals: Seals,
   id: string,
@@ -93,7 +93,7 @@ function issueSecrets(
   };
 }
 
-/** Makes a key; 409 beyond the limit of keys that are not revoked. */
+/** Inserts a key. 409 beyond the limit of unrevoked keys. */
 export async function insertApiKey(
   tenant: TenantStorage,
   seals: Seals,
@@ -127,7 +127,7 @@ export async function insertApiKey(
   return { row, shownOnce };
 }
 
-/** Gives a key new values; the old ones stay valid for the overlap. */
+/** Sets new values for a key. The old ones stay valid for the overlap. */
 export async function rotateApiKey(
   tenant: TenantStorage,
   seals: Seals,
@@ -149,7 +149,7 @@ export async function rotateApiKey(
   return { row, shownOnce };
 }
 
-/** Revokes a key for good. Every process refuses it within a second. */
+/** Revokes a key permanently. Every process refuses it within a second. */
 export const revokeApiKey = (tenant: TenantStorage, id: string, now: Date): Promise<ApiKeyRow> =>
   updateApiKey(tenant, id, key => {
     key.revoked_at ??= now;
@@ -160,7 +160,7 @@ export const listApiKeys = async (tenant: TenantStorage): Promise<ApiKeyRow[]> =
     tenant.tenantId,
   ]);
 
-/** The key of an id among those of one tenant. */
+/** Returns one of a tenant's keys by id. */
 export const findTenantKey = async (tenant: TenantStorage, id: string): Promise<ApiKeyRow | undefined> =>
   (
     await tenant.query<ApiKeyRow>(`select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`, [
@@ -169,7 +169,7 @@ export const findTenantKey = async (tenant: TenantStorage, id: string): Promise<
     ])
   )[0];
 
-/** The keys of a tenant page by page, newest first. */
+/** Returns a page of a tenant's keys, newest first. */
 export async function listApiKeyPage(
   tenant: TenantStorage,
   limit: number,
@@ -185,7 +185,7 @@ export async function listApiKeyPage(
   return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
 }
 
-/** Changes a key that is not revoked; `check` sees it as it was, and throws to leave it so. */
+/** Changes an unrevoked key. `check` receives its current state, and throws to prevent the change. */
 export const patchApiKey = (
   tenant: TenantStorage,
   id: string,
@@ -204,7 +204,7 @@ export const patchApiKey = (
     Object.assign(key, Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)));
   });
 
-/** Changes a key under a row lock; `change` mutates it, or throws to leave it as it is. */
+/** Changes a key under a row lock. `change` mutates it, or throws to prevent the change. */
 const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow) => void): Promise<ApiKeyRow> =>
   tenant.unitOfWork(async em => {
     const key = await em.findOne(
@@ -219,6 +219,6 @@ const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow
     return { ...row };
   });
 
-/** Notes when keys were last used; a batch of many tenants. */
+/** Records when keys were last used, in one batch for many tenants. */
 export const touchApiKeys = (storage: Storage, ids: string[], usedAt: Date): Promise<unknown> =>
   storage.query('select touch_api_keys($1, $2)', [ids, usedAt]);

@@ -1,4 +1,4 @@
-/** A value that its type can't hold, with the code by which PostgreSQL itself refuses such a one. */
+/** A value outside of its type's range, with PostgreSQL's own error code. */
 class UnfitValue extends Error {
   readonly code: string;
 
@@ -13,17 +13,17 @@ const OUT_OF_RANGE = '22003';
 const INVALID_TIME = '22007';
 const TIME_OUT_OF_RANGE = '22008';
 
-/** Bytes behind each other, numbers in network order; the room for them is used over and over. */
+/** A growing byte buffer, numbers in network order. Its memory is reused. */
 class Bytes {
   #room = Buffer.allocUnsafe(1 << 16);
   #end = 0;
 
-  /** Begins anew. */
+  /** Clears the buffer. */
   clear(): void {
     this.#end = 0;
   }
 
-  /** Makes room for so many bytes more; to be called before they are put. */
+  /** Ensures capacity for `size` more bytes. Call it before writing them. */
   reserve(size: number): void {
     if (this.#end + size <= this.#room.length) return;
     const larger = Buffer.allocUnsafe(2 * (this.#end + size));
@@ -42,7 +42,7 @@ class Bytes {
     this.byte(value);
   }
 
-  /** The product of two safe integers, exact even where it is too large for one; `times` is at most 2²⁰. */
+  /** Writes the product of two safe integers, exact beyond the safe range. `times` is at most 2²⁰. */
   int64(value: number, times = 1): void {
     const low = (value >>> 0) * times;
     const high = Math.floor(value / 2 ** 32) * times + Math.floor(low / 2 ** 32);
@@ -50,7 +50,10 @@ class Bytes {
     this.int32(low);
   }
 
-  /** A text in UTF-8 behind its length, which counts `prefix`, a byte between the two. Makes room itself. */
+  /**
+   * Writes a text in UTF-8 after its length, which includes `prefix`, an optional byte between the two. Reserves
+   * capacity itself.
+   */
   text(value: string, prefix?: number): void {
     this.reserve(8 + 3 * value.length);
     const head = prefix === undefined ? 0 : 1;
@@ -60,22 +63,22 @@ class Bytes {
     this.#end += length;
   }
 
-  /** A copy of what was put. */
+  /** Returns a copy of the written bytes. */
   take(): Buffer {
     return Buffer.from(this.#room.subarray(0, this.#end));
   }
 }
 
-/** How an array's elements of a type are put: each behind its length, −1 where there is none. */
+/** How elements of a type are written: each after its length, or −1 for null. */
 interface Element {
-  /** The type's number in PostgreSQL, the same in every installation (`pg_type.dat`). */
+  /** The type's OID in PostgreSQL, the same in every installation (`pg_type.dat`). */
   oid: number;
   put(out: Bytes, values: readonly unknown[]): void;
 }
 
 const NONE = -1;
 
-/** Puts values one by one, and that there is none where there is none. */
+/** Writes values one by one, null as a length of −1. */
 function putEach<T>(out: Bytes, values: readonly unknown[], put: (value: T) => void): void {
   for (const value of values)
     if (value === null || value === undefined) {
@@ -84,7 +87,7 @@ function putEach<T>(out: Bytes, values: readonly unknown[], put: (value: T) => v
     } else put(value as T);
 }
 
-/** Elements of one length, in bytes; `put` throws what can't be one. */
+/** Elements of a fixed length in bytes. `put` throws for invalid values. */
 const fixed = <T>(oid: number, length: number, put: (out: Bytes, value: T) => void): Element => ({
   oid,
   put(out, values) {
@@ -96,23 +99,23 @@ const fixed = <T>(oid: number, length: number, put: (out: Bytes, value: T) => vo
   },
 });
 
-/** Elements of any length. */
+/** Elements of variable length. */
 const varying = <T>(oid: number, put: (out: Bytes, value: T) => void): Element => ({
   oid,
   put: (out, values) => putEach<T>(out, values, value => put(out, value)),
 });
 
-/** Where the digits of a UUID stand in its text, two for each byte, and where its dashes do (RFC 9562, section 4). */
+/** The positions of the digits of a UUID in its text, two per byte, and of its dashes (RFC 9562, section 4). */
 const DIGIT_PAIRS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const DASHES = [8, 13, 18, 23];
 const UUID_LENGTH = 36;
 
-/** What each character says as a hexadecimal digit; 255 for those that are none. */
+/** The value of each character as a hexadecimal digit; 255 for other characters. */
 const DIGITS = new Uint8Array(256).fill(255);
 for (let value = 0; value < 16; value++)
   for (const digit of [value.toString(16), value.toString(16).toUpperCase()]) DIGITS[digit.charCodeAt(0)] = value;
 
-/** Whether 36 characters are a UUID, of which each byte was put. */
+/** Writes the bytes of a UUID of 36 characters. Returns whether it is valid. */
 function putUuid(out: Bytes, text: Buffer, start: number): boolean {
   let wrong = 0;
   for (const dash of DASHES) wrong |= (text[start + dash] as number) ^ 0x2d;
@@ -129,7 +132,7 @@ const UUID: Element = {
   oid: 2950,
   put(out, values) {
     out.reserve((4 + 16) * values.length);
-    const text = Buffer.from(values.join('')); // of all at once: one by one they are slow to be read
+    const text = Buffer.from(values.join('')); // all at once, which is faster than one by one
     let start = 0;
     putEach<string>(out, values, value => {
       out.int32(16);
@@ -139,13 +142,13 @@ const UUID: Element = {
   },
 };
 
-/** PostgreSQL counts microseconds from here on. */
+/** PostgreSQL's epoch, from which it counts microseconds. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
-/** A time is within the years that RFC 3339 can say; PostgreSQL's text of others is none that JavaScript reads. */
+/** The range of RFC 3339. JavaScript cannot parse PostgreSQL's text of times outside of it. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** What was parsed last: what arrived together has the same time. */
+/** The last parsed time: answers that arrived together have the same one. */
 let parsed = { text: '', ms: Number.NaN };
 
 function parseTime(text: string): number {
@@ -171,7 +174,7 @@ const ELEMENTS = {
     out.int64(ms - EPOCH_MS, 1000);
   }),
   text: varying(25, (out, value: string) => out.text(value)),
-  /** Behind the version of its form, of which there is one. */
+  /** Starts with the format's version, which is 1. */
   jsonb: varying(3802, (out, value: unknown) => out.text(JSON.stringify(value), 1)),
 } satisfies Record<string, Element>;
 
@@ -180,16 +183,16 @@ export type ElementType = keyof typeof ELEMENTS;
 const out = new Bytes();
 
 /**
- * An array as PostgreSQL sends and takes it itself (`array_recv`), to be given to the driver as a parameter.
+ * Encodes an array in PostgreSQL's binary format (`array_recv`), as a parameter for the driver.
  *
- * As text it would be taken apart character by character, and each element read anew: an eighth of what PostgreSQL
- * spends on storing an answer. Elements are null, numbers, booleans, text, or any JSON, as the type says; times are
- * text (ISO 8601) or milliseconds since 1970. What can't be of the type is refused as PostgreSQL would, with its code.
+ * A text array would be parsed character by character and element by element: an eighth of PostgreSQL's time for
+ * storing an answer. Elements are null, numbers, booleans, text or JSON, depending on the type. Times are text (ISO
+ * 8601) or milliseconds since 1970. Invalid values throw an error with PostgreSQL's code.
  */
 export function toArray(values: readonly unknown[], type: ElementType): Buffer {
   const { oid, put } = ELEMENTS[type];
   out.clear();
-  for (const head of [1, 1, oid, values.length, 1]) out.int32(head); // one dimension, may hold nulls, …, counted from 1
+  for (const head of [1, 1, oid, values.length, 1]) out.int32(head); // one dimension, may contain nulls, …, lower bound 1
   put(out, values);
   return out.take();
 }

@@ -20,15 +20,15 @@ export interface AuditRow {
   request_id: string | null;
 }
 
-/** An act, before the tenant's `ip_mode` has its say. */
+/** An audit event, before the tenant's `ip_mode` is applied. */
 export type AuditEvent = Omit<AuditRow, 'id' | 'at'>;
 
 const COLUMNS = 'id, at, actor_type, actor_id, actor_name, action, target_id, target_name, fields, ip, request_id';
 
 /**
- * Adds a line to a tenant's audit log, with as much of the address as the tenant wants kept.
+ * Inserts an entry into a tenant's audit log, with the address as `ip_mode` allows.
  *
- * To be called with the storage of the transaction in which the act was done (`inOneTransaction`).
+ * Call it with the storage of the audited operation's transaction (`inTransaction`).
  */
 export async function insertAuditEntry(tenant: TenantStorage, act: AuditEvent, now: Date): Promise<void> {
   await tenant.transaction(async tx => {
@@ -55,12 +55,12 @@ export async function insertAuditEntry(tenant: TenantStorage, act: AuditEvent, n
 
 export interface AuditFilter {
   action?: Action | undefined;
-  /** As on the wire: `member_…` or `key_…`. */
+  /** In wire form: `member_…` or `key_…`. */
   actor?: string | undefined;
   since?: Date | undefined;
 }
 
-/** The lines of a tenant, newest first. */
+/** Returns a tenant's entries, newest first. */
 export function listAuditEntries(
   tenant: TenantStorage,
   { action, actor, since }: AuditFilter,

@@ -3,27 +3,27 @@ import type { RecordOwner } from './cards.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The card of an answer: one for each identity and question. */
+/** The card of an answer: one per identity and question. */
 export interface CardKey extends RecordOwner {
   question_id: string;
 }
 
-/** Which answer to a card is counted, before and after a batch; null for none. */
+/** The counted answer of a card before and after a batch; null for none. */
 export interface CountedPlace extends CardKey {
   before: string | null;
   after: string | null;
 }
 
-/** `CardKey` as one text. */
+/** `CardKey` as a string. */
 export const cardKeyOf = ({ tenant_id, identity_verified, question_id, identity }: CardKey): string =>
   `${tenant_id}${question_id}${identity_verified}${identity}`;
 
-/** What the stored syncs of one batch say of one card. */
+/** The changes to one card by the stored syncs of a batch. */
 interface CardChange extends CardKey {
   shown_at: number;
   dismissed_at: number | null;
   answered_at: number | null;
-  /** The first answer that completes the card, or else the first that answers it in part. */
+  /** The first answer that completes the card, or else the first partial one. */
   counted_answer_id: string | null;
   counted_completed: boolean;
 }
@@ -42,11 +42,11 @@ const COLUMNS = {
 const NAMES = Object.keys(COLUMNS).join(', ');
 
 /**
- * Updates the records of the cards of stored syncs, in the order in which they arrived, and returns for each card which
- * answer is counted (by its `cardKeyOf`).
+ * Updates the card records of stored syncs, in order of arrival. Returns the counted answer of each card by
+ * `cardKeyOf`.
  *
- * The records are locked in the order of their key. Whoever changes which answer is counted, or reads it in order to
- * count, holds this lock until the commit; answers are locked before their card.
+ * Records are locked in key order. Transactions that change the counted answer, or read it for counting, hold this lock
+ * until the commit. Answers are locked before their card.
  */
 export async function upsertCardRecords(
   tx: Transaction,
@@ -122,10 +122,10 @@ function merge(first: CardChange, next: CardChange): CardChange {
 }
 
 /**
- * When the card was shown by Parley's clock, in milliseconds since 1970: the device's time less its skew, never later than
- * the receipt.
+ * When the card was shown by Parley's clock, in milliseconds since 1970: the device's time minus its skew, at most the
+ * time of receipt.
  *
- * Never before 1970 either: two absurd clocks together may name a year that PostgreSQL does not have.
+ * At least 0, since two wrong clocks together may result in a year outside of PostgreSQL's range.
  */
 function shownAt({ displayed_at, clock_skew_ms }: AcceptedAnswer, receivedAt: number): number {
   if (!displayed_at || clock_skew_ms === null) return receivedAt;

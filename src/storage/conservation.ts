@@ -8,28 +8,28 @@ export interface Claim {
   producer: string;
   written: number;
   voided: number[];
-  /** No flush that is first claimed here was made before this time. */
+  /** Flushes in a producer's first claim were made after this time. */
   since: Date;
 }
 
-/** What was accepted and is nowhere. */
+/** Accepted answers that are missing. */
 export interface Losses {
   /** Flushes that are neither recorded nor queued. */
   flushes: number;
-  /** Answers that were deleted, and not by Parley. */
+  /** Answers deleted other than by Parley. */
   answers: number;
 }
 
-/** Which of these flushes the queue holds. */
+/** Returns which of these flushes are in the queue. */
 export type FindQueued = (flushes: string[]) => Promise<Set<string>>;
 
-/** One auditor at a time, on whatever machine. */
+/** One auditor at a time, on any machine. */
 const AUDIT_LOCK = 7_310_274_002;
-/** How many flushes of one producer a pass examines: one transaction. */
+/** Flushes of one producer examined per pass and transaction. */
 const PASS_SIZE = 10_000;
 const KEPT = '1 day';
 
-/** Writes down what a process has made durable. A claim that is repeated changes nothing. */
+/** Stores a claim of a process. Repeating it has no effect. */
 export const claimFlushes = (storage: Storage, { producer, written, voided, since }: Claim): Promise<unknown> =>
   storage.query(
     `insert into flush_producers (id, written, settled, voided, held, claimed_at, open_since)
@@ -44,18 +44,18 @@ export const claimFlushes = (storage: Storage, { producer, written, voided, sinc
 
 /** The outcome of an audit. */
 export interface Audit {
-  /** The ids of flushes found lost now. */
+  /** Ids of flushes found lost by this audit. */
   lost: string[];
-  /** How many flushes were too old to be judged: their marks may have been removed. */
+  /** Flushes that were too old to examine: their marks may have been removed. */
   skipped: number;
 }
 
 /**
- * Looks for flushes that a process claims and that are neither recorded nor in the queue, and keeps them as lost.
+ * Finds claimed flushes that are neither recorded nor queued, and stores them as lost.
  *
- * Passes follow each other until every claim is settled. Flushes that were queued at an earlier audit are examined again
- * in turn, 10,000 of each producer an audit, so that an audit costs the same at any backlog. Finds nothing while another
- * process is auditing.
+ * Runs passes until every claim is settled. Flushes that were queued at an earlier audit are examined again in turn,
+ * 10,000 per producer and audit, so that an audit costs the same at any backlog. Skipped while another process is
+ * auditing.
  */
 export async function auditFlushes(storage: Storage, findHeld: FindQueued): Promise<Audit> {
   const audit: Audit = { lost: [], skipped: await skipExpired(storage) };
@@ -67,7 +67,10 @@ export async function auditFlushes(storage: Storage, findHeld: FindQueued): Prom
   return audit;
 }
 
-/** Settles claims without a judgement where the marks of their flushes may have been removed; returns how many flushes. */
+/**
+ * Settles old claims without examining them if the marks of their flushes may have been removed. Returns the number of
+ * flushes.
+ */
 async function skipExpired(storage: Storage): Promise<number> {
   const rows = await storage.query<{ flushes: string }>(
     `with expired as (
@@ -82,8 +85,9 @@ async function skipExpired(storage: Storage): Promise<number> {
 }
 
 /**
- * One pass. The order is what makes it true: claims first, which cover only what is on disk by then; then the records,
- * then the queue, and for what is in neither the records again, because a flush goes from the queue to the records.
+ * Runs one pass. The order makes it correct, because flushes move from the queue to the records: first the claims,
+ * which cover only flushes already on disk, then the records, then the queue, and for missing flushes the records
+ * again.
  */
 async function auditOnce(
   tx: Transaction,
@@ -120,7 +124,7 @@ async function auditOnce(
   return { lost: lost.map(row => row.id), isBehind: producers.some(({ upTo, written }) => upTo < written) };
 }
 
-/** What is lost at the moment, by every audit so far. */
+/** Returns the current losses of all audits so far. */
 export async function countLosses(storage: Storage): Promise<Losses> {
   const [row] = await storage.query<{ flushes: string; answers: string }>(
     'select (select count(*) from lost_flushes) as flushes, count_vanished_answers() as answers',
@@ -128,15 +132,15 @@ export async function countLosses(storage: Storage): Promise<Losses> {
   return { flushes: Number(row?.flushes), answers: Number(row?.answers) };
 }
 
-/** The part of a claim that is not settled yet. */
+/** The unsettled part of a claim. */
 interface OpenClaim {
   producer: string;
   written: number;
-  /** The flushes to look for: some of those that were queued at an earlier audit, and those claimed since. */
+  /** The flushes to look for: some that were queued at an earlier audit, and those claimed since. */
   numbers: number[];
-  /** Flushes that were queued at an earlier audit and are examined by a later one. */
+  /** Flushes that were queued at an earlier audit and are left for a later one. */
   deferred: number[];
-  /** The number up to which this pass examines. */
+  /** The last number that this pass examines. */
   upTo: number;
 }
 
@@ -169,7 +173,9 @@ const findUnrecorded = async (tx: Transaction, flushes: string[]): Promise<strin
         )
       ).map(row => row.id);
 
-/** Leaves of a claim what the next audit has to look for: those deferred first, then those that are still queued. */
+/**
+ * Settles a claim except for the flushes to examine in the next audit: deferred ones first, then those still queued.
+ */
 const settle = (
   tx: Transaction,
   { producer, written, numbers, deferred, upTo }: OpenClaim,
@@ -185,7 +191,7 @@ const settle = (
       producer,
       upTo,
       [...deferred, ...numbers.filter(number => held.has(numberUuid(producer, number)))],
-      upTo === written && deferred.length === 0, // all was examined: what is open was not recorded by then
+      upTo === written && deferred.length === 0, // all examined: the remaining ones are not recorded yet
       auditedAt,
     ],
   );

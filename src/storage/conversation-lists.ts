@@ -18,13 +18,13 @@ export interface ConversationFilter {
   status?: ConversationStatus | undefined;
   identity?: string | undefined;
   verified?: boolean | undefined;
-  /** `none` for conversations that nobody has. */
+  /** `none` for unassigned conversations. */
   assignee?: string | undefined;
   tag?: string | undefined;
   priority?: ConversationPriority | undefined;
   source?: ConversationRow['source_type'] | undefined;
   unread?: boolean | undefined;
-  /** Words of the subject, of a message or a note. */
+  /** Words in the subject, a message or a note. */
   q?: string | undefined;
   updated?: { since: Date; before: Date } | undefined;
   sort?: ConversationSort | undefined;
@@ -35,16 +35,16 @@ function whereAssignee(where: Where, assignee: string | undefined): void {
   else if (assignee) where.and('assignee_id = $', assignee);
 }
 
-/** A sort order by its name on the wire: the column, descending with a minus. */
+/** Sort orders by wire name. A minus means descending. */
 export const CONVERSATION_SORTS = ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at'] as const;
 export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
 
 type SortColumn = 'last_activity_at' | 'created_at' | 'updated_at' | 'team_updated_at';
 
-/** Of how many conversations with one value the ids are read in order to sort them. */
+/** Maximum number of conversations with one value whose ids are read for sorting. */
 const MAX_SORTED = 2000;
 
-/** Conversations, newest activity first, unless a `sort` or incremental reading (`updated`) says otherwise. */
+/** Returns conversations by latest activity, unless `sort` or incremental reading (`updated`) sets another order. */
 export async function listConversations(
   tenant: TenantStorage,
   filter: ConversationFilter,
@@ -74,7 +74,7 @@ function sortOf({ updated, side, sort }: ConversationFilter): { column: SortColu
 const isOfOne = ({ identity, verified }: ConversationFilter): boolean =>
   identity !== undefined && verified !== undefined;
 
-/** The filter with an index in the order of the list: of several the one that leaves the fewest rows. */
+/** Returns the filter with an index in the order of the list; of several, the most selective one. */
 function indexedFilter(filter: ConversationFilter, column: SortColumn): keyof ConversationFilter | undefined {
   const { side, assignee, unread, tag, status } = filter;
   if (column === 'last_activity_at' || column === 'updated_at') if (isOfOne(filter)) return 'identity';
@@ -102,7 +102,7 @@ function conversationList(tenant: TenantStorage, filter: ConversationFilter): Li
   if (filter.verified !== undefined) where('identity').and('identity_verified = $', filter.verified);
   whereAssignee(where('assignee'), filter.assignee);
   if (filter.unread !== undefined) where('unread').and(`${side}_unread ${filter.unread ? '>' : '='} 0`);
-  if (indexed === 'tag') access.and("tags <> '{}'"); // names the index of the few
+  if (indexed === 'tag') access.and("tags <> '{}'"); // selects the partial index
   if (filter.tag) filters.and('$ = any(tags)', filter.tag);
   if (filter.status) where('status').and('status = $', filter.status);
   if (filter.priority) filters.and('priority = $', filter.priority);
@@ -111,8 +111,8 @@ function conversationList(tenant: TenantStorage, filter: ConversationFilter): Li
 }
 
 /**
- * The ids of all conversations with a value that few have, where no index has them in the order of the list; undefined
- * where there is such a value, but too many have it, or there is none.
+ * Returns the ids of all conversations with a rare value, if no index has them in the list's order. Undefined when the
+ * value is frequent or there is no such filter.
  */
 async function findFew(tenant: TenantStorage, filter: ConversationFilter): Promise<string[] | undefined> {
   const { column } = sortOf(filter);
@@ -152,7 +152,7 @@ const searchableConversations = (
   find: terms => findConversations(tenant, terms, limits.found),
 });
 
-/** How many conversations hold something that this side has not read; of the team's, those of one assignee. */
+/** Counts conversations with unread messages of the other side; for the team, those of one assignee. */
 export async function countUnread(
   tenant: TenantStorage,
   side: Side,

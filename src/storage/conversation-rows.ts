@@ -42,7 +42,7 @@ export interface MessageRow {
   kind: 'reply' | 'note' | 'event';
   author_type: AuthorType;
   author_id: string | null;
-  /** As it was when the message was written; members alone have one. */
+  /** The name when the message was written; only for members. */
   author_name: string | null;
   body: string;
   format: 'text' | 'markdown';
@@ -52,14 +52,14 @@ export interface MessageRow {
   redacted: boolean;
 }
 
-/** Who writes: a user by identity, an API key by its id, a member by id and name. */
+/** The author: a user by identity, an API key by id, or a member by id and name. */
 export interface Author {
   type: AuthorType;
   id: string;
   name: string | null;
 }
 
-/** Whose conversations are meant: everybody's for the team, one proven or claimed identity's for a user. */
+/** The owner of conversations: one verified or claimed identity. Undefined for the team, which sees all. */
 export interface Owner {
   identity: string;
   verified: boolean;
@@ -78,7 +78,7 @@ export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, s
 export const MESSAGE_COLUMNS =
   'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted';
 
-/** The database's clock, read once the transaction can be seen as an open write (`oldest_open_write`). */
+/** Returns the database's clock, read once the transaction is visible as an open write (`oldest_open_write`). */
 export async function openWrite(tx: Transaction): Promise<Date> {
   const rows = await tx.query<{ now: Date }>(
     `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${KEEP_WORDS}`,
@@ -106,7 +106,7 @@ export async function readConversation(
 
 export const preview = (body: string): string => [...body].slice(0, PREVIEW_LENGTH).join('');
 
-/** Who writes into a conversation, when, and in which transaction. */
+/** The author, time and transaction of a write to a conversation. */
 export interface Writing {
   tx: Transaction;
   tenantId: string;

@@ -22,7 +22,7 @@ export interface Started {
   created: boolean;
 }
 
-/** Starts a conversation with its first message; the same `client_message_id` again gives the first one. */
+/** Starts a conversation with its first message. The same `client_message_id` again returns the first one. */
 export async function insertConversation(
   tenant: TenantStorage,
   owner: Owner,
@@ -43,17 +43,20 @@ export async function insertConversation(
     const winner = isUniqueViolation(error)
       ? await findStarted(tenant, owner, author, start.client_message_id)
       : undefined;
-    if (winner) return { conversation: winner, created: false }; // the same request, sent twice at once
+    if (winner) return { conversation: winner, created: false }; // the same request, sent twice concurrently
     throw error;
   }
 }
 
 const sourceOf = (author: Author): ConversationRow['source_type'] => (author.type === 'system' ? 'api' : author.type);
 
-/** Who started a conversation, for its `client_message_id`; of a user's own, the identity says it already. */
+/**
+ * The starter of a conversation, as the scope of its `client_message_id`. Empty for users, whose identity is a column
+ * already.
+ */
 const starterOf = (author: Author): string => (author.type === 'user' ? '' : author.id);
 
-/** Rows of the version before have an empty `started_by`: the author of the first message started the conversation. */
+/** In rows of the previous version `started_by` is empty; the author of the first message is the starter. */
 async function findStarted(
   tenant: TenantStorage,
   owner: Owner,
@@ -79,8 +82,8 @@ type FirstMessage = Omit<MessageContent, 'kind'>;
 /**
  * Inserts a conversation and its first message.
  *
- * The conversation keeps a `client_message_id` only when the client asked for a conversation: one that follows an old
- * one is found through its message, whose id may repeat that of a message elsewhere.
+ * The `client_message_id` is stored only if the client requested a conversation. A follow-up conversation is found
+ * through its message, whose id may repeat that of another message.
  */
 export async function startConversation(
   tx: Transaction,

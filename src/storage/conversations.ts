@@ -20,10 +20,10 @@ export const findConversation = (tenant: TenantStorage, id: string, owner: Owner
   readConversation(tenant, tenant.tenantId, id, owner);
 
 /**
- * Changes a conversation under a row lock. `check` throws to leave it as it is.
+ * Changes a conversation under a row lock. `check` throws to prevent the change.
  *
- * Setting the status that it has is 409. The team's changes are noted as events; only those of status and subject
- * move what the user sees.
+ * Setting the current status again is 409. The team's changes are recorded as events. Only changes of status and
+ * subject are visible to the user.
  */
 export const updateConversation = (
   tenant: TenantStorage,
@@ -72,7 +72,7 @@ export const updateConversation = (
     return rows[0] as ConversationRow;
   });
 
-/** Throws 422 for somebody who is no member. Whoever is stays one until the assignment is made. */
+/** Throws 422 if the assignee is not a member. Prevents the member's removal until the assignment is committed. */
 async function lockAssignee(tx: Transaction, tenantId: string, memberId: string): Promise<void> {
   const found = await tx.query('select from members where tenant_id = $1 and id = $2 for key share', [
     tenantId,
@@ -96,16 +96,16 @@ async function noteChanges(writing: Writing, before: ConversationRow, patch: Con
   }
 }
 
-/** A value of a field as an event tells it: a member by the identifier that the API knows. */
+/** Returns a field's value as shown in events; members by their public id. */
 const describeValue = (field: string, value: string | null): string => {
   if (value === null) return 'none';
   return field === 'assignee_id' ? toTypeId('member', value) : value;
 };
 
 /**
- * Takes the conversations of a member who leaves, within that transaction; each has an event that says so.
+ * Unassigns the conversations of a removed member within the same transaction, with an event for each.
  *
- * To be called once the member is gone: whoever assigns at that time holds the member first, and then the conversation.
+ * Call it after removing the member: concurrent assignments lock the member first and then the conversation.
  */
 export async function unassignMember(
   tx: Transaction,

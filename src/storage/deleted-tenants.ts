@@ -2,39 +2,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { oldestOpenWrite } from './housekeeping.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 
-/** How many rows of each table were deleted. */
+/** Deleted rows by table. */
 export type Deleted = Record<string, number>;
 
-/** How many rows one transaction deletes at most. */
+/** Maximum number of rows deleted per transaction. */
 const ROWS_AT_ONCE = 1000;
-/** Within so long every process has heard that the keys are gone. */
+/** Within this time, every process has received the revocation of the keys. */
 const NOTICE_DELAY_MS = 1000;
 const POLL_EVERY_MS = 200;
-/** No transaction of Parley's own is open for so long. */
+/** Longer than any transaction of Parley stays open. */
 const LAST_WRITES_TIMEOUT_MS = 30_000;
 
 /**
- * Ends a tenant for good, in one transaction: the tenant itself, its keys, members and invitations, and the persons who
- * belong to no other. Gives what it deleted; `undefined` when there is no such tenant.
+ * Deletes a tenant permanently in one transaction: the tenant itself, its keys, members and invitations, and persons
+ * without another membership. Returns the deleted rows; `undefined` when there is no such tenant.
  *
- * Whatever else it has is out of everybody's reach from then on, and is left to `eraseDeletedTenant`.
+ * All other rows become inaccessible and are left to `eraseDeletedTenant`.
  */
 export const deleteTenant = async (tenant: TenantStorage): Promise<Deleted | undefined> =>
   (await tenant.query<{ deleted: Deleted | null }>('select delete_tenant() as deleted'))[0]?.deleted ?? undefined;
 
-/** When a tenant was deleted; `undefined` when it was not. */
+/** Returns when a tenant was deleted; `undefined` when it was not. */
 export const findDeletion = async (storage: Storage, id: string): Promise<Date | undefined> =>
   (await storage.query<{ deleted_at: Date }>('select deleted_at from deleted_tenants where id = $1', [id]))[0]
     ?.deleted_at;
 
-/** Every tenant that was deleted. */
+/** Returns the ids of all deleted tenants. */
 export const listDeletedTenants = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select id from deleted_tenants order by id')).map(({ id }) => id);
 
-/**
- * Resolves when nobody writes for a tenant any more that was deleted at that time: with whether that is so, and not
- * just the time up because somebody holds another transaction open.
- */
+/** Resolves to true once no open transaction can still write for the deleted tenant, to false on timeout. */
 export async function awaitLastWrites(storage: Storage, deletedAt: Date): Promise<boolean> {
   const silentFrom = deletedAt.getTime() + NOTICE_DELAY_MS;
   for (const deadline = Date.now() + LAST_WRITES_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_EVERY_MS))
@@ -43,9 +40,10 @@ export async function awaitLastWrites(storage: Storage, deletedAt: Date): Promis
 }
 
 /**
- * Deletes what a deleted tenant has left in any table, batch by batch, and gives each; ends when nothing is left.
+ * Deletes a deleted tenant's remaining rows from all tables, and yields the rows of each batch.
  *
- * It rests as long as it worked, so that others find the database free. Several may: they take different rows.
+ * Pauses for as long as each batch took, so that other work is not delayed. Several processes may run it: they lock
+ * different rows.
  */
 export async function* eraseDeletedTenant(storage: Storage, id: string): AsyncGenerator<Deleted> {
   for (;;) {

@@ -2,25 +2,25 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { MAC_PURPOSES, type MacPurpose, type Seals } from '../platform/secrets.ts';
 import type { Storage } from './orm.ts';
 
-/** More than one, since some may be of a secret key that was lost long ago. */
+/** Several, since some may be encrypted with a secret key that was lost long ago. */
 const SAMPLES = 100;
 
-/** To what a lasting key is bound, so that none can take another's place. */
+/** The context of a derived key's encryption, so that keys cannot be swapped. */
 const contextOf = (purpose: string): string => `lasting-key:${purpose}`;
 
-/** Thrown when none of the secret keys is that of the installation: the wrong ones are set. */
+/** None of the secret keys decrypts this installation's data. */
 export class WrongSecretKeys extends Error {}
 
 /**
- * The keys that codes are computed with, whichever secret key was theirs first.
+ * Returns the keys for message authentication codes, decrypted with any of the secret keys.
  *
- * Those that are missing are made from the secret key that the installation has used until now, and kept.
+ * Missing ones are derived from the secret key in use, and stored.
  */
 export async function readDerivedKeys(storage: Storage, seals: Seals): Promise<Record<MacPurpose, KeyObject>> {
   const stored = await select(storage);
   const missing = MAC_PURPOSES.filter(purpose => !stored.has(purpose));
   if (missing.length > 0) await insert(storage, seals, missing);
-  const all = missing.length > 0 ? await select(storage) : stored; // of two processes at once the first one's count
+  const all = missing.length > 0 ? await select(storage) : stored; // of two concurrent processes, the first one's keys are used
   const open = (purpose: MacPurpose) => {
     const sealed = all.get(purpose) as Buffer;
     if (seals.keyOf(sealed, contextOf(purpose)) < 0) throw wrongKeys();
@@ -51,7 +51,7 @@ async function insert(storage: Storage, seals: Seals, purposes: MacPurpose[]): P
   );
 }
 
-/** Which secret key the installation has used until now: that of its oldest secrets, or where there are none this one. */
+/** Returns which secret key the installation uses: the key of its oldest secrets, or 0 without any. */
 async function keyInUse(storage: Storage, seals: Seals): Promise<number> {
   const samples = await storage.query<{ context: string; sealed: Buffer }>(
     'select context, sealed from sealed_samples($1)',

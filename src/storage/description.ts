@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
 
-/** No look takes longer, and none waits for a lock. */
+/** Limits for every query. */
 const LIMITS = "set statement_timeout = '5s'; set lock_timeout = '1s'; set timezone = 'UTC'";
 
-/** What of PostgreSQL's settings matters to speed, durability and connections. None of them names anything. */
+/** PostgreSQL settings relevant to speed, durability and connections. None of them contains names. */
 const SETTINGS = [
   'autovacuum',
   'autovacuum_max_workers',
@@ -34,7 +34,7 @@ const SETTINGS = [
   'work_mem',
 ];
 
-/** Each look by its name. They count and measure; none gives a text that somebody has written. */
+/** The queries by name. They return counts and sizes, never user-written content. */
 const QUERIES = {
   settings: `select name, setting, unit from pg_settings where name = any($1) order by name`,
   schema: 'select version, oldest_compatible from schema_state order by version',
@@ -73,11 +73,11 @@ async function runQuery(client: Client, query: Query): Promise<unknown> {
     const params = query === 'settings' ? [SETTINGS] : [];
     return (await client.query(QUERIES[query], params)).rows;
   } catch (error) {
-    return { error: (error as Error).message }; // a table that is not there yet; the other looks go on
+    return { error: (error as Error).message }; // the table does not exist yet; other queries continue
   }
 }
 
-/** The database in figures, for whoever looks for a fault. Rejects when it can't be reached. */
+/** Returns figures about the database for diagnosis. Rejects when it is unreachable. */
 export const describeDatabase = (url: string): Promise<Record<string, unknown>> =>
   withClient(url, async client => {
     await client.query(LIMITS);

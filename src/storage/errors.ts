@@ -1,6 +1,6 @@
 import { Problem } from '../domain/problem.ts';
 
-/** The SQLSTATE of a failed statement, found through whatever wrapped it. */
+/** Returns the SQLSTATE of a failed statement, also from wrapped errors. */
 export function sqlState(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };
@@ -9,10 +9,10 @@ export function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** SQLSTATE classes that blame the data: the same statement will never succeed. */
+/** Whether the SQLSTATE class blames the data: the same statement will never succeed. */
 export const isDataFault = (error: unknown): boolean => ['22', '23'].includes(sqlState(error)?.slice(0, 2) ?? '');
 
-/** SQLSTATE classes that blame the moment: connection, resources, locks, cancelled, shut down, read-only. */
+/** SQLSTATE classes of temporary failures: connection, resources, locks, cancellation, shutdown, read-only. */
 const PASSING_CLASSES = new Set(['08', '25', '40', '53', '55', '57', '58', 'XX']);
 
 const isConnectionFailure = (error: unknown): boolean =>
@@ -21,7 +21,7 @@ const isConnectionFailure = (error: unknown): boolean =>
     `${(error as NodeJS.ErrnoException).code} ${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`,
   );
 
-/** A failure of the infrastructure as the problem that callers know; anything else as it is. */
+/** Converts an infrastructure failure into a `Problem`; returns other errors unchanged. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof Problem) return error;
   const state = sqlState(error);
@@ -33,8 +33,8 @@ export function asProblem(error: unknown): unknown {
   });
 }
 
-/** Whether PostgreSQL stopped a statement because of its time-out (or a cancellation, which has the same code). */
+/** Whether PostgreSQL stopped a statement by its time-out (or a cancellation, which has the same code). */
 export const isStatementTimeout = (error: unknown): boolean => sqlState(error) === '57014';
 
-/** Whether a statement failed on a unique key. */
+/** Whether a statement violated a unique key. */
 export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === '23505';

@@ -1,19 +1,19 @@
 import type { Storage } from './orm.ts';
 
-/** For how long the database remembers which flushes of the queue it has recorded. */
+/** How long the marks of recorded flushes are kept. */
 const FLUSHES_KEPT = '8 days';
-/** How old an unsettled flush may be for its mark to be evidence; a day less, for clocks and delayed claims. */
+/** Maximum age of an unsettled flush that is examined: a day less, for clock differences and delayed claims. */
 export const FLUSHES_JUDGED = '7 days';
 
-/** Removes what has served its time: idempotency keys after 24 h, old rate counters, old flush marks. */
+/** Deletes idempotency keys after 24 h, old rate counters and old flush marks. */
 export const forgetExpired = (storage: Storage): Promise<unknown> =>
   storage.query('select forget_expired($1::interval)', [FLUSHES_KEPT]);
 
-/** Removes what can not be used any more: sessions that idled or grew old, links and invitations that were not taken. */
+/** Deletes expired sessions, links and invitations. */
 export const forgetEnded = (storage: Storage, now: Date, idleHours: number): Promise<unknown> =>
   storage.query('select forget_ended_sessions($1, $2::interval)', [now, `${idleHours} hours`]);
 
-/** The moment before which no transaction can still add a change: incremental reads end there. */
+/** Returns the time before which no transaction can still add a change, which is where incremental reads end. */
 export const oldestOpenWrite = async (storage: Storage): Promise<Date> => {
   const rows = await storage.query<{ at: Date }>(
     "select date_trunc('milliseconds', oldest_open_write()) - interval '1 millisecond' as at",
@@ -21,7 +21,7 @@ export const oldestOpenWrite = async (storage: Storage): Promise<Date> => {
   return rows[0]?.at ?? new Date(0);
 };
 
-/** A database session that has written and not yet committed. */
+/** A database session with uncommitted writes. */
 export interface OpenWriter {
   pid: number;
   username: string;

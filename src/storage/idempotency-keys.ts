@@ -1,6 +1,6 @@
 import type { TenantStorage } from './orm.ts';
 
-/** How long a request that committed its claim without a response may run before the key counts as abandoned. */
+/** Time after which a request that committed its claim without a response is considered dead. */
 const ABANDONED_AFTER = '2 minutes';
 
 /** The response that a repetition gets. */
@@ -24,7 +24,7 @@ export interface KeyName {
   key: string;
 }
 
-/** What another request did with the key: `running` when it has not committed yet. */
+/** The state of the key: `running` if another request has not committed yet. */
 export type Holder = StoredResponse | 'running';
 
 const identify = ({ tenantId }: TenantStorage, { credentialId, key }: KeyName): string[] => [
@@ -34,7 +34,7 @@ const identify = ({ tenantId }: TenantStorage, { credentialId, key }: KeyName): 
 ];
 
 /**
- * Claims the key for the transaction that `tenant` runs in; otherwise returns what holds it. Never waits.
+ * Claims the key for the transaction of `tenant`; otherwise returns its state. Never waits.
  *
  * The row is invisible to others until the transaction commits, so an advisory lock, which ends with the transaction,
  * represents the running request. A process that dies leaves neither. A committed row without a response belongs to a
@@ -71,7 +71,7 @@ export const keepResponse = (tenant: TenantStorage, name: KeyName, response: Res
     [...identify(tenant, name), response.status, JSON.stringify(response.headers), response.body],
   );
 
-/** Releases a key without a response: its request changed nothing and may be sent again. */
+/** Releases a key without a response: its request changed no data and may be sent again. */
 export const releaseIdempotencyKey = (tenant: TenantStorage, name: KeyName): Promise<unknown> =>
   tenant.query(
     'delete from idempotency_keys where tenant_id = $1 and credential_id = $2 and key = $3 and status is null',

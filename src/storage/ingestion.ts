@@ -6,18 +6,18 @@ import { createWhere } from './sql.ts';
 
 export type IngestionTotals = RecordedCounts & { rejected: number };
 
-/** What the queue still holds: a flush, or one answer that is dealt with by itself. */
+/** A queued flush, or one isolated answer. */
 interface Pending {
   flush: string;
   part_of?: string | undefined;
 }
 
 /**
- * What the worker and the API have counted for a tenant since it exists, and which of `pending` are in those totals.
+ * Returns a tenant's totals, and which of `pending` are included in them.
  *
- * Both come from one snapshot, so that a flush that is still in the queue though it was just stored counts once. An
- * isolated answer is in them too when its flush was recorded whole after all; a flush that is recorded in parts is not,
- * because its parts are pending in its place.
+ * Both come from one snapshot, so that a flush that was just stored but is still queued counts once. An isolated answer
+ * is included if its flush was recorded as a whole after all. A flush recorded in parts is not, because its parts are
+ * pending instead.
  */
 export async function findIngestionTotals(
   tenant: TenantStorage,
@@ -47,7 +47,7 @@ export async function findIngestionTotals(
   return { totals, recorded: new Set(recorded), firstCardAt };
 }
 
-/** Adds items that were refused at once; a batch of many tenants. */
+/** Adds rejected items, in one batch for many tenants. */
 export const countRejected = (storage: Storage, counts: ReadonlyMap<string, number>): Promise<unknown> =>
   storage.query('select count_rejected($1, $2)', [[...counts.keys()], [...counts.values()]]);
 
@@ -62,7 +62,7 @@ export interface QuarantinedRow {
 
 const COLUMNS = 'id, answer_id, reason, detail, payload, quarantined_at';
 
-/** What could not be stored, newest first. */
+/** Returns quarantined answers, newest first. */
 export async function listQuarantined(
   tenant: TenantStorage,
   limit: number,
@@ -87,7 +87,7 @@ export async function findQuarantined(tenant: TenantStorage, id: string): Promis
   return rows[0];
 }
 
-/** Discards a quarantined answer for good. */
+/** Permanently deletes a quarantined answer. */
 export async function deleteQuarantined(tenant: TenantStorage, id: string): Promise<void> {
   const rows = await tenant.query('delete from quarantined_answers where tenant_id = $1 and id = $2 returning id', [
     tenant.tenantId,

@@ -35,13 +35,13 @@ const COLUMNS = `members.id, members.account_id, accounts.email, accounts.name, 
   accounts.totp_confirmed_at, members.created_at`;
 const INVITATION_COLUMNS = 'id, email, role, created_at, expires_at';
 
-/** Makes whoever counts the team before changing it wait for the other. 404 when the tenant was deleted meanwhile. */
+/** Serializes transactions that count the team before changing it. 404 when the tenant was deleted meanwhile. */
 async function lockTeam(tx: Transaction, tenantId: string): Promise<void> {
   const found = await tx.query('select from tenants where id = $1 for update', [tenantId]);
   if (found.length === 0) throw notFound('tenant');
 }
 
-/** The members of a tenant in the order in which they joined. */
+/** Returns a tenant's members in the order in which they joined. */
 export async function listMembers(
   tenant: TenantStorage,
   limit: number,
@@ -58,7 +58,7 @@ export async function listMembers(
   return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
 }
 
-/** Keeps an account from being deleted with the last team that it belongs to. 404 when it just was. */
+/** Prevents an account from being deleted with its last membership. 404 when it just was. */
 async function keepAccount(tx: Transaction, id: string): Promise<void> {
   const found = await tx.query('select from accounts where id = $1 for key share', [id]);
   if (found.length === 0) throw notFound('account');
@@ -74,10 +74,10 @@ async function readMember(tx: Transaction, tenantId: string, id: string): Promis
   return row;
 }
 
-/** Somebody who joins: an account that is there, or one to be made. */
+/** A joining person: an existing account, or a new one. */
 export type Joiner = NewAccount & { exists: boolean };
 
-/** Adds a person to a team, within a transaction that names both. 409 when there already, or the team is full. */
+/** Adds a person to a team, within a transaction with both scopes. 409 for a member, or when the team is full. */
 async function insertMember(
   tx: Transaction,
   tenantId: string,
@@ -108,14 +108,14 @@ async function insertMember(
   return id;
 }
 
-/** Adds a person to a team, with an account where the person has none. */
+/** Adds a person to a team, and creates the account if needed. */
 export const addMember = (storage: Storage, tenantId: string, person: Joiner, role: Role, now: Date): Promise<string> =>
   storage.forAccount(person.id).transaction(async tx => {
     if (!person.exists) await insertAccount(tx, person, now);
     return insertMember(tx, tenantId, person.id, role, now);
   }, tenantId);
 
-/** Throws 409 when the tenant would be left without an owner. */
+/** Throws 409 when the tenant would have no owner left. */
 async function requireOtherOwner(tx: Transaction, tenantId: string, id: string): Promise<void> {
   const others = await tx.query(`select from members where tenant_id = $1 and id <> $2 and role = 'owner' limit 1`, [
     tenantId,
@@ -124,7 +124,7 @@ async function requireOtherOwner(tx: Transaction, tenantId: string, id: string):
   if (others.length === 0) throw new Problem('last-owner', 'This is the last owner of the tenant.');
 }
 
-/** Gives a member another role. 403 beyond the actor's own rank, 409 for the last owner. */
+/** Changes a member's role. 403 beyond the actor's own rank, 409 for the last owner. */
 export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string, role: Role): Promise<MemberRow> =>
   tenant.transaction(async tx => {
     await lockTeam(tx, tenant.tenantId);
@@ -136,7 +136,7 @@ export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string,
   });
 
 /**
- * Takes a member out of the team, and from them their conversations.
+ * Removes a member, and unassigns their conversations.
  *
  * 403 beyond the actor's own rank, 409 for the last owner.
  */
@@ -158,7 +158,7 @@ export interface NewInvitationRow {
   expires_at: Date;
 }
 
-/** Keeps an invitation, in place of an open one for the same address. 409 for a member, or when the team is full. */
+/** Stores an invitation. It replaces an open one for the same address. 409 for a member, or when the team is full. */
 export const insertInvitation = (
   tenant: TenantStorage,
   invitation: NewInvitationRow,
@@ -188,7 +188,7 @@ export const insertInvitation = (
     return row as InvitationRow;
   });
 
-/** The invitations that can still be accepted, the newest first. */
+/** Returns the open invitations, newest first. */
 export async function listInvitations(
   tenant: TenantStorage,
   limit: number,
@@ -215,7 +215,7 @@ export async function deleteInvitation(tenant: TenantStorage, id: string): Promi
   if (gone.length === 0) throw notFound('invitation');
 }
 
-/** An invitation as its link finds it, before anybody is logged in. */
+/** An invitation looked up by its link, before login. */
 export interface FoundInvitation {
   tenant_id: string;
   id: string;
@@ -223,18 +223,18 @@ export interface FoundInvitation {
   email: string;
   role: Role;
   expires_at: Date;
-  /** The account that the address has by now. */
+  /** The account that the address has now. */
   account_id: string | null;
 }
 
-/** The invitation of a link's hash. Throws 404 `link-not-valid` when there is none, or it is too old. */
+/** Returns the invitation of a link's hash. Throws 404 `link-not-valid` when it does not exist or has expired. */
 export async function findInvitation(storage: Storage, tokenHash: Buffer, now: Date): Promise<FoundInvitation> {
   const [row] = await storage.query<FoundInvitation>('select * from find_invitation($1)', [tokenHash]);
   if (!row || row.expires_at <= now) throw linkNotValid();
   return row;
 }
 
-/** Takes an invitation for good, within a transaction that names its tenant: of many at once one alone has it. */
+/** Uses up an invitation, within a transaction with its tenant's scope. Of concurrent callers one succeeds. */
 async function takeInvitation(tx: Transaction, { tenant_id, id }: FoundInvitation, now: Date): Promise<void> {
   const taken = await tx.query(
     'delete from invitations where tenant_id = $1 and id = $2 and expires_at > $3 returning id',
@@ -243,7 +243,7 @@ async function takeInvitation(tx: Transaction, { tenant_id, id }: FoundInvitatio
   if (taken.length === 0) throw linkNotValid();
 }
 
-/** Makes a person a member by an invitation, with an account where there is none. */
+/** Makes a person a member by an invitation, and creates the account if needed. */
 export const acceptInvitation = (
   storage: Storage,
   invitation: FoundInvitation,
@@ -256,7 +256,7 @@ export const acceptInvitation = (
     return insertMember(tx, invitation.tenant_id, person.id, invitation.role, now);
   }, invitation.tenant_id);
 
-/** The first run: an owner with a tenant, in exchange for the link. 404 when it is not valid, or there is an owner. */
+/** Creates the first tenant and its owner by the setup link. 404 when it is invalid, or there is an owner. */
 export const insertFirstOwner = (
   storage: Storage,
   link: Buffer,

@@ -30,10 +30,10 @@ export interface Added {
 }
 
 /**
- * Adds a message. The same `client_message_id` again gives the first one.
+ * Inserts a message. The same `client_message_id` again returns the first one.
  *
- * A reply moves the conversation's status; a user's reply to one resolved more than 30 days ago starts a new
- * conversation that names the old one. A note moves nothing that the user sees.
+ * A reply changes the conversation's status. A user's reply to a conversation resolved more than 30 days ago starts a
+ * new one that refers to it. A note changes no data visible to the user.
  */
 export const insertMessage = (
   tenant: TenantStorage,
@@ -65,7 +65,7 @@ export const insertMessage = (
 const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
   resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * 86_400_000;
 
-/** The conversation that was started in place of a stale one, so that a second message does not start another. */
+/** Returns the conversation started in place of a stale one, so that a second message does not start another. */
 async function readFollowUp(
   tx: Transaction,
   tenantId: string,
@@ -101,7 +101,7 @@ async function write(
   return message;
 }
 
-/** Finds a message by its client's id, also in the conversation that followed an old one. */
+/** Finds a message by its client's id, also in the follow-up conversation. */
 async function findMessageByClientId(
   tx: Transaction,
   tenantId: string,
@@ -153,7 +153,10 @@ async function applyReply(
 /** PostgreSQL's largest `int`. */
 const MAX_SEQ = 2_147_483_647;
 
-/** The messages of a conversation in order; notes and events, for the team alone, stand where they were written. */
+/**
+ * Returns the messages of a conversation in order. Notes and events, which only the team sees, are in order of
+ * creation.
+ */
 export async function listMessages(
   tenant: TenantStorage,
   conversationId: string,
@@ -172,7 +175,7 @@ export async function listMessages(
   return toPage(rows, limit, row => [String(row.seq), String(row.note_seq)]);
 }
 
-/** Replies have the numbers 1, 2, 3 …: those of a page are read by number, however many notes stand between them. */
+/** Replies are numbered 1, 2, 3 …: a page of them is read by number, regardless of the notes in between. */
 function whereReplies(where: Where, afterSeq: number, limit: number): void {
   const numbers = Array.from({ length: limit + 1 }, (_, index) => afterSeq + 1 + index);
   where.and(
@@ -181,10 +184,10 @@ function whereReplies(where: Where, afterSeq: number, limit: number): void {
   );
 }
 
-/** What its author does to a message. A redacted one keeps its place and loses its text. */
+/** A change by the author. A redacted message keeps its position and loses its text. */
 export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
 
-/** Edits or redacts a message: its author alone, within 15 minutes. */
+/** Edits or redacts a message: only by its author, within 15 minutes. */
 export const changeMessage = (
   tenant: TenantStorage,
   { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },

@@ -8,21 +8,23 @@ import { NEEDED_SCHEMA } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
 import { isPooledByTransaction, POOLED_BY_TRANSACTION } from './pooling.ts';
 
-/** One migrator at a time, on whatever machine: a PostgreSQL advisory lock that dies with its session. */
+/** One migrator at a time, on any machine: a PostgreSQL advisory lock that ends with its session. */
 const MIGRATION_LOCK = 7_310_274_001;
 
 const LOCK_POLL_MS = 250;
-/** Between two attempts others get their turn with the table; after so long the migration fails, and names the lock. */
+/**
+ * Pause between attempts, for other users of the table. After the deadline the migration fails and reports the lock.
+ */
 const LOCK_PAUSE_MS = 1000;
 const LOCK_DEADLINE_MS = 15 * 60_000;
 
-/** A lock that was not to be had in time (`LOCK_TIMEOUT`), or a deadlock. */
+/** A lock time-out (`LOCK_TIMEOUT`), or a deadlock. */
 const isLockFault = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
-/** What a server refuses and time does not mend: a wrong password, a user or a database that is not there. */
+/** A permanent refusal: wrong password, unknown user or database. */
 const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(sqlState(error) ?? '');
 
-/** Resolves when the database takes connections; rejects with its reason when it refuses them, or has not for that long. */
+/** Resolves when the database accepts connections. Rejects when it refuses them, or is unreachable for `limitMs`. */
 export async function awaitDatabase(url: string, log: Log, limitMs: number): Promise<void> {
   const deadline = Date.now() + limitMs;
   for (let told = false; ; told = true) {
@@ -36,14 +38,14 @@ export async function awaitDatabase(url: string, log: Log, limitMs: number): Pro
   }
 }
 
-/** Asks again and again: a session that waits inside PostgreSQL would hold up `create index concurrently` for ever. */
+/** Polls, because a session waiting inside PostgreSQL would block `create index concurrently` indefinitely. */
 async function awaitMigrationLock(lock: Client): Promise<void> {
   const take = async () =>
     (await lock.query('select pg_try_advisory_lock($1) as taken', [MIGRATION_LOCK])).rows[0].taken;
   while (!(await take())) await sleep(LOCK_POLL_MS);
 }
 
-/** Applies what is pending, one migration after the other; returns their names. One that waits for a lock is repeated. */
+/** Applies pending migrations one by one and returns their names. A migration that fails on a lock is repeated. */
 async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
   const pending = await migrator.getPending();
   const deadline = Date.now() + LOCK_DEADLINE_MS;
@@ -63,9 +65,9 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
 }
 
 /**
- * Brings the schema to this build's version; a second migrator waits for the first and finds nothing to do.
+ * Migrates the schema to this build's version. A second migrator waits for the first and then has no work left.
  *
- * Rejects behind a pooler on which the lock would be anybody's.
+ * Rejects behind a pooler in transaction mode, which would make the lock ineffective.
  */
 export async function migrate(url: string, log: Log): Promise<string[]> {
   if (await isPooledByTransaction(url)) throw new Error(`The database can not be migrated: ${POOLED_BY_TRANSACTION}`);
@@ -86,7 +88,7 @@ export interface SchemaState {
   oldest_compatible: number;
 }
 
-/** What the database says of its schema; `undefined` before the first migration. */
+/** Returns the state of the schema; `undefined` before the first migration. */
 export const readSchemaState = (url: string): Promise<SchemaState | undefined> =>
   withClient(url, async client => {
     const { rows } = await client.query("select to_regclass('public.schema_state') is not null as exists");
@@ -95,11 +97,11 @@ export const readSchemaState = (url: string): Promise<SchemaState | undefined> =
       .rows[0];
   });
 
-/** Whether this build can work on that schema: it is new enough, and not too new. */
+/** Whether this build is compatible with the schema: neither too old nor too new. */
 export const isCompatible = (state: SchemaState | undefined): boolean =>
   state !== undefined && state.version >= NEEDED_SCHEMA && state.oldest_compatible <= NEEDED_SCHEMA;
 
-/** What keeps this build from working on the database, for the log; `undefined` when nothing does. */
+/** Returns why this build cannot use the database, for the log; `undefined` when it can. */
 async function findObstacle(url: string): Promise<[object, string] | undefined> {
   try {
     const state = await readSchemaState(url);
@@ -112,8 +114,8 @@ async function findObstacle(url: string): Promise<[object, string] | undefined> 
 }
 
 /**
- * Resolves when the schema fits this build, and the wall between tenants stands; waits for a migrator that is still at
- * work, or a database still away.
+ * Resolves when the schema is compatible and row-level security is effective. Waits for a running migration or an
+ * unreachable database.
  */
 export async function awaitSchema(url: string, log: Log, signal: AbortSignal): Promise<void> {
   for (let told = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
@@ -125,10 +127,10 @@ export async function awaitSchema(url: string, log: Log, signal: AbortSignal): P
   }
 }
 
-/** The roles that processes act as (`StorageRole`). */
+/** The roles used by processes (`StorageRole`). */
 const ROLES = ['parley_app', 'parley_worker'];
 
-/** What is wrong with the rights of the connection's user, a sentence each. */
+/** Returns faults of the connection user's rights, one sentence each. */
 export const checkRoles = (url: string, roles: readonly string[] = ROLES): Promise<string[]> =>
   withClient(url, async client => {
     const { rows } = await client.query<{ rolname: string; sees_all: boolean; usable: boolean }>(
@@ -149,7 +151,10 @@ const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolea
     : [`the user may not act as ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
 ];
 
-/** `oldest_open_write` runs as its owner, who must see the transactions of the processes: else `updated_since` skips. */
+/**
+ * `oldest_open_write` runs as its owner, who must see the transactions of all processes. Otherwise `updated_since`
+ * skips changes.
+ */
 async function describeBlindness(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ owner: string }>(
     `select pg_get_userbyid(proowner) as owner from pg_proc where oid = to_regprocedure('oldest_open_write()')

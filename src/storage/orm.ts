@@ -30,41 +30,41 @@ export type { StorageRole } from './settings.ts';
 /** The rows of one tenant. Every statement runs under that tenant's row-level security. */
 export interface TenantStorage {
   readonly tenantId: string;
-  /** One statement, in one flight and one implicit transaction with its settings (`ScopedQuery`). */
+  /** Runs one statement in one round trip and one implicit transaction with its settings (`ScopedQuery`). */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** Several statements in one transaction. */
+  /** Runs several statements in one transaction. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** A unit of work of MikroORM in one transaction. */
+  /** Runs a MikroORM unit of work in one transaction. */
   unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }
 
-/** The rows of one person: the account, its sessions, its memberships in whatever tenants. */
+/** The rows of one person: the account, its sessions, and its memberships in any tenants. */
 export interface AccountStorage {
   readonly accountId: string;
-  /** Several statements in one transaction; `tenantId` opens the rows of a tenant beside those of the person. */
+  /** Runs several statements in one transaction. `tenantId` adds access to a tenant's rows. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, tenantId?: string): Promise<T>;
 }
 
 export interface Storage {
   forTenant(tenantId: string): TenantStorage;
   forAccount(accountId: string): AccountStorage;
-  /** One statement that belongs to no tenant: definer functions, counters, what the worker does for all of them. */
+  /** Runs one statement outside of any tenant: definer functions, counters, the worker's work for all tenants. */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** A transaction that belongs to no tenant. */
+  /** Runs a transaction outside of any tenant. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Whatever `work` does with the storage that it is given, in one transaction: committed when `work` is done, undone
+   * Runs all that `work` does with the given storage in one transaction, committed when `work` resolves and rolled back
    * when it throws.
    *
-   * The first statement opens it, so nothing is held while a password is computed before. `query`, which belongs to no
-   * tenant, stays outside and takes a connection of its own: to be asked before, not after.
+   * The first statement opens it, so that no connection is held while, for example, a password is hashed. `query`,
+   * which has no tenant, uses a separate connection outside of the transaction: call it before, not after.
    */
   inTransaction<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
-  /** The same database for reads: a statement that takes longer is the problem `query-too-expensive`. */
+  /** Returns the same database for reads. Statements beyond the time-out throw `query-too-expensive`. */
   reading(statementTimeoutMs: number): Storage;
-  /** The same database for maintenance commands, whose statements may take as long as `statementTimeoutMs`. */
+  /** Returns the same database for maintenance commands with a longer statement time-out. */
   maintaining(statementTimeoutMs: number): Storage;
-  /** Why the server may lose what it has confirmed (`fsync`, `full_page_writes`); empty when it does not. */
+  /** Returns why the server may lose confirmed commits (`fsync`, `full_page_writes`); empty when it does not. */
   findLaxSettings(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -74,8 +74,8 @@ export interface StorageOptions {
   role: StorageRole;
   connections: number;
   /**
-   * Refuses every transaction, as `database-unavailable`, while `fsync` or `full_page_writes` is off: for a worker, whose
-   * commit is what lets an acknowledged answer leave the queue.
+   * Refuses every transaction with `database-unavailable` while `fsync` or `full_page_writes` is off. For the worker,
+   * whose commit removes acknowledged answers from the queue.
    */
   requireDurable?: boolean;
   log: Log;
@@ -85,18 +85,18 @@ export interface StorageOptions {
 
 const CONNECT_TIMEOUT_MS = 2500;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** Beyond the server's own time-out: for a server that does not answer at all. */
+/** Added to the server's time-out, for a server that does not reply. */
 const CLIENT_MARGIN_MS = 2000;
-/** One tenant never holds the last fifth of the connections, nor the only one that is left of several. */
+/** One tenant never holds the last fifth of the connections, or at least one if there are several. */
 const RESERVED_SHARE = 5;
-/** The same statement would only cost as much again: clients that repeat by themselves do so rarely. */
+/** A retried statement would cost as much again, so automatic retries should be rare. */
 const RETRY_EXPENSIVE_S = 30;
 const MAX_WAITING = 4000;
 const MAX_WAITING_OF_TENANT = 1000;
 
 const ormOptions = (url: string, log: Log) => ({
   clientUrl: url,
-  driverOptions: { connectionString: url }, // MikroORM reads neither sslmode nor sslrootcert from an address, pg does
+  driverOptions: { connectionString: url }, // unlike pg, MikroORM ignores sslmode and sslrootcert in a URL
   entities: ENTITIES,
   extensions: [Migrator],
   ensureDatabase: false as const,
@@ -104,7 +104,7 @@ const ormOptions = (url: string, log: Log) => ({
     tableName: 'schema_migrations',
     migrationsList: MIGRATIONS,
     snapshot: false,
-    allOrNothing: false, // each migration commits by itself: its locks end with it
+    allOrNothing: false, // each migration is its own transaction, which releases its locks
     disableForeignKeys: false,
     silent: true,
   },
@@ -114,17 +114,17 @@ const ormOptions = (url: string, log: Log) => ({
 
 type TenantQuery = (tenantId: string, sql: string, params: unknown[]) => Promise<unknown[]>;
 
-/** What a storage's statements may take, and what it means when one takes longer. */
+/** The time-out of a storage's statements, and the error it causes. */
 interface Limits {
   statementTimeoutMs: number;
-  /** Whether a time-out blames the statement, and not the database. */
+  /** Whether a time-out is the statement's fault rather than the database's. */
   blamesStatement: boolean;
 }
 
 /**
- * MikroORM on the rights of the connection's own user: for migrations and their test only.
+ * MikroORM with the rights of the connection's user. Only for migrations and their test.
  *
- * One connection, on which no statement waits long for a lock.
+ * One connection, with a short lock time-out.
  */
 export const openOrm = (url: string, log: Log) => {
   const options = ormOptions(url, log);
@@ -133,11 +133,11 @@ export const openOrm = (url: string, log: Log) => {
 };
 
 /**
- * The database for one process, as a role that row-level security binds.
+ * Opens the database for one process, as a role that is subject to row-level security.
  *
- * Opens lazily: a database that is away is an error of the statement that needs it, never of the start. Failures of
- * the infrastructure come out as the problem `database-unavailable`. Connections are shared fairly between tenants: a
- * tenant that has to wait for too long gets `service-overloaded`; statements of no tenant come before all others.
+ * Connects lazily: an unreachable database fails the statement that needs it, never the startup. Infrastructure
+ * failures throw `database-unavailable`. Connections are shared fairly between tenants. A tenant that waits too long
+ * gets `service-overloaded`; statements without a tenant have priority.
  */
 export function openStorage(storageOptions: StorageOptions): Storage {
   const { url, role, connections, requireDurable = false, log, metrics, spans } = storageOptions;
@@ -153,7 +153,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       application_name: role,
-      // Every transaction sets its own role; this one binds a statement that would ever be sent outside of one.
+      // Every transaction sets its own role. This one applies to statements sent outside of a transaction by mistake.
       onConnect: (client: PoolClient) => {
         spans?.watch(client);
         return client.query(`set role ${role}`);
@@ -161,7 +161,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     },
   });
   let pool: Pool | undefined;
-  /** The last attempt to connect that failed, while none has succeeded since. */
+  /** The last failed connection attempt, if none has succeeded since. */
   let connectFailure: unknown;
 
   const refuseConnection = (): Problem =>
@@ -192,7 +192,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
     }
   };
 
-  /** A connection within the tenant's share, and how to give the share back. */
+  /** Returns a connection within the tenant's share, and the function that releases the share. */
   const connectFor = async (tenantId: string): Promise<{ client: PoolClient; release: Release }> => {
     const startedAt = performance.now();
     let release: Release | undefined;
@@ -203,7 +203,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       release?.();
       throw error;
     } finally {
-      metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000); // those that gave up waited the longest
+      metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000); // timed-out waits are the longest
     }
   };
 
@@ -224,11 +224,11 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       connected = await connectFor(tenantId);
       return await work(connected.client);
     } catch (error) {
-      if (error instanceof Problem) throw error; // our own refusal: no statement failed, and the transaction is undone
+      if (error instanceof Problem) throw error; // no statement failed, and the transaction is rolled back
       failure = error as Error;
       throw explain(error, limits);
     } finally {
-      // A connection whose state is in doubt is not given back: a failed statement leaves it clean, anything else not.
+      // A connection in an unknown state is discarded. After a failed statement it is clean, after other errors not.
       connected?.client.release(failure !== undefined && sqlState(failure) === undefined);
       connected?.release();
     }
@@ -236,7 +236,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
 
   const close = async () => {
     await orm.close(true);
-    if (pool && !pool.ending) await pool.end(); // MikroORM ends only a pool that it has sent a statement through itself
+    if (pool && !pool.ending) await pool.end(); // MikroORM only ends a pool that it has used itself
   };
 
   const storageWith = (limits: Limits): Storage => {
@@ -252,7 +252,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
         return (await query.outcome).rows;
       });
 
-    /** One transaction; its settings end with it. */
+    /** Runs one transaction. Its settings end with it. */
     const transact: Transact = (name, work) =>
       withClient(name.tenantId, limits, async client => {
         const opened = Promise.all([client.query('begin'), client.query<ServerDurability>(settingsFor(name))]);
@@ -267,7 +267,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
         }
       });
 
-    /** A unit of work of MikroORM on a connection that is in a transaction. */
+    /** Runs a MikroORM unit of work on a connection in a transaction. */
     const unitOfWorkOn = async <T>(client: PoolClient, work: (em: EntityManager) => Promise<T>): Promise<T> => {
       const em = orm.em.fork();
       em.setTransactionContext(transactionContext(client));
@@ -276,7 +276,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       return result;
     };
 
-    /** The storage whose transactions are run by `run`, each in one of its own or all in the same. */
+    /** Returns a storage whose transactions are executed by `run`, each separately or all in the same one. */
     const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inTransaction'>): Storage => ({
       forTenant: tenantId => ({
         tenantId,

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
 
-/** Tells one session of PostgreSQL from all others, on whichever server it is. */
+/** Identifies a PostgreSQL session, on any server. */
 const SESSION = "select concat(pid, ' ', backend_start) as session from pg_stat_activity where pid = pg_backend_pid()";
 
 const TRIES = 3;
@@ -10,11 +10,11 @@ const readSession = async (client: Client): Promise<string> =>
   (await client.query<{ session: string }>(SESSION)).rows[0]?.session ?? '';
 
 /**
- * Whether a pooler hands out PostgreSQL's sessions for a transaction at a time.
+ * Whether a pooler assigns PostgreSQL sessions per transaction.
  *
- * Each of two connections asks twice which session it is in: it then finds another one the second time, or the same as
- * the other. A role or a listening that was set on one connection would be a stranger's, and the connection act as its
- * own user, whom no row-level security binds.
+ * Two connections each query their session twice. Behind such a pooler, the second result differs, or equals the other
+ * connection's. A role or LISTEN set on one connection would then apply to others, and the connection would act as its
+ * own user, without row-level security.
  */
 export const isPooledByTransaction = (url: string): Promise<boolean> =>
   withClient(url, first =>
@@ -27,6 +27,6 @@ export const isPooledByTransaction = (url: string): Promise<boolean> =>
     }),
   );
 
-/** What is to be done about such a pooler. */
+/** The remedy for such a pooler. */
 export const POOLED_BY_TRANSACTION =
   'a pooler hands out connections for a transaction at a time: put it into session mode, or connect to PostgreSQL itself';

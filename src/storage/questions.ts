@@ -49,7 +49,7 @@ const COLUMNS =
   'id, name, status, version, type, title, description, config, frequency, allow_public, priority, created_at, updated_at, published_at, closed_at';
 const VERSION_COLUMNS = 'question_id, version, type, title, description, config, created_at';
 
-/** Makes a draft. Throws `limit-reached` where the tenant has as many questions as it may. */
+/** Inserts a draft. Throws `limit-reached` at the tenant's maximum number of questions. */
 export async function insertQuestion(tenant: TenantStorage, question: NewQuestionRow, now: Date): Promise<QuestionRow> {
   const row: QuestionRow = {
     ...question,
@@ -85,7 +85,7 @@ export interface QuestionFilter {
   q?: string | undefined;
 }
 
-/** Questions, newest first. */
+/** Returns questions, newest first. */
 export function listQuestions(
   tenant: TenantStorage,
   filter: QuestionFilter,
@@ -101,10 +101,10 @@ export function listQuestions(
 }
 
 /**
- * Changes a question under a row lock. `change` mutates it, or throws to leave it as it is.
+ * Changes a question under a row lock. `change` mutates it, or throws to prevent the change.
  *
- * A version is written, immutable from then on, when the question is published and whenever its content changes later.
- * Throws `limit-reached` beyond the live questions of a tenant, and beyond the versions of a question in 24 hours.
+ * An immutable version is inserted when the question is published and whenever its content changes later. Throws
+ * `limit-reached` beyond the live questions of a tenant, and beyond the versions of a question in 24 hours.
  */
 export async function updateQuestion(
   tenant: TenantStorage,
@@ -142,7 +142,7 @@ async function refuseTooManyLive(em: EntityManager, tenant: TenantStorage): Prom
     throw new Problem('limit-reached', `A tenant may have ${MAX_LIVE_QUESTIONS} live questions.`);
 }
 
-/** To be called under the lock of the question, so that versions are counted one after the other. */
+/** Call it under the question's lock, so that versions are counted in order. */
 async function refuseTooManyVersions(em: EntityManager, tenant: TenantStorage, id: string, now: Date): Promise<void> {
   const versions = { tenant_id: tenant.tenantId, question_id: id };
   const [oldest] = await em.find(QuestionVersionEntity, versions, {
@@ -155,7 +155,7 @@ async function refuseTooManyVersions(em: EntityManager, tenant: TenantStorage, i
     throw new Problem('limit-reached', `A question may have ${MAX_VERSIONS_A_DAY} new versions in 24 hours.`);
 }
 
-/** Deletes a draft; `check` throws to keep it. */
+/** Deletes a draft. `check` throws to prevent it. */
 export const deleteQuestion = (
   tenant: TenantStorage,
   id: string,
@@ -173,7 +173,7 @@ export const deleteQuestion = (
     await em.flush();
   });
 
-/** The versions of one question, newest first, each with the content of the one before it. */
+/** Returns the versions of a question, newest first, each with the content of the previous one. */
 export async function listQuestionVersions(
   tenant: TenantStorage,
   questionId: string,
@@ -195,7 +195,7 @@ export type LiveQuestionRow = Pick<
   'id' | 'version' | 'type' | 'title' | 'description' | 'config' | 'frequency' | 'allow_public' | 'priority'
 >;
 
-/** The terms by which answers to a published question are judged. `config` is null once it takes no more answers. */
+/** The rules for accepting answers to a published question. `config` is null once it is closed to answers. */
 export interface QuestionTermsRow {
   id: string;
   version: number;
@@ -206,32 +206,32 @@ export interface QuestionTermsRow {
   ignore_cooldown: boolean;
 }
 
-/** A version with the part of its config that judges answers and may differ between versions. */
+/** A version with the part of its config that validates answers and may differ between versions. */
 export interface VersionRulesRow {
   question_id: string;
   version: number;
   config: Partial<QuestionConfig>;
 }
 
-/** A tenant's questions as intake and card lists need them. */
+/** A tenant's questions for intake and card lists. */
 export interface PublishedQuestions {
-  /** Live questions in the order in which cards are handed out. */
+  /** Live questions in the order in which cards are shown. */
   live: LiveQuestionRow[];
-  /** Every question that was ever published. */
+  /** Every question that has ever been published. */
   terms: QuestionTermsRow[];
-  /** The latest earlier versions of those that take answers. */
+  /** The latest earlier versions of questions that accept answers. */
   earlier: VersionRulesRow[];
 }
 
-/** Earlier versions that are loaded with each question. Older ones are looked up when an answer names them. */
+/** Earlier versions loaded with each question. Older ones are looked up when an answer names them. */
 export const EARLIER_VERSIONS = 9;
 
 const LIVE_COLUMNS = 'id, version, type, title, description, config, frequency, allow_public, priority';
-/** Without texts, and without scale and option ids, which no version changes. */
+/** Excludes texts, and scale and option ids, which are the same in every version. */
 const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config`;
 const TAKES_ANSWERS = "(q.status in ('live', 'paused') or q.closed_at > $2)";
 
-/** The tenant's published questions. Those that closed before `closedSince` come without their rules. */
+/** Returns the tenant's published questions. Those closed before `closedSince` have no rules. */
 export async function loadPublishedQuestions(tenant: TenantStorage, closedSince: Date): Promise<PublishedQuestions> {
   const params = [tenant.tenantId, closedSince];
   const [live, terms, earlier] = await Promise.all([
@@ -258,20 +258,20 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
   return { live, terms, earlier };
 }
 
-/** A question and a version of it, as an answer names them. */
+/** A question and version named in an answer. */
 export interface NamedVersion {
   questionId: string;
   version: number;
 }
 
-/** The present versions of those of the questions that were published. */
+/** Returns the current versions of those questions that were published. */
 export const findPresentVersions = (tenant: TenantStorage, ids: string[]): Promise<{ id: string; version: number }[]> =>
   tenant.query(
     "select id, version from questions where tenant_id = $1 and id = any($2::uuid[]) and status <> 'draft'",
     [tenant.tenantId, ids],
   );
 
-/** The rules of those of the named versions that exist. */
+/** Returns the rules of those named versions that exist. */
 export const findVersionRules = (tenant: TenantStorage, named: NamedVersion[]): Promise<VersionRulesRow[]> =>
   tenant.query(
     `select question_id, version, ${VERSION_RULES} from question_versions

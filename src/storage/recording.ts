@@ -11,49 +11,47 @@ import { indexAnswers, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What is recorded once: a flush of the queue, or one answer of a flush that is recorded in parts. */
+/** A unit that is recorded once: a flush, or one answer of a flush that is recorded in parts. */
 interface Recordable {
   flush: string;
-  /** The flush that the answer came with, where it is recorded by itself. */
+  /** The flush of an answer that is recorded separately. */
   part_of?: string | undefined;
 }
 
-/** A flush of the queue as the worker received it. */
+/** A flush as received from the queue. */
 export interface Flush extends Recordable {
   answers: AcceptedAnswer[];
 }
 
-/** An answer that is dealt with by itself, sealed so that nothing reads it by accident. */
+/** An isolated answer, encoded so that it is not parsed by accident. */
 export interface EncodedAnswer extends Recordable {
   part_of: string;
   tenant_id: string;
   answer_id: string;
   replay_of?: string | undefined;
-  /** The answer as JSON in base64. */
+  /** The answer as base64 of its JSON. Encoded, not encrypted; the name is the queue payload's. */
   sealed: string;
 }
 
-/** Answers that the database refuses for what they are, with its reason. */
+/** Answers that the database refuses because of their content, with its message. */
 export type Unstorable = ReadonlyMap<AcceptedAnswer, string>;
 
-/** What became of the answers of a batch. */
+/** The outcome of a batch of answers. */
 export interface RecordedCounts {
   stored: number;
   repeated: number;
   quarantined: number;
 }
 
-/** The longest explanation that an entry of the quarantine keeps, in characters. */
+/** Maximum length of a quarantine entry's detail, in characters. */
 const MAX_DETAIL = 1000;
 
 /**
- * Records flushes in one transaction: answers, what the cards need to know, the quarantine, what the questions' results
- * count, and the tenants' totals.
+ * Records flushes in one transaction: answers, card records, quarantine, counts of results, and totals of tenants.
  *
- * A flush that was recorded before counts for nothing, so a job delivered twice changes neither rows nor totals. Answers
- * of a tenant that was deleted leave nothing, and are given as repeated like any that was deleted since. The
- * rules between syncs of one id are those of `compareSyncs`. `unstorable` answers go to the quarantine, and so do those
- * that a key sent after its end.
+ * A flush that was recorded before is ignored, so a job delivered twice changes neither rows nor totals. Answers of
+ * deleted tenants are dropped and counted as repeated. Syncs of one id follow the rules of `compareSyncs`. `unstorable`
+ * answers, and those sent after their key's end, go to the quarantine.
  */
 export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Unstorable = new Map()) =>
   storage.transaction(async (tx): Promise<RecordedCounts> => {
@@ -70,7 +68,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const synced = stored.map(({ answer }) => answer);
     const replayed = await removeReplayed(tx, settled);
     const [, removed, places] = await Promise.all([
-      indexWords(tx, stored), // before the removal, which takes the words with the answers
+      indexWords(tx, stored), // before the removal, which deletes the words with the answers
       removeDeleted(tx, synced),
       upsertCardRecords(tx, synced),
       quarantine(tx, conflicts),
@@ -84,7 +82,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
 
 const keyIdsOf = (answers: AcceptedAnswer[]): string[] => [...new Set(answers.flatMap(({ key_id }) => key_id ?? []))];
 
-/** Why an answer must not be stored though it was accepted: its key, or the secret, had ended when it was received. */
+/** Returns why an accepted answer must not be stored: its key, or the secret, had ended when it was received. */
 function explainKey(answer: AcceptedAnswer, keys: ReadonlyMap<string, ApiKeyTimes>): string | undefined {
   const key = answer.key_id === undefined ? undefined : keys.get(answer.key_id);
   return key && explainLateUse(key, new Date(answer.received_at), answer.key_overlap_until);
@@ -105,9 +103,9 @@ function separateRefused(answers: AcceptedAnswer[], keys: ReadonlyMap<string, Ap
 }
 
 /**
- * Puts an answer into the quarantine that the worker fails at, without opening it.
+ * Moves an answer that the worker cannot process to the quarantine, without decoding it.
  *
- * It travels in base64 and is opened by the database, so that what killed a process by its content does not do so again.
+ * Only the database decodes it, so that content which killed a process does not do so again.
  */
 export const quarantineEncoded = (storage: Storage, answer: EncodedAnswer, detail: string): Promise<RecordedCounts> =>
   storage.transaction(async tx => {
@@ -128,10 +126,10 @@ export const quarantineEncoded = (storage: Storage, answer: EncodedAnswer, detai
   });
 
 /**
- * What belongs to tenants that are there.
+ * Returns the items of existing tenants.
  *
- * To be called after the marks: they make the transaction one that whoever erases a deleted tenant waits for
- * (`oldestOpenWrite`), so that it has either seen the deletion, or is seen by it.
+ * Call it after inserting the marks: then erasing a deleted tenant waits for this transaction (`oldestOpenWrite`), so
+ * that either this transaction has seen the deletion, or the erasure sees its rows.
  */
 async function withoutDeletedTenants<A extends { tenant_id: string }>(tx: Transaction, answers: A[]): Promise<A[]> {
   if (answers.length === 0) return [];
@@ -141,7 +139,10 @@ async function withoutDeletedTenants<A extends { tenant_id: string }>(tx: Transa
   return deleted.size === 0 ? answers : answers.filter(answer => !deleted.has(answer.tenant_id));
 }
 
-/** Marks what was not recorded before, and gives it back: whoever comes later with the same finds the marks. */
+/**
+ * Inserts marks for items that were not recorded before, and returns these. Concurrent callers with the same items find
+ * the marks.
+ */
 async function markRecorded<R extends Recordable>(tx: Transaction, recordables: R[]): Promise<R[]> {
   const closed = await findRecordedAsWhole(
     tx,
@@ -157,7 +158,7 @@ async function markRecorded<R extends Recordable>(tx: Transaction, recordables: 
   return open.filter(({ flush }) => isFresh.delete(flush));
 }
 
-/** Which of these flushes were recorded whole. The others are from now on recorded in parts, and never whole. */
+/** Returns which of these flushes were recorded as a whole. The others are recorded only in parts from now on. */
 async function findRecordedAsWhole(tx: Transaction, flushes: string[]): Promise<Set<string>> {
   if (flushes.length === 0) return new Set();
   await tx.query(
@@ -174,7 +175,7 @@ async function findRecordedAsWhole(tx: Transaction, flushes: string[]): Promise<
 
 class Rehearsed extends Error {}
 
-/** Whether the database would take these answers; nothing is kept. Throws the data fault that it would not. */
+/** Tests whether the database accepts these answers, without storing them. Throws the data error if it does not. */
 export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Promise<void> {
   try {
     await storage.transaction(async tx => {
@@ -190,18 +191,18 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
   }
 }
 
-/** Writes the words of what was stored; of several syncs of one answer those of the last. */
+/** Indexes the words of stored answers; of several syncs of one answer the last. */
 function indexWords(tx: Transaction, stored: readonly StoredSync[]): Promise<void> {
   const last = new Map(stored.map(({ answer }) => [keyOf(answer), answer]));
   const hadText = new Set(stored.filter(({ revisedFrom }) => revisedFrom?.written).map(({ answer }) => keyOf(answer)));
   return indexAnswers(tx, last.values(), answer => hadText.has(keyOf(answer)));
 }
 
-/** Undoes what a deletion in the same moment could not see: a deleted id stays deleted. */
+/** Removes answers that were deleted concurrently: a deleted id stays deleted. */
 async function removeDeleted(tx: Transaction, stored: AcceptedAnswer[]): Promise<StoredRow[]> {
   if (stored.length === 0) return [];
   const wanted = unnest<AcceptedAnswer>(stored, { tenant_id: 'uuid', id: 'uuid' });
-  // by itself the planner would look for all of them in `answers` first: a seventh of what storing costs PostgreSQL
+  // without it, the planner looks up all of them in `answers` first: a seventh of PostgreSQL's cost of storing
   return tx.query<StoredRow>(
     `with gone as materialized (select tenant_id, id from deleted_answers join ${wanted.sql} using (tenant_id, id))
      delete from answers using gone where answers.tenant_id = gone.tenant_id and answers.id = gone.id
@@ -210,7 +211,7 @@ async function removeDeleted(tx: Transaction, stored: AcceptedAnswer[]): Promise
   );
 }
 
-/** Removes the quarantine entries whose replay was settled, and gives back one replay of each that was still there. */
+/** Deletes the quarantine entries whose replay was settled. Returns one replay for each that existed. */
 async function removeReplayed(tx: Transaction, settled: Settled): Promise<Set<AcceptedAnswer>> {
   const replays = [...settled.stored.map(({ answer }) => answer), ...settled.repeated].filter(
     answer => answer.replay_of,
@@ -227,10 +228,10 @@ async function removeReplayed(tx: Transaction, settled: Settled): Promise<Set<Ac
   return new Set(replays.filter(answer => answer.replay_of && isRemoved.delete(answer.replay_of)));
 }
 
-/** Keeps what could not be stored, as text: the database takes any text that JSON can escape. */
+/** Stores unstorable answers as text: the database accepts any text with JSON escapes. */
 async function quarantine(tx: Transaction, conflicts: Conflict[]): Promise<void> {
   const rows = conflicts
-    .filter(({ answer }) => !answer.replay_of) // a replay that fails again is in the quarantine already
+    .filter(({ answer }) => !answer.replay_of) // a replay that fails again is already in the quarantine
     .map(({ answer, reason, detail }) => ({
       tenant_id: answer.tenant_id,
       id: newUuid(),
@@ -254,7 +255,7 @@ async function quarantine(tx: Transaction, conflicts: Conflict[]): Promise<void>
   );
 }
 
-/** Adds to each tenant's totals; a replay that left the quarantine moves from one total to another. */
+/** Adds to each tenant's totals. A replay that left the quarantine moves from one total to another. */
 async function addToTotals(tx: Transaction, settled: Settled, replayed: Set<AcceptedAnswer>): Promise<void> {
   const totals = new Map<string, { tenant_id: string } & RecordedCounts>();
   const add = (answer: AcceptedAnswer, total: keyof RecordedCounts, by: number) => {
@@ -269,7 +270,7 @@ async function addToTotals(tx: Transaction, settled: Settled, replayed: Set<Acce
   };
   const count = (answer: AcceptedAnswer, total: keyof RecordedCounts) => {
     if (!answer.replay_of) return add(answer, total, 1);
-    if (!replayed.has(answer)) return; // still in the quarantine, or gone from it: nothing was accepted anew
+    if (!replayed.has(answer)) return; // still in the quarantine, or deleted from it: not a new answer
     add(answer, total, 1);
     add(answer, 'quarantined', -1);
   };

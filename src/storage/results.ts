@@ -5,20 +5,20 @@ import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere, unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** How one answer counts, and for which question. */
+/** The contribution of one answer to its question's results. */
 export interface CountedAnswer extends Counted {
   tenant_id: string;
   question_id: string;
   identity_verified: boolean;
 }
 
-/** An answer that counts from now on, or no longer does. */
+/** An answer that starts or stops to be counted. */
 export interface CountChange {
   answer: CountedAnswer;
   by: 1 | -1;
 }
 
-/** `Counted` of a row of `answers`, as JSON, and whether the row competes with others for its card. */
+/** `Counted` of a row of `answers` as JSON, and whether the row competes with others for its card. */
 export const COUNTED = `jsonb_build_object(
   'day', (answers.received_at at time zone 'UTC')::date,
   'question_version', answers.question_version,
@@ -53,10 +53,10 @@ const ADDED = [
 ];
 
 /**
- * Counts answers in or out of the results of their questions: one row a question, day, version and kind of identity.
+ * Adds or subtracts answers in the results of their questions: one row per question, day, version and kind of identity.
  *
- * To be called once in a transaction that changes `answers`, after that: every transaction locks the answers first and
- * then these rows in the order of their key, so that none waits in a circle. Canaries are nobody's answers.
+ * Call it once per transaction, after changing `answers`: every transaction locks the answers first and then these rows
+ * in key order, so that no deadlock occurs. Canaries are not counted.
  */
 export async function countAnswers(tx: Transaction, changes: readonly CountChange[]): Promise<void> {
   const rows = [...addUp(changes).values()].filter(isChange);
@@ -101,7 +101,7 @@ const toRow = ({ scores, choices, ...sum }: Sum) => ({
   choices: Object.fromEntries(choices),
 });
 
-/** Which of a question's counts are meant. Days are of UTC, both inclusive. */
+/** Selects counts of a question. Days are UTC, both inclusive. */
 export interface ResultsFilter {
   from?: string | undefined;
   to?: string | undefined;
@@ -109,7 +109,7 @@ export interface ResultsFilter {
   verified?: boolean | undefined;
 }
 
-/** What was counted of one question, by day and version. */
+/** Returns the counts of one question by day and version. */
 export async function listDayCounts(
   tenant: TenantStorage,
   questionId: string,
@@ -128,12 +128,15 @@ export async function listDayCounts(
   return rows.map(row => ({ ...row, choices: new Map(Object.entries(row.choices)) }));
 }
 
-/** What was counted of a question since it exists, and how many answered it of late. */
+/** The total counts of a question, and its recent answers. */
 export interface CountsSummary extends Counts {
   answered_7_days: number;
 }
 
-/** The counts of several questions, in one statement; a question without answers has none. Choices are left out. */
+/**
+ * Returns the counts of several questions in one statement. Questions without answers are absent, and choices are left
+ * out.
+ */
 export async function summarizeCounts(
   tenant: TenantStorage,
   questionIds: readonly string[],
@@ -150,28 +153,28 @@ export async function summarizeCounts(
   return new Map(rows.map(({ question_id, ...counts }) => [question_id, { ...counts, choices: new Map() }]));
 }
 
-/** The tenants of the installation, for what is done to all of them. */
+/** Returns the ids of all tenants. */
 export const listTenantIds = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select tenant_ids() as id order by 1')).map(({ id }) => id);
 
-/** How far a rebuild is: of a tenant's questions, and of one question's days. */
+/** Progress of a rebuild: of a tenant's questions, and of one question's days. */
 export interface RebuildProgress {
   question_id: string;
   questions: { done: number; of: number };
   days: { done: number; of: number };
-  /** Rows whose counts were wrong so far. */
+  /** The number of wrong rows so far. */
   corrected: number;
 }
 
-/** The longest that counting one day of one question may take. It holds no lock that a writer waits for. */
+/** Time limit for counting one day of one question. It holds no lock that a writer waits for. */
 const DAY_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Corrects a tenant's results so that they say what its answers say; returns how many questions were compared and how
- * many rows were wrong.
+ * Corrects a tenant's results to match its answers. Returns the number of questions compared and of rows that were
+ * wrong.
  *
- * One question and day at a time, each in a transaction of its own. It can be stopped and run again at any time: what is
- * right is not written. Answers are stored meanwhile without waiting for it.
+ * Each question and day is a separate transaction. It can be interrupted and repeated: correct rows are not written.
+ * Answers can be stored meanwhile without waiting.
  */
 export async function rebuildResults(
   storage: Storage,
@@ -198,7 +201,7 @@ export async function rebuildResults(
   return { questions: questions.length, corrected };
 }
 
-/** The days on which a question has answers, or any counted: one step of the index for each. */
+/** Returns the days on which a question has answers or counts, with one index lookup per day. */
 const listDays = async (tenant: TenantStorage, questionId: string): Promise<string[]> =>
   (
     await tenant.query<{ day: string }>(
@@ -226,11 +229,11 @@ const scoreDifferences = Array.from(
 ).join(', ');
 
 /**
- * Adds to a day's rows by how much they differ from a count of its answers.
+ * Adds the difference between a day's rows and a count of its answers.
  *
- * Both are read by one statement, so in one snapshot; and every writer changes answers and rows in one transaction, by
- * the same amount. So the difference is the same in whichever snapshot it is found, and adding it later is right although
- * others have counted in between. Days of which answers have expired stay as they were counted.
+ * Both are read in one statement, so in one snapshot, and every writer changes answers and rows by the same amount in
+ * one transaction. So the difference is the same in any snapshot, and adding it later is correct although others have
+ * counted in between. Days with expired answers are not changed.
  */
 const CORRECTION = `
 with counted as materialized (
@@ -259,7 +262,7 @@ order by question_version, identity_verified
 on conflict (${KEY}) do update set ${ADDED.join(', ')}
 returning 1`;
 
-/** Rows that came to nothing; one that somebody counts up at this moment is looked at again and stays. */
+/** Deletes empty rows. A row that is being incremented is checked again and kept. */
 const REMOVE_EMPTY = `delete from question_results where tenant_id = $1 and question_id = $2 and day = $3::date
   and ${COUNTERS.map(name => `${name} = 0`).join(' and ')} and 0 = all(scores)
   and not exists (select from jsonb_each_text(choices) where value <> '0')`;

@@ -6,10 +6,13 @@ const CONVERSATIONS_AT_ONCE = 100;
 const TOMBSTONES_AT_ONCE = 1000;
 /** Maximum number of their messages; a single conversation may have more. */
 const MESSAGES_AT_ONCE = 5000;
-/** How long the id of an expired answer stays taken: three times as long as the outboxes of our clients keep an answer. */
+/**
+ * How long the id of an expired answer stays reserved: three times as long as the outboxes of Parley's clients keep an
+ * answer.
+ */
 export const TOMBSTONE_DAYS = 90;
 
-/** Returns the tenants that keep something for a limited time. For the worker, like everything here. */
+/** Returns the tenants with a retention period. For the worker, like all functions here. */
 export const listTenantsWithRetention = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select tenants_with_retention() as id')).map(({ id }) => id);
 
@@ -20,9 +23,9 @@ export const readDatabaseClock = async (storage: Storage): Promise<Date> => {
 };
 
 /**
- * Deletes what a tenant has kept long enough, at most a batch of it, and returns how much.
+ * Deletes a batch of rows beyond a tenant's retention, and returns their number.
  *
- * `now` is the worker's clock. The age of a row is judged by the earlier of it and the database's clock.
+ * `now` is the worker's clock. The age of a row is computed from the earlier of it and the database's clock.
  */
 export type Expire = (storage: Storage, tenantId: string, now: Date) => Promise<number>;
 
@@ -32,8 +35,8 @@ const count = async (storage: Storage, call: string, params: unknown[]): Promise
 /**
  * Deletes the oldest answers beyond the tenant's retention, stored or in quarantine.
  *
- * Their ids stay taken for another `TOMBSTONE_DAYS`. They go on counting in the results of their questions, whose days up
- * to there are not recounted from then on (`results_fixed_before`).
+ * Their ids stay reserved for another `TOMBSTONE_DAYS`. They still count in the results of their questions, whose days
+ * up to there are no longer recounted (`results_fixed_before`).
  */
 export const expireAnswers: Expire = (storage, tenantId, now) =>
   count(storage, 'expire_answers($1, $2, $3)', [tenantId, ANSWERS_AT_ONCE, now]);
@@ -43,9 +46,9 @@ export const expireConversations: Expire = (storage, tenantId, now) =>
   count(storage, 'expire_conversations($1, $2, $3, $4)', [tenantId, CONVERSATIONS_AT_ONCE, MESSAGES_AT_ONCE, now]);
 
 /**
- * Deletes the ids of answers that expired more than `TOMBSTONE_DAYS` ago, at most a batch, and returns how many.
+ * Deletes a batch of ids of answers that expired more than `TOMBSTONE_DAYS` ago, and returns their number.
  *
- * The ids of answers that the team deleted stay taken for good.
+ * The ids of answers deleted by the team stay reserved permanently.
  */
 export async function forgetExpiredAnswers(storage: Storage, now: Date): Promise<number> {
   const [row] = await storage.query<{ count: number }>(

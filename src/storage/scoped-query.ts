@@ -20,7 +20,7 @@ interface WireQuery {
   handleError(error: Error, wire: Wire): void;
 }
 
-/** A prepared statement: it has a name under which each connection parses it once. */
+/** A prepared statement, parsed once per connection under its name. */
 export interface NamedStatement {
   name: string;
   text: string;
@@ -38,7 +38,7 @@ const BaseQuery = pg.Query as unknown as new (config: QueryConfig & { queryMode:
  * its time; `begin` and `commit` in one flight took 1.2 to 1.8 (docs/decisions/0025).
  */
 export class ScopedQuery extends BaseQuery {
-  /** The result of the statement; the settings' own is dropped. */
+  /** The result of the statement; that of the settings is dropped. */
   readonly outcome: Promise<QueryResult>;
   readonly #settings: NamedStatement;
   readonly #own: { name: string | undefined; text: string };
@@ -62,7 +62,7 @@ export class ScopedQuery extends BaseQuery {
     wire.bind({ statement: name, values });
     wire.execute({});
     super.prepare(wire);
-    // The client files each ParseComplete under the name of its active query, and the settings' comes first.
+    // The client files each ParseComplete under the name of its active query, and that of the settings arrives first.
     this.name = name;
     this.text = text;
   }
@@ -81,7 +81,7 @@ export class ScopedQuery extends BaseQuery {
     this.text = this.#own.text;
   }
 
-  /** What was to be parsed behind the failure was skipped: the next use has to send it again. */
+  /** Statements after the failure were not parsed, so their next use has to send them again. */
   override handleError(error: Error, wire: Wire): void {
     for (const name of [this.#settings.name, this.#own.name]) if (name) delete wire.submittedNamedStatements[name];
     super.handleError(error, wire);

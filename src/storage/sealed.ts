@@ -2,12 +2,12 @@ import type { Client } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
 import type { Seals } from '../platform/secrets.ts';
 
-/** Where sealed values are stored; all in SQL. */
+/** A column with sealed (AES-GCM encrypted) values, in SQL. */
 interface SealedColumn {
   table: string;
   /** The primary key. */
   key: string;
-  /** What a value is bound to. */
+  /** The context that a value is bound to. */
   context: string;
   /** The value as bytes, or null. */
   value: string;
@@ -23,7 +23,9 @@ const bytes = (table: string, key: string, context: string, column: string): Sea
   assignment: `${column} = $1`,
 });
 
-/** Every column that is sealed. What a browser carries to an identity provider is sealed too, for ten minutes. */
+/**
+ * Every sealed column. The cookies of a login at the identity provider are sealed as well, but live only ten minutes.
+ */
 const COLUMNS: SealedColumn[] = [
   bytes('lasting_keys', 'purpose', "'lasting-key:' || purpose", 'key_sealed'),
   bytes('api_keys', 'tenant_id, id', 'id::text', 'secret_sealed'),
@@ -47,13 +49,13 @@ interface SealedRow {
   sealed: Buffer;
 }
 
-/** How many values each secret key opens, `SECRET_KEY` first, and how many none does. */
+/** How many values each secret key decrypts, `SECRET_KEY` first, and how many none does. */
 export interface SealedTally {
   byKey: number[];
   unreadable: number;
 }
 
-/** Counts what is sealed, by the key that opens it. The connection's user must own the tables. */
+/** Counts sealed values by the key that decrypts them. The connection's user must own the tables. */
 export async function tallySealed(url: string, seals: Seals): Promise<SealedTally> {
   const tally: SealedTally = { byKey: Array.from({ length: seals.keyCount }, () => 0), unreadable: 0 };
   await forEachSealed(url, async (_, row) => {
@@ -64,20 +66,20 @@ export async function tallySealed(url: string, seals: Seals): Promise<SealedTall
   return tally;
 }
 
-/** What a rotation did. */
+/** The result of a rotation. */
 export interface Renewal {
   renewed: number;
-  /** Were under the present key already. */
+  /** Values already under the current key. */
   untouched: number;
-  /** No key opens them; left as they are. */
+  /** Values that no key decrypts; left unchanged. */
   unreadable: number;
 }
 
 /**
- * Seals every value anew that is not under the present key.
+ * Re-encrypts every value that is not under the current key.
  *
- * Each by a statement of its own, which holds one row for a moment and can't meet another in a circle; a value that
- * somebody else has changed meanwhile is theirs.
+ * Each value is a separate statement, which locks a single row briefly and cannot deadlock. Values changed concurrently
+ * are skipped.
  */
 export async function renewSealed(url: string, seals: Seals): Promise<Renewal> {
   const renewal: Renewal = { renewed: 0, untouched: 0, unreadable: 0 };
@@ -90,13 +92,13 @@ export async function renewSealed(url: string, seals: Seals): Promise<Renewal> {
   return renewal;
 }
 
-/** Replaces the value that is visited, if it is still the same; gives 1, or 0 if it is not. */
+/** Replaces the visited value if it is unchanged. Returns the number of rows. */
 type Write = (sealed: Buffer) => Promise<number>;
 
-/** Visits every sealed value one by one, of all tenants, in batches that hold nothing in between. */
+/** Visits every sealed value of all tenants, in batches without locks in between. */
 const forEachSealed = (url: string, visit: (write: Write, row: SealedRow) => Promise<void>): Promise<void> =>
   withClient(url, async client => {
-    await client.query('set row_security = off'); // who may not see every row gets an error, and never some of them
+    await client.query('set row_security = off'); // a user who may not see every row gets an error, not a part of them
     for (const column of COLUMNS)
       for await (const row of rowsOf(client, column)) await visit(sealed => replace(client, column, row, sealed), row);
   });

@@ -4,17 +4,17 @@ import type { Storage, TenantStorage } from './orm.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What is searched: an answer's comment and text, a message or note, a conversation's subject. */
+/** The searched texts: an answer's comment and text, a message or note, a conversation's subject. */
 export type TextKind = 'answer' | 'message' | 'subject';
 
-/** The tenants' tags, a few bytes each; forgotten as a whole when there are many. */
+/** Cached tags of tenants, a few bytes each. Cleared when there are many. */
 const tags = new Map<string, string>();
 const MAX_TAGS = 10_000;
 
 /**
- * What every indexed word of a tenant begins with, so that no search reads the entries of another tenant.
+ * Returns the prefix of a tenant's indexed words, so that searches do not read entries of other tenants.
  *
- * Short, because each word carries it. Two tenants that share one only make each other's searches a little slower.
+ * It is short because each word has it. Two tenants with the same prefix only slow each other's searches down slightly.
  */
 function tagOf(tenantId: string): string {
   let tag = tags.get(tenantId);
@@ -26,18 +26,23 @@ function tagOf(tenantId: string): string {
   return tag;
 }
 
-/** A text's words as the input of a `tsvector`; null if it has none. Words are letters and digits, so none is escaped. */
+/**
+ * Returns a text's words as `tsvector` input; null without words. Words are letters and digits and need no escaping.
+ */
 function toTsvector(tenantId: string, text: string): string | null {
   const words = wordsOf(text);
   const tag = tagOf(tenantId);
   return words.length > 0 ? words.map(word => `'${tag}${word}'`).join(' ') : null;
 }
 
-/** A term as the input of a `tsquery`. */
+/** Returns a term as `tsquery` input. */
 export const toTsquery = (tenantId: string, term: SearchTerm): string =>
   `(${term.map(form => `'${tagOf(tenantId)}${form}':*`).join(' | ')})`;
 
-/** What a user wrote in an answer: the comment, and the text or the words of "other" (`written_text` in the database). */
+/**
+ * Returns the user-written text of an answer: the comment, and the text or the words of "other" (`written_text` in the
+ * database).
+ */
 export function writtenText({ comment, values }: AnswerText): string {
   const main = values.main as { other_text?: unknown } | string | undefined;
   const value = typeof main === 'string' ? main : main?.other_text;
@@ -49,13 +54,13 @@ interface AnswerText {
   values: Record<string, unknown>;
 }
 
-/** Tells the database that this transaction writes the words itself. To be called before it writes a text. */
+/** Marks the transaction as one that writes the words itself. Call it before writing a text. */
 export const KEEP_WORDS = "set_config('parley.words', 'kept', true)";
 
 /**
- * Writes the words of stored answers, of any tenants, each answer once, in the transaction that stored them.
+ * Writes the words of stored answers of any tenants, each answer once, in the transaction that stored them.
  *
- * An answer without words loses those that it has, if `hadWords` says that it may have some.
+ * Existing words of an answer without words are removed, if `hadWords` indicates that there may be some.
  */
 export async function indexAnswers<Stored extends AnswerText & { tenant_id: string; id: string }>(
   tx: Transaction,
@@ -98,14 +103,14 @@ async function removeAnswerWords(tx: Transaction, rows: { tenant_id: string; id:
   );
 }
 
-/** A message's text, or under the conversation's own id its subject. */
+/** A message's text, or under the conversation's id its subject. */
 export interface ConversationText {
   conversation_id: string;
   id: string;
   text: string;
 }
 
-/** Writes the words of messages and subjects of one tenant, in place of earlier ones. */
+/** Writes the words of one tenant's messages and subjects, replacing earlier ones. */
 export async function indexMessages(
   tx: Transaction,
   tenantId: string,
@@ -128,7 +133,7 @@ export async function indexMessages(
   );
 }
 
-/* ——— texts without words: stored before there was an index, or by the version before ——— */
+/* ——— texts without words: stored before the index existed, or by the previous version ——— */
 
 /** Whether all texts of these kinds of a tenant are indexed. */
 export async function isIndexed(tenant: TenantStorage, kinds: readonly TextKind[]): Promise<boolean> {
@@ -140,15 +145,15 @@ export async function isIndexed(tenant: TenantStorage, kinds: readonly TextKind[
   return row?.indexed === true;
 }
 
-/** The tenants that have texts without words. */
+/** Returns the tenants that have texts without words. */
 export const listTenantsToIndex = async (storage: Storage): Promise<string[]> =>
   (await storage.query<{ id: string }>('select tenants_to_index() as id')).map(({ id }) => id);
 
-/** How many rows one transaction looks at, and how many texts it indexes. */
+/** Maximum number of rows scanned, and of texts indexed, per transaction. */
 const ROWS_AT_ONCE = 2000;
 const TEXTS_AT_ONCE = 200;
 
-/** The texts of a kind: which rows have some, newest first. */
+/** The texts of each kind: which rows have one, newest first. */
 const TEXTS: Record<TextKind, { table: string; at: string; hasText: string }> = {
   answer: { table: 'answers', at: 'received_at', hasText: `written_text(comment, "values") is not null` },
   message: { table: 'messages', at: `'infinity'::timestamptz`, hasText: `kind <> 'event' and body <> ''` },
@@ -156,8 +161,8 @@ const TEXTS: Record<TextKind, { table: string; at: string; hasText: string }> = 
 };
 
 /**
- * Indexes a batch of a tenant's texts that have no words yet, and returns how many rows it dealt with: 0 when there are
- * none left. Several processes may: they take different texts. Whatever a batch has done survives a kill.
+ * Indexes a batch of a tenant's texts without words. Returns the number of rows processed; 0 when there are none left.
+ * Several processes may run it: they lock different texts. Completed batches survive a kill.
  */
 export async function indexBatch(tenant: TenantStorage): Promise<number> {
   const indexed = await tenant.transaction(tx => indexTexts(tx, tenant.tenantId));
@@ -198,10 +203,10 @@ async function advanceBacklog(tx: Transaction, tenantId: string): Promise<number
 }
 
 /**
- * Indexes noted texts.
+ * Indexes the recorded texts.
  *
- * Their rows are locked, so that neither a change nor a deletion comes between reading a text and writing its words.
- * Rows that somebody else has locked stay noted; those that are gone do not.
+ * Their rows are locked, so that a text cannot change between reading it and writing its words. Rows locked by others
+ * stay recorded; those that were deleted do not.
  */
 async function indexTexts(tx: Transaction, tenantId: string): Promise<number> {
   const noted = await tx.query<{ kind: TextKind; id: string }>(
@@ -234,7 +239,7 @@ async function indexKind(tx: Transaction, tenantId: string, kind: TextKind, ids:
   return done.length;
 }
 
-/** Writes the words of rows of each kind; returns the ids of those that could be locked. */
+/** Writes the words of rows of each kind. Returns the ids of those that could be locked. */
 const INDEX: Record<TextKind, (tx: Transaction, tenantId: string, ids: string[]) => Promise<string[]>> = {
   async answer(tx, tenantId, ids) {
     const rows = await tx.query<AnswerText & { tenant_id: string; id: string }>(

@@ -5,50 +5,50 @@ import type { TenantStorage } from './orm.ts';
 import { isIndexed, type TextKind, toTsquery } from './search-index.ts';
 import type { Where } from './sql.ts';
 
-/** Words that more texts have are not looked up in the index: reading in the order of the list finds them sooner. */
+/** More frequent words are not looked up in the index: scanning the list finds them sooner. */
 const MAX_HITS = 20_000;
 
-/** How much one request may read. Tests read less. */
+/** Limits of one request. Tests use lower ones. */
 export interface SearchLimits {
-  /** How many rows are read in the order of the list; a page ends there. */
+  /** Maximum number of rows scanned in list order, where a page ends. */
   lookAt: number;
-  /** Of how many matching rows the index gives the ids. */
+  /** Maximum number of matching rows whose ids are read from the index. */
   found: number;
 }
 
 export const ANSWER_LIMITS: SearchLimits = { lookAt: MAX_SCANNED, found: 2000 };
 
-/** A search reads every message of a conversation, so it reads fewer conversations. */
+/** A search reads every message of a conversation, so it scans fewer conversations. */
 export const CONVERSATION_LIMITS: SearchLimits = { lookAt: 1000, found: 2000 };
 
-/** Each term is looked up by itself up to this number; the further ones, the shortest, as one. */
+/** Up to this number, each term is looked up separately; the remaining, shortest ones are combined. */
 const MAX_TERMS = 16;
 
-/** A list that can be searched: how its rows match words, and where the rows of rare words are found. */
+/** A searchable list: how its rows match words, and how rows with rare words are found. */
 export interface SearchableList<Row> {
-  /** The list anew, without a place to start after. */
+  /** Returns a new list without a start position. */
   list(): List<Row>;
-  /** Whether `access` leaves so few rows that the index of words is not asked. */
+  /** Whether `access` is selective enough to skip the search index. */
   narrow: boolean;
-  /** The texts that have to be indexed before the index is asked. */
+  /** The texts that must be indexed before the index can be used. */
   kinds: readonly TextKind[];
   limits: SearchLimits;
-  /** Whether a row of the list, under the name of its table, matches a `tsquery`, which is the only parameter. */
+  /** SQL condition for rows that match a `tsquery`, its only parameter. Uses the table's name. */
   matches: string;
-  /** The condition for as long as the index is incomplete. */
+  /** Adds the condition that applies while the index is incomplete. */
   filterUnindexed(list: List<Row>, search: string): Promise<void>;
-  /** The ids of all matching rows after a page, or undefined if there are too many. */
+  /** Returns the ids of all matching rows after a position, or undefined if there are too many. */
   find(terms: readonly string[], after: string[] | null): Promise<Found | undefined>;
 }
 
-/** Ids of matching rows in batches, of which each comes after the one before it in the list. */
+/** Ids of matching rows in batches, in list order. */
 export interface Found {
   batches: string[][];
-  /** The place in the list up to which these are all of them; null if there are no others. */
+  /** The position in the list up to which the ids are complete; null if they all are. */
   upTo: string[] | null;
 }
 
-/** Adds the terms beyond `MAX_TERMS` to one, so that no search costs more than so many terms. */
+/** Combines the terms beyond `MAX_TERMS` into one, which limits the cost of a search. */
 function toQueries(tenantId: string, terms: readonly SearchTerm[]): string[] {
   const queries = terms.map(term => toTsquery(tenantId, term)).toSorted((one, other) => other.length - one.length);
   const rest = queries.splice(MAX_TERMS - 1);
@@ -56,10 +56,9 @@ function toQueries(tenantId: string, terms: readonly SearchTerm[]): string[] {
 }
 
 /**
- * A page of the rows that match all words of a search.
+ * Returns a page of the rows that match all words of a search.
  *
- * The index finds rare words. Where it does not help, because all words are frequent, the rows are read in the order of
- * the list, which then fills a page soon.
+ * The index finds rare words. When all words are frequent, scanning the list fills a page soon.
  */
 export async function searchPage<Row extends { id: string }>(
   tenant: TenantStorage,
@@ -120,7 +119,7 @@ const inBatches = (ids: string[], first: number): string[][] =>
   [ids.slice(0, first), ids.slice(first)].filter(batch => batch.length > 0);
 const FIRST_BATCH = 25;
 
-/** The answers of these words after a place in the list, newest received first. */
+/** Finds answers with these words after a position in the list, newest received first. */
 export async function findAnswers(
   tenant: TenantStorage,
   terms: readonly string[],
@@ -138,7 +137,7 @@ export async function findAnswers(
   return { batches: inBatches(ids, FIRST_BATCH), upTo };
 }
 
-/** The conversations with a message, note or subject of these words. */
+/** Finds conversations with a message, note or subject containing these words. */
 export async function findConversations(
   tenant: TenantStorage,
   terms: readonly string[],
@@ -158,8 +157,8 @@ const HAS_WORDS = `(tenant_words(tenant_id, subject) @@ tenant_query($, $) or (s
     and tenant_words(messages.tenant_id, body) @@ tenant_query($, $) limit 1))`;
 
 /**
- * The condition on a conversation while its tenant's messages are being indexed: words as they stand, with their accents,
- * by the index of the version before, which goes with that version.
+ * Adds the condition for conversations while the tenant's messages are being indexed: literal words with their accents,
+ * by the previous version's index, which will be removed with that version.
  */
 export async function whereUnindexedWords(
   where: Where,

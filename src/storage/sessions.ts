@@ -12,7 +12,7 @@ export interface SessionRow {
   expires_at: Date;
 }
 
-/** A session with its person, and what that person is in the tenant that was named. */
+/** A session with its person, and their membership in the requested tenant. */
 export interface FoundSession {
   id: string;
   account_id: string;
@@ -25,17 +25,17 @@ export interface FoundSession {
   role: Role | null;
 }
 
-/** A session that is looked for: by the hash of its token, with what its person is in a tenant, if one is named. */
+/** A session lookup: the hash of its token, and the tenant whose membership is needed, if any. */
 export interface WantedSession {
   tokenHash: Buffer;
   tenantId: string | null;
 }
 
 /**
- * The sessions that are looked for, in that order; `undefined` for a token that starts none.
+ * Returns the requested sessions in order; `undefined` for an unknown token.
  *
- * Nothing of it is held in memory, so what was ended, and whoever was removed or given another role, is so in every
- * process with the next request.
+ * Sessions are not cached, so that an ended session, a removed member or a changed role applies to the next request in
+ * every process.
  */
 export async function findSessions(storage: Storage, wanted: WantedSession[]): Promise<(FoundSession | undefined)[]> {
   const rows = await storage.query<FoundSession & { place: number }>('select * from find_sessions($1, $2)', [
@@ -54,7 +54,7 @@ export interface NewSession {
   expires_at: Date;
 }
 
-/** Adds a session within a transaction that names its account. */
+/** Inserts a session within a transaction with its account's scope. */
 export async function insertSession(
   tx: Transaction,
   accountId: string,
@@ -75,7 +75,7 @@ export const startSession = (account: AccountStorage, session: NewSession, now: 
 export const touchSession = (account: AccountStorage, id: string, now: Date): Promise<unknown> =>
   account.transaction(tx => tx.query('update sessions set last_seen_at = $2 where id = $1', [id, now]));
 
-/** The sessions of a person that were not ended, the last used first. */
+/** Returns a person's active sessions, the last used first. */
 export const listSessions = (account: AccountStorage): Promise<SessionRow[]> =>
   account.transaction(tx =>
     tx.query<SessionRow>(
@@ -85,7 +85,7 @@ export const listSessions = (account: AccountStorage): Promise<SessionRow[]> =>
     ),
   );
 
-/** Ends one session of a person. 404 when it is not one of theirs. */
+/** Ends one of a person's sessions. 404 for any other. */
 export const deleteSession = (account: AccountStorage, id: string): Promise<void> =>
   account.transaction(async tx => {
     const gone = await tx.query('delete from sessions where account_id = $1 and id = $2 returning id', [
@@ -95,6 +95,6 @@ export const deleteSession = (account: AccountStorage, id: string): Promise<void
     if (gone.length === 0) throw notFound('session');
   });
 
-/** Ends every session of a person. */
+/** Ends all of a person's sessions. */
 export const deleteSessions = (account: AccountStorage): Promise<unknown> =>
   account.transaction(tx => tx.query('delete from sessions where account_id = $1', [account.accountId]));

@@ -2,14 +2,14 @@ import { DURABLE_COMMIT, SERVER_DURABILITY_COLUMNS } from '../platform/postgres-
 import type { NamedStatement } from './scoped-query.ts';
 import type { RowScope } from './transaction.ts';
 
-/** The database role a process acts as: it decides which rows row-level security shows. */
+/** The database role of a process. It determines which rows row-level security shows. */
 export type StorageRole = 'parley_app' | 'parley_worker';
 
-/** As long as a worker holds its jobs: one that stands still for longer loses them, and with them its transaction. */
+/** As long as a worker's job locks: a worker that stalls for longer loses its jobs, and should lose its transaction. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5000;
 
-/** The settings that no transaction changes. */
+/** Settings that are the same in all transactions. */
 const FIXED = {
   lock_timeout: String(LOCK_TIMEOUT_MS),
   idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_TIMEOUT_MS),
@@ -25,11 +25,11 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
   set_config('synchronous_commit', ${DURABLE_COMMIT}, true), ${SERVER_DURABILITY_COLUMNS}`;
 
 /**
- * The one statement that sets everything a transaction of ours runs under: role, tenant, person, time-outs, plan mode
- * and a commit that waits for the disk.
+ * The single statement with all settings of a transaction: role, tenant, person, time-outs, plan mode, and a commit
+ * that waits for the disk.
  *
- * All of it is local to the transaction, so none of it depends on the connection's session, which a pooler in
- * transaction mode gives to somebody else. It returns the server's durability settings (`ServerDurability`).
+ * All of them are local to the transaction, so none depends on the connection's session, which a pooler in transaction
+ * mode reassigns. It returns the server's durability settings (`ServerDurability`).
  */
 export const transactionSettings = (
   role: StorageRole,

@@ -1,16 +1,16 @@
 import { type ElementType, toArray } from './arrays.ts';
 
-/** Conditions of a `where`, each with its parameters numbered as they come. */
+/** Conditions of a `where` clause with numbered parameters. */
 export interface Where {
-  /** Adds `condition`, in which `$` stands for each of `values` in turn. */
+  /** Adds `condition`, in which each `$` is replaced by the parameter of the next of `values`. */
   and(condition: string, ...values: unknown[]): void;
-  /** The number of a further parameter, such as a limit. */
+  /** Adds a parameter, such as a limit, and returns its placeholder. */
   param(value: unknown): string;
   readonly sql: string;
   readonly params: unknown[];
 }
 
-/** No conditions yet. Two that share `params` can be used in one statement. */
+/** Creates an empty `Where`. Two that share `params` can be used in one statement. */
 export function createWhere(params: unknown[] = []): Where {
   const conditions: string[] = [];
   const param = (value: unknown) => `$${params.push(value)}`;
@@ -28,10 +28,11 @@ export function createWhere(params: unknown[] = []): Where {
 }
 
 /**
- * Rows as one array parameter a column: the source of a batch insert, `(select unnest(…) as …, …) as incoming`.
+ * Passes rows as one array parameter per column: the source of a batch insert, `(select unnest(…) as …, …) as
+ * incoming`.
  *
- * Named in the list of what is selected, the arrays are walked side by side; in a `from` each would first be copied whole.
- * Each column's values are such as its type takes them (`toArray`); what can't be of it is refused as PostgreSQL would.
+ * In the select list, the arrays are expanded in parallel; in a `from` clause each would first be copied as a whole.
+ * Values are encoded by their column's type (`toArray`); invalid ones throw PostgreSQL's error.
  */
 export function unnest<Row>(
   rows: readonly Row[],
@@ -51,5 +52,5 @@ export function unnest<Row>(
   };
 }
 
-/** Text for a `like` pattern in which `%` and `_` mean themselves. */
+/** Escapes a text for a `like` pattern, so that `%` and `_` match literally. */
 export const likeContains = (text: string): string => `%${text.replaceAll(/[\\%_]/g, found => `\\${found}`)}%`;

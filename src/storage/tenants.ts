@@ -9,7 +9,7 @@ import type { Transaction } from './transaction.ts';
 export interface TenantRow extends TenantSettings {
   id: string;
   created_at: Date;
-  /** When a card was first handed out to one of its users. */
+  /** When a card was first shown to one of its users. */
   first_card_at: Date | null;
 }
 
@@ -27,13 +27,13 @@ const SETTINGS = [
 
 const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at`;
 
-/** Makes a tenant, with what the database has for a tenant that chose nothing. */
+/** Inserts a tenant with the database's default settings. */
 export const insertTenant = (storage: Storage, name: string, now: Date): Promise<TenantRow> => {
   const id = newUuid();
   return storage.forTenant(id).transaction(tx => addTenant(tx, id, name, now));
 };
 
-/** Adds a tenant within a transaction that names it. */
+/** Inserts a tenant within a transaction with its scope. */
 export async function addTenant(tx: Transaction, id: string, name: string, now: Date): Promise<TenantRow> {
   const rows = await tx.query<TenantRow>(
     `insert into tenants (id, name, created_at) values ($1, $2, $3) returning ${COLUMNS}`,
@@ -42,7 +42,7 @@ export async function addTenant(tx: Transaction, id: string, name: string, now: 
   return rows[0] as TenantRow;
 }
 
-/** Makes whoever counts the tenant's things before adding one wait for the other, so that no limit is passed. */
+/** Serializes transactions that count a tenant's objects before adding one, so that limits are not exceeded. */
 export async function lockTenant(em: EntityManager, id: string): Promise<void> {
   if (!(await em.findOne(TenantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))) throw notFound('tenant');
 }
@@ -50,7 +50,9 @@ export async function lockTenant(em: EntityManager, id: string): Promise<void> {
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1`, [tenant.tenantId]))[0];
 
-/** Changes settings of a tenant under a row lock; `check` sees it as it was, and throws to leave it so. */
+/**
+ * Changes settings of a tenant under a row lock. `check` receives the current ones, and throws to prevent the change.
+ */
 export const updateTenant = (
   tenant: TenantStorage,
   change: Partial<TenantSettings>,
@@ -71,6 +73,6 @@ export const updateTenant = (
     return rows[0] as TenantRow;
   });
 
-/** Notes that a card is handed out to one of the tenant's users, where it is the first. */
+/** Records the time of the tenant's first card, unless already set. */
 export const setFirstCardTime = (tenant: TenantStorage, now: Date): Promise<unknown> =>
   tenant.query('update tenants set first_card_at = $2 where id = $1 and first_card_at is null', [tenant.tenantId, now]);

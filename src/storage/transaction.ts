@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import pg from 'pg';
 
-/** Something that runs one statement after another: a transaction. */
+/** A database transaction, which runs statements in order. */
 export interface Transaction {
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
 }
 
-/** Whose rows the statements of a transaction see: a tenant's, a person's, or both. */
+/** The rows visible to a transaction's statements: a tenant's, a person's, or both. */
 export interface RowScope {
   tenantId: string;
   accountId: string;
@@ -15,7 +15,7 @@ export interface RowScope {
 
 export const tenantScope = (tenantId: string): RowScope => ({ tenantId, accountId: '' });
 
-/** Texts of our own statements to the name under which each connection prepares them once. */
+/** Names of prepared statements by SQL text, one per connection and text. */
 const statementNames = new Map<string, string>();
 const MAX_PREPARED = 500;
 
@@ -27,7 +27,7 @@ function statementName(sql: string): string | undefined {
   return name;
 }
 
-/** A statement of ours for a connection, which prepares it once. */
+/** A statement that each connection prepares once. */
 export const prepared = (sql: string, params: unknown[]) => ({
   name: statementName(sql),
   text: sql,
@@ -35,25 +35,25 @@ export const prepared = (sql: string, params: unknown[]) => ({
   types: pg.types,
 });
 
-/** Changes whose rows the rest of an open transaction sees. */
+/** Sets the scope for the rest of an open transaction. */
 const SET_SCOPE = "select set_config('parley.tenant', $1, true), set_config('parley.account', $2, true)";
 
 const sendScope = (client: PoolClient, { tenantId, accountId }: RowScope): Promise<unknown> =>
   client.query(prepared(SET_SCOPE, [tenantId, accountId]));
 
-/** Statements on a connection that is in a transaction; `options` are those of node-postgres for each. */
+/** Returns a `Transaction` on a connection. `options` are passed to node-postgres with each statement. */
 export const transactionOn = (client: PoolClient, options: { query_timeout?: number } = {}): Transaction => ({
   query: async <Row extends object>(sql: string, params: unknown[] = []) =>
     ((await client.query({ ...prepared(sql, params), ...options })) as QueryResult<Row>).rows,
 });
 
-/** Commits, or throws: PostgreSQL itself only rolls back where a statement had failed and nobody minded. */
+/** Commits, or throws: after an ignored failed statement, PostgreSQL silently rolls back. */
 export async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
   if (command !== 'COMMIT') throw new Error('A transaction with a failed statement was to be committed.');
 }
 
-/** A connection in a transaction as MikroORM sees one: it makes the statement, we send it. */
+/** A connection in a transaction as MikroORM's transaction context. MikroORM builds the statements, this sends them. */
 export const transactionContext = (client: PoolClient) => ({
   async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
     const { rows, rowCount } = await client.query(sql, [...parameters]);
@@ -61,25 +61,25 @@ export const transactionContext = (client: PoolClient) => ({
   },
 });
 
-/** Runs work on a connection that is in a transaction and named. */
+/** Runs work on a connection that is in a transaction with this scope. */
 export type Transact = <T>(name: RowScope, work: (client: PoolClient) => Promise<T>) => Promise<T>;
 
-/** A transaction that holds nothing until it is needed. */
+/** A transaction that opens with its first use. */
 export interface LazyTransaction {
-  /** Work in the transaction, which the first of it opens. */
+  /** Runs work in the transaction, and opens it the first time. */
   run: Transact;
-  /** Commits when `work` is done, and undoes when it throws. */
+  /** Commits when `work` resolves, and rolls back when it throws. */
   around<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * One transaction for all that is run in it, made by `transact`.
+ * Creates one transaction, by `transact`, for all work passed to `run`.
  *
- * What runs at the same time must be named alike: the name is a setting of the one connection.
+ * Concurrent work must have the same scope, which is a setting of the connection.
  */
 export function openLazyTransaction(transact: Transact): LazyTransaction {
   const ending = Promise.withResolvers<void>();
-  ending.promise.catch(() => undefined); // heard by the transaction, where there is one
+  ending.promise.catch(() => undefined); // handled by the transaction, if it is open
   let opened: Promise<PoolClient> | undefined;
   let closed: Promise<void> | undefined;
   let isOver = false;
@@ -126,7 +126,7 @@ export function openLazyTransaction(transact: Transact): LazyTransaction {
       } catch (error) {
         isOver = true;
         ending.reject(error);
-        await closed; // throws the same, as the problem that callers know
+        await closed; // throws the same error as a `Problem`
         throw error;
       }
     },

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { int, moment, text, textArray, uuid } from './columns.ts';
 
-/** A person, who may belong to several tenants. `parley_app` may not read the columns of its proofs. */
+/** A person, who may belong to several tenants. `parley_app` cannot read the columns with credentials. */
 export const AccountEntity = defineEntity({
   name: 'Account',
   tableName: 'accounts',
@@ -19,14 +19,14 @@ export const AccountEntity = defineEntity({
   uniques: [{ name: 'accounts_email_key', properties: ['email'] }],
 });
 
-/** By what an identity provider (OpenID Connect) knows a person. */
+/** A person's subject at an identity provider (OpenID Connect). */
 export const AccountSubjectEntity = defineEntity({
   name: 'AccountSubject',
   tableName: 'account_subjects',
   properties: { issuer: text().primary(), subject: text().primary(), account_id: uuid(), created_at: moment() },
 });
 
-/** Links that work once: of the first run, and of a password reset. */
+/** Single-use links for setup and password resets. */
 export const AccountLinkEntity = defineEntity({
   name: 'AccountLink',
   tableName: 'account_links',

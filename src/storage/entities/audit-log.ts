@@ -1,7 +1,7 @@
 import { defineEntity } from '@mikro-orm/postgresql';
 import { moment, text, textArray, uuid } from './columns.ts';
 
-/** Every management act. `parley_app` may add lines and read them; nobody changes one. */
+/** The audit log. `parley_app` may insert and read entries; no role may change them. */
 export const AuditEntryEntity = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_log',

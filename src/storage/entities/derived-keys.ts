@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { moment, text } from './columns.ts';
 
-/** The keys that codes are computed with: they outlive the secret key that they are encrypted with. */
+/** The keys for message authentication codes. They outlive the secret key that encrypts them. */
 export const DerivedKeyEntity = defineEntity({
   name: 'DerivedKey',
   tableName: 'lasting_keys',

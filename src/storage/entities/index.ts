@@ -25,7 +25,7 @@ import { AnswerWordsEntity, MessageWordsEntity, SearchBacklogEntity, UnindexedTe
 import { SessionEntity } from './sessions.ts';
 import { DeletedTenantEntity, TenantEntity } from './tenants.ts';
 
-/** Every table, for MikroORM and for the test that compares them with the schema after all migrations. */
+/** All tables, for MikroORM and for the test that compares them with the migrated schema. */
 export const ENTITIES = [
   TenantEntity,
   DeletedTenantEntity,

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { moment, text, uuid } from './columns.ts';
 
-/** A person as one of a tenant's team. `email` and `password_hash` are for the version before alone. */
+/** A member of a tenant's team. `email` and `password_hash` are only for the previous version. */
 export const MemberEntity = defineEntity({
   name: 'Member',
   tableName: 'members',

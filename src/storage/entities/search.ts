@@ -1,7 +1,7 @@
 import { defineEntity } from '@mikro-orm/postgresql';
 import { indexFromMigration, moment, text, uuid } from './columns.ts';
 
-/** The words of an answer's texts, for searching; gone with the answer. */
+/** The indexed words of an answer, deleted with it. */
 export const AnswerWordsEntity = defineEntity({
   name: 'AnswerWords',
   tableName: 'answer_words',
@@ -14,7 +14,7 @@ export const AnswerWordsEntity = defineEntity({
   indexes: [indexFromMigration('answer_words_found')],
 });
 
-/** The words of a message, or under the conversation's own id those of its subject. */
+/** The indexed words of a message, or under the conversation's id those of its subject. */
 export const MessageWordsEntity = defineEntity({
   name: 'MessageWords',
   tableName: 'message_words',
@@ -27,14 +27,14 @@ export const MessageWordsEntity = defineEntity({
   indexes: [indexFromMigration('message_words_found')],
 });
 
-/** Texts that were written without their words, by the version before. */
+/** Texts that the previous version wrote without words. */
 export const UnindexedTextEntity = defineEntity({
   name: 'UnindexedText',
   tableName: 'unindexed_texts',
   properties: { tenant_id: uuid().primary(), kind: text().primary(), id: uuid().primary() },
 });
 
-/** How far the texts of a tenant are indexed that were stored before there was an index: those below are not yet. */
+/** Progress of indexing a tenant's older texts: those below the marks have no words yet. */
 export const SearchBacklogEntity = defineEntity({
   name: 'SearchBacklog',
   tableName: 'search_backlog',

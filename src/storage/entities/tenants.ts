@@ -21,7 +21,7 @@ export const TenantEntity = defineEntity({
   },
 });
 
-/** Tenants that are gone for good: what still arrives for them is dropped. */
+/** Permanently deleted tenants: data that still arrives for them is dropped. */
 export const DeletedTenantEntity = defineEntity({
   name: 'DeletedTenant',
   tableName: 'deleted_tenants',
