@@ -16,7 +16,7 @@ import { createKeychain, createSeals, type SecretKeys } from '../platform/secret
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { openProducer } from '../queue/producer.ts';
-import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
+import { deleteEndedSessions, deleteExpiredRows } from '../storage/housekeeping.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
 import { createApp } from './app.ts';
@@ -212,9 +212,10 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
 function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.Timeout {
   const timer = setInterval(
     () =>
-      Promise.all([forgetExpired(storage), forgetEnded(storage, new Date(), config.SESSION_IDLE_HOURS)]).catch(error =>
-        log.warn({ reason: error.message }, 'housekeeping is tried again later'),
-      ),
+      Promise.all([
+        deleteExpiredRows(storage),
+        deleteEndedSessions(storage, new Date(), config.SESSION_IDLE_HOURS),
+      ]).catch(error => log.warn({ reason: error.message }, 'housekeeping is tried again later')),
     HOUSEKEEPING_EVERY_MS,
   );
   return timer.unref();

@@ -15,8 +15,8 @@ const METRICS_TIMEOUT_MS = 3000;
 const LEAST_SECRET = 8;
 
 /** Returns the result of a query, or its error. */
-const attempt = (look: Promise<unknown>): Promise<unknown> =>
-  look.catch((error: Error) => ({ error: error.message || String(error) }));
+const attempt = (query: Promise<unknown>): Promise<unknown> =>
+  query.catch((error: Error) => ({ error: error.message || String(error) }));
 
 /** Returns the metrics of the process on this host, by line. */
 async function readMetrics({ HOST, METRICS_PORT }: Config): Promise<string[]> {

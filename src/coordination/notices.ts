@@ -69,7 +69,7 @@ interface Relay extends Channel {
   /** Informs the other processes that this one receives PostgreSQL's notifications. */
   sendHeartbeat(): void;
   /** Marks the next heartbeat: notices from before it may be missing. */
-  noteGap(): void;
+  markGap(): void;
 }
 
 /** Listens for changes on PostgreSQL and, where configured, on Valkey or Redis. */
@@ -105,7 +105,7 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
       },
       connected() {
         gap(); // changes before this moment were missed
-        relay?.noteGap();
+        relay?.markGap();
         relay?.sendHeartbeat();
       },
       checked: () => relay?.sendHeartbeat(),
@@ -280,7 +280,7 @@ function openRelay(url: string, deliver: (text: string) => unknown, gap: () => v
       mayLack = false;
       publisher.publish(heartbeats, text).catch(text === HEARTBEAT ? report : failed);
     },
-    noteGap() {
+    markGap() {
       mayLack = true;
     },
     close: async () => {

@@ -171,7 +171,7 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
      * A full bucket accepts any cost; the excess is charged to the following windows. Otherwise a request that does not
      * fit is refused as a whole and costs no units. `counted` are units of the same request counted before.
      */
-    take<Limit extends RateLimit>(
+    consume<Limit extends RateLimit>(
       limit: Limit,
       key: string,
       cost = 1,
@@ -190,7 +190,7 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
     },
 
     /** Returns the unsent units: of all counters, or only of those with waiting requests or close to their limit. */
-    takeUnsent(everyone: boolean): Delta[] {
+    removeUnsent(everyone: boolean): Delta[] {
       const at = now();
       const deltas: Delta[] = [];
       for (const counter of dirty) {
@@ -228,7 +228,7 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
     },
 
     /** Drops the counters of ended windows, and the oldest beyond the bound on their number. */
-    forgetEnded(): void {
+    dropEnded(): void {
       const at = now();
       let count = 0;
       for (const ofScope of counters.values()) count += ofScope.size;

@@ -18,14 +18,14 @@ export interface RateLimits {
    * Counts a request of `key` that costs `cost` units (default 1). Decides it from memory, or near the limit in the
    * shared store, with one round trip. `counted` are units of the same request that were counted before.
    */
-  take<Limit extends RateLimit>(
+  consume<Limit extends RateLimit>(
     limit: Limit,
     key: string,
     cost?: number,
     counted?: number,
   ): RateVerdict<Limit> | Promise<RateVerdict<Limit>>;
   /** Counts and decides in the shared store. Rejects when the store is down. For issuing credentials. */
-  takeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
+  consumeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export function openRateLimits(
   };
 
   const send = async (everyone: boolean) => {
-    const deltas = counters.takeUnsent(everyone);
+    const deltas = counters.removeUnsent(everyone);
     if (deltas.length === 0 && isReachable) return; // while it is unreachable, an empty batch fetches its time
     const decideWithoutStore = () => {
       isReachable = false;
@@ -121,7 +121,7 @@ export function openRateLimits(
     const everyone = rounds++ % ALL_EVERY === 0;
     await sending;
     await reconcile(everyone);
-    if (everyone) counters.forgetEnded();
+    if (everyone) counters.dropEnded();
     if (closed) return;
     timer = setTimeout(loop, RECONCILE_EVERY_MS);
     timer.unref();
@@ -129,13 +129,13 @@ export function openRateLimits(
   void loop();
 
   return {
-    take(limit, key, cost, counted) {
-      const verdict = counters.take(limit, key, cost, counted);
+    consume(limit, key, cost, counted) {
+      const verdict = counters.consume(limit, key, cost, counted);
       if (!('settled' in verdict)) return verdict;
       void reconcile(false);
       return verdict.settled;
     },
-    async takeStrictly(limit, key) {
+    async consumeStrictly(limit, key) {
       if (!clock.isKnown()) await add([]);
       const endsAt = windowEnd(limit, clock.now());
       const [total = 1] = await add([storeDeltaOf({ limit, key, endsAt, isStored: false }, 1)]);

@@ -33,15 +33,15 @@ export const IpMode = z.enum(['none', 'truncated', 'full']);
 export type IpMode = z.infer<typeof IpMode>;
 
 /** Retention period in days; null for unlimited. */
-const KeptDays = z.int().min(1).max(3650).nullable();
+const RetentionDays = z.int().min(1).max(3650).nullable();
 
 /** How long a tenant keeps its users' data. The worker permanently deletes older data within minutes. */
 const Retention = z.strictObject({
-  answers_days: KeptDays.meta({
+  answers_days: RetentionDays.meta({
     description:
       'Answers are deleted so many days after their receipt, in the quarantine too; null: never. The results of the questions stay, and so does that a user was asked.',
   }),
-  conversations_days: KeptDays.meta({
+  conversations_days: RetentionDays.meta({
     description:
       'Resolved conversations are deleted with their messages so many days after their end, or their last message; null: never',
   }),
@@ -122,7 +122,7 @@ export const changedSettings = ({ retention = {}, ...rest }: TenantPatch): Parti
 };
 
 /** Returns the address as a mode stores it: in full, its network (/24, /48), or null. */
-export function keptIp(ip: string, mode: IpMode): string | null {
+export function maskIp(ip: string, mode: IpMode): string | null {
   if (mode === 'none') return null;
   if (mode === 'full') return ip;
   const mapped = ip.replace(/^::ffff:(?=\d+\.)/i, '');

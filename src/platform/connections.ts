@@ -16,7 +16,7 @@ export interface ConnectionOptions {
    */
   perAddress: boolean;
   /** Bytes that may be buffered for clients that send or read too slowly. */
-  mostHeldBytes?: number;
+  maxBufferedBytes?: number;
   log: Log;
   metrics: Pick<Metrics, 'connectionsClosed' | 'openConnections' | 'onScrape'>;
   files?: OpenFiles | undefined;
@@ -66,9 +66,9 @@ const SEARCH_PAUSE_MS = 100;
 /** Unread replies can fill the memory of a small container within a second. */
 const SWEEP_EVERY_MS = 250;
 const REPORT_EVERY_MS = 1000;
-const MOST_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 /** Maximum buffer of one unfinished request body: the largest body of any operation. */
-const MOST_BODY_BYTES = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 /** The fraction of connections closed per sweep while file descriptors run out. */
 const SHED_PART = 1 / 16;
 /** Connections allowed again per sweep: fewer than the spare descriptors between two checks. */
@@ -81,8 +81,8 @@ function closableAs({ requests, request, response }: Connection): Closed | undef
 }
 
 /** Bytes buffered for a client that sends or reads too slowly. */
-function heldBytes({ socket, request }: Connection): number {
-  return socket.writableLength + (request?.complete === false ? Math.min(socket.bytesRead, MOST_BODY_BYTES) : 0);
+function bufferedBytes({ socket, request }: Connection): number {
+  return socket.writableLength + (request?.complete === false ? Math.min(socket.bytesRead, MAX_BODY_BYTES) : 0);
 }
 
 /**
@@ -94,7 +94,7 @@ function heldBytes({ socket, request }: Connection): number {
  * runs only when the server is full.
  */
 export function boundConnections(server: Server, options: ConnectionOptions): Connections {
-  const { door, perAddress, log, metrics, files, mostHeldBytes = MOST_HELD_BYTES } = options;
+  const { door, perAddress, log, metrics, files, maxBufferedBytes = MAX_BUFFERED_BYTES } = options;
   const known = new WeakMap<Socket, Connection>();
   const byAddress = new Map<string, Group>();
   const tally = { idle: 0, slow: 0, new: 0 };
@@ -203,15 +203,15 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     const holders: Connection[] = [];
     for (const connection of all.members) {
       if (connection.requests === 0) continue;
-      const bytes = heldBytes(connection);
+      const bytes = bufferedBytes(connection);
       held += bytes;
       if (bytes > 0 && closableAs(connection) === 'slow') holders.push(connection);
     }
-    if (held <= mostHeldBytes) return;
+    if (held <= maxBufferedBytes) return;
     for (const connection of holders.sort((a, b) => a.since - b.since)) {
-      held -= heldBytes(connection);
+      held -= bufferedBytes(connection);
       close(connection, 'memory', 'slow');
-      if (held <= mostHeldBytes) return;
+      if (held <= maxBufferedBytes) return;
     }
   };
 

@@ -55,7 +55,7 @@ const OTHER_KINDS = 'other';
  * which an outage can produce any number: beyond 100 active kinds, new ones share a single line.
  */
 export function createThrottle(everyMs: number, now: () => number = Date.now) {
-  const kinds = new Map<string, { at: number; held: number }>();
+  const kinds = new Map<string, { at: number; suppressed: number }>();
 
   const forgetOld = (at: number): void => {
     for (const [kind, last] of kinds) if (at - last.at >= everyMs) kinds.delete(kind);
@@ -73,10 +73,10 @@ export function createThrottle(everyMs: number, now: () => number = Date.now) {
     const slot = slotOf(kind, at);
     const last = kinds.get(slot);
     if (last && at - last.at < everyMs) {
-      last.held++;
+      last.suppressed++;
       return;
     }
-    kinds.set(slot, { at, held: 0 });
-    write(last?.held ?? 0);
+    kinds.set(slot, { at, suppressed: 0 });
+    write(last?.suppressed ?? 0);
   };
 }

@@ -68,7 +68,7 @@ export function createMetrics(role: string) {
     queueJobs: gauge('parley_queue_jobs', 'Jobs in the queue', ['queue', 'state']),
     queueOldest: gauge('parley_queue_oldest_waiting_seconds', 'Age of the oldest job that is not done', ['queue']),
     ready: gauge('parley_ready', '1 when the process takes requests or jobs, as /readyz says'),
-    queueTakesAnswers: gauge('parley_queue_takes_answers', '1 while answers are taken, 0 while they get a 503'),
+    queueAcceptsAnswers: gauge('parley_queue_takes_answers', '1 while answers are taken, 0 while they get a 503'),
     queueDurable: gauge(
       'parley_queue_durable',
       '1 when queue and database are proven to write to disk before they reply',

@@ -11,7 +11,7 @@ export interface OpenFiles {
   close(): void;
 }
 
-const LOOK_EVERY_MS = 1000;
+const CHECK_EVERY_MS = 1000;
 /** The number of descriptors to keep free. Below it, connections are closed while probes still get a descriptor. */
 const SPARE = 16;
 /** Connections are closed within a second, so the state alone would be too short for probes every few seconds. */
@@ -61,15 +61,15 @@ export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now 
   };
   let timer: NodeJS.Timeout;
   let closed = false;
-  const look = async () => {
+  const check = async () => {
     const opened = await Promise.allSettled(Array.from({ length: SPARE }, openOne));
     enter(opened.some(one => one.status === 'rejected' && OUT_OF_FILES.has(one.reason.code)));
     for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
     if (closed) return;
-    timer = setTimeout(look, LOOK_EVERY_MS);
+    timer = setTimeout(check, CHECK_EVERY_MS);
     timer.unref();
   };
-  void look();
+  void check();
   return {
     areExhausted: () => exhausted,
     degraded: () =>

@@ -46,7 +46,7 @@ export interface Spans {
   inSpan<T>(options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   groups(options: SpanOptions): GroupSpans;
   /** Adds attributes to the current span. */
-  note(attributes: Attributes): void;
+  setAttributes(attributes: Attributes): void;
   fail(span: Span, type: string): void;
   /** Returns the current span as headers for another process. */
   carrier(): Record<string, string> | undefined;
@@ -65,13 +65,13 @@ const WITHOUT_SPAN = new Set(['BEGIN', 'SELECT set_config']);
 const outcomeOf = (result: unknown): unknown =>
   typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : result;
 
-const isKept = (span: Span | undefined): span is Span =>
+const isSampled = (span: Span | undefined): span is Span =>
   span !== undefined && (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
 
 /** The trace fields of a log line. */
 export function traceIds(): { trace_id?: string; span_id?: string } {
   const span = current.getStore();
-  if (!isKept(span)) return {};
+  if (!isSampled(span)) return {};
   const { traceId, spanId } = span.spanContext();
   return { trace_id: traceId, span_id: spanId };
 }
@@ -129,14 +129,14 @@ export function createSpans(tracer: Tracer): Spans {
     groups: options => ({
       here: () => current.getStore(),
       run(origins, work) {
-        const kept = [...new Set(origins.filter(isKept))];
+        const kept = [...new Set(origins.filter(isSampled))];
         const [first, ...others] = kept;
         const span = start(options, below(first ?? origins.find(origin => origin !== undefined)), others);
-        if (isKept(span)) for (const other of others) other.addLink({ context: span.spanContext() });
+        if (isSampled(span)) for (const other of others) other.addLink({ context: span.spanContext() });
         return runInSpan(span, work);
       },
     }),
-    note: attributes => void current.getStore()?.setAttributes(attributes),
+    setAttributes: attributes => void current.getStore()?.setAttributes(attributes),
     fail,
     carrier() {
       const span = current.getStore();
@@ -148,7 +148,7 @@ export function createSpans(tracer: Tracer): Spans {
     watch(client) {
       const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
       client.query = ((...args: [string | { text: string }, ...unknown[]]) => {
-        if (!isKept(current.getStore())) return query(...args);
+        if (!isSampled(current.getStore())) return query(...args);
         const summary = summarizeSql(typeof args[0] === 'string' ? args[0] : args[0].text);
         if (WITHOUT_SPAN.has(summary)) return query(...args);
         const span = startStatement(summary);

@@ -36,7 +36,7 @@ const describeSize = ({ durability, queueBytes, limitBytes }: MeasuredSize): str
 /** Creates an admission without a limit until the first check. Performs no I/O. */
 export function createAdmission(): Admission {
   /** The remaining capacity by the last check, and the bytes added since. */
-  let roomBytes = Number.POSITIVE_INFINITY;
+  let capacityBytes = Number.POSITIVE_INFINITY;
   let unseenBytes = 0;
   return {
     expect(bytes) {
@@ -47,12 +47,12 @@ export function createAdmission(): Admission {
       unseenBytes -= bytes;
     },
     checkSize(size) {
-      roomBytes = MAX_MEMORY_RATIO * size.limitBytes - size.queueBytes;
+      capacityBytes = MAX_MEMORY_RATIO * size.limitBytes - size.queueBytes;
       return [
-        ...(roomBytes > 0 ? [] : [describeSize(size)]),
+        ...(capacityBytes > 0 ? [] : [describeSize(size)]),
         ...(size.waitingJobs < size.maxJobs ? [] : [`${size.waitingJobs} jobs are waiting`]),
       ];
     },
-    isFull: () => unseenBytes > roomBytes,
+    isFull: () => unseenBytes > capacityBytes,
   };
 }

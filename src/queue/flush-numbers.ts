@@ -18,7 +18,7 @@ export function createFlushNumbers() {
   let last = 0;
   return {
     producer,
-    take(): number {
+    next(): number {
       underWay.add(++last);
       return last;
     },

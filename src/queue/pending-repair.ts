@@ -45,7 +45,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
 
   return {
     /** Records a check, and starts a repair when it is due. */
-    note({ entries, idle, active }: RegistryCounts): void {
+    record({ entries, idle, active }: RegistryCounts): void {
       withExcess = entries > idle + active ? withExcess + 1 : 0;
       withMissing = idle > entries ? withMissing + 1 : 0;
       const [hasExcess, hasMissing] = [withExcess >= CHECKS_WITH_EXCESS, withMissing >= CHECKS_WITH_MISSING];

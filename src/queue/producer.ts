@@ -113,7 +113,7 @@ export function openProducer(
     metrics,
     log,
     onFailure: countFailure,
-    onTally: registry.note,
+    onTally: registry.record,
   });
   let stopped = false;
   const numbers = createFlushNumbers();
@@ -170,12 +170,16 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
     const unfit = findUnfit(health);
     if (unfit) throw unfit; // fail now instead of waiting for a time-out
     const basis = health.basis();
-    const number = numbers.take();
+    const number = numbers.next();
     const id = numberUuid(numbers.producer, number);
     const trace = spans?.carrier();
     const answers = batches.flatMap(batch => batch.answers);
     const payload: RecordAnswers = { v: 1, flush: id, answers, ...(trace && { trace }) };
-    spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
+    spans?.setAttributes({
+      'messaging.message.id': id,
+      'parley.requests': batches.length,
+      'parley.answers': answers.length,
+    });
     const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
     try {
       await withTimeout(addFlush(connection, payload, options), PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');

@@ -103,10 +103,10 @@ function writeAccount(tx: Transaction, id: string, change: Partial<AccountChange
 }
 
 /** Sets a new password and ends all other sessions. */
-export const changePassword = (account: AccountStorage, password_hash: string, keptSession: string) =>
+export const changePassword = (account: AccountStorage, password_hash: string, currentSession: string) =>
   account.transaction(async tx => {
     await writeAccount(tx, account.accountId, { password_hash });
-    await tx.query('delete from sessions where account_id = $1 and id <> $2', [account.accountId, keptSession]);
+    await tx.query('delete from sessions where account_id = $1 and id <> $2', [account.accountId, currentSession]);
   });
 
 /**
@@ -114,11 +114,11 @@ export const changePassword = (account: AccountStorage, password_hash: string, k
  *
  * Decided by the database, so that of two concurrent logins with one code only one succeeds.
  */
-export const takeTotpStep = (account: AccountStorage, step: number): Promise<boolean> =>
+export const redeemTotpStep = (account: AccountStorage, step: number): Promise<boolean> =>
   take(account, 'select take_totp_step($1) as taken', step);
 
 /** Uses up a recovery code. False when it is unknown or was just used. */
-export const takeRecoveryCode = (account: AccountStorage, hash: string): Promise<boolean> =>
+export const redeemRecoveryCode = (account: AccountStorage, hash: string): Promise<boolean> =>
   take(account, 'select take_recovery_code($1) as taken', hash);
 
 const take = (account: AccountStorage, sql: string, what: unknown): Promise<boolean> =>
@@ -143,7 +143,7 @@ export const hasOwner = async (storage: Storage): Promise<boolean> =>
   (await storage.query<{ found: boolean }>('select has_owner() as found'))[0]?.found === true;
 
 /** Uses up the setup link. False when it is invalid, or there is an owner. */
-export const takeSetupLink = async (tx: Transaction, token_hash: Buffer, now: Date): Promise<boolean> =>
+export const redeemSetupLink = async (tx: Transaction, token_hash: Buffer, now: Date): Promise<boolean> =>
   (await tx.query<{ taken: boolean }>('select take_setup_link($1, $2) as taken', [token_hash, now]))[0]?.taken === true;
 
 /**

@@ -92,8 +92,8 @@ export async function upsertAnswers(tx: Transaction, answers: AcceptedAnswer[]):
 
 function sortByArrival(stored: StoredSync[], arrived: readonly AcceptedAnswer[]): void {
   const places = new Map(arrived.map((answer, place) => [answer, place]));
-  const placeOf = ({ answer }: StoredSync) => places.get(answer) as number;
-  stored.sort((one, other) => placeOf(one) - placeOf(other));
+  const indexOf = ({ answer }: StoredSync) => places.get(answer) as number;
+  stored.sort((one, other) => indexOf(one) - indexOf(other));
 }
 
 export const keyOf = (row: { tenant_id: string; id: string }): string => `${row.tenant_id}${row.id}`;
@@ -140,13 +140,13 @@ async function writeTurn(tx: Transaction, answers: AcceptedAnswer[]) {
      left join written on revised_from is not null or total.count < $${incoming.params.length + 1}`,
     [...incoming.params, answers.length],
   );
-  const told = new Map<string, CountedRow | null>();
-  for (const row of rows) if (row.tenant_id !== null) told.set(keyOf(row), row.revised_from);
-  const untold = rows[0]?.count === answers.length ? null : undefined;
-  if (told.size === 0) return () => untold;
+  const previous = new Map<string, CountedRow | null>();
+  for (const row of rows) if (row.tenant_id !== null) previous.set(keyOf(row), row.revised_from);
+  const others = rows[0]?.count === answers.length ? null : undefined;
+  if (previous.size === 0) return () => others;
   return (answer: AcceptedAnswer): CountedRow | null | undefined => {
-    const revisedFrom = told.get(keyOf(answer));
-    return revisedFrom === undefined ? untold : revisedFrom;
+    const revisedFrom = previous.get(keyOf(answer));
+    return revisedFrom === undefined ? others : revisedFrom;
   };
 }
 

@@ -15,7 +15,7 @@ const TIME_OUT_OF_RANGE = '22008';
 
 /** A growing byte buffer, numbers in network order. Its memory is reused. */
 class Bytes {
-  #room = Buffer.allocUnsafe(1 << 16);
+  #buffer = Buffer.allocUnsafe(1 << 16);
   #end = 0;
 
   /** Clears the buffer. */
@@ -25,14 +25,14 @@ class Bytes {
 
   /** Ensures capacity for `size` more bytes. Call it before writing them. */
   reserve(size: number): void {
-    if (this.#end + size <= this.#room.length) return;
+    if (this.#end + size <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafe(2 * (this.#end + size));
-    larger.set(this.#room.subarray(0, this.#end));
-    this.#room = larger;
+    larger.set(this.#buffer.subarray(0, this.#end));
+    this.#buffer = larger;
   }
 
   byte(value: number): void {
-    this.#room[this.#end++] = value;
+    this.#buffer[this.#end++] = value;
   }
 
   int32(value: number): void {
@@ -57,7 +57,7 @@ class Bytes {
   text(value: string, prefix?: number): void {
     this.reserve(8 + 3 * value.length);
     const head = prefix === undefined ? 0 : 1;
-    const length = this.#room.write(value, this.#end + 4 + head);
+    const length = this.#buffer.write(value, this.#end + 4 + head);
     this.int32(head + length);
     if (prefix !== undefined) this.byte(prefix);
     this.#end += length;
@@ -65,7 +65,7 @@ class Bytes {
 
   /** Returns a copy of the written bytes. */
   take(): Buffer {
-    return Buffer.from(this.#room.subarray(0, this.#end));
+    return Buffer.from(this.#buffer.subarray(0, this.#end));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Action, ActorType } from '../domain/audit-log.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import type { IpMode } from '../domain/tenants.ts';
-import { keptIp } from '../domain/tenants.ts';
+import { maskIp } from '../domain/tenants.ts';
 import { createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 
@@ -46,7 +46,7 @@ export async function insertAuditEntry(tenant: TenantStorage, act: AuditEvent, n
         act.target_id,
         act.target_name,
         act.fields,
-        act.ip && keptIp(act.ip, row?.ip_mode ?? 'none'),
+        act.ip && maskIp(act.ip, row?.ip_mode ?? 'none'),
         act.request_id,
       ],
     );

@@ -1,5 +1,5 @@
 import { numberUuid } from '../domain/ids.ts';
-import { FLUSHES_JUDGED } from './housekeeping.ts';
+import { FLUSHES_AUDITED } from './housekeeping.ts';
 import type { Storage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -57,10 +57,10 @@ export interface Audit {
  * 10,000 per producer and audit, so that an audit costs the same at any backlog. Skipped while another process is
  * auditing.
  */
-export async function auditFlushes(storage: Storage, findHeld: FindQueued): Promise<Audit> {
+export async function auditFlushes(storage: Storage, findQueued: FindQueued): Promise<Audit> {
   const audit: Audit = { lost: [], skipped: await skipExpired(storage) };
   for (let recheck = PASS_SIZE, isBehind = true; isBehind; recheck = 0) {
-    const pass = await storage.transaction(tx => auditOnce(tx, findHeld, recheck));
+    const pass = await storage.transaction(tx => auditOnce(tx, findQueued, recheck));
     audit.lost.push(...pass.lost);
     isBehind = pass.isBehind;
   }
@@ -79,7 +79,7 @@ async function skipExpired(storage: Storage): Promise<number> {
      )
      update flush_producers set settled = written, held = '{}', voided = '{}' from expired
      where flush_producers.id = expired.id returning flushes`,
-    [FLUSHES_JUDGED],
+    [FLUSHES_AUDITED],
   );
   return rows.reduce((sum, { flushes }) => sum + Number(flushes), 0);
 }
@@ -104,17 +104,17 @@ async function auditOnce(
     tx,
     producers.flatMap(({ producer, numbers }) => numbers.map(number => numberUuid(producer, number))),
   );
-  const held = open.length > 0 ? await findHeld(open) : new Set<string>();
+  const queued = open.length > 0 ? await findHeld(open) : new Set<string>();
   const missing = await findUnrecorded(
     tx,
-    open.filter(flush => !held.has(flush)),
+    open.filter(flush => !queued.has(flush)),
   );
   const lost = await tx.query<{ id: string }>(
     `insert into lost_flushes select id, clock_timestamp() from unnest($1::uuid[]) as id
      on conflict do nothing returning id`,
     [missing],
   );
-  for (const producer of producers) await settle(tx, producer, held, lock.now);
+  for (const producer of producers) await settle(tx, producer, queued, lock.now);
   await tx.query('delete from lost_flushes lost using recorded_flushes late where late.id = lost.id');
   await tx.query(
     `delete from flush_producers

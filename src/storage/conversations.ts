@@ -46,7 +46,7 @@ export const updateConversation = (
     if (!changesAnything(before, patch)) return before;
     const now = await openWrite(tx);
     if (sideOf(actor.type) === 'team')
-      await noteChanges({ tx, tenantId: tenant.tenantId, author: actor, now }, before, patch);
+      await recordChanges({ tx, tenantId: tenant.tenantId, author: actor, now }, before, patch);
     const seenByUser = patch.status !== undefined || (patch.subject !== undefined && patch.subject !== before.subject);
     const status = patch.status ?? before.status;
     const rows = await tx.query<ConversationRow>(
@@ -87,7 +87,7 @@ const changesAnything = (before: ConversationRow, { tags, ...fields }: Conversat
     name => fields[name] !== undefined && fields[name] !== before[name],
   );
 
-async function noteChanges(writing: Writing, before: ConversationRow, patch: ConversationPatch): Promise<void> {
+async function recordChanges(writing: Writing, before: ConversationRow, patch: ConversationPatch): Promise<void> {
   for (const field of ['status', 'assignee_id', 'priority'] as const) {
     const value = patch[field];
     if (value === undefined || value === before[field]) continue;

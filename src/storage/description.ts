@@ -82,6 +82,6 @@ export const describeDatabase = (url: string): Promise<Record<string, unknown>> 
   withClient(url, async client => {
     await client.query(LIMITS);
     const seen: Record<string, unknown> = {};
-    for (const look of Object.keys(QUERIES) as Query[]) seen[look] = await runQuery(client, look);
+    for (const query of Object.keys(QUERIES) as Query[]) seen[query] = await runQuery(client, query);
     return seen;
   });

@@ -3,14 +3,14 @@ import type { Storage } from './orm.ts';
 /** How long the marks of recorded flushes are kept. */
 const FLUSHES_KEPT = '8 days';
 /** Maximum age of an unsettled flush that is examined: a day less, for clock differences and delayed claims. */
-export const FLUSHES_JUDGED = '7 days';
+export const FLUSHES_AUDITED = '7 days';
 
 /** Deletes idempotency keys after 24 h, old rate counters and old flush marks. */
-export const forgetExpired = (storage: Storage): Promise<unknown> =>
+export const deleteExpiredRows = (storage: Storage): Promise<unknown> =>
   storage.query('select forget_expired($1::interval)', [FLUSHES_KEPT]);
 
 /** Deletes expired sessions, links and invitations. */
-export const forgetEnded = (storage: Storage, now: Date, idleHours: number): Promise<unknown> =>
+export const deleteEndedSessions = (storage: Storage, now: Date, idleHours: number): Promise<unknown> =>
   storage.query('select forget_ended_sessions($1, $2::interval)', [now, `${idleHours} hours`]);
 
 /** Returns the time before which no transaction can still add a change, which is where incremental reads end. */

@@ -7,7 +7,7 @@ import { createWhere, type Where } from './sql.ts';
  *
  * Conditions in `access` are those for which there is an index that begins with them and goes on in the order of the
  * list: reading a page costs as much as the page has rows. All others belong into `filters`: they are checked row by
- * row, for at most `MAX_LOOKED_AT` rows a request. A new filter needs no index.
+ * row, for at most `MAX_SCANNED` rows a request. A new filter needs no index.
  */
 export interface List<Row> {
   table: string;

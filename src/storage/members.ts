@@ -3,7 +3,7 @@ import { MAX_MEMBERS, requireRankFor } from '../domain/members.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
-import { insertAccount, type NewAccount, takeSetupLink } from './accounts.ts';
+import { insertAccount, type NewAccount, redeemSetupLink } from './accounts.ts';
 import type { Author } from './conversation-rows.ts';
 import { unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
@@ -59,7 +59,7 @@ export async function listMembers(
 }
 
 /** Prevents an account from being deleted with its last membership. 404 when it just was. */
-async function keepAccount(tx: Transaction, id: string): Promise<void> {
+async function lockAccount(tx: Transaction, id: string): Promise<void> {
   const found = await tx.query('select from accounts where id = $1 for key share', [id]);
   if (found.length === 0) throw notFound('account');
 }
@@ -86,7 +86,7 @@ async function insertMember(
   now: Date,
 ): Promise<string> {
   await lockTeam(tx, tenantId);
-  await keepAccount(tx, accountId);
+  await lockAccount(tx, accountId);
   const [team] = await tx.query<{ count: number }>('select count(*)::int as count from members where tenant_id = $1', [
     tenantId,
   ]);
@@ -208,11 +208,11 @@ export async function listInvitations(
 }
 
 export async function deleteInvitation(tenant: TenantStorage, id: string): Promise<void> {
-  const gone = await tenant.query('delete from invitations where tenant_id = $1 and id = $2 returning id', [
+  const deleted = await tenant.query('delete from invitations where tenant_id = $1 and id = $2 returning id', [
     tenant.tenantId,
     id,
   ]);
-  if (gone.length === 0) throw notFound('invitation');
+  if (deleted.length === 0) throw notFound('invitation');
 }
 
 /** An invitation looked up by its link, before login. */
@@ -235,7 +235,7 @@ export async function findInvitation(storage: Storage, tokenHash: Buffer, now: D
 }
 
 /** Uses up an invitation, within a transaction with its tenant's scope. Of concurrent callers one succeeds. */
-async function takeInvitation(tx: Transaction, { tenant_id, id }: FoundInvitation, now: Date): Promise<void> {
+async function redeemInvitation(tx: Transaction, { tenant_id, id }: FoundInvitation, now: Date): Promise<void> {
   const taken = await tx.query(
     'delete from invitations where tenant_id = $1 and id = $2 and expires_at > $3 returning id',
     [tenant_id, id, now],
@@ -251,7 +251,7 @@ export const acceptInvitation = (
   now: Date,
 ): Promise<string> =>
   storage.forAccount(person.id).transaction(async tx => {
-    await takeInvitation(tx, invitation, now);
+    await redeemInvitation(tx, invitation, now);
     if (!person.exists) await insertAccount(tx, person, now);
     return insertMember(tx, invitation.tenant_id, person.id, invitation.role, now);
   }, invitation.tenant_id);
@@ -264,7 +264,7 @@ export const insertFirstOwner = (
   now: Date,
 ): Promise<void> =>
   storage.forAccount(owner.id).transaction(async tx => {
-    if (!(await takeSetupLink(tx, link, now))) throw linkNotValid();
+    if (!(await redeemSetupLink(tx, link, now))) throw linkNotValid();
     await insertAccount(tx, owner, now);
     await addTenant(tx, tenant.id, tenant.name, now);
     await insertMember(tx, tenant.id, owner.id, 'owner', now);

@@ -27,12 +27,12 @@ const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(sqlState(error) ?
 /** Resolves when the database accepts connections. Rejects when it refuses them, or is unreachable for `limitMs`. */
 export async function awaitDatabase(url: string, log: Log, limitMs: number): Promise<void> {
   const deadline = Date.now() + limitMs;
-  for (let told = false; ; told = true) {
+  for (let logged = false; ; logged = true) {
     try {
       return await withClient(url, async () => undefined);
     } catch (error) {
       if (Date.now() > deadline || isRefusal(error)) throw error;
-      if (!told) log.warn({ reason: (error as Error).message }, 'waiting for the database');
+      if (!logged) log.warn({ reason: (error as Error).message }, 'waiting for the database');
     }
     await sleep(500);
   }
@@ -118,11 +118,11 @@ async function findObstacle(url: string): Promise<[object, string] | undefined> 
  * unreachable database.
  */
 export async function awaitSchema(url: string, log: Log, signal: AbortSignal): Promise<void> {
-  for (let told = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
+  for (let loggedAt = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
     const obstacle = await findObstacle(url);
     if (!obstacle) return;
-    if (Date.now() - told < 10_000) continue;
-    told = Date.now();
+    if (Date.now() - loggedAt < 10_000) continue;
+    loggedAt = Date.now();
     log.warn(...obstacle);
   }
 }

@@ -229,7 +229,7 @@ export const EARLIER_VERSIONS = 9;
 const LIVE_COLUMNS = 'id, version, type, title, description, config, frequency, allow_public, priority';
 /** Excludes texts, and scale and option ids, which are the same in every version. */
 const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config`;
-const TAKES_ANSWERS = "(q.status in ('live', 'paused') or q.closed_at > $2)";
+const ACCEPTS_ANSWERS = "(q.status in ('live', 'paused') or q.closed_at > $2)";
 
 /** Returns the tenant's published questions. Those closed before `closedSince` have no rules. */
 export async function loadPublishedQuestions(tenant: TenantStorage, closedSince: Date): Promise<PublishedQuestions> {
@@ -240,7 +240,7 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
       [tenant.tenantId],
     ),
     tenant.query<QuestionTermsRow>(
-      `select id, version, type, case when ${TAKES_ANSWERS} then config - '{labels}'::text[] end as config, closed_at,
+      `select id, version, type, case when ${ACCEPTS_ANSWERS} then config - '{labels}'::text[] end as config, closed_at,
          frequency->>'repeat' as repeat,
          coalesce((frequency->>'ignore_cooldown')::boolean, false) as ignore_cooldown
        from questions q where tenant_id = $1 and status <> 'draft'`,
@@ -251,7 +251,7 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
          select question_id, version, ${VERSION_RULES} from question_versions
          where tenant_id = q.tenant_id and question_id = q.id and version < q.version
          order by version desc limit ${EARLIER_VERSIONS}
-       ) as v where q.tenant_id = $1 and q.version > 1 and q.status <> 'draft' and ${TAKES_ANSWERS}`,
+       ) as v where q.tenant_id = $1 and q.version > 1 and q.status <> 'draft' and ${ACCEPTS_ANSWERS}`,
       params,
     ),
   ]);

@@ -166,11 +166,11 @@ async function findRecordedAsWhole(tx: Transaction, flushes: string[]): Promise<
      on conflict do nothing`,
     [flushes],
   );
-  const whole = await tx.query<{ id: string }>(
+  const rows = await tx.query<{ id: string }>(
     'select id from recorded_flushes where id = any($1::uuid[]) and not in_parts',
     [flushes],
   );
-  return new Set(whole.map(row => row.id));
+  return new Set(rows.map(row => row.id));
 }
 
 class Rehearsed extends Error {}

@@ -50,7 +50,7 @@ export const expireConversations: Expire = (storage, tenantId, now) =>
  *
  * The ids of answers deleted by the team stay reserved permanently.
  */
-export async function forgetExpiredAnswers(storage: Storage, now: Date): Promise<number> {
+export async function deleteExpiredAnswerIds(storage: Storage, now: Date): Promise<number> {
   const [row] = await storage.query<{ count: number }>(
     `with forgotten as (
        delete from deleted_answers where expired and (tenant_id, id) in (

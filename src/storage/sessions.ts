@@ -88,11 +88,11 @@ export const listSessions = (account: AccountStorage): Promise<SessionRow[]> =>
 /** Ends one of a person's sessions. 404 for any other. */
 export const deleteSession = (account: AccountStorage, id: string): Promise<void> =>
   account.transaction(async tx => {
-    const gone = await tx.query('delete from sessions where account_id = $1 and id = $2 returning id', [
+    const deleted = await tx.query('delete from sessions where account_id = $1 and id = $2 returning id', [
       account.accountId,
       id,
     ]);
-    if (gone.length === 0) throw notFound('session');
+    if (deleted.length === 0) throw notFound('session');
   });
 
 /** Ends all of a person's sessions. */

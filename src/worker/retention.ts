@@ -3,10 +3,10 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
 import {
+  deleteExpiredAnswerIds,
   type Expire,
   expireAnswers,
   expireConversations,
-  forgetExpiredAnswers,
   listTenantsWithRetention,
   readDatabaseClock,
 } from '../storage/retention.ts';
@@ -36,7 +36,7 @@ interface RetentionDeps {
  * Deletes expired rows and the rows of deleted tenants until the signal is aborted. Several workers may run at once:
  * they lock different rows.
  */
-export async function keepRetention(deps: RetentionDeps): Promise<void> {
+export async function runRetention(deps: RetentionDeps): Promise<void> {
   const { log, signal } = deps;
   while (!signal.aborted) {
     try {
@@ -71,7 +71,7 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     }
     left = more;
   }
-  while (!signal.aborted && (await forgetExpiredAnswers(storage, now())) > 0) await pause(PAUSE_MS, signal);
+  while (!signal.aborted && (await deleteExpiredAnswerIds(storage, now())) > 0) await pause(PAUSE_MS, signal);
 }
 
 type ClockDeps = Required<Pick<RetentionDeps, 'storage' | 'metrics' | 'log' | 'now'>>;

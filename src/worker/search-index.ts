@@ -19,7 +19,7 @@ interface SearchIndexDeps {
  * Indexes texts that were stored before the search index existed or by the previous version, until the signal is
  * aborted. Several workers may run at once: they lock different texts.
  */
-export async function keepSearchIndex(deps: SearchIndexDeps): Promise<void> {
+export async function runSearchIndexing(deps: SearchIndexDeps): Promise<void> {
   const { log, signal } = deps;
   while (!signal.aborted) {
     try {

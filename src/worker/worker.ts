@@ -10,9 +10,9 @@ import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
 import { quarantineEncoded } from '../storage/recording.ts';
 import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
-import { keepRetention } from './retention.ts';
+import { runRetention } from './retention.ts';
 import { openSandbox } from './sandbox.ts';
-import { keepSearchIndex } from './search-index.ts';
+import { runSearchIndexing } from './search-index.ts';
 
 export interface WorkerProcess {
   /** Whether the schema is compatible and jobs are being consumed; false while stopping. */
@@ -64,8 +64,8 @@ export function openWorker(
   let searchIndex: Promise<void> | undefined;
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
-      retention = keepRetention({ storage, metrics, log, signal: closing.signal });
-      searchIndex = keepSearchIndex({ storage: tenants, log, signal: closing.signal });
+      retention = runRetention({ storage, metrics, log, signal: closing.signal });
+      searchIndex = runSearchIndexing({ storage: tenants, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.REDIS_URL, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('taking jobs');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { keptIp } from '../../src/domain/tenants.ts';
+import { maskIp } from '../../src/domain/tenants.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
 import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
@@ -109,9 +109,9 @@ describe('a line', () => {
       await api.request('PATCH', '/v1/tenant', { headers: person.headers, body: { ip_mode } });
     const { data } = (await read('', person)).body;
     expect(data.map((line: { ip: string }) => line.ip)).toEqual([null, '127.0.0.0', '127.0.0.1']);
-    expect(keptIp('::ffff:192.0.2.7', 'truncated')).toBe('192.0.2.0');
-    expect(keptIp('2001:db8:1:2:3::4', 'truncated')).toBe('2001:db8:1::');
-    expect(keptIp('::1', 'truncated')).toBe('0:0:0::');
+    expect(maskIp('::ffff:192.0.2.7', 'truncated')).toBe('192.0.2.0');
+    expect(maskIp('2001:db8:1:2:3::4', 'truncated')).toBe('2001:db8:1::');
+    expect(maskIp('::1', 'truncated')).toBe('0:0:0::');
   });
 });
 

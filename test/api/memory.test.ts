@@ -111,9 +111,9 @@ test('a key that was read again is collected, whatever tokens it verified', asyn
       await tokens.verify(token, new Date());
       return tokens.remembered(token, new Date()); // unless a notice came in between, such as that of the new key
     });
-    refs.push(new WeakRef(ring.held(id) as RingKey));
+    refs.push(new WeakRef(ring.cached(id) as RingKey));
     await database.query('update api_keys set name = $2 where id = $1', [id, `name ${change}`]);
-    await waitFor(() => ring.held(id) === undefined);
+    await waitFor(() => ring.cached(id) === undefined);
     expect(tokens.remembered(token, new Date())).toBeUndefined();
   }
   await collectAfterTurn();
@@ -134,7 +134,7 @@ describe('caches that are full, and much that could be read into them,', () => {
       const { body } = await deck.get(aCaller(large, 'user|1'), 20, new Date());
       expect(Buffer.byteLength(body)).toBeGreaterThan(caches.limitOf('card_lists') / 2);
       expect((await catalog.of(large)).bytes).toBeGreaterThan(caches.limitOf('catalogs'));
-      expect(catalog.held(large)).toBeDefined();
+      expect(catalog.cached(large)).toBeDefined();
       expect(JSON.parse((await deck.get(aCaller(small, 'user|1'), 20, new Date())).body).data).toHaveLength(1);
     }
     await metrics.render();

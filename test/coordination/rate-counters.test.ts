@@ -15,7 +15,7 @@ function createStore() {
   return {
     totals,
     reconcile(process: RateCounters) {
-      const deltas = process.takeUnsent(true);
+      const deltas = process.removeUnsent(true);
       const sums = deltas.map(({ counter, count }) => {
         const name = `${counter.key} ${counter.endsAt}`;
         totals.set(name, (totals.get(name) ?? 0) + count);
@@ -29,7 +29,7 @@ function createStore() {
 
 /** Takes, and where the store has to confirm, lets it. */
 async function take(process: RateCounters, store: ReturnType<typeof createStore>, cost = 1, counted = 0) {
-  const verdict = process.take(LIMIT, 'user', cost, counted);
+  const verdict = process.consume(LIMIT, 'user', cost, counted);
   if (!('settled' in verdict)) return verdict;
   store.reconcile(process);
   return verdict.settled;
@@ -40,7 +40,7 @@ const isPending = (verdict: object) => 'settled' in verdict;
 describe('a counter', () => {
   test('grants a tenth of the limit from memory, then asks the store', () => {
     const process = createProcess();
-    const verdicts = Array.from({ length: 11 }, () => process.take(LIMIT, 'user'));
+    const verdicts = Array.from({ length: 11 }, () => process.consume(LIMIT, 'user'));
     expect(verdicts.map(isPending)).toEqual([...Array(10).fill(false), true]);
     expect(verdicts[9]).toMatchObject({ allowed: true, remaining: 90, resetSeconds: 60 });
   });
@@ -49,10 +49,10 @@ describe('a counter', () => {
     const process = createProcess();
     const store = createStore();
     store.totals.set('user 60000', 88);
-    process.take(LIMIT, 'user');
+    process.consume(LIMIT, 'user');
     store.reconcile(process);
-    expect(isPending(process.take(LIMIT, 'user'))).toBe(false); // 90
-    expect(isPending(process.take(LIMIT, 'user'))).toBe(true); // 91
+    expect(isPending(process.consume(LIMIT, 'user'))).toBe(false); // 90
+    expect(isPending(process.consume(LIMIT, 'user'))).toBe(true); // 91
   });
 
   test('lets N processes grant at most 1 + (N − 1)/10 times the limit, whatever the order of requests and batches', async () => {
@@ -69,7 +69,7 @@ describe('a counter', () => {
       for (let step = 0; step < 1500; step++) {
         const process = processes[chance(processes.length)] as RateCounters;
         if (chance(30) === 0) store.reconcile(process);
-        const verdict = process.take(LIMIT, 'user');
+        const verdict = process.consume(LIMIT, 'user');
         if ('settled' in verdict) pending.push(verdict.settled);
         else if (verdict.allowed) granted++;
       }
@@ -106,7 +106,11 @@ describe('a counter', () => {
     const process = createProcess();
     const store = createStore();
     store.totals.set('user 60000', 50);
-    const verdicts = [process.take(LIMIT, 'user', 40), process.take(LIMIT, 'user', 30), process.take(LIMIT, 'user', 5)];
+    const verdicts = [
+      process.consume(LIMIT, 'user', 40),
+      process.consume(LIMIT, 'user', 30),
+      process.consume(LIMIT, 'user', 5),
+    ];
     store.reconcile(process);
     const settled = await Promise.all(verdicts.map(verdict => 'settled' in verdict && verdict.settled));
     expect(settled).toMatchObject([{ allowed: true }, { allowed: false }, { allowed: true, remaining: 5 }]);
@@ -135,16 +139,16 @@ describe('a counter', () => {
 
   test('never waits where it may not, and decides by its own count', () => {
     const process = createProcess({ mayWait: () => false });
-    const verdicts = Array.from({ length: 101 }, () => process.take(LIMIT, 'user'));
+    const verdicts = Array.from({ length: 101 }, () => process.consume(LIMIT, 'user'));
     expect(verdicts.filter(verdict => 'allowed' in verdict && verdict.allowed)).toHaveLength(100);
     expect(verdicts[100]).toMatchObject({ allowed: false, remaining: 0 });
   });
 
   test('decides by its own count what waits when the store fails, and sends it later, once', async () => {
     const process = createProcess();
-    const verdict = process.take(LIMIT, 'user', 20);
-    const deltas = process.takeUnsent(true);
-    const behind = process.take(LIMIT, 'user', 20);
+    const verdict = process.consume(LIMIT, 'user', 20);
+    const deltas = process.removeUnsent(true);
+    const behind = process.consume(LIMIT, 'user', 20);
     process.keep(deltas);
     process.decideLocally(deltas);
     if (!('settled' in verdict && 'settled' in behind)) throw new Error('neither waited');
@@ -160,18 +164,18 @@ describe('a counter', () => {
     const store = createStore();
     await take(process, store, 100);
     store.reconcile(process);
-    for (let sent = 0; sent < 1000; sent++) expect(process.take(LIMIT, 'user')).toMatchObject({ allowed: false });
+    for (let sent = 0; sent < 1000; sent++) expect(process.consume(LIMIT, 'user')).toMatchObject({ allowed: false });
     expect(store.reconcile(process)).toBe(0);
   });
 
   test('is held for its window, and no more of them than the bound, with the store or without', () => {
     const at = { ms: 0 };
     const process = createProcess({ at, mayWait: () => false });
-    for (let user = 0; user < 5000; user++) process.take(LIMIT, `user ${user}`);
-    process.forgetEnded();
+    for (let user = 0; user < 5000; user++) process.consume(LIMIT, `user ${user}`);
+    process.dropEnded();
     expect(process.sizes()).toEqual({ counters: 1000, dirty: 1000 });
     at.ms = 60_000;
-    process.forgetEnded();
+    process.dropEnded();
     expect(process.sizes()).toEqual({ counters: 0, dirty: 0 });
   });
 });

@@ -13,7 +13,8 @@ const FIVE_MINUTES = 300_000;
 const log = createLog('silent', 'test');
 
 /** Whether a request that takes more than a tenth waits for the store. */
-const asksTheStore = (limits: RateLimits) => limits.take({ ...DAY, limit: 100 }, randomUUID(), 20) instanceof Promise;
+const asksTheStore = (limits: RateLimits) =>
+  limits.consume({ ...DAY, limit: 100 }, randomUUID(), 20) instanceof Promise;
 
 /** Resolves when the minute, in which limits count, has some seconds left. */
 const withinOneMinute = () => waitFor(() => Date.now() % 60_000 < 50_000, 20_000);
@@ -49,7 +50,7 @@ async function openStores(backend: Backend): Promise<Stores> {
 
 /** How many of so many requests each process allows, all sent at once. */
 async function burst(processes: RateLimits[], requestsEach: number, key: string): Promise<number> {
-  const verdicts = processes.flatMap(limits => Array.from({ length: requestsEach }, () => limits.take(LIMIT, key)));
+  const verdicts = processes.flatMap(limits => Array.from({ length: requestsEach }, () => limits.consume(LIMIT, key)));
   return (await Promise.all(verdicts)).filter(({ allowed }) => allowed).length;
 }
 
@@ -78,7 +79,7 @@ describe.each(backends())('limits shared in %s', backend => {
     let allowed = 0;
     for (let sent = 0; sent < 300; sent++) {
       const limits = processes[sent % 2] as RateLimits;
-      if ((await limits.take(LIMIT, 'in turn')).allowed) allowed++;
+      if ((await limits.consume(LIMIT, 'in turn')).allowed) allowed++;
     }
     expect(allowed).toBeGreaterThanOrEqual(LIMIT.limit);
     expect(allowed).toBeLessThanOrEqual(LIMIT.limit * 1.1);
@@ -88,7 +89,7 @@ describe.each(backends())('limits shared in %s', backend => {
     await using stores = await openStores(backend);
     const [right, wrong] = await stores.open(0, FIVE_MINUTES + 20_000);
     await withinOneMinute();
-    const verdicts = await Promise.all([right?.take(LIMIT, 'reset'), wrong?.take(LIMIT, 'reset')]);
+    const verdicts = await Promise.all([right?.consume(LIMIT, 'reset'), wrong?.consume(LIMIT, 'reset')]);
     const [here = 0, there = 0] = verdicts.map(verdict => verdict?.resetSeconds);
     expect(Math.abs(here - there)).toBeLessThanOrEqual(1);
   });
@@ -96,10 +97,11 @@ describe.each(backends())('limits shared in %s', backend => {
   test('what is refused costs the store nothing, and is refused by every process', async () => {
     await using stores = await openStores(backend);
     const [first, second] = (await stores.open(0, 0)) as [RateLimits, RateLimits];
-    for (let taken = 0; taken < DAY.limit; taken++) expect((await first.take(DAY, 'busy')).allowed).toBe(true);
-    for (let taken = 0; taken < 100; taken++) expect(await first.take(DAY, 'busy')).toMatchObject({ allowed: false });
-    expect((await first.takeStrictly({ ...DAY, limit: 1000 }, 'busy')).remaining).toBe(1000 - DAY.limit - 1);
-    await waitFor(async () => !(await second.take(DAY, 'busy')).allowed);
+    for (let taken = 0; taken < DAY.limit; taken++) expect((await first.consume(DAY, 'busy')).allowed).toBe(true);
+    for (let taken = 0; taken < 100; taken++)
+      expect(await first.consume(DAY, 'busy')).toMatchObject({ allowed: false });
+    expect((await first.consumeStrictly({ ...DAY, limit: 1000 }, 'busy')).remaining).toBe(1000 - DAY.limit - 1);
+    await waitFor(async () => !(await second.consume(DAY, 'busy')).allowed);
   });
 
   test('while the store is away or silent, each process decides by its own count, within half a second', async () => {
@@ -114,7 +116,7 @@ describe.each(backends())('limits shared in %s', backend => {
     const startedAt = performance.now();
     expect(await burst([limits], 200, 'silent')).toBe(LIMIT.limit);
     expect(performance.now() - startedAt).toBeLessThan(800);
-    expect(limits.take(LIMIT, 'next', 100)).not.toBeInstanceOf(Promise);
+    expect(limits.consume(LIMIT, 'next', 100)).not.toBeInstanceOf(Promise);
     proxy.thaw();
     await waitFor(() => asksTheStore(limits));
     await limits.close();

@@ -115,7 +115,7 @@ describe('a server whose connections run out', () => {
 
   test('closes half requests and unread replies after idle connections, the longest waiting first', async () => {
     const long = 'x'.repeat(32 * 1024 * 1024);
-    const door = await openDoor({ mostHeldBytes: Number.MAX_SAFE_INTEGER }, (request, response) => {
+    const door = await openDoor({ maxBufferedBytes: Number.MAX_SAFE_INTEGER }, (request, response) => {
       if (request.method === 'POST') request.resume();
       else response.end(long);
     });
@@ -161,7 +161,7 @@ describe('a server whose connections run out', () => {
 
 test('replies that are not read hold a bounded part of the memory', async () => {
   const long = 'x'.repeat(32 * 1024 * 1024);
-  const door = await openDoor({ mostHeldBytes: 64 * 1024 * 1024 }, (_, response) => void response.end(long));
+  const door = await openDoor({ maxBufferedBytes: 64 * 1024 * 1024 }, (_, response) => void response.end(long));
   const readers = await door.openMany(8);
   for (const reader of readers) reader.pause().write(OK);
   await waitFor(async () => (await door.closed({ reason: 'memory', closed: 'slow' })) >= 5);

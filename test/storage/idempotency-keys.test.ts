@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forgetExpired } from '../../src/storage/housekeeping.ts';
+import { deleteExpiredRows } from '../../src/storage/housekeeping.ts';
 import { claimIdempotencyKey, keepResponse, releaseIdempotencyKey } from '../../src/storage/idempotency-keys.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -113,7 +113,7 @@ test('housekeeping forgets keys after a day, counters that have run out and old 
   await database.query(
     `insert into rate_counters values ('run-out', 1, now() - interval '1 second'), ('running', 1, now() + interval '1 minute')`,
   );
-  await forgetExpired(storage);
+  await deleteExpiredRows(storage);
   const left = async (sql: string) => (await database.query<{ id: string }>(sql)).map(({ id }) => id);
   const tenants = await left('select tenant_id as id from idempotency_keys');
   expect(tenants).toContain(young.tenant.tenantId);

@@ -103,8 +103,8 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
   return {
     validate(caller, sync) {
       const items = sync.answers.map(parseItem);
-      const held = catalog.held(caller.tenantId);
-      if (held && hasAllRules(held, items)) return validateAll(caller, sync, items, held);
+      const tenant = catalog.cached(caller.tenantId);
+      if (tenant && hasAllRules(tenant, items)) return validateAll(caller, sync, items, tenant);
       return catalog
         .including(caller.tenantId, namedVersions(items))
         .then(tenant => validateAll(caller, sync, items, tenant));

@@ -86,18 +86,18 @@ export function createCardLists(
 
   return {
     async get(caller, limit, now) {
-      const tenant = catalog.held(caller.tenantId) ?? (await catalog.of(caller.tenantId));
+      const tenant = catalog.cached(caller.tenantId) ?? (await catalog.of(caller.tenantId));
       if (limit !== MAX_CARDS || !notices.isListening()) return buildCardList(deps, caller, tenant, limit, now);
       const { user } = caller;
       const digest = digestOf(caller);
-      const held = lists.peek(digest);
+      const cached = lists.peek(digest);
       const isHit =
-        held !== undefined &&
-        held.user === user &&
-        held.generation === tenant.generation &&
-        now.getTime() < held.validUntil;
+        cached !== undefined &&
+        cached.user === user &&
+        cached.generation === tenant.generation &&
+        now.getTime() < cached.validUntil;
       lists.count(isHit);
-      if (isHit) return held;
+      if (isHit) return cached;
       latest = now.getTime();
       const turn = Symbol(digest);
       building.set(digest, turn);

@@ -61,7 +61,7 @@ export interface Catalog {
   /** Returns the tenant's catalog; the last known one while the database is unreachable. Rejects when there is none. */
   of(tenantId: string): Promise<TenantCatalog>;
   /** Returns the catalog synchronously if it is in memory and current. */
-  held(tenantId: string): TenantCatalog | undefined;
+  cached(tenantId: string): TenantCatalog | undefined;
   /**
    * Returns a catalog with the named versions, if they exist. Earlier versions are read separately. The catalog itself
    * is read again only if the database has a later version, whose notice may not have arrived yet.
@@ -81,7 +81,7 @@ const DAY_MS = 86_400_000;
 const CLOSED_LOADED_MS = (CLOSED_GRACE_DAYS + 1) * DAY_MS;
 
 /** A cached catalog. */
-interface Held {
+interface CachedCatalog {
   catalog: TenantCatalog;
   /** When the read began: the catalog has everything committed before. */
   readAt: number;
@@ -111,7 +111,7 @@ export function createCatalog(
   caches: Caches,
   now: () => number = Date.now,
 ): Catalog {
-  const entries = caches.create<string, Held>('catalogs', {
+  const entries = caches.create<string, CachedCatalog>('catalogs', {
     sizeOf: ({ catalog }) => catalog.bytes,
     keepsOversized: true, // without it the tenant's answers would need the database
   });
@@ -128,7 +128,7 @@ export function createCatalog(
     for (const known of [...entries.values(), ...readings.values()]) known.isStale = true;
   });
 
-  const isFresh = ({ isStale, readAt, awaySince }: Held): boolean =>
+  const isFresh = ({ isStale, readAt, awaySince }: CachedCatalog): boolean =>
     !isStale && awaySince === undefined && now() - readAt < MAX_AGE_MS;
 
   const begin = (tenantId: string): Promise<TenantCatalog> => {
@@ -166,7 +166,7 @@ export function createCatalog(
     return current.next;
   };
 
-  const held = (tenantId: string): TenantCatalog | undefined => {
+  const cached = (tenantId: string): TenantCatalog | undefined => {
     const known = entries.peek(tenantId);
     const isHit = known !== undefined && isFresh(known);
     entries.count(isHit);
@@ -184,14 +184,14 @@ export function createCatalog(
     const known = entries.peek(tenantId);
     if (known && isFresh(known)) return known.catalog;
     if (known?.awaySince === undefined) return read(tenantId);
-    const asked = now() - known.awaySince < RETRY_MS ? undefined : read(tenantId);
-    asked?.catch(() => undefined); // the next caller waits for the read, and receives other errors
+    const retry = now() - known.awaySince < RETRY_MS ? undefined : read(tenantId);
+    retry?.catch(() => undefined); // the next caller waits for the read, and receives other errors
     return known.catalog;
   };
 
   return {
     of,
-    held,
+    cached,
     async including(tenantId, named) {
       let tenant = await of(tenantId);
       const ahead = named.filter(
@@ -290,7 +290,7 @@ const isSame = (one: AnswerRules, other: AnswerRules): boolean => {
   return [...names].every(name => name === 'options' || a[name] === b[name]);
 };
 
-const HELD_BYTES = 1000;
+const CATALOG_BYTES = 1000;
 const LIVE_BYTES = 400;
 const TERMS_BYTES = 400;
 const OPTION_BYTES = 110;
@@ -298,7 +298,7 @@ const EARLIER_BYTES = 180;
 const DELETED_BYTES = 100;
 
 const bytesOf = ({ terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>
-  HELD_BYTES +
+  CATALOG_BYTES +
   live.reduce((sum, question) => sum + LIVE_BYTES + textBytes(question.cardJsonSuffix), 0) +
   terms.reduce((sum, { config }) => sum + TERMS_BYTES + OPTION_BYTES * countOptions(config), 0) +
   earlier.length * EARLIER_BYTES +

@@ -51,7 +51,7 @@ export function authenticate(
   const credential = readBearer(authorization);
   const keys = lastKnownKeys ? deps.keyRing.lastKnown : deps.keyRing;
   const known = deps.tokens.remembered(credential, deps.now(), keys);
-  return known ? noteGood(known, deps) : verifyBearer(credential, keys, deps);
+  return known ? recordSuccess(known, deps) : verifyBearer(credential, keys, deps);
 }
 
 async function authenticateCookie(
@@ -80,7 +80,7 @@ async function verifyBearer(credential: string, keys: KeySource, deps: AuthDeps)
     const caller = isKey
       ? await verifyBearerKey(credential, keys, now)
       : await deps.tokens.verify(credential, now, keys);
-    return noteGood(caller, deps);
+    return recordSuccess(caller, deps);
   } catch (error) {
     const result = error instanceof Problem ? error.code : 'internal-error';
     deps.metrics.authAttempts.inc({ method: METHODS[isKey ? 'api-key' : 'access-token'], result });
@@ -89,7 +89,7 @@ async function verifyBearer(credential: string, keys: KeySource, deps: AuthDeps)
 }
 
 /** Counts a valid credential and marks its key as used. */
-function noteGood<C extends KeyCaller | UserCaller>(caller: C, { metrics, keyRing }: AuthDeps): C {
+function recordSuccess<C extends KeyCaller | UserCaller>(caller: C, { metrics, keyRing }: AuthDeps): C {
   metrics.authAttempts.inc({ method: METHODS[caller.kind], result: 'ok' });
   keyRing.touch(caller.keyId);
   return caller;

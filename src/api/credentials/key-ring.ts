@@ -16,7 +16,7 @@ const MAX_UNCONFIRMED_MS = 60_000;
 const KEY_BYTES = 2700;
 const IMPORTED_SECRET_BYTES = 700;
 /** How long an unknown key id is cached, so that one made-up token does not cause many queries. */
-const UNKNOWN_KEPT_MS = 30_000;
+const UNKNOWN_TTL_MS = 30_000;
 const UNKNOWN_BYTES = 60;
 const TOUCH_EVERY_MS = 10_000;
 
@@ -37,7 +37,7 @@ export interface KeySource {
   /** Returns the key of an id, whether valid or not; `undefined` when there is none. */
   find(id: string): Promise<RingKey | undefined>;
   /** Returns the key synchronously if it is in memory and need not be read again. */
-  held(id: string): RingKey | undefined;
+  cached(id: string): RingKey | undefined;
 }
 
 /** Keys that are known to be current. 503 after 60 s without revocation updates. */
@@ -127,7 +127,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
         if (key) keys.set(id, { key, stretch });
         else {
           keys.delete(id);
-          unknown.set(id, Date.now() + UNKNOWN_KEPT_MS);
+          unknown.set(id, Date.now() + UNKNOWN_TTL_MS);
         }
         return key;
       })
@@ -159,7 +159,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
       keys.count(known !== undefined);
       return known ?? fetch(id);
     },
-    held(id) {
+    cached(id) {
       const entry = isUnconfirmed() ? undefined : keys.peek(id);
       return entry && isCurrent(entry) ? entry.key : undefined;
     },
@@ -181,7 +181,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
         throw error;
       }
     },
-    held(id) {
+    cached(id) {
       const entry = keys.peek(id);
       return entry && isUsable(entry) ? entry.key : undefined;
     },

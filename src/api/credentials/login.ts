@@ -2,7 +2,7 @@ import { Problem } from '../../domain/problem.ts';
 import { passwordsWaiting, verifyPassword } from '../../platform/passwords.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import { matchTotp } from '../../platform/totp.ts';
-import { findLogin, type LoginRow, takeRecoveryCode, takeTotpStep } from '../../storage/accounts.ts';
+import { findLogin, type LoginRow, redeemRecoveryCode, redeemTotpStep } from '../../storage/accounts.ts';
 import type { CredentialDeps } from './deps.ts';
 import { DEVICE_COOKIE, findKnownDevice } from './known-devices.ts';
 
@@ -26,7 +26,7 @@ export interface Proof {
 }
 
 /** Throws 503 while too many passwords are waiting to be hashed. */
-export function refuseWhilePasswordsWait(): void {
+export function refuseWhilePasswordsQueued(): void {
   if (passwordsWaiting() < MAX_WAITING) return;
   throw new Problem('service-overloaded', 'Too many logins are being checked.', { retryAfterSeconds: 2 });
 }
@@ -62,7 +62,7 @@ async function countAttempt(email: string, { limitIssue, clientIp, cookie }: Att
 export const attemptsOf = (email: string, device: string): string => `${email}\n${device}`;
 
 async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
-  refuseWhilePasswordsWait();
+  refuseWhilePasswordsQueued();
   const account = await findLogin(deps.storage, proof.email);
   const isRight = await verifyPassword(proof.password, account?.password_hash);
   if (!account || !isRight) throw loginFailed();
@@ -81,8 +81,8 @@ async function verifyCode(account: LoginRow, sent: string | undefined, deps: Log
   const step = matchTotp(totpSecretOf(account, deps.keychain), code, deps.now());
   const isTaken =
     step !== undefined
-      ? await takeTotpStep(own, step)
-      : await takeRecoveryCode(own, recoveryHash(account.id, code, deps.keychain));
+      ? await redeemTotpStep(own, step)
+      : await redeemRecoveryCode(own, recoveryHash(account.id, code, deps.keychain));
   if (!isTaken) throw loginFailed();
 }
 

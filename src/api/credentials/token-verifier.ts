@@ -32,7 +32,7 @@ export function createTokenVerifier(current: KeySource, caches: Caches): TokenVe
   });
 
   const isValid = ({ validUntil, caller, keyGeneration }: VerifiedToken, now: Date, keys: KeySource): boolean =>
-    now.getTime() < validUntil && keys.held(caller.keyId)?.generation === keyGeneration;
+    now.getTime() < validUntil && keys.cached(caller.keyId)?.generation === keyGeneration;
 
   const find = (token: string, now: Date, keys: KeySource): UserCaller | undefined => {
     const known = verified.peek(token);

@@ -93,9 +93,9 @@ export function createHeavyReads(connections: number, metrics: Metrics): HeavyRe
       maxWaitMs,
       refuse,
     });
-  const places = Math.max(1, Math.floor(connections / 2));
-  const reads = share(places, MAX_WAITING_LISTS, MAX_LIST_WAIT_MS);
-  const searches = share(Math.max(1, places - 2), MAX_WAITING_SEARCHES, MAX_SEARCH_WAIT_MS);
+  const slots = Math.max(1, Math.floor(connections / 2));
+  const reads = share(slots, MAX_WAITING_LISTS, MAX_LIST_WAIT_MS);
+  const searches = share(Math.max(1, slots - 2), MAX_WAITING_SEARCHES, MAX_SEARCH_WAIT_MS);
 
   metrics.onScrape(async () => {
     metrics.heavyReads.set({ state: 'running' }, reads.count().running);

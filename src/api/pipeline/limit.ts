@@ -113,7 +113,7 @@ function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): 
       const following = next?.(verdict);
       return following && take(following);
     };
-    const verdict = deps.limits.take(limit, key, units.cost, units.counted);
+    const verdict = deps.limits.consume(limit, key, units.cost, units.counted);
     return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
   };
   return take(first);
@@ -155,7 +155,7 @@ const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
 export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string): Promise<void> {
   const counted = BY_ADDRESS.has(scope) ? networkOf(key) : key;
   try {
-    const verdict = await deps.limits.takeStrictly(limitsOf(deps.config)[scope], counted);
+    const verdict = await deps.limits.consumeStrictly(limitsOf(deps.config)[scope], counted);
     setRateLimitHeaders(ctx, verdict);
     enforce(ctx, verdict, deps);
   } catch (cause) {

@@ -32,7 +32,7 @@ import {
 import { insertFirstOwner } from '../../storage/members.ts';
 import type { PersonCaller } from '../caller.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
-import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../credentials/login.ts';
+import { attemptsOf, recoveryHash, refuseWhilePasswordsQueued, totpSecretOf } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply, type UnreadRequest } from '../operation.ts';
@@ -60,7 +60,7 @@ const setUp = operation({
       const { storage, now } = transactionDeps;
       const { token, tenant_name, name, email, password } = request.body;
       await request.limitIssue('ip', request.clientIp());
-      refuseWhilePasswordsWait();
+      refuseWhilePasswordsQueued();
       const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
       const started = beginSession(deviceOf(request), transactionDeps);
       const tenant = { id: newUuid(), name: tenant_name };
@@ -96,7 +96,7 @@ async function provenAgain(
   { storage }: ProofDeps,
 ): Promise<LoginRow> {
   await limitIssue('login', attemptsOf(email, sessionId));
-  refuseWhilePasswordsWait();
+  refuseWhilePasswordsQueued();
   const account = await findLogin(storage, email);
   if (!account || !(await verifyPassword(password, account.password_hash)))
     throw new Problem('login-failed', 'The password is wrong.');
@@ -174,7 +174,7 @@ const resetMyPassword = operation({
   handle: (request, deps) =>
     withAuditEntry('password.reset', request, deps, async ({ storage, now }) => {
       await request.limitIssue('ip', request.clientIp());
-      refuseWhilePasswordsWait();
+      refuseWhilePasswordsQueued();
       const hash = await hashPassword(request.body.password);
       const accountId = await resetPassword(storage, sha256(request.params.token), hash, now());
       if (accountId === undefined) throw linkNotValid();

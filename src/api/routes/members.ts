@@ -32,7 +32,7 @@ import {
 import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { authorOf } from '../credentials/author.ts';
-import { refuseWhilePasswordsWait, verifyLogin } from '../credentials/login.ts';
+import { refuseWhilePasswordsQueued, verifyLogin } from '../credentials/login.ts';
 import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply } from '../operation.ts';
@@ -243,7 +243,7 @@ const acceptInvitationOperation = operation({
       const { name, password, totp } = request.body;
       const invitation = await findInvitation(storage, sha256(request.params.token), now());
       const { email } = invitation;
-      refuseWhilePasswordsWait();
+      refuseWhilePasswordsQueued();
       const person =
         invitation.account_id === null
           ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }

@@ -99,9 +99,9 @@ const ownKey = <K extends { row: { tenant_id: string } }>(key: K | undefined, te
   key?.row.tenant_id === tenantId ? key : undefined;
 
 /** Returns the value of a token check, or the problem that it threw. Other errors are thrown. */
-async function outcomeOf<T>(look: () => Promise<T>): Promise<{ value?: T; problem?: Problem }> {
+async function outcomeOf<T>(check: () => Promise<T>): Promise<{ value?: T; problem?: Problem }> {
   try {
-    return { value: await look() };
+    return { value: await check() };
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthenticated') return { problem: error };
     throw error;

@@ -5,7 +5,7 @@ export interface DatabaseDurability {
   /** Why PostgreSQL may lose confirmed commits, as last read; empty when it does not, or was never reached. */
   reasons(): readonly string[];
   /** Reads the settings, which a reload may change at any time. Rejects when the database is unreachable. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
 }
 
 /** While the database is unreachable, the last reasons remain: such settings often take effect by a restart. */
@@ -13,7 +13,7 @@ export function watchDatabaseDurability(storage: Pick<Storage, 'findLaxSettings'
   let reasons: readonly string[] = [];
   return {
     reasons: () => reasons,
-    async look() {
+    async refresh() {
       reasons = await storage.findLaxSettings();
     },
   };

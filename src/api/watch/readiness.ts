@@ -29,7 +29,7 @@ interface ReadinessDeps {
   log: Log;
 }
 
-const LOOK_EVERY_MS = 1000;
+const CHECK_EVERY_MS = 1000;
 
 /** Watches database and queue from startup. An outage does not prevent the process from starting. */
 export function watchReadiness(deps: ReadinessDeps): Readiness {
@@ -51,19 +51,19 @@ export function watchReadiness(deps: ReadinessDeps): Readiness {
       },
     );
 
-  const look = async () => {
+  const check = async () => {
     queueReached ||= queue.health().reachable;
     if (isPrepared) {
       try {
-        await durability.look();
+        await durability.refresh();
         databaseFault = undefined;
       } catch (error) {
         databaseFault = `database: ${(error as Error).message}`;
       }
     }
-    if (!closing.signal.aborted) timer = setTimeout(look, isPrepared && queueReached ? LOOK_EVERY_MS : 50);
+    if (!closing.signal.aborted) timer = setTimeout(check, isPrepared && queueReached ? CHECK_EVERY_MS : 50);
   };
-  void look();
+  void check();
 
   const isStarted = () => isPrepared && queueReached;
   const degraded = () => [

@@ -85,7 +85,7 @@ export function createRecordAnswers({ storage, metrics, log, spans }: RecordAnsw
 
   /** Each flush has a separate outcome, so one bad answer never fails other jobs. */
   const flushAll = async (flushes: Flush[]): Promise<PromiseSettledResult<void>[]> => {
-    spans?.note({
+    spans?.setAttributes({
       'parley.flushes': flushes.length,
       'parley.answers': numberOfAnswers(flushes),
     });
