@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables whose rows belong to a tenant; each carries the tenant first in its key, for Citus or partitions later. */
+/** Tables whose rows belong to a tenant. The tenant comes first in each key, for later use of Citus or partitions. */
 const TENANT_TABLES = [
   'members',
   'api_keys',
@@ -16,7 +16,7 @@ const TENANT_TABLES = [
   'idempotency_keys',
 ];
 
-/** What the worker touches of every tenant in one statement. */
+/** Tables that the worker accesses for all tenants in one statement. */
 const WORKER_TABLES = ['answers', 'deleted_answers', 'card_records', 'quarantined_answers', 'ingestion_totals'];
 
 const role = (name: string) => `
@@ -25,7 +25,7 @@ do $$ begin
 exception when duplicate_object or unique_violation then null;
 end $$`;
 
-/** The first schema: tenants, keys, questions, answers, conversations, and the wall between tenants. */
+/** The first schema: tenants, keys, questions, answers, conversations, and row-level security. */
 export class Foundation extends Migration {
   override up(): void {
     this.addSql(role('parley_app'));
@@ -289,7 +289,7 @@ create table idempotency_keys (
     this.addSql('grant select on schema_state to parley_app, parley_worker');
   }
 
-  /** Every change that processes hold in memory is announced by the database itself, so that no writer can forget it. */
+  /** Triggers announce every change of data that processes cache, so that no writer can omit it. */
   private announceChanges(): void {
     this.addSql(`
 create function announce_change() returns trigger language plpgsql as $$
@@ -317,8 +317,8 @@ end $$`);
   }
 
   /**
-   * Whose card records a statement changed, as 11 characters of a SHA-256 each: short, no personal data, and two that
-   * share them do no harm. 600 to a notice, which may have 8000 bytes. `recordDigest` is the same in TypeScript.
+   * Identifies changed card records by 11 characters of a SHA-256 each: short and without personal data. Collisions do
+   * no harm. 600 per notice, which may have 8000 bytes. `recordDigest` is the same in TypeScript.
    */
   private announceCardRecords(): void {
     this.addSql(`
@@ -346,7 +346,10 @@ create trigger announce_${event} after ${event} on card_records
 referencing ${rows} table as changed for each statement execute function announce_card_records()`);
   }
 
-  /** What must be known before, or beyond, one tenant: run with the owner's rights, each for one narrow question. */
+  /**
+   * Functions for queries before, or outside of, a tenant. They run with the owner's rights, each for one narrow
+   * purpose.
+   */
   private createDefinerFunctions(): void {
     this.addSql(`
 create function find_api_key(key_id uuid) returns setof api_keys

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Flushes may be recorded answer by answer: those of which some answer is suspected of killing the worker. */
+/** Allows recording a flush answer by answer, if one of its answers may have killed the worker. */
 export class Isolation extends Migration {
   override up(): void {
     this.addSql('alter table recorded_flushes add column in_parts boolean not null default false');

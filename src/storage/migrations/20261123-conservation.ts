@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { CANARY_TENANT_ID } from '../../domain/ingestion.ts';
 
-/** What the API processes say they made durable, and what became of none of it (docs/decisions/0014). */
+/** The flushes that API processes claim to have made durable, and losses found (docs/decisions/0014). */
 export class Conservation extends Migration {
   override up(): void {
     this.addSql(`
@@ -30,7 +30,7 @@ create table vanished_answers (
     this.addSql('insert into schema_state values (3, 1)');
   }
 
-  /** Every deletion of Parley's own leaves the id in `deleted_answers` first. */
+  /** Every deletion by Parley first stores the id in `deleted_answers`. */
   private noteVanished(): void {
     this.addSql(`
 create function note_vanished_answers() returns trigger

@@ -2,10 +2,12 @@ import { Migration } from '@mikro-orm/migrations';
 
 const TENANT = `nullif(current_setting('parley.tenant', true), '')::uuid`;
 const ACCOUNT = `nullif(current_setting('parley.account', true), '')::uuid`;
-/** The same within a function's text. */
+/** The same, escaped for a function's text. */
 const ACCOUNT_IN_TEXT = ACCOUNT.replaceAll("'", "''");
 
-/** Questions that come before account or tenant are known: run with the owner's rights, each as narrow as it can be. */
+/**
+ * Functions for use before account or tenant are known. They run with the owner's rights, each as narrow as possible.
+ */
 const DEFINER_FUNCTIONS = [
   'find_login(text)',
   'find_session(bytea, uuid)',
@@ -21,10 +23,12 @@ const DEFINER_FUNCTIONS = [
 ];
 
 /**
- * Persons of their own, who belong to tenants as members; their sessions; the audit log (docs/decisions/0018).
+ * Persons as separate accounts, which belong to tenants as members; their sessions; the audit log
+ * (docs/decisions/0018).
  *
- * It only expands: `members.email` and `members.password_hash` stay for processes of the version before, and the trigger
- * `fill_account` gives the members that these make an account. The next version takes the columns and the trigger away.
+ * It only expands: `members.email` and `members.password_hash` stay for processes of the previous version, and the
+ * trigger `fill_account` creates accounts for the members that these insert. The next version removes the columns and
+ * the trigger.
  */
 export class Accounts extends Migration {
   override up(): void {
@@ -83,7 +87,7 @@ create table sessions (
     this.addSql('create index sessions_of_account on sessions (account_id)');
   }
 
-  /** Members of one address become one person, with the password that was set last. */
+  /** Merges members with the same address into one person, with the password that was set last. */
   private moveMembers(): void {
     this.addSql(`
 insert into accounts (id, email, name, password_hash, recovery_hashes, created_at)
@@ -149,7 +153,7 @@ create table audit_log (
     this.addSql('create index audit_log_newest on audit_log (tenant_id, at, id)');
   }
 
-  /** A person sees its own rows; a tenant sees who its members are, and of nobody the password or the authenticator. */
+  /** A person sees only their own rows. A tenant sees its members, without passwords and authenticators. */
   private raiseWalls(): void {
     for (const table of ['accounts', 'account_subjects', 'account_links', 'sessions', 'invitations', 'audit_log'])
       this.addSql(`alter table ${table} enable row level security`);
@@ -214,7 +218,7 @@ language sql stable security definer set search_path = public, pg_temp
 as 'select exists (select from members where role = ''owner'')'`);
   }
 
-  /** One link at a time for each purpose and person; whoever takes one has it alone. */
+  /** One link per purpose and person. Each can be redeemed once. */
   private createActs(): void {
     this.addSql(`
 create function make_account_link(of_purpose text, hash bytea, address text, until timestamptz) returns void

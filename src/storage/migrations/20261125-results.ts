@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 /**
  * The function that counts the answers of a question by day, as a statement.
  *
- * `chosen` is materialized: otherwise PostgreSQL computes it again for each row of the result.
+ * `chosen` is materialized, since PostgreSQL would otherwise compute it again for each row of the result.
  */
 export const countResults = (create: 'create' | 'create or replace'): string => `
 ${create} function count_results(tenant uuid, question uuid, from_day date, before_day date) returns setof question_results
@@ -50,7 +50,7 @@ as $$
   from scored group by day, question_version, identity_verified
 $$`;
 
-/** What is counted of the answers of each question (docs/decisions/0016); `20261202-counts` counts those that are there. */
+/** The counts of each question's answers (docs/decisions/0016). `20261202-counts` counts existing answers. */
 export class Results extends Migration {
   override up(): void {
     this.createTable();
@@ -58,7 +58,7 @@ export class Results extends Migration {
     this.addSql('insert into schema_state values (5, 1)');
   }
 
-  /** Rows are counted up again and again: the free space lets them stay on their page. */
+  /** Rows are updated often: the free space keeps their new versions on the same page. */
   private createTable(): void {
     const tenant = `nullif(current_setting('parley.tenant', true), '')::uuid`;
     this.addSql(`

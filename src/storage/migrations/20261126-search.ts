@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What the team looks for: words in answers and conversations, tags, assignees, what is unread (docs/decisions/0017); `20261202-indexes` has the indexes. */
+/**
+ * Search for the team: words in answers and conversations, tags, assignees, unread messages (docs/decisions/0017).
+ * `20261202-indexes` creates the indexes.
+ */
 export class Search extends Migration {
   override up(): void {
     this.createWords();
@@ -8,7 +11,7 @@ export class Search extends Migration {
     this.addSql('insert into schema_state values (6, 1)');
   }
 
-  /** Words as they stand in any language, and the tenant's id as a word among them: an index of words knows no tenant. */
+  /** Literal words in any language, with the tenant's id as one of them, because the index has no tenant column. */
   private createWords(): void {
     this.addSql(`
 create function tenant_words(tenant uuid, said text) returns tsvector
@@ -26,10 +29,11 @@ $$`);
   }
 
   /**
-   * The conversations of such subjects and messages, at most so many of each; fewer are all that there are.
+   * Returns conversations with matching subjects and messages, up to a maximum number of each; fewer if there are no
+   * more.
    *
-   * Row-level security lets no index of words be used: its operator might tell of rows that it was shown. This looks
-   * with the owner's rights, for the tenant of the connection alone, and is planned anew for each question.
+   * Row-level security prevents the use of the index, because its operator is not leakproof. This function runs with
+   * the owner's rights, only for the tenant of the connection, and is planned for each call.
    */
   private createSearch(): void {
     const tenant = `nullif(current_setting('parley.tenant', true), '')::uuid`;

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What a tenant says of its users. That a user exists, and when it was seen, follows from what it left behind. */
+/** A tenant's data about its users. Existence and activity of a user are derived from the user's other rows. */
 export class Identities extends Migration {
   override up(): void {
     const tenant = `nullif(current_setting('parley.tenant', true), '')::uuid`;

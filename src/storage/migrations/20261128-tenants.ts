@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What a tenant says of how long things are kept and what its users' apps may say; what is known of its first card. */
+/** A tenant's settings for retention and for its users' apps, and the time of its first card. */
 export class Tenants extends Migration {
   override up(): void {
     this.addSql(`
@@ -17,7 +17,7 @@ alter table tenants
     this.addSql('insert into schema_state values (8, 1)');
   }
 
-  /** What Parley notes of a tenant by itself is no change of settings, and makes no process forget what it holds. */
+  /** Fields that Parley itself writes are not settings, and do not invalidate caches. */
   private announceSettings(): void {
     this.addSql('drop trigger announce on tenants');
     this.addSql(`
@@ -27,8 +27,8 @@ on tenants for each row execute function announce_change()`);
   }
 
   /**
-   * Expired answers leave their ids like deleted ones, but there may be any number of them: the API's memory of what was
-   * deleted of late has none of them, and they are not announced.
+   * Expired answers leave their ids like deleted ones. As there may be any number of them, they are not announced and
+   * not in the API's cache of deleted ids.
    */
   private rememberExpired(): void {
     this.addSql('alter table deleted_answers add column expired boolean not null default false');
@@ -39,10 +39,10 @@ for each row when (not new.expired) execute function announce_change()`);
   }
 
   /**
-   * What the worker may do to tenants whose rows it does not see: what they themselves have said, a batch at a time.
+   * Functions by which the worker deletes expired rows of tenants in batches, although it cannot see the rows.
    *
-   * The days are counted by the database's clock. Rows that somebody works on are left for a later batch, so that nobody
-   * waits in a circle. The day up to which results are fixed is set first: whoever counts results anew locks it.
+   * The age is computed by the database's clock. Locked rows are left for a later batch, so that no deadlock occurs.
+   * The day up to which results are fixed is set first, since a recount locks it.
    */
   private createExpiry(): void {
     this.addSql(`

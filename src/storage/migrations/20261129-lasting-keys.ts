@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Keys that outlive `SECRET_KEY`, so that it can be replaced. A process makes them when it finds none. */
+/** Derived keys, which outlive `SECRET_KEY` so that it can be replaced. Processes create missing ones. */
 export class LastingKeys extends Migration {
   override up(): void {
     this.addSql(`
@@ -14,7 +14,7 @@ create table lasting_keys (
     this.addSql('insert into schema_state values (9, 1)');
   }
 
-  /** Some secrets that are in use, the oldest first: they tell which secret key an installation has had until now. */
+  /** Returns some of the oldest secrets in use, which show the secret key of the installation. */
   private createSamples(): void {
     this.addSql(`
 create function sealed_samples(at_most int) returns table (context text, sealed bytea)

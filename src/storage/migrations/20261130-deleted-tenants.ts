@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { CANARY_TENANT_ID } from '../../domain/ingestion.ts';
 
-/** Tenants that are gone for good, and how what they leave behind is erased (docs/decisions/0024). */
+/** Permanently deleted tenants, and the erasure of their remaining rows (docs/decisions/0024). */
 export class DeletedTenants extends Migration {
   override up(): void {
     this.addSql('create table deleted_tenants (id uuid primary key, deleted_at timestamptz(3) not null)');
@@ -13,9 +13,9 @@ export class DeletedTenants extends Migration {
   }
 
   /**
-   * Ends the tenant that the connection names, and all that opens it, in one transaction; gives what it deleted.
+   * Deletes the connection's tenant and all access to it in one transaction; returns the deleted rows.
    *
-   * The accounts are locked before it is asked who belongs elsewhere: somebody may be joining another team just now.
+   * Accounts are locked before checking other memberships, since a person may be joining another team at the same time.
    */
   private createDeletion(): void {
     this.addSql(`
@@ -53,8 +53,8 @@ end $$`);
   }
 
   /**
-   * Deletes at most so many rows of a tenant that is gone, from every table with the column `tenant_id`, whichever there
-   * are by then; gives how many of which. Always along an index: what the batches before deleted lies in front.
+   * Deletes at most a number of rows of a deleted tenant, from every table that has the column `tenant_id` at that
+   * time; returns the rows by table. Always by an index, because rows deleted by earlier batches come first.
    */
   private createErasure(): void {
     this.addSql(`
@@ -85,7 +85,7 @@ end $$`);
     this.addSql('grant execute on function erase_deleted_tenant(uuid, int) to parley_app, parley_worker');
   }
 
-  /** Answers of such a tenant are no loss, and nothing is counted for it any more. */
+  /** Missing answers of such a tenant are not losses, and it is no longer counted. */
   private forgetThem(): void {
     this.addSql(`
 create or replace function note_vanished_answers() returns trigger

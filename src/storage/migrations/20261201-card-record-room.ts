@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Room in the pages of `card_records`: a record changes each time its card is seen, put off or answered, and with room
- * beside it the change touches no index. Pages that are full already get room as their records change.
+ * Free space in the pages of `card_records`. A record changes each time its card is shown, dismissed or answered; with
+ * free space, such a change updates no index. Full pages gain space as their records change.
  */
 export class CardRecordRoom extends Migration {
   override up(): void {

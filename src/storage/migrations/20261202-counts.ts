@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Counts the answers that were stored before results were counted, a day of a question at a time.
+ * Counts the answers that were stored before results were counted, one day of a question at a time.
  *
- * Each day is committed by itself, so no lock outlives it. The newest day comes first: a question whose first day is
- * counted is complete, which makes the migration resumable, and nearly free where everything is counted already.
+ * Each day is committed separately, so locks are short. The newest day comes first: a question whose first day is
+ * counted is complete, which makes the migration resumable, and almost free if all are counted already.
  */
 export class Counts extends Migration {
   override isTransactional(): boolean {

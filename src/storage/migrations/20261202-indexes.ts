@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { createIndexConcurrently } from './concurrent-index.ts';
 
-/** Indexes on tables that may be large, made while they are written. They are there where earlier versions made them. */
+/** Indexes on tables that may be large, created concurrently. Existing ones of earlier versions are kept. */
 export class Indexes extends Migration {
   override isTransactional(): boolean {
     return false;

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { countResults } from './20261125-results.ts';
 
-/** Counts the choices of a span of days once, and not again for each row of the result. */
+/** Counts the choices of a range of days once, instead of once per row of the result. */
 export class ResultsByDay extends Migration {
   override up(): void {
     this.addSql(countResults('create or replace'));

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Since when a producer's unsettled flushes may have been recorded: an audit that comes after their marks were removed
- * can no longer judge them. The default is for rows that processes of the previous version insert.
+ * The time from which a producer's unsettled flushes may have been recorded. An audit after their marks were removed
+ * can no longer examine them. The default is for rows inserted by processes of the previous version.
  */
 export class OpenClaims extends Migration {
   override up(): void {

@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Look-ups of many keys and sessions at once.
+ * Lookups of many keys and sessions at once.
  *
- * `key_times` lets the worker judge what a key sent without a right to read keys. The other two answer every request that
- * waits for a look-up with one statement, so that made-up credentials do not cost one each.
+ * With `key_times`, the worker checks keys without the right to read them. The other two serve all waiting requests
+ * with one statement, so that made-up credentials do not cost one each.
  */
 export class KeyLookUps extends Migration {
   override up(): void {

@@ -1,7 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Which answer to a card is counted in the results (docs/decisions/0016), and how long expired answers leave a trace.
+ * Which answer to a card is counted in the results (docs/decisions/0016), and how long the ids of expired answers are
+ * kept.
  *
  * Existing answers remain counted. The new columns of `answers` and `card_records` have constant defaults, so neither
  * table is rewritten.
@@ -20,8 +21,8 @@ alter table card_records
   }
 
   /**
-   * The functions of 20261128 with a second clock: `now` is the worker's, and the earlier of the two decides, so that a
-   * clock that jumps ahead deletes nothing too early. The version before calls the functions without `now`.
+   * The functions of 20261128 with a second clock: `now` is the worker's, and the earlier of the two is used, so that a
+   * clock that jumps ahead causes no early deletion. The previous version calls the functions without `now`.
    */
   private createExpiry(): void {
     this.addSql(`

@@ -4,10 +4,10 @@ import { createIndexConcurrently } from './concurrent-index.ts';
 /**
  * A `client_message_id` belongs to its author: another member or API key may use the same one.
  *
- * The previous indexes are dropped, because they refuse the second author. The previous version finds messages by its own
- * condition, under the lock of the conversation, and works without them. Conversations that it starts, and those of
- * users, have an empty `started_by`, so that the new index refuses among them what the old one did. Every statement can
- * run again: nothing is undone when one of them fails.
+ * The previous indexes are dropped, because they refuse the second author. The previous version finds messages by its
+ * own condition, under the lock of the conversation, and works without them. Conversations that it starts, and those of
+ * users, have an empty `started_by`, so that the new index applies the old rule to them. Every statement can be
+ * repeated: completed ones are not undone when a later one fails.
  */
 export class MessageAuthors extends Migration {
   override isTransactional(): boolean {

@@ -1,6 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The session that holds incremental reads back: the writer behind `oldest_open_write()`, without its statements. */
+/**
+ * Returns the session that delays incremental reads: the writer behind `oldest_open_write()`, without its statements.
+ */
 export class OpenWrites extends Migration {
   override up(): void {
     this.addSql(`

@@ -2,8 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 import { createIndexConcurrently } from './concurrent-index.ts';
 
 /**
- * Indexes for the sorts of the conversation lists, built while the table is written to. `answers_written` goes:
- * `answer_words` replaces it, which is one index entry fewer for each text that is stored.
+ * Indexes for the sort orders of the conversation lists, built concurrently. `answers_written` is dropped, because
+ * `answer_words` replaces it: one index entry fewer for each stored text.
  */
 export class ListIndexes extends Migration {
   override isTransactional(): boolean {

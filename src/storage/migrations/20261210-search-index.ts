@@ -2,13 +2,13 @@ import { Migration } from '@mikro-orm/migrations';
 
 const TENANT = `nullif(current_setting('parley.tenant', true), '')::uuid`;
 
-/** For functions whose rows come in the order of an index, of which only some are read. */
+/** For functions that return some rows in the order of an index. */
 const ORDERED = `set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off`;
 
 /**
- * An index of the words in answers, messages and subjects, kept apart from their rows (docs/decisions/0028).
+ * An index of the words in answers, messages and subjects, in separate tables (docs/decisions/0028).
  *
- * Processes of this version write the words with the text. Texts that others write, and texts that are already stored,
+ * Processes of this version write the words with the text. Texts written by others, and texts that are already stored,
  * are entered in `unindexed_texts` or covered by `search_backlog`, and indexed in the background.
  */
 export class SearchIndex extends Migration {
@@ -22,7 +22,7 @@ export class SearchIndex extends Migration {
     this.addSql('insert into schema_state values (18, 1)');
   }
 
-  /** Small pending lists: each search reads the whole list. */
+  /** Small pending lists, because each search reads the whole list. */
   private createWords(): void {
     this.addSql(`
 create table answer_words (
@@ -80,7 +80,7 @@ as 'select tenant_id from search_backlog union select tenant_id from unindexed_t
     this.addSql(`grant select, insert, update, delete on ${table} to parley_app`);
   }
 
-  /** The words go in the transaction that deletes the text, whoever deletes it. Always by the primary key. */
+  /** The words are deleted in the transaction that deletes the text, by any process. Always by the primary key. */
   private removeWordsOfDeleted(): void {
     const remove = (table: string, words: string, key: string) => {
       this.addSql(`
@@ -105,7 +105,7 @@ for each statement execute function remove_words_of_${table}()`);
     remove('conversations', 'message_words', 'message_words.conversation_id = gone.id');
   }
 
-  /** What a process writes that does not write the words with it: one of the version before, or a person with psql. */
+  /** Records texts written without their words: by the previous version, or manually with psql. */
   private noteUnindexedTexts(): void {
     this.addSql(`
 create function note_unindexed_text() returns trigger
@@ -130,10 +130,10 @@ when (${foreign}) execute function note_unindexed_text('${kind}')`);
   }
 
   /**
-   * Which terms the index is asked for: those that at most one in a hundred of the newest texts contains.
+   * Selects the terms for the index: those in at most one in a hundred of the newest texts.
    *
-   * A frequent term would cost its whole posting list, and is found sooner by reading the newest rows. No estimate of
-   * the planner takes part in the choice.
+   * A frequent term would cost its whole posting list, and is found sooner by reading the newest rows. The choice does
+   * not depend on the planner's estimates.
    */
   private createChoice(): void {
     const choose = (table: string, order: string) =>
@@ -152,9 +152,9 @@ $$`);
   }
 
   /**
-   * Row-level security keeps the index of words from being used, because its operator is not proven to leak nothing. So
-   * these functions run with the owner's rights, for the tenant that the connection names, and return ids alone: the
-   * rows are then read under row-level security.
+   * Row-level security prevents the use of the search index, because its operator is not leakproof. So these functions
+   * run with the owner's rights, for the connection's tenant, and return only ids. The rows are then read under
+   * row-level security.
    */
   private createSearch(): void {
     this.createChoice();
