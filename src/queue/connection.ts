@@ -232,7 +232,7 @@ export function connectWorker(
   return { worker, disconnect: () => connections.end() };
 }
 
-/** Creates or upgrades BullMQ's tables in PostgreSQL. Does nothing where Valkey or Redis stores the queue. */
+/** Creates or upgrades BullMQ's tables in PostgreSQL. Not needed where Valkey or Redis stores the queue. */
 export async function migrateQueue(target: QueueTarget): Promise<void> {
   if (target.redisUrl) return;
   await withClient(target.databaseUrl, async client => {

@@ -169,7 +169,7 @@ function watch(
     });
 }
 
-/** Adds the answers of a flush to the isolation queue, all or none, and counts them in place of the flush. */
+/** Adds the answers of a flush to the isolation queue atomically, and counts them in place of the flush. */
 async function addParts({ queue, redis }: QueueConnection, jobs: CountedJob[], flush: string | undefined) {
   if (redis) await addCounted(redis, queue(QUEUES.isolation), jobs, flush);
   else await queue(QUEUES.isolation).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));

@@ -27,7 +27,7 @@ const SCANNED_AT_ONCE = 500;
 const MEMBER = "id .. ':' .. each[2] .. ':' .. (entry.part_of or '')";
 
 const SCRIPTS = {
-  /** Adds an entry if there is none, provided that the job exists ('1') or does not exist yet ('0'), by ARGV[2]. */
+  /** Adds a missing entry, provided that the job exists ('1') or does not exist yet ('0'), by ARGV[2]. */
   parleyAddPending: {
     numberOfKeys: 3,
     lua: `
@@ -197,6 +197,6 @@ export async function findUncounted(redis: Redis, ids: string[]): Promise<string
   return uncounted;
 }
 
-/** Adds the entry of a job that has none, if the job is still queued. */
+/** Adds the missing entry of a job if the job is still queued. */
 export const addMissing = (redis: Redis, queue: AnyQueue, id: string, entry: PendingEntry): Promise<unknown> =>
   commandsOf(redis).parleyAddPending(...argumentsOf(queue, id, '1', entry));

@@ -30,7 +30,7 @@ const OVERHEAD_BYTES = 900;
  * When a flush would have to wait longer, further answers are refused: an early refusal is better than a late reply.
  */
 const MAX_WAIT_MS = 750;
-/** Below the time-out of any command, so that the two can be told apart. */
+/** Below the time-out of any command, to distinguish the two. */
 const REPLICAS_TIMEOUT_MS = 1000;
 /** PostgreSQL connections for reading the queue, where it stores the queue. */
 const OBSERVER_CONNECTIONS = 2;

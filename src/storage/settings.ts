@@ -28,7 +28,7 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
  * The single statement with all settings of a transaction: role, tenant, person, time-outs, plan mode, and a commit
  * that waits for the disk.
  *
- * All of them are local to the transaction, so none depends on the connection's session, which a pooler in transaction
+ * All of them are local to the transaction, and independent of the connection's session, which a pooler in transaction
  * mode reassigns. It returns the server's durability settings (`ServerDurability`).
  */
 export const transactionSettings = (

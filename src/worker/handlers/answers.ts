@@ -12,7 +12,7 @@ import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../
 
 const MAX_BATCH_ANSWERS = 1000;
 /**
- * Half of the jobs that a worker holds. If all of them were in one batch, the next batch would have none to collect.
+ * Half of the jobs that a worker holds. If all of them were in one batch, the next batch would be empty.
  */
 const MAX_BATCH_FLUSHES = 25;
 const MAX_BATCHES_IN_FLIGHT = 2;
@@ -24,7 +24,7 @@ export interface RecordAnswersDeps {
   spans?: Spans | undefined;
 }
 
-/** Returns a failure of the database that the answer did not cause as an outage, whatever the error is. */
+/** Returns a failure of the database that the answer did not cause as an outage, for any error. */
 function asOutage(error: unknown): unknown {
   const state = sqlState(error);
   if (error instanceof Problem || !state || isDataFault(error)) return error;
