@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
 import { withClient } from './postgres-client.ts';
+import { recommendedArguments } from './postgres-settings.ts';
 
 /** A PostgreSQL of Parley's own under `DATA_DIR`. */
 export interface EmbeddedPostgres {
@@ -137,6 +138,7 @@ function launch(binaries: Binaries, folder: string, settings: Settings, logFile:
     log_min_messages: 'warning',
   };
   const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  flags.push(...recommendedArguments());
   return spawn('/bin/sh', ['-c', WATCH, 'parley-postgres', binaries.postgres, '-D', folder, ...flags], {
     ...unprivilegedUser(),
     stdio: ['ignore', output, output, 'pipe'],

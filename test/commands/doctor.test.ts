@@ -25,6 +25,19 @@ describe('the doctor', () => {
     expect(diagnosis.checks.map(check => check.name)).toContain('queue durability');
   });
 
+  test.runIf(backends().includes('valkey'))('recommends larger settings of PostgreSQL without failing', async () => {
+    await using database = await createDatabase(); // on a server with the defaults of PostgreSQL
+    const { ok, code, checks } = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
+    const found = checks.filter(({ name }) => name === 'database settings');
+    expect(found.map(({ detail }) => detail)).toEqual([
+      'shared_buffers is 128MB; at least 256MB is recommended',
+      'max_wal_size is 1GB; at least 2GB is recommended',
+      'checkpoint_timeout is 5min; at least 15min is recommended',
+    ]);
+    expect(found.every(check => check.ok && check.hint !== undefined)).toBe(true);
+    expect({ ok, code }).toEqual({ ok: true, code: 0 });
+  });
+
   test('names every fault of the configuration', async () => {
     const diagnosis = await diagnose({ PORT: 'x', DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
     expect(diagnosis).toMatchObject({ ok: false, code: 1 });
