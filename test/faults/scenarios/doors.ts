@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { get } from 'node:http';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { waitFor } from '../../support/wait.ts';
 import { type Load, percentile } from '../load.ts';
+import { type Asked, askAnew } from '../new-connection.ts';
 import { type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import type { Unit } from '../units.ts';
-import { startWatch } from '../watch.ts';
 import type { FaultTenant, World } from '../world.ts';
 import { addAnswers } from './noisy-reader.ts';
 
@@ -110,21 +111,21 @@ async function startLists(world: World, api: Unit, tenant: FaultTenant): Promise
   };
 }
 
-interface Asked {
-  ms: number;
-  status: number;
+/**
+ * Asks URLs over new connections again and again, until it is stopped: with the replies of each.
+ *
+ * It does so in a thread, because the clients of an attack keep this one busy, and its own delays would count.
+ */
+function startProbes(urls: string[]): { stop(): Promise<Asked[][]> } {
+  const thread = new Worker(new URL('../probe-thread.ts', import.meta.url), { workerData: { urls, everyMs: 50 } });
+  const replies = once(thread, 'message');
+  return {
+    async stop() {
+      thread.postMessage('stop');
+      return (await replies)[0] as Asked[][];
+    },
+  };
 }
-
-/** Asks over a connection of its own, as a probe does; 5 s where no reply came within them. */
-const askAnew = (url: string): Promise<Asked> =>
-  new Promise(resolve => {
-    const startedAt = performance.now();
-    const answer = (status: number) => resolve({ ms: Math.round(performance.now() - startedAt), status });
-    const request = get(url, { agent: false, timeout: 5000 }, response => {
-      response.resume().once('end', () => answer(response.statusCode ?? 0));
-    });
-    request.once('timeout', () => request.destroy()).once('error', () => answer(0));
-  });
 
 const median = (values: number[]): number => percentile(values, 0.5);
 
@@ -139,12 +140,12 @@ interface Measured {
 
 /** Intake, and how soon both doors answer new connections, over one round. */
 async function measure(world: World, api: Unit, load: Load): Promise<Measured> {
-  const ownDoor = startWatch(world, 50, () => askAnew(`${api.metricsUrl}/livez`));
-  const mainDoor = startWatch(world, 50, () => askAnew(`${api.baseUrl}/livez`));
+  const probes = startProbes([`${api.metricsUrl}/livez`, `${api.baseUrl}/livez`]);
   const from = Date.now();
   await sleep(world.sized(8000, 2000));
   const taken = takenBetween(load, from, Date.now());
-  return { taken, own: [...(await ownDoor.stop())], main: [...(await mainDoor.stop())] };
+  const [own = [], main = []] = await probes.stop();
+  return { taken, own, main };
 }
 
 const p99 = (asked: Asked[]): number =>
