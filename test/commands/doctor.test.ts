@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { GenericContainer } from 'testcontainers';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/commands/doctor.ts';
 import { backends } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { freePort, runCommand } from '../support/process.ts';
+import { stores } from '../support/stores.ts';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
 
@@ -112,7 +113,7 @@ describe('the doctor', () => {
 
   test.runIf(backends().includes('valkey'))('says when too few replicas follow the queue', async () => {
     await using database = await createDatabase();
-    const REDIS_URL = inject('valkeyUrl') ?? '';
+    const { valkeyUrl: REDIS_URL = '' } = await stores();
     const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, REDIS_URL, QUEUE_REPLICAS: '1' });
     expect(illOf(diagnosis)).toEqual([
       expect.objectContaining({
