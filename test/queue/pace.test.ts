@@ -7,10 +7,28 @@ import { connectQueue } from '../../src/queue/connection.ts';
 import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
 import { openLine } from '../../src/queue/line.ts';
-import { PACE_MS } from '../../src/queue/pace.ts';
+import { createPace, PACE_MS } from '../../src/queue/pace.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 
 afterEach(() => vi.restoreAllMocks());
+
+/** The part of BullMQ's worker that the pace controls. */
+function createWorkerStub() {
+  const stub = { concurrency: 50, closing: undefined, backend: { waitForJob: async () => ({ member: '', score: 0 }) } };
+  return { stub, worker: stub as unknown as Parameters<typeof createPace>[0] };
+}
+
+test('a worker holds one job at most during the pause between two looks, and as many as allowed after it', async () => {
+  const { stub, worker } = createWorkerStub();
+  const pace = createPace(worker);
+  await stub.backend.waitForJob();
+  const next = stub.backend.waitForJob(); // too early: it begins with a pause
+  expect(stub.concurrency).toBe(1);
+  pace.allow(20);
+  expect(stub.concurrency).toBe(1);
+  await next;
+  expect(stub.concurrency).toBe(20);
+});
 
 describe.each(backends())('a worker of the queue in %s', backend => {
   const { prototype } = backend === 'valkey' ? RedisQueueBackend : PostgresQueueBackend;

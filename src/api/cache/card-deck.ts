@@ -1,12 +1,13 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { decideCards, nextChange } from '../../domain/cards.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { type Caches, textBytes } from '../../platform/caches.ts';
+import type { Caches } from '../../platform/caches.ts';
 import { listCardRecords, recordDigest } from '../../storage/cards.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { noteFirstCard } from '../../storage/tenants.ts';
 import type { UserCaller } from '../caller.ts';
 import { etagOf } from '../http/etag.ts';
+import { type CardList, createCardCache } from './card-cache.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 
@@ -15,28 +16,12 @@ export const MAX_CARDS = 20;
 /** How long an app may wait before it asks again. */
 const POLL_AFTER_SECONDS = 300;
 
-/** Heap bytes of a hand beyond its body and its user: the object, its tag and its digest. */
-const HAND_BYTES = 430;
 /** Beyond this age a hand is dealt anew even if no notice came: the net below the notices. */
 const MAX_AGE_MS = 60_000;
 
-/** The cards of one identity as a response: its body, and the strong tag of it. */
-export interface Hand {
-  body: string;
-  etag: string;
-}
-
-interface HeldHand extends Hand {
-  /** The name of its user in full: two may share a digest. */
-  user: string;
-  /** The generation of the catalog that it was dealt from; the catalog itself it would keep in memory. */
-  generation: number;
-  validUntil: number;
-}
-
 export interface CardDeck {
   /** The cards that the user sees now, at most `limit`. */
-  deal(caller: UserCaller, limit: number, now: Date): Promise<Hand>;
+  deal(caller: UserCaller, limit: number, now: Date): Promise<CardList>;
 }
 
 /**
@@ -53,27 +38,12 @@ export function createCardDeck(
   caches: Caches,
 ): CardDeck {
   const dealer = { storage, cardIds };
-  /** The time is that of the latest deal: hands that ended before it are dropped. */
-  let latest = 0;
-  const hands = caches.create<string, HeldHand>('card_lists', {
-    sizeOf: ({ body, user }) => HAND_BYTES + textBytes(body) + textBytes(user),
-    isExpired: ({ validUntil }) => validUntil <= latest,
-  });
-  /** Hands being dealt. A notice takes them out, so that what was read before it is not kept. */
-  const dealing = new Map<string, symbol>();
+  const cache = createCardCache(caches);
   /** The digests of callers, who stay the same objects while their tokens are remembered. */
   const digestsOf = new WeakMap<UserCaller, string>();
 
-  notices.onRecords(digests => {
-    for (const digest of digests) {
-      hands.delete(digest);
-      dealing.delete(digest);
-    }
-  });
-  notices.onGap(() => {
-    hands.clear();
-    dealing.clear();
-  });
+  notices.onRecords(cache.remove);
+  notices.onGap(cache.clear);
 
   const digestOf = (caller: UserCaller): string => {
     const known = digestsOf.get(caller);
@@ -90,23 +60,15 @@ export function createCardDeck(
       if (limit !== MAX_CARDS || !notices.hearsDatabase()) return dealAnew(dealer, caller, tenant, limit, now);
       const { user } = caller;
       const digest = digestOf(caller);
-      const held = hands.peek(digest);
-      const isHit =
-        held !== undefined &&
-        held.user === user &&
-        held.generation === tenant.generation &&
-        now.getTime() < held.validUntil;
-      hands.count(isHit);
-      if (isHit) return held;
-      latest = now.getTime();
-      const turn = Symbol(digest);
-      dealing.set(digest, turn);
+      const known = cache.find(digest, user, tenant.generation, now.getTime());
+      if (known) return known;
+      const build = cache.begin(digest, now.getTime());
       try {
-        const hand = { ...(await dealAnew(dealer, caller, tenant, limit, now)), user, generation: tenant.generation };
-        if (dealing.get(digest) === turn) hands.set(digest, hand);
-        return hand;
+        const list = { ...(await dealAnew(dealer, caller, tenant, limit, now)), user, generation: tenant.generation };
+        build.keep(list);
+        return list;
       } finally {
-        if (dealing.get(digest) === turn) dealing.delete(digest);
+        build.end();
       }
     },
   };
