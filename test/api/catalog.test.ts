@@ -237,6 +237,10 @@ describe('a tenant that is changed all the time', () => {
     };
     try {
       const catalog = createCatalog(watched, heard, createCaches());
+      const reading = catalog.of(id);
+      announce({ table: 'tenants', tenant_id: id, id }); // the reading may have begun before this change
+      await reading;
+      expect(catalog.held(id)).toBeUndefined();
       await catalog.of(id);
       const asked: Promise<number>[] = [];
       for (let days = 10; days < 40; days++) {
