@@ -33,7 +33,7 @@ export const RULES: Rule[] = [
   {
     name: 'human verb for a machine',
     pattern:
-      /(?<!\b(?:you|we|who|user|users|person|people|member|members|operator|admin|team) )\b(?:tells?|told|says?|said|hears?|heard|gives|knows|takes(?! (?:effect|place|precedence|(?:about |up to |at most )?(?:\d|an? (?:second|minute|hour|while)))))\b/gi,
+      /(?<!\b(?:you|we|who|user|users|person|people|member|members|operator|admin|team) )\b(?:tells?|told|says?|said|hears?|heard|knows|gives(?! (?:up|access|rise))|takes(?! (?:effect|place|over|part|precedence|(?:about |up to |at most )?(?:\d|an? (?:second|minute|hour|while)))))\b/gi,
     example: 'The worker tells the API which keys were revoked.',
   },
 ];
