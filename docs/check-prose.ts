@@ -33,7 +33,7 @@ export const RULES: Rule[] = [
   {
     name: 'human verb for a machine',
     pattern:
-      /(?<!\b(?:you|we|who|user|users|person|people|member|members|operator|admin|team) )\b(?:tells?|told|says?|said|hears?|heard|knows|gives(?! (?:up|access|rise))|takes(?! (?:effect|place|over|part|precedence|(?:about |up to |at most )?(?:\d|an? (?:second|minute|hour|while)))))\b/gi,
+      /(?<!\b(?:you|we|who|user|users|person|people|member|members|operator|admin|team) )\b(?:tells?|told|says?|said|hears?|heard|knows|gives(?! (?:up|access|rise))|takes(?! (?:effect|place|over|part|up|one|precedence|(?:about |up to |at most )?(?:\d|an? (?:second|minute|hour|while)))))\b/gi,
     example: 'The worker tells the API which keys were revoked.',
   },
 ];
@@ -45,7 +45,6 @@ const DEFAULT_CEILING = 2;
  * improves, and remove the line once it is below 2.
  */
 const CEILINGS: Record<string, number> = {
-  '. documents': 20,
   'clients/contract documents': 10,
   'clients/javascript documents': 13,
   'clients/php documents': 6,
@@ -53,7 +52,6 @@ const CEILINGS: Record<string, number> = {
   'clients/swift documents': 21,
   'docs documents': 27,
   'docs/decisions documents': 28,
-  'docs/guides documents': 36,
   'docs/runbooks documents': 27,
   'bench documents': 28,
   'helm documents': 18,
