@@ -52,7 +52,6 @@ const CEILINGS: Record<string, number> = {
   'clients/swift documents': 21,
   'docs documents': 27,
   'docs/decisions documents': 28,
-  'docs/runbooks documents': 27,
   'bench documents': 28,
   'helm documents': 18,
   'test documents': 26,
