@@ -50,7 +50,6 @@ const CEILINGS: Record<string, number> = {
   'clients/php documents': 6,
   'clients/python documents': 21,
   'clients/swift documents': 21,
-  'docs/decisions documents': 28,
   'bench documents': 28,
   'helm documents': 18,
   'test documents': 26,
