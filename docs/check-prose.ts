@@ -46,10 +46,6 @@ const DEFAULT_CEILING = 2;
  */
 const CEILINGS: Record<string, number> = {
   'clients/contract documents': 10,
-  'clients/javascript documents': 13,
-  'clients/php documents': 6,
-  'clients/python documents': 21,
-  'clients/swift documents': 21,
   'bench documents': 28,
   'helm documents': 18,
   'test documents': 26,
