@@ -79,8 +79,8 @@ export const readMarkdown: Reader = text =>
     .replace(/<!-- (\S+) -->[\s\S]*?<!-- \/\1 -->/g, blank)
     .replace(/^ *(`{3,})[\s\S]*?^ *\1/gm, blank)
     .replace(/^(?:#+ |>|\|.*\n\|[-|: ]+\|$).*/gm, blank)
-    .replace(/<[^>]+>|\]\([^)]*\)|https?:\S+/g, blank)
-    .replace(/`[^`]*`|"[^"\n]*"|“[^”]*”/g, blank);
+    .replace(/`[^`\n]*(?:\n[^`\n]+)?`|"[^"\n]*"|“[^”]*”/g, blank)
+    .replace(/<[^>\n]+>|\]\([^)\n]*\)|https?:\S+/g, blank);
 
 const withoutQuotes: Reader = text => text.replace(/`[^`\n]*`|"[^"\n]*"|“[^”]*”/g, blank);
 

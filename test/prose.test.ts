@@ -39,6 +39,7 @@ test('headings, code, quotations and generated parts of a document are not prose
     '<!-- settings -->\nwhat is generated\n<!-- /settings -->',
   ].join('\n');
   expect(findIdioms(readMarkdown(document))).toEqual([]);
+  expect(findIdioms(readMarkdown('0 < x, and nothing\n> 1 [a](b) nobody'))).toHaveLength(1);
   expect(findIdioms(readMarkdown('| a | b |\n|---|---|\n| nothing | x |'))).toHaveLength(1);
 });
 
