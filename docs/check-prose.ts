@@ -45,6 +45,11 @@ const DEFAULT_CEILING = 2;
  * improves, and remove the line once it is below 2.
  */
 const CEILINGS: Record<string, number> = {
+  'clients/contract documents': 30,
+  'clients/javascript documents': 30,
+  'clients/php documents': 20,
+  'clients/python documents': 30,
+  'clients/swift documents': 35,
   'helm documents': 18,
   'src/api comments': 33,
   'src/commands comments': 46,
