@@ -1,4 +1,4 @@
-import type { Curve } from './growth.ts';
+import type { Curve } from './curve.ts';
 import { short } from './numbers.ts';
 
 const PANEL = { width: 420, height: 240 };

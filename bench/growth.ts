@@ -3,20 +3,12 @@ import { listAnswers } from '../src/storage/answers.ts';
 import { openStorage } from '../src/storage/orm.ts';
 import type { Bench } from './bench.ts';
 import { awaitQuiet, type Cost, startMeter } from './cpu.ts';
+import type { Curve } from './curve.ts';
 import { growLists } from './lists.ts';
 import { type LoadRequest, measureLoad, openLoadSets } from './load.ts';
 import { median } from './numbers.ts';
 import { makeAnswers, storeAnswers } from './store-steps.ts';
 import { cardsRequest, makeTenants, signToken, type Tenant } from './world.ts';
-
-/** What something costs while something else grows. */
-export interface Curve {
-  title: string;
-  unit: string;
-  /** What grows. */
-  over: string;
-  points: { x: number; y: number }[];
-}
 
 const STORED_A_POINT = 10_000;
 const LISTS_A_POINT = 200;

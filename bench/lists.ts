@@ -1,11 +1,11 @@
 import { createLog } from '../src/platform/log.ts';
 import { withClient } from '../src/platform/postgres-client.ts';
 import { type AnswerFilter, listAnswers } from '../src/storage/answers.ts';
-import { type ConversationFilter, listConversations } from '../src/storage/conversations.ts';
+import { type ConversationFilter, listConversations } from '../src/storage/conversation-lists.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { openStorage, type TenantStorage } from '../src/storage/orm.ts';
 import type { Bench } from './bench.ts';
-import type { Curve } from './growth.ts';
+import type { Curve } from './curve.ts';
 import { median } from './numbers.ts';
 import { fillSkewed, type Skew, skewedQuestions, skewedTenants } from './skewed.ts';
 import { makeAnswers, storeAnswers } from './store-steps.ts';

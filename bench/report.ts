@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CostRow, Figures } from './bench.ts';
 import { NOISE_LIMIT } from './cpu.ts';
+import type { Curve } from './curve.ts';
 import { GOALS, type Goal, holds } from './goals.ts';
-import type { Curve } from './growth.ts';
 import { mean, median, short } from './numbers.ts';
 
 /** One round: its figures, and which of them were taken while something else kept the machine busy. */

@@ -9,7 +9,7 @@ import { Shell } from './components/shell.tsx';
 import { Toasts } from './components/toast.tsx';
 import { activate, keepLocale, type Locale, locale, t } from './i18n.ts';
 import { LocaleContext } from './locale.ts';
-import { Login } from './pages/login.tsx';
+import { Login } from './pages/front/login.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import { BASE, PATHS, type PathName } from './paths.ts';
 import { SessionGate } from './session.tsx';
@@ -18,29 +18,29 @@ const page = (load: () => Promise<ComponentType>) => lazy(() => load().then(comp
 
 /** The pages for anybody who holds a link. */
 const FRONT_PAGES: Partial<Record<PathName, ComponentType>> = {
-  setup: page(() => import('./pages/setup.tsx').then(module => module.Setup)),
-  forgotten: page(() => import('./pages/forgotten.tsx').then(module => module.Forgotten)),
-  reset: page(() => import('./pages/reset.tsx').then(module => module.Reset)),
-  invitation: page(() => import('./pages/invitation.tsx').then(module => module.Invitation)),
+  setup: page(() => import('./pages/front/setup.tsx').then(module => module.Setup)),
+  forgotten: page(() => import('./pages/front/forgotten.tsx').then(module => module.Forgotten)),
+  reset: page(() => import('./pages/front/reset.tsx').then(module => module.Reset)),
+  invitation: page(() => import('./pages/front/invitation.tsx').then(module => module.Invitation)),
 };
 
 /** The pages behind the login, each loaded when it is first looked at. A fixed path stands before a pattern. */
 const PAGES: Partial<Record<PathName, ComponentType>> = {
-  home: page(() => import('./pages/getting-started.tsx').then(module => module.GettingStarted)),
-  questions: page(() => import('./pages/questions.tsx').then(module => module.Questions)),
-  newQuestion: page(() => import('./pages/question-editor.tsx').then(module => module.NewQuestion)),
-  question: page(() => import('./pages/question-editor.tsx').then(module => module.EditQuestion)),
-  questionResults: page(() => import('./pages/question-results.tsx').then(module => module.QuestionResults)),
-  questionVersions: page(() => import('./pages/question-versions.tsx').then(module => module.QuestionVersions)),
-  inbox: page(() => import('./pages/inbox.tsx').then(module => module.Inbox)),
-  conversation: page(() => import('./pages/inbox.tsx').then(module => module.Inbox)),
+  home: page(() => import('./pages/getting-started/getting-started.tsx').then(module => module.GettingStarted)),
+  questions: page(() => import('./pages/questions/questions.tsx').then(module => module.Questions)),
+  newQuestion: page(() => import('./pages/questions/editor.tsx').then(module => module.NewQuestion)),
+  question: page(() => import('./pages/questions/editor.tsx').then(module => module.EditQuestion)),
+  questionResults: page(() => import('./pages/questions/results.tsx').then(module => module.QuestionResults)),
+  questionVersions: page(() => import('./pages/questions/versions.tsx').then(module => module.QuestionVersions)),
+  inbox: page(() => import('./pages/inbox/inbox.tsx').then(module => module.Inbox)),
+  conversation: page(() => import('./pages/inbox/inbox.tsx').then(module => module.Inbox)),
   identity: page(() => import('./pages/identity.tsx').then(module => module.IdentityPage)),
   ingestion: page(() => import('./pages/ingestion.tsx').then(module => module.Ingestion)),
-  general: page(() => import('./pages/settings-general.tsx').then(module => module.General)),
-  apiKeys: page(() => import('./pages/settings-api-keys.tsx').then(module => module.ApiKeys)),
-  members: page(() => import('./pages/settings-members.tsx').then(module => module.Members)),
-  security: page(() => import('./pages/settings-security.tsx').then(module => module.Security)),
-  auditLog: page(() => import('./pages/settings-audit-log.tsx').then(module => module.AuditLog)),
+  general: page(() => import('./pages/settings/general.tsx').then(module => module.General)),
+  apiKeys: page(() => import('./pages/settings/api-keys.tsx').then(module => module.ApiKeys)),
+  members: page(() => import('./pages/settings/members.tsx').then(module => module.Members)),
+  security: page(() => import('./pages/settings/security.tsx').then(module => module.Security)),
+  auditLog: page(() => import('./pages/settings/audit-log.tsx').then(module => module.AuditLog)),
 };
 
 const routes = (pages: Partial<Record<PathName, ComponentType>>) =>

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-const ROOT = resolve(import.meta.dirname, '..');
-const SRC = join(ROOT, 'src');
+import { cycles, filesUnder, type Import, importsOf, packageOf, ROOT, type Source, SRC } from './support/modules.ts';
 
 /** What each folder may import, beside itself. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -17,6 +15,26 @@ const MAY_IMPORT: Record<string, string[]> = {
   platform: [],
   domain: [],
 };
+
+/**
+ * The files and rooms of `src/api` in the order of dependency, lowest first: each imports itself and what stands before
+ * it, types included.
+ */
+const API_ORDER = [
+  'caller.ts',
+  'http',
+  'credentials',
+  'cache',
+  'watch',
+  'site',
+  'deps.ts',
+  'operation.ts',
+  'pipeline',
+  'routes',
+  'openapi.ts',
+  'app.ts',
+  'server.ts',
+];
 
 /** Which folders may import a package; one that is not listed is used nowhere. */
 const OWNERS: Record<string, string[]> = {
@@ -65,50 +83,10 @@ const DEFAULT_EXPORTS = [
 ];
 const isConfiguration = (path: string): boolean => /(^|\/)vitest\.config\.ts$/.test(path);
 
-interface Source {
-  /** The path from `src`. */
-  path: string;
-  text: string;
-}
-
-interface Import {
-  from: string;
-  /** The path from `src` of a module of ours, or the specifier of any other. */
-  to: string;
-  isOurs: boolean;
-  isType: boolean;
-  isLazy: boolean;
-}
-
-const STATIC_IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
-const LAZY_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
-const RESOLVED = /\b(?:require|resolve)\(\s*['"]([^'"./][^'"]*)['"]\s*\)/g;
-
-const filesUnder = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(path => path.endsWith('.ts'));
-
 const readSources = (): Source[] =>
   filesUnder(SRC).map(path => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
 
 const folderOf = (path: string): string => (path === 'main.ts' ? 'main' : (path.split('/')[0] as string));
-
-const packageOf = (specifier: string): string =>
-  specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/');
-
-function importsOf({ path, text }: Source): Import[] {
-  const found = [
-    ...[...text.matchAll(STATIC_IMPORT)].map(([, type, to]) => ({ to, isType: type !== undefined, isLazy: false })),
-    ...[...text.matchAll(LAZY_IMPORT)].map(([, to]) => ({ to, isType: false, isLazy: true })),
-    ...[...text.matchAll(RESOLVED)].map(([, to]) => ({ to, isType: false, isLazy: true })),
-  ];
-  return found.map(({ to = '', ...how }) => {
-    const isOurs = to.startsWith('.');
-    return { from: path, to: isOurs ? relative(SRC, resolve(SRC, dirname(path), to)) : to, isOurs, ...how };
-  });
-}
 
 /** Arrows between folders that the table does not have. */
 const forbiddenArrows = (imports: Import[]): string[] =>
@@ -116,6 +94,18 @@ const forbiddenArrows = (imports: Import[]): string[] =>
     .filter(({ isOurs, from, to }) => {
       const [folder, target] = [folderOf(from), folderOf(to)];
       return isOurs && folder !== target && !MAY_IMPORT[folder]?.includes(target);
+    })
+    .map(({ from, to }) => `${from} → ${to}`);
+
+/** The file or room of `src/api` that a path is in; undefined elsewhere. */
+const roomOf = (path: string): string | undefined => (path.startsWith('api/') ? path.split('/')[1] : undefined);
+
+/** Arrows in `src/api` that lead up in the order of dependency. */
+const upwardArrows = (imports: Import[]): string[] =>
+  imports
+    .filter(({ isOurs, from, to }) => {
+      const [room, target] = [roomOf(from), roomOf(to)];
+      return isOurs && room && target && API_ORDER.indexOf(target) > API_ORDER.indexOf(room);
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
@@ -142,25 +132,6 @@ const impureImports = (imports: Import[]): string[] =>
   imports
     .filter(({ from, to }) => folderOf(from) === PURE && to.startsWith('node:'))
     .map(({ from, to }) => `${from} → ${to}`);
-
-/** Every way round through the modules that comes back to where it began, the shortest from each module. */
-function cycles(imports: Import[]): string[] {
-  const next = new Map<string, string[]>();
-  for (const { from, to, isOurs } of imports) if (isOurs) next.set(from, [...(next.get(from) ?? []), to]);
-  const found: string[] = [];
-  for (const start of next.keys()) {
-    const seen = new Set<string>();
-    let ways = [[start]];
-    while (ways.length > 0) {
-      const longer = ways.flatMap(way => (next.get(way.at(-1) as string) ?? []).map(to => [...way, to]));
-      const closed = longer.find(way => way.at(-1) === start);
-      if (closed) found.push(closed.join(' → '));
-      if (closed) break;
-      ways = longer.filter(way => !seen.has(way.at(-1) as string) && seen.add(way.at(-1) as string));
-    }
-  }
-  return found;
-}
 
 const environmentReaders = (sources: Source[]): string[] =>
   sources
@@ -256,6 +227,15 @@ describe('folders', () => {
     expect(forbiddenArrows(madeUp(path, `import type { X } from '${specifier}';`))).toHaveLength(1);
   });
 
+  test('of the API import only what stands before them in the order of dependency', () => {
+    expect(upwardArrows(imports)).toEqual([]);
+    expect(new Set(API_ORDER)).toEqual(new Set(readdirSync(join(SRC, 'api'))));
+    expect(upwardArrows(madeUp('api/http/x.ts', "import type { ApiDeps } from '../deps.ts';"))).toHaveLength(1);
+    expect(upwardArrows(madeUp('api/deps.ts', "import { x } from './pipeline/x.ts';"))).toHaveLength(1);
+    expect(upwardArrows(madeUp('api/routes/x.ts', "import { x } from '../pipeline/x.ts';"))).toEqual([]);
+    expect(upwardArrows(madeUp('api/routes/x.ts', "import { x } from './y.ts';"))).toEqual([]);
+  });
+
   test('the executable loads a role only when it is asked for', () => {
     expect(eagerRoles(imports)).toEqual([]);
     expect(eagerRoles(madeUp('main.ts', "import { runRole } from './commands/roles.ts';"))).toHaveLength(1);
@@ -272,6 +252,19 @@ describe('folders', () => {
     expect(cycles(ring)).toContain('domain/a.ts → domain/b.ts → domain/c.ts → domain/a.ts');
     expect(cycles(ring.slice(0, 2))).toEqual([]);
   });
+
+  test.each(['bench', 'clients/javascript/src', 'clients/javascript/runner', 'test/faults'])(
+    'form no cycle in %s',
+    folder => {
+      const modules = filesUnder(join(ROOT, folder)).map(path => ({
+        path: `../${folder}/${path}`,
+        text: readFileSync(join(ROOT, folder, path), 'utf8'),
+      }));
+      const found = modules.flatMap(importsOf);
+      expect(found.filter(({ isOurs }) => isOurs).length).toBeGreaterThan(3);
+      expect(cycles([...imports, ...found])).toEqual([]);
+    },
+  );
 
   test('hold one resource under one name in every layer', () => {
     expect(missingLayers(sources.map(({ path }) => path))).toEqual([]);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { STATUS_OF } from '../src/api/middleware/problem.ts';
+import { STATUS_OF } from '../src/api/http/problem.ts';
 import type { Operation } from '../src/api/operation.ts';
 import { OPERATIONS } from '../src/api/routes/index.ts';
 import { createPasswordReset } from '../src/commands/password-resets.ts';

@@ -1,4 +1,4 @@
-import type { Measurements } from './tables.ts';
+import type { Measurements } from './measurements.ts';
 
 /** How busy a part is planned to be: beyond this, waiting times grow faster than the load. */
 const BUSY = 0.7;

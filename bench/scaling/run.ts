@@ -7,10 +7,11 @@ import type { Settings } from '../settings.ts';
 import type { Stores } from '../stores.ts';
 import { measureBytes } from './bytes.ts';
 import { type ListeningCost, measureListening } from './listening.ts';
+import type { Measurements } from './measurements.ts';
 import { measureReads } from './reads.ts';
 import { type Formation, type FormationCost, measureFormation, measureRest, type RestCost } from './replicas.ts';
 import { measureSerial } from './serial.ts';
-import { type Measurements, toTables } from './tables.ts';
+import { toTables } from './tables.ts';
 
 const FORMATIONS: Formation[] = [
   { apis: 1, workers: 1, sync: 1 },

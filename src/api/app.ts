@@ -4,20 +4,20 @@ import { pipeline } from 'node:stream/promises';
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
-import { createCursors } from './cursors.ts';
-import { addDashboard } from './dashboard.ts';
 import type { ApiDeps } from './deps.ts';
-import { addDocuments } from './documents.ts';
-import { holdHeaders } from './header-list.ts';
-import { answerPreflight, isCrossOrigin } from './middleware/cors.ts';
-import { measure } from './middleware/measure.ts';
-import { describeRequest, replyWithProblem } from './middleware/problem.ts';
-import { nameRequest } from './middleware/request-id.ts';
-import { trace } from './middleware/trace.ts';
-import { requireWellFormed } from './middleware/well-formed.ts';
+import { answerPreflight, isCrossOrigin } from './http/cors.ts';
+import { createCursors } from './http/cursors.ts';
+import { holdHeaders } from './http/header-list.ts';
+import { measure } from './http/measure.ts';
+import { describeRequest, replyWithProblem } from './http/problem.ts';
+import { nameRequest } from './http/request-id.ts';
+import { securityHeadersOf } from './http/security-headers.ts';
+import { trace } from './http/trace.ts';
+import { requireWellFormed } from './http/well-formed.ts';
+import { runOperation } from './pipeline/run-operation.ts';
 import { OPERATIONS } from './routes/index.ts';
-import { runOperation } from './run-operation.ts';
-import { securityHeadersOf } from './security-headers.ts';
+import { addDashboard } from './site/dashboard.ts';
+import { addDocuments } from './site/documents.ts';
 
 /**
  * The application: what every request passes, in order. Authentication to reply is one operation's business.

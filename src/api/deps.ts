@@ -1,49 +1,34 @@
 import type { Notices } from '../coordination/notices.ts';
 import type { RateLimits } from '../coordination/rate-limits.ts';
-import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import type { Mail } from '../platform/mail.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import type { Keychain } from '../platform/secrets.ts';
 import type { Spans } from '../platform/spans.ts';
 import type { Producer } from '../queue/producer.ts';
-import type { Storage } from '../storage/orm.ts';
-import type { FoundSession, WantedSession } from '../storage/sessions.ts';
-import type { AnswerJudge } from './answer-judge.ts';
-import type { KeyRing } from './authentication/key-ring.ts';
-import type { OidcLogin } from './authentication/oidc.ts';
-import type { TokenVerifier } from './authentication/token-verifier.ts';
-import type { CardDeck } from './card-deck.ts';
-import type { Catalog } from './catalog.ts';
-import type { HeavyReads } from './heavy-reads.ts';
-import type { IncrementalReads } from './incremental-reads.ts';
-import type { Overload } from './middleware/overload.ts';
-import type { Readiness } from './readiness.ts';
-import type { RejectionTally } from './rejection-tally.ts';
+import type { AnswerJudge } from './cache/answer-judge.ts';
+import type { CardDeck } from './cache/card-deck.ts';
+import type { Catalog } from './cache/catalog.ts';
+import type { CredentialDeps } from './credentials/deps.ts';
+import type { OidcLogin } from './credentials/oidc.ts';
+import type { HeavyReads } from './http/heavy-reads.ts';
+import type { Overload } from './http/overload.ts';
+import type { IncrementalReads } from './watch/incremental-reads.ts';
+import type { Readiness } from './watch/readiness.ts';
+import type { RejectionTally } from './watch/rejection-tally.ts';
 
 /** Everything that handlers work with; made once a process, in `server.ts`. */
-export interface ApiDeps {
-  config: Config;
+export interface ApiDeps extends CredentialDeps {
   log: Log;
-  metrics: Metrics;
   /** The seam of traces, where they are kept. */
   spans: Spans | undefined;
-  now: () => Date;
-  keychain: Keychain;
-  storage: Storage;
   queue: Producer;
   notices: Notices;
   limits: RateLimits;
   overload: Overload;
   heavyReads: HeavyReads;
-  keyRing: KeyRing;
-  /** Finds a session that was not ended, read again for each request. */
-  findSession(wanted: WantedSession): Promise<FoundSession | undefined>;
   /** The mail server, where one is set. */
   mail: Mail | undefined;
   /** Logins by the identity provider, where one is set. */
   oidc: OidcLogin | undefined;
-  tokens: TokenVerifier;
   catalog: Catalog;
   deck: CardDeck;
   judge: AnswerJudge;

@@ -9,8 +9,8 @@ import { NewAnswer } from '../domain/answers.ts';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
-import { isHeavy } from './heavy-reads.ts';
-import { STATUS_OF } from './middleware/problem.ts';
+import { isHeavy } from './http/heavy-reads.ts';
+import { STATUS_OF } from './http/problem.ts';
 import type { Operation } from './operation.ts';
 
 const ABOUT = `Feedback cards, answers and conversations of a tenant's users.

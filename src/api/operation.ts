@@ -3,9 +3,14 @@ import type { Action } from '../domain/audit-log.ts';
 import type { Page } from '../domain/pages.ts';
 import type { ProblemCode } from '../domain/problem.ts';
 import type { Right } from '../domain/roles.ts';
-import type { Caller, CallerOf, CredentialKind } from './authentication/caller.ts';
+import type { Caller, CallerOf, CredentialKind } from './caller.ts';
 import type { ApiDeps } from './deps.ts';
-import type { IssueLimit } from './middleware/limit.ts';
+
+/**
+ * What gives out credentials is counted by these: tokens by address and by user, logins and reset links by account,
+ * invitations by tenant and by the address that they are mailed to.
+ */
+export type IssueLimit = 'ip' | 'token-user' | 'login' | 'login-ip' | 'reset' | 'invitation' | 'invitation-tenant';
 
 /** What a handler knows of a request: who asks, and everything that was sent, checked and parsed. */
 export interface OperationRequest<Credential extends CredentialKind, Params, Query, Body> {

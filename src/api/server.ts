@@ -3,44 +3,44 @@ import { Server as TcpServer } from 'node:net';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
 import { limitParsedIds, parsedIds } from '../domain/ids.ts';
-import { createCaches } from '../platform/caches.ts';
+import { type Caches, createCaches } from '../platform/caches.ts';
 import type { Config } from '../platform/config.ts';
 import { boundConnections } from '../platform/connections.ts';
 import type { Log } from '../platform/log.ts';
 import { openMail } from '../platform/mail.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Health } from '../platform/metrics-server.ts';
+import { once } from '../platform/once.ts';
 import { connectionsWithin, fileLimit, type OpenFiles, watchOpenFiles } from '../platform/open-files.ts';
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { openProducer } from '../queue/producer.ts';
 import { forgetEnded, forgetExpired } from '../storage/housekeeping.ts';
-import { openStorage } from '../storage/orm.ts';
+import { openStorage, type Storage } from '../storage/orm.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
-import { createAnswerJudge } from './answer-judge.ts';
 import { createApp } from './app.ts';
-import { createKeyRing } from './authentication/key-ring.ts';
-import { createOidcLogin } from './authentication/oidc.ts';
-import { createTokenVerifier } from './authentication/token-verifier.ts';
-import { createCardDeck } from './card-deck.ts';
-import { createCardIds } from './card-ids.ts';
-import { createCatalog } from './catalog.ts';
-import { watchDatabaseDurability } from './database-durability.ts';
+import { createAnswerJudge } from './cache/answer-judge.ts';
+import { createCardDeck } from './cache/card-deck.ts';
+import { createCardIds } from './cache/card-ids.ts';
+import { createCatalog } from './cache/catalog.ts';
+import { createKeyRing } from './credentials/key-ring.ts';
+import { createLastingKeys } from './credentials/lasting-keys.ts';
+import { createLookUps } from './credentials/look-ups.ts';
+import { createOidcLogin } from './credentials/oidc.ts';
+import { createTokenVerifier } from './credentials/token-verifier.ts';
 import type { ApiDeps } from './deps.ts';
-import { etagOf } from './etag.ts';
-import { createHeavyReads } from './heavy-reads.ts';
-import { createIncrementalReads } from './incremental-reads.ts';
-import { watchIngestion } from './ingestion-watch.ts';
-import { createLastingKeys } from './lasting-keys.ts';
-import { createLookUps } from './look-ups.ts';
-import { createOverload } from './middleware/overload.ts';
-import { once } from './once.ts';
+import { etagOf } from './http/etag.ts';
+import { createHeavyReads } from './http/heavy-reads.ts';
+import { createOverload } from './http/overload.ts';
+import { refuseUnreadable } from './http/unreadable.ts';
 import { openApiDocument } from './openapi.ts';
-import { watchReadiness } from './readiness.ts';
-import { createRejectionTally } from './rejection-tally.ts';
 import { OPERATIONS } from './routes/index.ts';
-import { refuseUnreadable } from './unreadable.ts';
+import { watchDatabaseDurability } from './watch/database-durability.ts';
+import { createIncrementalReads } from './watch/incremental-reads.ts';
+import { type IngestionWatch, watchIngestion } from './watch/ingestion-watch.ts';
+import { watchReadiness } from './watch/readiness.ts';
+import { createRejectionTally } from './watch/rejection-tally.ts';
 
 /** How long a client may take for headers, and for a whole request (slow senders hold no socket for long). */
 const HEADERS_WITHIN_MS = 15_000;
@@ -93,6 +93,7 @@ export async function openApi({
   maxConnections = connectionsWithin(fileLimit(), config.DATABASE_POOL),
 }: ApiOptions): Promise<ApiProcess> {
   let stopping = false;
+  const isStopping = () => stopping;
   const seals = createSeals(secretKeys);
   const storage = openStorage({
     url: databaseUrl,
@@ -114,31 +115,73 @@ export async function openApi({
   );
   const notices = openNotices(databaseUrl, config.REDIS_URL, log);
   const limits = openRateLimits(databaseUrl, config.REDIS_URL, log, { isEnforced: config.RATE_LIMITS === 'on' });
-  const caches = createCaches(config.CACHE_MB, metrics);
-  limitParsedIds(caches.limitOf('ids'));
-  caches.watch('ids', () => ({ ...parsedIds(), hits: 0, misses: 0, evictions: 0 }));
-  const catalog = createCatalog(storage, notices, caches);
-  const cardIds = createCardIds(keychain, caches);
-  const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
   const ingestion = watchIngestion({
     storage,
     queue,
     metrics,
     log,
     intervalMs: config.INGESTION_CHECK_S * 1000,
-    isStopping: () => stopping,
+    isStopping,
   });
-  const deps: ApiDeps = {
-    config,
+  const readiness = watchReadiness({ databaseUrl, durability, lastingKeys, queue, ingestion, files, isStopping, log });
+  const opened = { config, log, metrics, spans, keychain, storage, queue, notices, limits, isStopping, readiness };
+  const deps = createDeps(opened, createCaches(config.CACHE_MB, metrics));
+  const app = createApp(deps);
+  const server = createHttpServer((request, response) => {
+    connections.serve(request, response);
+    app(request, response);
+  }, config.BASE_URL);
+  const connections = boundConnections(server, {
+    door: 'api',
+    most: maxConnections,
+    perAddress: config.TRUSTED_PROXY_HOPS === 0, // behind a proxy every connection is the proxy's
     log,
     metrics,
-    spans,
+    files,
+  });
+  const port = await listen(server, config.PORT, config.HOST);
+  const housekeeping = startHousekeeping(storage, config, log);
+  return {
+    port,
+    isReady: () => deps.readiness.isStarted(),
+    health: () => deps.readiness.health(),
+    async close() {
+      stopping = true;
+      clearInterval(housekeeping);
+      connections.close();
+      files.close();
+      return stopInOrder(stopSteps(server, deps, ingestion), log);
+    },
+  };
+}
+
+/** The dependencies that a process opens, or that it is given. */
+type OpenedDeps = Pick<
+  ApiDeps,
+  | 'config'
+  | 'log'
+  | 'metrics'
+  | 'spans'
+  | 'keychain'
+  | 'storage'
+  | 'queue'
+  | 'notices'
+  | 'limits'
+  | 'isStopping'
+  | 'readiness'
+>;
+
+/** Adds what the process remembers, and what handlers use besides. */
+function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
+  const { config, log, metrics, spans, keychain, storage, notices } = opened;
+  limitParsedIds(caches.limitOf('ids'));
+  caches.watch('ids', () => ({ ...parsedIds(), hits: 0, misses: 0, evictions: 0 }));
+  const catalog = createCatalog(storage, notices, caches);
+  const cardIds = createCardIds(keychain, caches);
+  const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
+  return {
+    ...opened,
     now: () => new Date(),
-    keychain,
-    storage,
-    queue,
-    notices,
-    limits,
     overload: createOverload(metrics),
     heavyReads: createHeavyReads(config.DATABASE_POOL, metrics),
     keyRing,
@@ -155,69 +198,37 @@ export async function openApi({
     judge: createAnswerJudge(catalog, cardIds, caches),
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
-    isStopping: () => stopping,
-    readiness: watchReadiness({
-      databaseUrl,
-      durability,
-      lastingKeys,
-      queue,
-      ingestion,
-      files,
-      isStopping: () => stopping,
-      log,
-    }),
     openApi: once(() => {
       const json = openApiDocument(OPERATIONS, config.BASE_URL);
       return { json: Buffer.from(json), etag: etagOf(json) }; // bytes that all replies share
     }),
   };
-  const app = createApp(deps);
-  const server = createHttpServer((request, response) => {
-    connections.serve(request, response);
-    app(request, response);
-  }, config.BASE_URL);
-  const connections = boundConnections(server, {
-    door: 'api',
-    most: maxConnections,
-    perAddress: config.TRUSTED_PROXY_HOPS === 0, // behind a proxy every connection is the proxy's
-    log,
-    metrics,
-    files,
-  });
-  const port = await listen(server, config.PORT, config.HOST);
-  const housekeeping = setInterval(
+}
+
+/** Forgets expired rows and ended sessions at intervals, until the timer is cleared. */
+function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.Timeout {
+  const timer = setInterval(
     () =>
       Promise.all([forgetExpired(storage), forgetEnded(storage, new Date(), config.SESSION_IDLE_HOURS)]).catch(error =>
         log.warn({ reason: error.message }, 'housekeeping is tried again later'),
       ),
     HOUSEKEEPING_EVERY_MS,
   );
-  housekeeping.unref();
-
-  const steps: StopStep[] = [
-    { name: 'answering the requests under way', limitMs: DRAIN_WITHIN_MS + 500, run: () => drain(server) },
-    { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
-    { name: 'the queue', limitMs: 5000, run: () => queue.close() },
-    { name: 'watching the ingestion', limitMs: 2000, run: () => ingestion.close() },
-    { name: 'counting rejections', limitMs: 1500, run: () => deps.rejections.close() },
-    { name: 'the key ring', limitMs: 1500, run: () => deps.keyRing.close() },
-    { name: 'change notices', limitMs: 1500, run: () => notices.close() },
-    { name: 'rate limits', limitMs: 1500, run: () => limits.close() },
-    { name: 'the database', limitMs: 3000, run: () => storage.close() },
-  ];
-  return {
-    port,
-    isReady: () => deps.readiness.isStarted(),
-    health: () => deps.readiness.health(),
-    async close() {
-      stopping = true;
-      clearInterval(housekeeping);
-      connections.close();
-      files.close();
-      return stopInOrder(steps, log);
-    },
-  };
+  return timer.unref();
 }
+
+/** What ends with the process, in order. */
+const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): StopStep[] => [
+  { name: 'answering the requests under way', limitMs: DRAIN_WITHIN_MS + 500, run: () => drain(server) },
+  { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
+  { name: 'the queue', limitMs: 5000, run: () => deps.queue.close() },
+  { name: 'watching the ingestion', limitMs: 2000, run: () => ingestion.close() },
+  { name: 'counting rejections', limitMs: 1500, run: () => deps.rejections.close() },
+  { name: 'the key ring', limitMs: 1500, run: () => deps.keyRing.close() },
+  { name: 'change notices', limitMs: 1500, run: () => deps.notices.close() },
+  { name: 'rate limits', limitMs: 1500, run: () => deps.limits.close() },
+  { name: 'the database', limitMs: 3000, run: () => deps.storage.close() },
+];
 
 /** A server that answers everything with a problem document, what Node itself would refuse without one included. */
 function createHttpServer(answer: RequestListener, baseUrl: string): Server {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { typeId, typeIdOut } from './ids.ts';
+import { AuthorType, Body, ClientMessageId } from './messages.ts';
 import { Identity, Tags, TimestampOut, text } from './text.ts';
-
-/** For how long after its creation the author may change a message. */
-export const MESSAGE_EDIT_MINUTES = 15;
 
 /** For how long after it was resolved a conversation is opened again by its user; later a new one begins. */
 export const REOPEN_DAYS = 30;
@@ -19,20 +17,12 @@ export type ConversationPriority = z.infer<typeof ConversationPriority>;
 /** Which side of the conversation somebody is on; each has its own read horizon and unread count. */
 export type Side = 'user' | 'team';
 
-export const AuthorType = z.enum(['user', 'member', 'api', 'system']);
-export type AuthorType = z.infer<typeof AuthorType>;
-
 export const sideOf = (author: AuthorType): Side => (author === 'user' ? 'user' : 'team');
 
 /** The status after somebody's reply: a team's reply waits for the user, a user's reply for the team. */
 export const statusAfterReply = (side: Side): ConversationStatus => (side === 'team' ? 'pending' : 'open');
 
 const Subject = text(200);
-const Body = text(10_000, 1);
-const Format = z.enum(['text', 'markdown']);
-const ClientMessageId = text(128, 1).meta({
-  description: 'Made by the client; the same one again gives the first message',
-});
 
 export const NewConversation = z
   .strictObject({
@@ -57,18 +47,6 @@ export const ConversationPatch = z
   .partial()
   .meta({ id: 'ConversationPatch', description: 'With an access token: `{"status": "resolved"}` alone' });
 export type ConversationPatch = z.output<typeof ConversationPatch>;
-
-export const NewMessage = z
-  .strictObject({
-    body: Body,
-    format: Format.default('text'),
-    kind: z.enum(['reply', 'note']).default('reply').meta({ description: 'A note is for the team alone (API key)' }),
-    client_message_id: ClientMessageId.optional(),
-  })
-  .meta({ id: 'NewMessage' });
-export type NewMessage = z.output<typeof NewMessage>;
-
-export const MessagePatch = z.strictObject({ body: Body, format: Format.optional() }).meta({ id: 'MessagePatch' });
 
 export const ReadHorizon = z
   .strictObject({ seq: z.int().min(0).max(2_147_483_647) })
@@ -99,23 +77,3 @@ export const Conversation = z
     last_activity_at: TimestampOut,
   })
   .meta({ id: 'Conversation' });
-
-export const Message = z
-  .object({
-    id: typeIdOut('message'),
-    conversation_id: typeIdOut('conversation'),
-    seq: z.int().meta({ description: 'Replies count from 1; notes and events have a sequence of their own' }),
-    author: z.object({
-      type: AuthorType,
-      id: z.string().nullable().meta({ description: 'Of the team shown to the team alone' }),
-      name: z.string().nullable().meta({ description: 'Of a member, as it was when the message was written' }),
-    }),
-    kind: z.enum(['reply', 'note', 'event']),
-    body: z.string(),
-    format: Format,
-    client_message_id: z.string().nullable(),
-    created_at: TimestampOut,
-    edited_at: TimestampOut.nullable(),
-    redacted: z.boolean(),
-  })
-  .meta({ id: 'Message' });

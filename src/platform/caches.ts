@@ -3,20 +3,20 @@ import type { Metrics } from './metrics.ts';
 
 /** The part of `CACHE_MB` that each cache of an API process may use. */
 const SHARES = {
-  /** Card lists by user (`api/card-deck.ts`). */
+  /** Card lists by user (`api/cache/card-deck.ts`). */
   card_lists: 0.28,
-  /** Questions, current versions and deleted ids by tenant (`api/catalog.ts`). */
+  /** Questions, current versions and deleted ids by tenant (`api/cache/catalog.ts`). */
   catalogs: 0.25,
-  /** Verified access tokens (`api/authentication/token-verifier.ts`). */
+  /** Verified access tokens (`api/credentials/token-verifier.ts`). */
   tokens: 0.15,
-  /** Recent syncs of answers (`api/sync-memory.ts`). */
+  /** Recent syncs of answers (`api/cache/sync-memory.ts`). */
   syncs: 0.12,
-  /** API keys, and ids that are not a key's (`api/authentication/key-ring.ts`). */
+  /** API keys, and ids that are not a key's (`api/credentials/key-ring.ts`). */
   keys: 0.1,
   unknown_keys: 0.01,
-  /** Card ids by user and question (`api/card-ids.ts`). */
+  /** Card ids by user and question (`api/cache/card-ids.ts`). */
   card_ids: 0.05,
-  /** Rules of earlier question versions that an answer named (`api/earlier-versions.ts`). */
+  /** Rules of earlier question versions that an answer named (`api/cache/version-lookup.ts`). */
   question_versions: 0.02,
   /** Parsed ids (`domain/ids.ts`). */
   ids: 0.02,

@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import type { AcceptedAnswer } from '../domain/answers.ts';
-import { newNumberedUuid, numberUuid } from '../domain/ids.ts';
+import { numberUuid } from '../domain/ids.ts';
 import { Problem, retrySoon } from '../domain/problem.ts';
 import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
@@ -10,13 +10,15 @@ import { within } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
 import { findHeld, findOldest, readPending } from './census.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
-import { type Basis, type ProducerTarget, type QueueHealth, watchHealth } from './health.ts';
+import { createFlushNumbers, type FlushClaim, type FlushNumbers } from './flush-numbers.ts';
+import { type HealthWatch, watchHealth } from './health.ts';
 import { KEPT_UNTIL_DONE } from './isolation.ts';
 import { QUEUES, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, type Pending } from './pending.ts';
 import { addEntry } from './pending-redis.ts';
 import { watchPending } from './pending-repair.ts';
 import { confirmReplicas } from './replicas.ts';
+import type { Basis, ProducerTarget, QueueHealth } from './store-check.ts';
 import { sending } from './traces.ts';
 
 const MAX_FLUSH_ANSWERS = 250;
@@ -32,16 +34,6 @@ const REPLICAS_WITHIN_MS = 1000;
 const OBSERVER_CONNECTIONS = 2;
 /** How many tenants' figures one read of the queue collects. */
 const MAX_READERS = 100;
-
-/** What a producer says it has made durable. */
-export interface FlushClaim {
-  /** The id under which its flushes are numbered, from 1. */
-  producer: string;
-  /** The number up to which each flush is on disk in the queue, or void. */
-  written: number;
-  /** Numbers that the queue did not confirm. Nobody was promised anything about them. */
-  voided: number[];
-}
 
 export interface Producer {
   /**
@@ -74,6 +66,24 @@ interface Batch {
   bytes: number;
 }
 
+/** What a flush needs, and what reports its failure. */
+interface FlushDeps {
+  connection: QueueConnection;
+  health: HealthWatch;
+  numbers: FlushNumbers;
+  metrics: Metrics;
+  log: Log;
+  spans: Spans | undefined;
+  countFailure(error: unknown): void;
+}
+
+const refuse = (detail: string, cause?: unknown) =>
+  new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
+
+/** What a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
+const kindOf = ({ message }: Error): string =>
+  /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out|timeout/i.test(message) ? 'timeout' : 'connection');
+
 /** The way into the queue: one job a flush, of everything that concurrent requests brought (group commit). */
 export function openProducer(
   target: ProducerTarget,
@@ -84,20 +94,11 @@ export function openProducer(
 ): Producer {
   const queueTarget = { ...target, relaxed: config.QUEUE_DURABILITY === 'relaxed' };
   const connection = connectQueue(queueTarget, log);
-  const { redis } = connection;
   const observers = connectQueue(queueTarget, log, OBSERVER_CONNECTIONS);
   const registry = watchPending(observers, log);
-  const throttle = createThrottle(5000);
-
-  const refuse = (detail: string, cause?: unknown) =>
-    new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
-
-  /** What a store refused under its own word for it (`OOM`, `READONLY`, `MISCONF` …), a time-out, or a lost connection. */
-  const kindOf = ({ message }: Error): string =>
-    /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out|timeout/i.test(message) ? 'timeout' : 'connection');
 
   const countFailure = (error: unknown) => {
-    if (redis) metrics.redisErrors.inc({ kind: kindOf(error as Error) });
+    if (connection.redis) metrics.redisErrors.inc({ kind: kindOf(error as Error) });
   };
 
   const health = watchHealth({
@@ -109,93 +110,23 @@ export function openProducer(
     onFailure: countFailure,
     onTally: registry.note,
   });
-
-  /** Why no answers are taken, as a refusal; nothing while they are. */
-  const findUnfit = (): Problem | undefined => {
-    const reasons = health.refusals();
-    if (reasons.length === 0) return undefined;
-    return refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
-  };
-
   let stopped = false;
-  const numbers = createNumbers();
-
-  /** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
-  const confirm = async (basis: Basis): Promise<void> => {
-    if (redis && basis.replicas && health.stillHolds(basis))
-      await confirmReplicas(redis, basis.replicas, REPLICAS_WITHIN_MS);
-    if (!health.stillHolds(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
-  };
-
-  const flush = async (batches: Batch[]): Promise<undefined[]> => {
-    const unfit = findUnfit();
-    if (unfit) throw unfit; // it came to light while these waited: then they do not wait for a time-out of their own
-    const basis = health.basis();
-    const number = numbers.take();
-    const id = numberUuid(numbers.producer, number);
-    const trace = spans?.carrier();
-    const answers = batches.flatMap(batch => batch.answers);
-    const payload: RecordAnswers = { v: 1, flush: id, answers, ...(trace && { trace }) };
-    spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
-    const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
-    try {
-      await within(addFlush(connection, payload, options), PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');
-      await confirm(basis);
-    } catch (error) {
-      numbers.end(number, false);
-      metrics.queueFlushes.inc({ outcome: 'failed' });
-      countFailure(error);
-      if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next look says otherwise
-      throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
-      throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
-    }
-    numbers.end(number, true);
-    metrics.queueFlushes.inc({ outcome: 'written' });
-    metrics.answersAccepted.inc(answers.length);
-    return batches.map(() => undefined);
-  };
-
+  const numbers = createFlushNumbers();
   const group = createGroupCommit<Batch, undefined>({
-    flush,
+    flush: createFlush({ connection, health, numbers, metrics, log, spans, countFailure }),
     maxInFlight: MAX_FLUSHES_IN_FLIGHT,
     weigh: batch => [batch.answers.length, batch.bytes],
     maxWeights: [MAX_FLUSH_ANSWERS, MAX_FLUSH_BYTES],
     spans: spans?.groups(sending(QUEUES.answers)),
   });
-
-  /** Those who ask while a read is under way share the next one. */
-  const readers = createGroupCommit<string, Pending>({
-    async flush(tenantIds) {
-      const distinct = new Map(tenantIds.map(id => [id, readPending(observers, id)]));
-      await Promise.all(distinct.values());
-      return Promise.all(tenantIds.map(id => distinct.get(id) as Promise<Pending>));
-    },
-    maxInFlight: 1,
-    weigh: () => [1],
-    maxWeights: [MAX_READERS],
-  });
-
-  /** What only observes has a connection of its own, so that intake never waits behind it. */
-  const observe = async <T>(read: () => Promise<T>): Promise<T> => {
-    try {
-      return await within(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
-    } catch (error) {
-      throw refuse('The queue can not be read right now.', error);
-    }
-  };
-
-  metrics.onScrape(async () => {
-    for (const queue of Object.values(QUEUES)) {
-      const oldest = await findOldest(observers, queue);
-      metrics.queueOldest.set({ queue }, oldest ? (Date.now() - oldest.getTime()) / 1000 : 0);
-    }
-  });
+  const readers = createReaders(observers);
+  reportOldest(observers, metrics);
 
   return {
     enqueue(answers, bytes) {
       const refusal = stopped
         ? new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 })
-        : findUnfit();
+        : findUnfit(health);
       if (refusal) return Promise.reject(refusal);
       health.expect(bytes + answers.length * OVERHEAD_BYTES);
       return group.add({ answers, bytes });
@@ -219,6 +150,85 @@ export function openProducer(
   };
 }
 
+/** Why no answers are taken, as a refusal; nothing while they are. */
+function findUnfit(health: HealthWatch): Problem | undefined {
+  const reasons = health.refusals();
+  if (reasons.length === 0) return undefined;
+  return refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
+}
+
+/** Creates the function that makes one flush of batches durable; it rejects with `queue-unavailable`. */
+function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]> {
+  const { connection, health, numbers, metrics, log, spans, countFailure } = deps;
+  const throttle = createThrottle(5000);
+  return async batches => {
+    const unfit = findUnfit(health);
+    if (unfit) throw unfit; // it came to light while these waited: then they do not wait for a time-out of their own
+    const basis = health.basis();
+    const number = numbers.take();
+    const id = numberUuid(numbers.producer, number);
+    const trace = spans?.carrier();
+    const answers = batches.flatMap(batch => batch.answers);
+    const payload: RecordAnswers = { v: 1, flush: id, answers, ...(trace && { trace }) };
+    spans?.note({ 'messaging.message.id': id, 'parley.requests': batches.length, 'parley.answers': answers.length });
+    const options = { ...KEPT_UNTIL_DONE, jobId: payload.flush };
+    try {
+      await within(addFlush(connection, payload, options), PRODUCER_TIMEOUT_MS + 500, 'adding to the queue');
+      await confirm(deps, basis);
+    } catch (error) {
+      numbers.end(number, false);
+      metrics.queueFlushes.inc({ outcome: 'failed' });
+      countFailure(error);
+      if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next look says otherwise
+      throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
+      throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
+    }
+    numbers.end(number, true);
+    metrics.queueFlushes.inc({ outcome: 'written' });
+    metrics.answersAccepted.inc(answers.length);
+    return batches.map(() => undefined);
+  };
+}
+
+/** Resolves when a flush that was added is proven to survive: on this disk, and on each replica that is asked for. */
+async function confirm({ connection: { redis }, health }: FlushDeps, basis: Basis): Promise<void> {
+  if (redis && basis.replicas && health.stillHolds(basis))
+    await confirmReplicas(redis, basis.replicas, REPLICAS_WITHIN_MS);
+  if (!health.stillHolds(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
+}
+
+/** Those who ask while a read is under way share the next one. */
+const createReaders = (observers: QueueConnection) =>
+  createGroupCommit<string, Pending>({
+    async flush(tenantIds) {
+      const distinct = new Map(tenantIds.map(id => [id, readPending(observers, id)]));
+      await Promise.all(distinct.values());
+      return Promise.all(tenantIds.map(id => distinct.get(id) as Promise<Pending>));
+    },
+    maxInFlight: 1,
+    weigh: () => [1],
+    maxWeights: [MAX_READERS],
+  });
+
+/** What only observes has a connection of its own, so that intake never waits behind it. */
+async function observe<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await within(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
+  } catch (error) {
+    throw refuse('The queue can not be read right now.', error);
+  }
+}
+
+/** Reports the age of each queue's oldest job as a metric. */
+function reportOldest(observers: QueueConnection, metrics: Metrics): void {
+  metrics.onScrape(async () => {
+    for (const queue of Object.values(QUEUES)) {
+      const oldest = await findOldest(observers, queue);
+      metrics.queueOldest.set({ queue }, oldest ? (Date.now() - oldest.getTime()) / 1000 : 0);
+    }
+  });
+}
+
 /**
  * Adds a flush, with its entry in the registry.
  *
@@ -233,28 +243,4 @@ async function addFlush(
   const name = 'answers.record';
   const entered = redis ? addEntry(redis, queue(), opts.jobId, entryOfFlush(data)) : undefined; // else a trigger enters it
   await Promise.all([entered, queue().add(name, data, opts)]);
-}
-
-/** The numbers of a process's flushes: each that was taken ends written or void, so that a gap means a loss. */
-function createNumbers() {
-  const producer = newNumberedUuid();
-  const underWay = new Set<number>();
-  let voided: number[] = [];
-  let last = 0;
-  return {
-    producer,
-    take(): number {
-      underWay.add(++last);
-      return last;
-    },
-    end(number: number, isWritten: boolean): void {
-      underWay.delete(number);
-      if (!isWritten) voided.push(number);
-    },
-    claim(since: number): FlushClaim {
-      const written = Math.min(last, ...[...underWay].map(number => number - 1));
-      voided = voided.filter(number => number > since);
-      return { producer, written, voided: voided.filter(number => number <= written) };
-    },
-  };
 }

@@ -13,7 +13,7 @@ import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { DEFAULT_SCOPES } from '../domain/scopes.ts';
 import { randomSecret, type Seals, sha256 } from '../platform/secrets.ts';
-import { ApiKeyEntity } from './entities/index.ts';
+import { ApiKeyEntity } from './entities/api-keys.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
 import { lockTenant } from './tenants.ts';

@@ -1,7 +1,7 @@
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
-import type { RecordedCounts } from './answers.ts';
 import type { Storage, TenantStorage } from './orm.ts';
+import type { RecordedCounts } from './recording.ts';
 import { createWhere } from './sql.ts';
 
 export type IngestionTotals = RecordedCounts & { rejected: number };

@@ -4,7 +4,8 @@ import { type Page, toPage } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import { insertAccount, type NewAccount, takeSetupLink } from './accounts.ts';
-import { type Author, unassignMember } from './conversations.ts';
+import type { Author } from './conversation-rows.ts';
+import { unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
@@ -257,9 +258,7 @@ export const acceptInvitation = (
 export const insertFirstOwner = (
   storage: Storage,
   link: Buffer,
-  owner: NewAccount,
-  tenant: { id: string; name: string },
-  session: NewSession,
+  { owner, tenant, session }: { owner: NewAccount; tenant: { id: string; name: string }; session: NewSession },
   now: Date,
 ): Promise<void> =>
   storage.forAccount(owner.id).transaction(async transaction => {

@@ -12,7 +12,7 @@ import {
   type QuestionStatus,
   type QuestionType,
 } from '../domain/questions.ts';
-import { QuestionEntity, QuestionVersionEntity } from './entities/index.ts';
+import { QuestionEntity, QuestionVersionEntity } from './entities/questions.ts';
 import { createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere, likeContains } from './sql.ts';

@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { notFound } from '../domain/problem.ts';
 import type { TenantSettings } from '../domain/tenants.ts';
-import { TenantEntity } from './entities/index.ts';
+import { TenantEntity } from './entities/tenants.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import type { Session } from './transaction.ts';
 

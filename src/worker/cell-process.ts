@@ -1,8 +1,8 @@
 import { AcceptedAnswer } from '../domain/answers.ts';
 import { Problem } from '../domain/problem.ts';
 import { createLog } from '../platform/log.ts';
-import type { RecordedCounts } from '../storage/answers.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
+import type { RecordedCounts } from '../storage/recording.ts';
 import { recordFlush } from './handlers/answers.ts';
 
 /** What is stored at one go: the answers of a suspected flush, or one of them. */

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
 import { within } from '../platform/shutdown.ts';
-import type { RecordedCounts } from '../storage/answers.ts';
+import type { RecordedCounts } from '../storage/recording.ts';
 import type { CellReply, CellWork } from './cell-process.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCatalog } from '../../src/api/catalog.ts';
+import { createCatalog } from '../../src/api/cache/catalog.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
 import { newUuid } from '../../src/domain/ids.ts';
 import { createCaches } from '../../src/platform/caches.ts';

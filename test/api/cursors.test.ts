@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createCursors } from '../../src/api/cursors.ts';
-import { etagOf, matchesNone, requireMatch } from '../../src/api/etag.ts';
+import { createCursors } from '../../src/api/http/cursors.ts';
+import { etagOf, matchesNone, requireMatch } from '../../src/api/http/etag.ts';
 import { makeKeychain } from '../support/keychain.ts';
 
 const makeCursors = () => createCursors(makeKeychain());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isHeavy, unusedFilters } from '../../src/api/heavy-reads.ts';
+import { isHeavy, unusedFilters } from '../../src/api/http/heavy-reads.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { createKeyRing } from '../../src/api/authentication/key-ring.ts';
-import { createLookUps } from '../../src/api/look-ups.ts';
+import { createKeyRing } from '../../src/api/credentials/key-ring.ts';
+import { createLookUps } from '../../src/api/credentials/look-ups.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
 import { newUuid } from '../../src/domain/ids.ts';
 import { createCaches } from '../../src/platform/caches.ts';

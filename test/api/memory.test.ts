@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { userName } from '../../src/api/authentication/caller.ts';
-import { createKeyRing, type RingKey } from '../../src/api/authentication/key-ring.ts';
-import { createTokenVerifier } from '../../src/api/authentication/token-verifier.ts';
-import { createCardDeck } from '../../src/api/card-deck.ts';
-import { createCardIds } from '../../src/api/card-ids.ts';
-import { createCatalog, type TenantCatalog } from '../../src/api/catalog.ts';
+import { createCardDeck } from '../../src/api/cache/card-deck.ts';
+import { createCardIds } from '../../src/api/cache/card-ids.ts';
+import { createCatalog, type TenantCatalog } from '../../src/api/cache/catalog.ts';
+import { userName } from '../../src/api/caller.ts';
+import { createKeyRing, type RingKey } from '../../src/api/credentials/key-ring.ts';
+import { createTokenVerifier } from '../../src/api/credentials/token-verifier.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
 import { newUuid } from '../../src/domain/ids.ts';
 import { createCaches } from '../../src/platform/caches.ts';

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CredentialKind } from '../../src/api/authentication/caller.ts';
+import type { CredentialKind } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { type IdPrefix, toTypeId } from '../../src/domain/ids.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createKeyRing, type KeyRing } from '../../src/api/authentication/key-ring.ts';
-import { createTokenVerifier, type TokenVerifier } from '../../src/api/authentication/token-verifier.ts';
+import { createKeyRing, type KeyRing } from '../../src/api/credentials/key-ring.ts';
+import { createTokenVerifier, type TokenVerifier } from '../../src/api/credentials/token-verifier.ts';
 import { openNotices } from '../../src/coordination/notices.ts';
 import { createCaches } from '../../src/platform/caches.ts';
 import { createLog } from '../../src/platform/log.ts';

@@ -1,11 +1,6 @@
-import type { Backend, Store, StoreOptions } from './stores.ts';
+import { type Load, tally } from './load.ts';
+import type { Backend, StoreOptions } from './stores.ts';
 import type { World } from './world.ts';
-
-/** The stores of a trial; `valkey` is there where it carries the queue. */
-export interface Stores {
-  postgres: Store;
-  valkey: Store | undefined;
-}
 
 /** One way to try to lose an answer, or to store it twice. */
 export interface Scenario {
@@ -35,3 +30,11 @@ export interface Scenario {
 export const BOTH: readonly Backend[] = ['valkey', 'postgres'];
 export const VALKEY_ONLY: readonly Backend[] = ['valkey'];
 export const POSTGRES_ONLY: readonly Backend[] = ['postgres'];
+
+/** Requires that each request was acknowledged or refused with a 503, and that none ended in another way. */
+export const mustTakeOrRefuse = (world: World, { replies }: Load): void =>
+  world.must(
+    'nothing but 202 and 503 was replied',
+    replies.every(({ status }) => status === 202 || status === 503),
+    tally(replies),
+  );

@@ -32,6 +32,12 @@ export interface Store extends AsyncDisposable {
   exec(...command: string[]): Promise<string>;
 }
 
+/** The stores of a trial; `valkey` is there where it carries the queue. */
+export interface Stores {
+  postgres: Store;
+  valkey: Store | undefined;
+}
+
 export interface StoreOptions {
   /** Settings beside those of the house, as the server's own arguments. */
   settings?: Record<string, string>;

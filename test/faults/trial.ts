@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Verdict, Violation } from './oracle.ts';
 import { blankResult, type Result } from './report.ts';
-import type { Scenario, Stores } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+import type { Stores } from './stores.ts';
 import { type Backend, openPostgres, openValkey } from './stores.ts';
 import { createWorld, type World } from './world.ts';
 

@@ -8,12 +8,14 @@ import {
   skewedTenants,
   uuidOf,
 } from '../../bench/skewed.ts';
-import type { Caller } from '../../src/api/authentication/caller.ts';
+import type { Caller } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { createIncrementalReads, type IncrementalReads } from '../../src/api/watch/incremental-reads.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { MAX_LOOKED_AT, type Page } from '../../src/domain/pages.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Explained, explainTo } from './explained.ts';
@@ -96,11 +98,14 @@ function queriesOf(list: Operation): Query[] {
 
 let database: TestDatabase;
 let storage: Storage;
+let incrementalReads: IncrementalReads;
 
 beforeAll(async () => {
   database = await createDatabase();
   await fillSkewed(database.url, SKEW);
-  storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log: createLog('warn', 'test') });
+  const log = createLog('warn', 'test');
+  storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log });
+  incrementalReads = createIncrementalReads(storage, createMetrics('serve'), log);
 });
 afterAll(async () => {
   await storage.close();
@@ -121,7 +126,7 @@ async function read(list: Operation, caller: Partial<Caller>, sent: Query, after
   const request = { caller, params, query, after, page, receivedAt: new Date() };
   const result = await list.handle(
     request as never,
-    { storage: explainTo(statements, storage), now: () => new Date() } as never,
+    { storage: explainTo(statements, storage), incrementalReads, now: () => new Date() } as never,
   );
   return { statements, page: result as Page<unknown> };
 }

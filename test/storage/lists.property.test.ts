@@ -5,25 +5,18 @@ import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import type { ConversationStatus } from '../../src/domain/conversations.ts';
 import type { Page } from '../../src/domain/pages.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../../src/domain/search-words.ts';
-import {
-  type AnswerFilter,
-  type AnswerRow,
-  deleteAnswer,
-  listAnswers,
-  recordAnswers,
-} from '../../src/storage/answers.ts';
+import { type AnswerFilter, type AnswerRow, deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
 import {
   CONVERSATION_SORTS,
   type ConversationFilter,
-  type ConversationRow,
-  deleteConversation,
-  findConversation,
-  insertConversation,
-  insertMessage,
   listConversations,
-  updateConversation,
-} from '../../src/storage/conversations.ts';
+} from '../../src/storage/conversation-lists.ts';
+import type { ConversationRow } from '../../src/storage/conversation-rows.ts';
+import { insertConversation } from '../../src/storage/conversation-starts.ts';
+import { deleteConversation, findConversation, updateConversation } from '../../src/storage/conversations.ts';
+import { insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
+import { recordAnswers } from '../../src/storage/recording.ts';
 import { writtenText } from '../../src/storage/search-index.ts';
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
@@ -90,6 +83,25 @@ async function walk<Row extends { id: string }>({ page, between }: Walk<Row>, li
     await between();
   }
   throw new Error('the list has no end');
+}
+
+/**
+ * Expects each row at most once, all that match and were there from the start to the end, and none that never matched.
+ * Returns the rows of the scans before and after the walk by their ids.
+ */
+function expectMatches<Row extends { id: string }>(
+  ids: string[],
+  before: Row[],
+  after: Row[],
+  matches: (row: Row) => boolean,
+): Map<string, Row> {
+  expect(new Set(ids).size).toBe(ids.length);
+  const present = new Set(after.map(({ id }) => id));
+  const kept = before.filter(row => present.has(row.id) && matches(row)).map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining(kept));
+  const all = new Map([...before, ...after].map(row => [row.id, row]));
+  expect(ids.filter(id => !matches(all.get(id) as Row))).toEqual([]);
+  return all;
 }
 
 describe('answers', () => {
@@ -170,12 +182,7 @@ describe('answers', () => {
             },
             limit,
           );
-          expect(new Set(ids).size).toBe(ids.length);
-          const present = new Map((await scan(tenant)).map(row => [row.id, row]));
-          const kept = before.filter(row => present.has(row.id) && passes(row, filter)).map(({ id }) => id);
-          expect(ids).toEqual(expect.arrayContaining(kept));
-          const all = new Map([...before.map(row => [row.id, row] as const), ...present]);
-          expect(ids.filter(id => !passes(all.get(id) as AnswerRow, filter))).toEqual([]);
+          const all = expectMatches(ids, before, await scan(tenant), row => passes(row, filter));
           const column = updated ? 'updated_at' : 'received_at';
           const times = ids.map(id => (all.get(id) as AnswerRow)[column].getTime());
           expect(times).toEqual(times.toSorted((a, b) => (updated ? a - b : b - a)));
@@ -230,7 +237,7 @@ describe('conversations', () => {
       await insertMessage(tenant, conversation.id, undefined, TEAM, { body, format: 'text', kind });
     const { status: now } = await findConversation(tenant, conversation.id, undefined);
     const patch = { ...(tagged ? { tags: ['vip'] } : {}), ...(status === now ? {} : { status }) };
-    await updateConversation(tenant, conversation.id, undefined, TEAM, patch, () => undefined);
+    await updateConversation(tenant, { id: conversation.id, owner: undefined }, TEAM, patch, () => undefined);
   }
 
   type Scanned = ConversationRow & { texts: string[] };
@@ -279,12 +286,7 @@ describe('conversations', () => {
             },
             limit,
           );
-          expect(new Set(ids).size).toBe(ids.length);
-          const present = new Map((await scan(tenant)).map(row => [row.id, row]));
-          const kept = before.filter(row => present.has(row.id) && passes(row, filter)).map(({ id }) => id);
-          expect(ids).toEqual(expect.arrayContaining(kept));
-          const all = new Map([...before.map(row => [row.id, row] as const), ...present]);
-          expect(ids.filter(id => !passes(all.get(id) as Scanned, filter))).toEqual([]);
+          expectMatches(ids, before, await scan(tenant), row => passes(row, filter));
         },
       ),
       { numRuns: 25 },

@@ -2,18 +2,15 @@ import { v7 } from 'uuid';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AcceptedAnswer } from '../../src/domain/answers.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { deleteAnswer, listAnswers, recordAnswers } from '../../src/storage/answers.ts';
-import {
-  type Author,
-  changeMessage,
-  deleteConversation,
-  insertConversation,
-  insertMessage,
-  listConversations,
-  updateConversation,
-} from '../../src/storage/conversations.ts';
+import { deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
+import { listConversations } from '../../src/storage/conversation-lists.ts';
+import type { Author } from '../../src/storage/conversation-rows.ts';
+import { insertConversation } from '../../src/storage/conversation-starts.ts';
+import { deleteConversation, updateConversation } from '../../src/storage/conversations.ts';
 import { eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
+import { changeMessage, insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
+import { recordAnswers } from '../../src/storage/recording.ts';
 import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';
 import { indexAll } from '../../src/worker/search-index.ts';
 import { createDatabase } from '../support/database.ts';
@@ -111,17 +108,20 @@ describe('conversations', () => {
   test('are found by what a message and the subject say now', async () => {
     const id = await start('before', 'first');
     const { message } = await insertMessage(tenant, id, undefined, TEAM, reply('typo'));
-    await changeMessage(tenant, id, message.id, undefined, TEAM, { body: 'corrected', format: undefined });
-    await updateConversation(tenant, id, undefined, TEAM, { subject: 'after' }, () => undefined);
+    await changeMessage(tenant, { conversationId: id, messageId: message.id, owner: undefined }, TEAM, {
+      body: 'corrected',
+      format: undefined,
+    });
+    await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'after' }, () => undefined);
     for (const gone of ['before', 'typo']) expect(await searchConversations(gone)).toEqual([]);
     for (const there of ['after', 'corrected', 'first']) expect(await searchConversations(there)).toEqual([id]);
-    await changeMessage(tenant, id, message.id, undefined, TEAM, 'redact');
+    await changeMessage(tenant, { conversationId: id, messageId: message.id, owner: undefined }, TEAM, 'redact');
     expect(await searchConversations('corrected')).toEqual([]);
   });
 
   test('are not found by what an event says', async () => {
     const id = await start('', 'hello');
-    await updateConversation(tenant, id, undefined, TEAM, { status: 'resolved' }, () => undefined);
+    await updateConversation(tenant, { id, owner: undefined }, TEAM, { status: 'resolved' }, () => undefined);
     expect(await searchConversations('resolved')).toEqual([]);
   });
 
@@ -185,7 +185,7 @@ describe('texts of the version before', () => {
   test('are not noted where the words were written with the text', async () => {
     await store('some words');
     const id = await start('about', 'it');
-    await updateConversation(tenant, id, undefined, TEAM, { subject: 'again' }, () => undefined);
+    await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'again' }, () => undefined);
     expect(await database.query('select from unindexed_texts where tenant_id = $1', [tenant.tenantId])).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { beginSession } from '../../src/api/authentication/sessions.ts';
+import { beginSession } from '../../src/api/credentials/sessions.ts';
 import { newUuid, toTypeId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/roles.ts';
 import { hashPassword } from '../../src/platform/passwords.ts';

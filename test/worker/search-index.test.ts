@@ -1,6 +1,7 @@
 import { v7 } from 'uuid';
 import { expect, test } from 'vitest';
-import { listAnswers, recordAnswers } from '../../src/storage/answers.ts';
+import { listAnswers } from '../../src/storage/answers.ts';
+import { recordAnswers } from '../../src/storage/recording.ts';
 import { isIndexed } from '../../src/storage/search-index.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, makeTenant, storageOf } from '../support/make.ts';

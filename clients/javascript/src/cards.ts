@@ -1,4 +1,4 @@
-import type { Call } from './client.ts';
+import type { Call } from './call.ts';
 import { ParleyError } from './errors.ts';
 import { type Query, withQuery } from './path.ts';
 import { isSameOwner, type Owner } from './tokens.ts';

@@ -1,4 +1,5 @@
 import { checkBaseUrl } from './base-url.ts';
+import type { Call } from './call.ts';
 import { type CardReader, createCardReader } from './cards.ts';
 import { type Ask, type Conversations, createConversations } from './conversations.ts';
 import { ParleyError, userChanged } from './errors.ts';
@@ -17,20 +18,6 @@ export interface ClientOptions {
   retry?: Partial<RetryPolicy>;
   /** Parts of the world to replace, in tests or where `fetch` needs a companion. */
   wire?: Partial<Wire>;
-}
-
-/** A request of the present user. */
-export interface Call {
-  method: string;
-  path: string;
-  query?: Query;
-  body?: unknown;
-  /** Headers that depend on whose token it is. */
-  headers?: (owner: Owner) => Record<string, string>;
-  /** The only user as whom it may go out; the present one where absent. */
-  owner?: Owner;
-  /** How it is repeated; as the client's calls are where absent. */
-  retry?: RetryPolicy;
 }
 
 /** Parley as one user of an app sees it. Every call rejects with a `ParleyError`. */

@@ -1,15 +1,10 @@
-export { type Call, type Client, type ClientOptions, createClient } from './client.ts';
+export type { Call } from './call.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type ErrorKind, type FieldError, ParleyError } from './errors.ts';
 export { newId } from './ids.ts';
+export type { Flushed } from './outbox/flushed.ts';
 export { browserStorage } from './outbox/indexed-db-storage.ts';
-export {
-  createOutbox,
-  type Flushed,
-  MAX_AGE_MS,
-  MAX_ANSWERS,
-  type Outbox,
-  type OutboxOptions,
-} from './outbox/outbox.ts';
+export { createOutbox, MAX_AGE_MS, MAX_ANSWERS, type Outbox, type OutboxOptions } from './outbox/outbox.ts';
 export { type Entry, memoryStorage, type OutboxStorage } from './outbox/storage.ts';
 export type { List, Page } from './pages.ts';
 export { type PublicTokenOptions, publicTokens, tokenEndpoint } from './providers.ts';

@@ -30,14 +30,14 @@ import {
   updateAccount,
 } from '../../storage/accounts.ts';
 import { insertFirstOwner } from '../../storage/members.ts';
-import { doWithLine } from '../audit-trail.ts';
-import type { PersonCaller } from '../authentication/caller.ts';
-import { DEVICE_COOKIE, rememberDevice } from '../authentication/known-devices.ts';
-import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../authentication/login.ts';
-import { beginSession } from '../authentication/sessions.ts';
+import type { PersonCaller } from '../caller.ts';
+import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
+import { attemptsOf, recoveryHash, refuseWhilePasswordsWait, totpSecretOf } from '../credentials/login.ts';
+import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { deviceOf, readAccount, replyLoggedIn } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
+import { doWithLine } from '../pipeline/audit-trail.ts';
+import { deviceOf, readAccount, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Account' } as const;
 
@@ -64,7 +64,7 @@ const setUp = operation({
       const owner = { id: newUuid(), email, name, password_hash: await hashPassword(password) };
       const beginning = beginSession(deviceOf(request), within);
       const tenant = { id: newUuid(), name: tenant_name };
-      await insertFirstOwner(storage, sha256(token), owner, tenant, beginning.row, now());
+      await insertFirstOwner(storage, sha256(token), { owner, tenant, session: beginning.row }, now());
       return { actor: { accountId: owner.id }, result: await replyLoggedIn(storage, owner.id, beginning) };
     }),
 });

@@ -5,9 +5,9 @@ import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts
 import { notFound } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
-import { isTeam } from '../authentication/caller.ts';
-import { withUpdatedUntil } from '../incremental-reads.ts';
+import { isTeam } from '../caller.ts';
 import { operation } from '../operation.ts';
+import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 
 const AnswerPath = z.object({ id: z.uuid().toLowerCase() });
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Card } from '../../domain/cards.ts';
 import { queryBoolean, queryInt } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
-import { MAX_CARDS } from '../card-deck.ts';
-import { LOCALE } from '../card-tail.ts';
+import { MAX_CARDS } from '../cache/card-deck.ts';
+import { LOCALE } from '../cache/card-tail.ts';
 import { operation, reply } from '../operation.ts';
 
 const CardList = z.object({ data: z.array(Card), poll_after_s: z.int() }).meta({ id: 'CardList' });

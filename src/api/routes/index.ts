@@ -8,6 +8,7 @@ import { conversationRoutes } from './conversations.ts';
 import { identityRoutes } from './identities.ts';
 import { ingestionRoutes } from './ingestion.ts';
 import { memberRoutes } from './members.ts';
+import { messageRoutes } from './messages.ts';
 import { probeRoutes } from './probes.ts';
 import { questionRoutes } from './questions.ts';
 import { resultRoutes } from './results.ts';
@@ -21,6 +22,7 @@ export const OPERATIONS: Operation[] = [
   ...answerRoutes,
   ...tokenRoutes,
   ...conversationRoutes,
+  ...messageRoutes,
   ...questionRoutes,
   ...resultRoutes,
   ...identityRoutes,

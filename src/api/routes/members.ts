@@ -31,13 +31,13 @@ import {
 } from '../../storage/members.ts';
 import { startSession } from '../../storage/sessions.ts';
 import { findTenant } from '../../storage/tenants.ts';
-import { doWithLine } from '../audit-trail.ts';
-import { refuseWhilePasswordsWait, verifyLogin } from '../authentication/login.ts';
-import { beginSession } from '../authentication/sessions.ts';
-import { authorOf } from '../author.ts';
+import { authorOf } from '../credentials/author.ts';
+import { refuseWhilePasswordsWait, verifyLogin } from '../credentials/login.ts';
+import { beginSession } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { deviceOf, replyLoggedIn } from '../logged-in.ts';
 import { operation, reply } from '../operation.ts';
+import { doWithLine } from '../pipeline/audit-trail.ts';
+import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Members' } as const;
 const MemberPath = z.object({ id: typeId('member') });

@@ -7,9 +7,8 @@ import { sha256 } from '../../platform/secrets.ts';
 import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../storage/members.ts';
 import { deleteSession, deleteSessions, listSessions, startSession } from '../../storage/sessions.ts';
-import { doWithLine } from '../audit-trail.ts';
-import { clearCookie, setCookie } from '../authentication/cookies.ts';
-import { verifyLogin } from '../authentication/login.ts';
+import { clearCookie, setCookie } from '../credentials/cookies.ts';
+import { verifyLogin } from '../credentials/login.ts';
 import {
   type Journey,
   OIDC_CALLBACK_PATH,
@@ -19,11 +18,12 @@ import {
   openLink,
   type Subject,
   sealLink,
-} from '../authentication/oidc.ts';
-import { beginSession, isSameOrigin, SESSION_COOKIE } from '../authentication/sessions.ts';
+} from '../credentials/oidc.ts';
+import { beginSession, isSameOrigin, SESSION_COOKIE } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { deviceOf, replyLoggedIn } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
+import { doWithLine } from '../pipeline/audit-trail.ts';
+import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Sessions' } as const;
 

@@ -9,14 +9,14 @@ import {
   PublicTokenRequest,
   TOKEN_LIFETIME_SECONDS,
 } from '../../domain/tokens.ts';
-import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../authentication/access-tokens.ts';
-import { verifyBasicKey } from '../authentication/basic.ts';
-import type { PersonCaller } from '../authentication/caller.ts';
-import { DEVICE_COOKIE, rememberDevice } from '../authentication/known-devices.ts';
-import { csrfTokenOf } from '../authentication/sessions.ts';
+import type { PersonCaller } from '../caller.ts';
+import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../credentials/access-tokens.ts';
+import { verifyBasicKey } from '../credentials/basic.ts';
+import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
+import { csrfTokenOf } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { readAccount } from '../logged-in.ts';
 import { type Admission, operation, reply } from '../operation.ts';
+import { readAccount } from '../pipeline/logged-in.ts';
 
 /** The tenant stays text: an unknown one must look like every other failure of the credentials. */
 const IssuePath = z.object({ tenant_id: z.string() });

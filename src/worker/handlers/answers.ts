@@ -6,9 +6,9 @@ import type { Metrics } from '../../platform/metrics.ts';
 import type { Spans } from '../../platform/spans.ts';
 import type { RecordAnswers } from '../../queue/jobs.ts';
 import { PACE_MS } from '../../queue/pace.ts';
-import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/answers.ts';
 import { isDataFault, sqlState } from '../../storage/errors.ts';
 import type { Storage } from '../../storage/orm.ts';
+import { type Flush, type RecordedCounts, recordAnswers, rehearse } from '../../storage/recording.ts';
 
 const MAX_BATCH_ANSWERS = 1000;
 /** Half of the jobs that a worker holds: with all of them waiting for company nobody would be left to come. */

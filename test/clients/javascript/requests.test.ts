@@ -13,7 +13,7 @@ import { createList, type Page } from '../../../clients/javascript/src/pages.ts'
 import { delayBefore, OUTBOX_POLICY, REQUEST_POLICY } from '../../../clients/javascript/src/retry.ts';
 import { createServerClient } from '../../../clients/javascript/src/server/index.ts';
 import { OPERATIONS, type OperationName } from '../../../clients/javascript/src/server/operations.ts';
-import { STATUS_OF } from '../../../src/api/middleware/problem.ts';
+import { STATUS_OF } from '../../../src/api/http/problem.ts';
 import { ROOT } from '../../support/documents.ts';
 import { contract } from '../contract.ts';
 import { type Answered, createNetwork, type Sent, tokenFor } from './network.ts';

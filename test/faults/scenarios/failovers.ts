@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../support/wait.ts';
-import { type Load, tally } from '../load.ts';
+import type { Load } from '../load.ts';
 import { part } from '../partition.ts';
-import { type Scenario, VALKEY_ONLY } from '../scenario.ts';
+import { mustTakeOrRefuse, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import { openSentinels, placeOf, type Sentinels } from '../sentinels.ts';
 import { askValkey, openValkey, type Store } from '../stores.ts';
 import type { World } from '../world.ts';
@@ -61,11 +61,7 @@ async function settle(world: World, load: Load, since: number): Promise<void> {
 async function end(world: World, load: Load): Promise<void> {
   await load.stop();
   await world.drained();
-  world.must(
-    'nothing but 202 and 503 was replied',
-    load.replies.every(({ status }) => status === 202 || status === 503),
-    tally(load.replies),
-  );
+  mustTakeOrRefuse(world, load);
 }
 
 async function failOverOften(world: World, replicasAsked: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProxy } from '../../support/proxy.ts';
-import { type Load, tally } from '../load.ts';
-import { BOTH, type Scenario } from '../scenario.ts';
+import type { Load } from '../load.ts';
+import { BOTH, mustTakeOrRefuse, type Scenario } from '../scenario.ts';
 import { slowest } from '../watch.ts';
 import type { World } from '../world.ts';
 
@@ -58,12 +58,7 @@ export const silentNetwork: Scenario = {
     await sleep(1000);
     await load.stop();
     const drainMs = await world.drained();
-    const refused = load.replies.filter(reply => reply.status !== 202);
-    world.must(
-      'nothing but 202 and 503 was replied',
-      refused.every(reply => reply.status === 503),
-      tally(load.replies),
-    );
+    mustTakeOrRefuse(world, load);
     world.must(
       'a silent store is found out within 10 s',
       slowest(load.replies) <= 10_000,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../../../src/platform/postgres-client.ts';
 import { waitFor } from '../../support/wait.ts';
 import { tally } from '../load.ts';
-import { BOTH, type Scenario, VALKEY_ONLY } from '../scenario.ts';
+import { BOTH, mustTakeOrRefuse, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import { slowest, startProbe, startWatch } from '../watch.ts';
 
 const BACKLOG_LIMIT = 100_000;
@@ -175,10 +175,6 @@ export const postgresDisk: Scenario = {
       'select count(*) from quarantined_answers',
     );
     world.must('nothing goes to the quarantine', count === '0', count);
-    world.must(
-      'nothing but 202 and 503 was replied',
-      load.replies.every(({ status }) => status === 202 || status === 503),
-      tally(load.replies),
-    );
+    mustTakeOrRefuse(world, load);
   },
 };

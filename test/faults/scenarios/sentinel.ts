@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../support/wait.ts';
-import { tally } from '../load.ts';
-import { type Scenario, VALKEY_ONLY } from '../scenario.ts';
+import { mustTakeOrRefuse, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import { openSentinels } from '../sentinels.ts';
 import { askValkey, openValkey } from '../stores.ts';
 import type { World } from '../world.ts';
@@ -47,11 +46,7 @@ async function losePrimary(world: World, replicasAsked: number) {
   await sleep(world.sized(5000, 2000));
   await load.stop();
   await world.drained();
-  world.must(
-    'nothing but 202 and 503 was replied',
-    load.replies.every(({ status }) => status === 202 || status === 503),
-    tally(load.replies),
-  );
+  mustTakeOrRefuse(world, load);
   return api;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Load, tally } from '../load.ts';
-import { type Scenario, VALKEY_ONLY } from '../scenario.ts';
+import type { Load } from '../load.ts';
+import { mustTakeOrRefuse, type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import { askValkey, openValkey } from '../stores.ts';
 import type { World } from '../world.ts';
 
@@ -19,11 +19,7 @@ async function end(world: World, load: Load): Promise<void> {
   await sleep(world.sized(3000, 1000));
   await load.stop();
   await world.drained();
-  world.must(
-    'nothing but 202 and 503 was replied',
-    load.replies.every(({ status }) => status === 202 || status === 503),
-    tally(load.replies),
-  );
+  mustTakeOrRefuse(world, load);
 }
 
 /** Has the address lead to a store that writes to disk once a second, and back. Gives what was acknowledged meanwhile. */

@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts';
 import { delayBefore, type RetryPolicy } from '../retry.ts';
-import type { Flushed } from './outbox.ts';
+import type { Flushed } from './flushed.ts';
 
 /** When an outbox sends by itself. */
 export interface Departures {

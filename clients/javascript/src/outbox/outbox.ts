@@ -1,10 +1,12 @@
-import type { Call, Client } from '../client.ts';
+import type { Call } from '../call.ts';
+import type { Client } from '../client.ts';
 import { ParleyError } from '../errors.ts';
 import { OUTBOX_POLICY, type RetryPolicy } from '../retry.ts';
 import { isSameOwner, type Owner } from '../tokens.ts';
 import type { NewAnswer, Receipt } from '../types.ts';
 import { MAX_BATCH, takeBatch } from './batches.ts';
 import { type Departures, watchDepartures } from './departures.ts';
+import type { Flushed } from './flushed.ts';
 import { browserStorage } from './indexed-db-storage.ts';
 import type { Entry, OutboxStorage } from './storage.ts';
 
@@ -24,13 +26,6 @@ export interface OutboxOptions {
    */
   automatic?: boolean;
   retry?: Partial<RetryPolicy>;
-}
-
-/** What a flush came to: all sent; some is tried later by itself; or waiting makes nothing better. */
-export interface Flushed {
-  outcome: 'done' | 'later' | 'stopped';
-  /** What stood in the way. */
-  error?: ParleyError;
 }
 
 /** Answers on their way: on disk before the network, under their own user alone. */

@@ -1,0 +1,44 @@
+import { formatNumber, formatShare, t } from '../../i18n.ts';
+import styles from './bars.module.css';
+
+export interface Bar {
+  label: string;
+  count: number;
+  /** Of all answers; null where there are none. */
+  share: number | null;
+}
+
+interface BarsProps {
+  caption: string;
+  /** What the bars are of. */
+  where: string;
+  bars: Bar[];
+}
+
+/** Shares with the words that they are of, however long: a chart that is its own table. */
+export const Bars = ({ caption, where, bars }: BarsProps) => (
+  <table className={styles.bars}>
+    <caption className="hidden-text">{caption}</caption>
+    <thead className="hidden-text">
+      <tr>
+        <th scope="col">{where}</th>
+        <th scope="col">{t('Answers')}</th>
+        <th scope="col">{t('Share')}</th>
+      </tr>
+    </thead>
+    <tbody>
+      {bars.map(({ label, count, share }) => (
+        <tr key={label}>
+          <th scope="row" className="wrap-anywhere">
+            {label}
+          </th>
+          <td>{formatNumber(count)}</td>
+          <td>
+            {share === null ? '–' : formatShare(share)}
+            <progress aria-hidden="true" value={share ?? 0} max={1} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);

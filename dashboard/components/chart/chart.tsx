@@ -1,0 +1,50 @@
+import { lazy, Suspense } from 'react';
+import { t } from '../../i18n.ts';
+import { Loading } from '../page.tsx';
+import { type Column, Table } from '../table.tsx';
+import styles from './chart.module.css';
+import type { ChartProps, LegendEntry } from './chart-props.ts';
+
+/** The library of charts, loaded with the first one. */
+const Canvas = lazy(() => import('./chart-canvas.tsx').then(module => ({ default: module.ChartCanvas })));
+
+const Legend = ({ entries }: { entries: LegendEntry[] }) => (
+  <ul className={styles.legend}>
+    {entries.map(({ label, tone }) => (
+      <li key={label} className={styles[tone]}>
+        {label}
+      </li>
+    ))}
+  </ul>
+);
+
+function NumbersTable({ label, where, points, series, format }: ChartProps) {
+  const columns: Column<number>[] = [
+    { label: where, cell: at => points[at] },
+    ...series.map(({ label: name, values }) => ({
+      label: name,
+      right: true,
+      cell: (at: number) => (values[at] == null ? '–' : format(values[at])),
+    })),
+  ];
+  return <Table compact caption={label} columns={columns} rows={points.map((_, at) => at)} keyOf={String} />;
+}
+
+/** A chart with its numbers as a table below. */
+export function Chart(props: ChartProps) {
+  const { label, series, legend = series.length > 1 ? series : [] } = props;
+  return (
+    <figure className={styles.chart}>
+      {legend.length > 0 && <Legend entries={legend} />}
+      <div className={styles.canvas} role="img" aria-label={label}>
+        <Suspense fallback={<Loading lines={2} />}>
+          <Canvas {...props} />
+        </Suspense>
+      </div>
+      <details className={styles.foot}>
+        <summary>{t('The numbers as a table')}</summary>
+        <NumbersTable {...props} />
+      </details>
+    </figure>
+  );
+}

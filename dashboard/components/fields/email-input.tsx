@@ -1,0 +1,15 @@
+import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
+import { t } from '../../i18n.ts';
+import { TextInput } from './fields.tsx';
+
+/** The e-mail address by which a person signs in. */
+export const EmailInput = <V extends FieldValues>({ form, name }: { form: UseFormReturn<V>; name: Path<V> }) => (
+  <TextInput
+    form={form}
+    name={name}
+    label={t('E-mail')}
+    type="email"
+    autoComplete="username"
+    rules={{ required: true }}
+  />
+);

@@ -1,0 +1,197 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import {
+  type FieldError,
+  type FieldValues,
+  get,
+  type Path,
+  type RegisterOptions,
+  type UseFormReturn,
+} from 'react-hook-form';
+import { t } from '../../i18n.ts';
+import styles from './fields.module.css';
+
+interface FieldProps<Values extends FieldValues> {
+  form: UseFormReturn<Values>;
+  name: Path<Values>;
+  label: ReactNode;
+  hint?: ReactNode;
+  rules?: RegisterOptions<Values>;
+}
+
+/** What a field is wired with: its name in the form, its error, and the ids that tie label, hint and error to it. */
+function useField<Values extends FieldValues>({ form, name, rules, hint }: FieldProps<Values>) {
+  const id = useId();
+  const error = get(form.formState.errors, name) as FieldError | undefined;
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  const input = {
+    id,
+    'aria-invalid': error ? true : undefined,
+    'aria-describedby': described,
+    required: Boolean(rules?.required) || undefined,
+    ...form.register(name, rules as never),
+  };
+  return { id, error, input };
+}
+
+const Around = ({
+  id,
+  label,
+  hint,
+  error,
+  children,
+}: {
+  id: string;
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: FieldError;
+  children: ReactNode;
+}) => (
+  <div className={styles.field}>
+    <label className={styles.label} htmlFor={id}>
+      {label}
+    </label>
+    {children}
+    {hint && (
+      <p id={`${id}-hint`} className={styles.hint}>
+        {hint}
+      </p>
+    )}
+    {error && (
+      <p id={`${id}-error`} className={styles.error}>
+        {error.message || t('This is needed.')}
+      </p>
+    )}
+  </div>
+);
+
+type Attributes<Tag extends 'input' | 'textarea' | 'select'> = Omit<ComponentProps<Tag>, 'form' | 'name'>;
+
+/** A line of text, a number or a date, by `type`. */
+export function TextInput<V extends FieldValues>({
+  form,
+  name,
+  label,
+  hint,
+  rules,
+  ...rest
+}: FieldProps<V> & Attributes<'input'>) {
+  const { id, error, input } = useField({ form, name, label, hint, rules });
+  const narrow = rest.type === 'number' ? styles.narrow : '';
+  return (
+    <Around {...{ id, label, hint, error }}>
+      <input className={`${styles.input} ${narrow}`} {...rest} {...input} />
+    </Around>
+  );
+}
+
+/** Several lines of text. */
+export function TextArea<V extends FieldValues>({
+  form,
+  name,
+  label,
+  hint,
+  rules,
+  ...rest
+}: FieldProps<V> & Attributes<'textarea'>) {
+  const { id, error, input } = useField({ form, name, label, hint, rules });
+  return (
+    <Around {...{ id, label, hint, error }}>
+      <textarea className={styles.input} {...rest} {...input} />
+    </Around>
+  );
+}
+
+/** One of a list. */
+export function SelectInput<V extends FieldValues>({
+  form,
+  name,
+  label,
+  hint,
+  rules,
+  ...rest
+}: FieldProps<V> & Attributes<'select'>) {
+  const { id, error, input } = useField({ form, name, label, hint, rules });
+  return (
+    <Around {...{ id, label, hint, error }}>
+      <select className={styles.input} {...rest} {...input} />
+    </Around>
+  );
+}
+
+/** Yes or no. */
+export function CheckInput<V extends FieldValues>({
+  form,
+  name,
+  label,
+  hint,
+  rules,
+  ...rest
+}: FieldProps<V> & Attributes<'input'>) {
+  const { id, input } = useField({ form, name, label, hint, rules });
+  return (
+    <div className={styles.check}>
+      <input type="checkbox" {...rest} {...input} required={undefined} />
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p id={`${id}-hint`} className={styles.hint}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export interface Choice {
+  value: string;
+  label: ReactNode;
+  hint?: ReactNode;
+}
+
+/** One of a few, each with a word of explanation. */
+export function Choices<V extends FieldValues>({
+  form,
+  name,
+  label,
+  choices,
+  disabled,
+}: FieldProps<V> & { choices: Choice[]; disabled?: boolean }) {
+  const id = useId();
+  return (
+    <fieldset className={styles.field} disabled={disabled}>
+      <legend className={styles.label}>{label}</legend>
+      <div className={styles.cards}>
+        {choices.map(({ value, label: text, hint }) => (
+          <label key={value} className={styles.choice}>
+            <input
+              type="radio"
+              value={value}
+              aria-labelledby={`${id}-${value}-label`}
+              aria-describedby={hint ? `${id}-${value}` : undefined}
+              {...form.register(name)}
+            />
+            <span id={`${id}-${value}-label`}>{text}</span>
+            {hint && (
+              <span id={`${id}-${value}`} className={styles.hint}>
+                {hint}
+              </span>
+            )}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** A filter outside of a form; a small one is as wide as what it says. */
+export function Filter({ label, small, children, ...rest }: Attributes<'select'> & { label: string; small?: boolean }) {
+  return (
+    <select className={small ? `${styles.input} ${styles.small}` : styles.input} aria-label={label} {...rest}>
+      {children}
+    </select>
+  );
+}
+
+/** A search field outside of a form. */
+export const Search = ({ label, ...rest }: Attributes<'input'> & { label: string }) => (
+  <input type="search" className={styles.input} aria-label={label} placeholder={label} {...rest} />
+);

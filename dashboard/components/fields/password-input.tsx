@@ -1,0 +1,29 @@
+import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
+import { t } from '../../i18n.ts';
+import { TextInput } from './fields.tsx';
+
+const LEAST = 12;
+
+/** A password that is being chosen. */
+export const NewPassword = <V extends FieldValues>({
+  form,
+  name,
+  label,
+}: {
+  form: UseFormReturn<V>;
+  name: Path<V>;
+  label?: string;
+}) => (
+  <TextInput
+    form={form}
+    name={name}
+    label={label ?? t('Password')}
+    hint={t('At least {least} characters. A few words are easier to keep than signs.', { least: LEAST })}
+    type="password"
+    autoComplete="new-password"
+    rules={{
+      required: true,
+      minLength: { value: LEAST, message: t('At least {least} characters.', { least: LEAST }) },
+    }}
+  />
+);

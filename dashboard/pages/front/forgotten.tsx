@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { Link } from 'wouter';
+import { useAct, useApi } from '../../api/hooks.ts';
+import { EmailInput } from '../../components/fields/email-input.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { Front } from '../../components/front.tsx';
+import { Ready } from '../../components/page.tsx';
+import { Note } from '../../components/problem-note.tsx';
+import { t } from '../../i18n.ts';
+import { PATHS } from '../../paths.ts';
+
+function ByMail() {
+  const form = useForm({ defaultValues: { email: '' } });
+  const [sent, setSent] = useState(false);
+  const ask = useAct('POST /v1/password-resets');
+  if (sent) {
+    return (
+      <Note tone="good">
+        <p role="status">{t('If there is an account with this address, a link is on its way to it.')}</p>
+      </Note>
+    );
+  }
+  return (
+    <Form
+      form={form}
+      submitLabel={t('Send me a link')}
+      send={async body => {
+        await ask.mutateAsync({ body });
+        setSent(true);
+      }}
+    >
+      <EmailInput form={form} name="email" />
+    </Form>
+  );
+}
+
+/** For who has forgotten the password: a link by mail, or by whoever runs this installation. */
+export function Forgotten() {
+  const options = useApi('GET /v1/login-options', {});
+  return (
+    <Front title={t('Forgotten password')}>
+      <Ready query={options} lines={1}>
+        {({ password_reset_by_mail }) =>
+          password_reset_by_mail ? (
+            <ByMail />
+          ) : (
+            <p>{t('This installation sends no mail. Whoever runs it can print a link for you on the command line.')}</p>
+          )
+        }
+      </Ready>
+      <p className="small">
+        <Link href={PATHS.login}>{t('Back to the login')}</Link>
+      </p>
+    </Front>
+  );
+}

@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { Link } from 'wouter';
+import { useAct, useApi } from '../../api/hooks.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { ButtonAnchor } from '../../components/button.tsx';
+import { EmailInput } from '../../components/fields/email-input.tsx';
+import { TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { Front } from '../../components/front.tsx';
+import { Note } from '../../components/problem-note.tsx';
+import { t } from '../../i18n.ts';
+import { BASE, PATHS } from '../../paths.ts';
+import { useSessionChange } from '../../session.tsx';
+
+interface Values {
+  email: string;
+  password: string;
+  totp: string;
+}
+
+/** The code for an account that a login by password is to connect with the identity provider. */
+const LINK_REQUIRED = 'link-required';
+
+/** What went wrong at the identity provider, which sends the person back here with a code. */
+const oidcError = (): string | null => new URLSearchParams(location.search).get('error');
+
+/** Where the identity provider sends the person back to: what was looked for. */
+const returnTo = (loginUrl: string): string => {
+  const wanted = location.pathname === `${BASE}${PATHS.login}` ? `${BASE}/` : location.pathname;
+  return `${loginUrl}?${new URLSearchParams({ return_to: wanted })}`;
+};
+
+/** The login: e-mail and password, the second factor when it is asked for, or the identity provider. */
+export function Login() {
+  const form = useForm<Values>({ defaultValues: { email: '', password: '', totp: '' } });
+  const [needsCode, setNeedsCode] = useState(false);
+  const { data: options } = useApi('GET /v1/login-options', {});
+  const login = useAct('POST /v1/session');
+  const changed = useSessionChange();
+  const send = async ({ email, password, totp }: Values) => {
+    try {
+      await login.mutateAsync({ body: { email, password, ...(needsCode ? { totp: totp.trim() } : {}) } });
+      await changed();
+    } catch (error) {
+      if (!(error instanceof ApiProblem && error.code === 'totp-required')) throw error;
+      setNeedsCode(true);
+    }
+  };
+  const failure = oidcError();
+  return (
+    <Front title={t('Sign in')}>
+      {failure === LINK_REQUIRED && (
+        <Note>
+          <p role="alert">
+            {t('You already have an account. Sign in with your password once to connect it with {provider}.', {
+              provider: options?.oidc?.name ?? '',
+            })}
+          </p>
+        </Note>
+      )}
+      {failure && failure !== LINK_REQUIRED && (
+        <Note tone="bad">
+          <p role="alert">
+            {t('The identity provider did not let you in.')} <code>{failure}</code>
+          </p>
+        </Note>
+      )}
+      {options?.oidc && (
+        <>
+          <ButtonAnchor href={returnTo(options.oidc.login_url)}>
+            {t('Sign in with {provider}', { provider: options.oidc.name })}
+          </ButtonAnchor>
+          <p className="quiet small">{t('or with your password')}</p>
+        </>
+      )}
+      <Form form={form} send={send} submitLabel={t('Sign in')}>
+        <EmailInput form={form} name="email" />
+        <TextInput
+          form={form}
+          name="password"
+          label={t('Password')}
+          type="password"
+          autoComplete="current-password"
+          rules={{ required: true }}
+        />
+        {needsCode && (
+          <TextInput
+            form={form}
+            name="totp"
+            label={t('Code of your authenticator')}
+            hint={t('Six digits, or one of your recovery codes.')}
+            autoComplete="one-time-code"
+            autoFocus
+            rules={{ required: true }}
+          />
+        )}
+      </Form>
+      <p className="small">
+        <Link href={PATHS.forgotten}>{t('Forgot your password?')}</Link>
+      </p>
+    </Front>
+  );
+}

@@ -1,0 +1,32 @@
+import { useForm } from 'react-hook-form';
+import { useLocation } from 'wouter';
+import { useAct } from '../../api/hooks.ts';
+import { Form } from '../../components/fields/form.tsx';
+import { NewPassword } from '../../components/fields/password-input.tsx';
+import { Front } from '../../components/front.tsx';
+import { toast } from '../../components/toast.tsx';
+import { t } from '../../i18n.ts';
+import { linkToken } from '../../link-token.ts';
+import { PATHS } from '../../paths.ts';
+
+/** A new password by the link that was sent or printed. It ends every session of the account. */
+export function Reset() {
+  const form = useForm({ defaultValues: { password: '' } });
+  const reset = useAct('POST /v1/password-resets/{token}');
+  const [, go] = useLocation();
+  return (
+    <Front title={t('Choose a new password')} lead={t('You are signed out everywhere, and sign in with the new one.')}>
+      <Form
+        form={form}
+        submitLabel={t('Change the password')}
+        send={async body => {
+          await reset.mutateAsync({ params: { token: linkToken() }, body });
+          toast(t('The password was changed. Sign in with it.'));
+          go(PATHS.login, { replace: true });
+        }}
+      >
+        <NewPassword form={form} name="password" label={t('New password')} />
+      </Form>
+    </Front>
+  );
+}

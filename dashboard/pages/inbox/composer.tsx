@@ -1,0 +1,88 @@
+import { type KeyboardEvent, type Ref, useImperativeHandle, useRef, useState } from 'react';
+import { useAct } from '../../api/hooks.ts';
+import { Button } from '../../components/button.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { t } from '../../i18n.ts';
+import { newId } from '../../new-id.ts';
+import styles from './inbox.module.css';
+
+type Mode = 'reply' | 'note';
+
+export interface ComposerHandle {
+  /** Puts the cursor where a reply or a note is written. */
+  write(mode: Mode): void;
+}
+
+const LONGEST = 10_000;
+
+/** Where the team answers its user, or writes a note to itself. */
+export function Composer({ conversationId, ref }: { conversationId: string; ref: Ref<ComposerHandle> }) {
+  const [mode, setMode] = useState<Mode>('reply');
+  const [body, setBody] = useState('');
+  // The same id as long as the text is not sent: pressed twice, or again after no reply, it is written once.
+  const messageId = useRef(newId());
+  const field = useRef<HTMLTextAreaElement>(null);
+  const create = useAct('POST /v1/conversations/{id}/messages');
+  useImperativeHandle(ref, () => ({
+    write(next) {
+      setMode(next);
+      field.current?.focus();
+    },
+  }));
+  const send = () => {
+    if (body.trim() === '' || create.isPending) return;
+    create.mutate(
+      { params: { id: conversationId }, body: { body, kind: mode, client_message_id: messageId.current } },
+      {
+        onSuccess: () => {
+          setBody('');
+          messageId.current = newId();
+          field.current?.focus();
+        },
+      },
+    );
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
+    if (event.key === 'Escape') field.current?.blur(); // the keys of one letter mean what they mean again
+  };
+  const label = mode === 'reply' ? t('Reply to the user') : t('Note for the team alone');
+  return (
+    <div className={mode === 'note' ? `${styles.composer} ${styles.asNote}` : styles.composer}>
+      <div className={styles.writing}>
+        <div className={styles.modes}>
+          {(['reply', 'note'] as const).map(name => (
+            <button
+              key={name}
+              type="button"
+              className={styles.mode}
+              aria-pressed={mode === name}
+              onClick={() => setMode(name)}
+            >
+              {name === 'reply' ? t('Reply') : t('Note')}
+            </button>
+          ))}
+        </div>
+        <textarea
+          ref={field}
+          value={body}
+          maxLength={LONGEST}
+          aria-label={label}
+          placeholder={label}
+          onChange={event => {
+            setBody(event.target.value);
+            messageId.current = create.isError ? newId() : messageId.current;
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div className={styles.sending}>
+          <span className="small quiet">{t('Ctrl and Enter send it')}</span>
+          <Button small look="primary" isPending={create.isPending} isDisabled={body.trim() === ''} onPress={send}>
+            {mode === 'reply' ? t('Send the reply') : t('Keep the note')}
+          </Button>
+        </div>
+      </div>
+      {create.error && <ProblemNote problem={create.error} />}
+    </div>
+  );
+}

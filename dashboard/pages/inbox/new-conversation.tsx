@@ -1,0 +1,36 @@
+import { useRef } from 'react';
+import { useForm } from 'react-hook-form';
+import { useAct } from '../../api/hooks.ts';
+import { TextArea, TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { t } from '../../i18n.ts';
+import { newId } from '../../new-id.ts';
+
+/** The team writes first. Sent twice, it is one conversation. */
+export function NewConversation({ done }: { done(id: string): void }) {
+  const form = useForm({ defaultValues: { identity: '', subject: '', message: '' } });
+  const client_message_id = useRef(newId()).current;
+  const create = useAct('POST /v1/conversations');
+  return (
+    <Form
+      form={form}
+      submitLabel={t('Send')}
+      send={async ({ identity, subject, message }) => {
+        const body = { identity, message, client_message_id, ...(subject ? { subject } : {}) };
+        done((await create.mutateAsync({ body })).id);
+      }}
+    >
+      <TextInput
+        form={form}
+        name="identity"
+        autoFocus
+        label={t('User')}
+        hint={t('As your tokens name them, such as user|42.')}
+        maxLength={256}
+        rules={{ required: true }}
+      />
+      <TextInput form={form} name="subject" label={t('Subject')} maxLength={200} />
+      <TextArea form={form} name="message" label={t('Message')} maxLength={10_000} rules={{ required: true }} />
+    </Form>
+  );
+}

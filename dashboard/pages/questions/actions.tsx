@@ -1,0 +1,114 @@
+import { useLocation } from 'wouter';
+import { useAct } from '../../api/hooks.ts';
+import type { ApiProblem } from '../../api/problem.ts';
+import type { Schemas } from '../../api/schema.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmButton } from '../../components/dialog.tsx';
+import { toast } from '../../components/toast.tsx';
+import { t } from '../../i18n.ts';
+import { PATHS, pathTo } from '../../paths.ts';
+import { useSession } from '../../session.tsx';
+
+type Question = Schemas['Question'];
+
+const complain = (problem: ApiProblem) => toast([problem.title, problem.message].filter(Boolean).join(': '));
+
+function Publish({ id }: { id: string }) {
+  const publish = useAct('POST /v1/questions/{id}/publish');
+  const act = () =>
+    publish.mutate({ params: { id } }, { onSuccess: () => toast(t('The question is live.')), onError: complain });
+  return (
+    <Button look="primary" isPending={publish.isPending} onPress={act}>
+      {t('Publish')}
+    </Button>
+  );
+}
+
+function PauseOrResume({ id, status }: Question) {
+  const pause = useAct('POST /v1/questions/{id}/pause');
+  const resume = useAct('POST /v1/questions/{id}/resume');
+  const act = status === 'live' ? pause : resume;
+  return (
+    <Button isPending={act.isPending} onPress={() => act.mutate({ params: { id } }, { onError: complain })}>
+      {status === 'live' ? t('Pause') : t('Resume')}
+    </Button>
+  );
+}
+
+function Clone({ id }: { id: string }) {
+  const clone = useAct('POST /v1/questions/{id}/clone');
+  const [, go] = useLocation();
+  const act = () =>
+    clone.mutate(
+      { params: { id } },
+      {
+        onSuccess: copy => {
+          toast(t('This is the copy, a draft.'));
+          go(pathTo('question', { id: copy.id }));
+        },
+        onError: complain,
+      },
+    );
+  return (
+    <Button isPending={clone.isPending} onPress={act}>
+      {t('Clone')}
+    </Button>
+  );
+}
+
+function Close({ id }: { id: string }) {
+  const close = useAct('POST /v1/questions/{id}/close');
+  return (
+    <ConfirmButton
+      label={t('Close')}
+      title={t('Close the question?')}
+      confirmLabel={t('Close the question')}
+      act={() => close.mutateAsync({ params: { id } })}
+    >
+      {t(
+        'No card of it appears any more. Answers of devices that were offline are taken for 7 more days. It can not be opened again, but cloned.',
+      )}
+    </ConfirmButton>
+  );
+}
+
+function Archive({ id }: { id: string }) {
+  const archive = useAct('POST /v1/questions/{id}/archive');
+  return (
+    <Button isPending={archive.isPending} onPress={() => archive.mutate({ params: { id } }, { onError: complain })}>
+      {t('Archive')}
+    </Button>
+  );
+}
+
+function Delete({ id }: { id: string }) {
+  const remove = useAct('DELETE /v1/questions/{id}');
+  const [, go] = useLocation();
+  const act = async () => {
+    await remove.mutateAsync({ params: { id } });
+    toast(t('The draft was deleted.'));
+    go(PATHS.questions, { replace: true });
+  };
+  return (
+    <ConfirmButton label={t('Delete')} title={t('Delete the draft?')} confirmLabel={t('Delete the draft')} act={act}>
+      {t('Nobody has seen it. It can not be brought back.')}
+    </ConfirmButton>
+  );
+}
+
+/** What can be done with a question in the state that it is in. */
+export function QuestionActions({ question }: { question: Question }) {
+  const { may } = useSession();
+  if (!may('questions:write')) return null;
+  const { id, status } = question;
+  return (
+    <>
+      {status === 'draft' && <Delete id={id} />}
+      {(status === 'live' || status === 'paused') && <Close id={id} />}
+      {status === 'closed' && <Archive id={id} />}
+      <Clone id={id} />
+      {(status === 'live' || status === 'paused') && <PauseOrResume {...question} />}
+      {status === 'draft' && <Publish id={id} />}
+    </>
+  );
+}

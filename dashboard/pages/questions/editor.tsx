@@ -1,0 +1,200 @@
+import { useForm } from 'react-hook-form';
+import { useLocation, useParams } from 'wouter';
+import { etagOf } from '../../api/client.ts';
+import { useAct, useApi } from '../../api/hooks.ts';
+import type { Schemas } from '../../api/schema.ts';
+import { CardPreview } from '../../components/card-preview.tsx';
+import { CheckInput, Choices, SelectInput, TextArea, TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { Page, Panel, Ready } from '../../components/page.tsx';
+import { Note } from '../../components/problem-note.tsx';
+import { toast } from '../../components/toast.tsx';
+import { t } from '../../i18n.ts';
+import { PATHS, pathTo } from '../../paths.ts';
+import { useSession } from '../../session.tsx';
+import { type QuestionType, questionTypes, typeHint, typeName } from '../../words.ts';
+import { ConfigFields } from './config.tsx';
+import styles from './editor.module.css';
+import { bodyOf, configOf, EMPTY_QUESTION, type QuestionValues, valuesOf } from './form.ts';
+import { QuestionFrame } from './frame.tsx';
+
+type Question = Schemas['Question'];
+
+interface EditorProps {
+  values: QuestionValues;
+  /** Absent for a question that is being made. */
+  question?: Question;
+  save(values: QuestionValues): Promise<unknown>;
+}
+
+/** Who sees it how often, which has good defaults. */
+const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> }) => (
+  <>
+    <SelectInput form={form} name="frequency.repeat" label={t('How often')}>
+      <option value="until_answered">{t('Until it is answered')}</option>
+      <option value="once">{t('Once, answered or not')}</option>
+      <option value="always">{t('Always, for many answers')}</option>
+    </SelectInput>
+    <TextInput
+      form={form}
+      name="frequency.snooze_after_dismiss_days"
+      type="number"
+      min={0}
+      max={365}
+      label={t('Days until it is shown again after it was dismissed')}
+      rules={{ valueAsNumber: true }}
+    />
+    <CheckInput
+      form={form}
+      name="frequency.ignore_cooldown"
+      label={t('Stands outside the pause between questions')}
+      hint={t('Neither waits for it nor starts it.')}
+    />
+    <TextInput
+      form={form}
+      name="priority"
+      type="number"
+      min={0}
+      max={1000}
+      label={t('Priority')}
+      hint={t('Where several questions are due, the highest comes first.')}
+      rules={{ valueAsNumber: true }}
+    />
+  </>
+);
+
+/** The types to choose from; of what was published its own alone. */
+const typesOf = (question: Question | undefined): QuestionType[] =>
+  question && question.status !== 'draft' ? [question.type] : questionTypes();
+
+function Editor({ values, question, save }: EditorProps) {
+  const form = useForm<QuestionValues>({ values, resetOptions: { keepDirtyValues: true } });
+  const seen = form.watch();
+  const isFixed = question !== undefined && question.status !== 'draft';
+  return (
+    <div className={styles.editor}>
+      <Panel>
+        <Form form={form} send={save} submitLabel={question ? t('Save') : t('Create the draft')}>
+          {isFixed && (
+            <Note>
+              <p>
+                {t('What users see becomes version {next} when you save. Type, scale and options stay.', {
+                  next: question.version + 1,
+                })}
+              </p>
+            </Note>
+          )}
+          <Choices
+            form={form}
+            name="type"
+            label={t('Type')}
+            disabled={isFixed}
+            choices={typesOf(question).map(type => ({ value: type, label: typeName(type), hint: typeHint(type) }))}
+          />
+          <TextInput
+            form={form}
+            name="title"
+            label={t('Question')}
+            hint={t('What the user is asked.')}
+            maxLength={300}
+            rules={{ required: true }}
+          />
+          <TextArea
+            form={form}
+            name="description"
+            label={t('Description')}
+            hint={t('A line below it, if it needs one.')}
+            maxLength={1000}
+            rows={2}
+          />
+          <ConfigFields form={form} isFixed={isFixed} />
+          <TextInput
+            form={form}
+            name="name"
+            label={t('Name')}
+            hint={t('For your team; the question itself where it is left empty.')}
+            maxLength={120}
+          />
+          <CheckInput
+            form={form}
+            name="allow_public"
+            label={t('Also for apps with a public key')}
+            hint={t('Their users are claimed, not proven. Their answers are marked as such.')}
+          />
+          <details className={styles.more}>
+            <summary>{t('How often, and before what')}</summary>
+            <div className="stack">
+              <Frequency form={form} />
+            </div>
+          </details>
+        </Form>
+      </Panel>
+      <aside className={styles.preview} aria-label={t('Preview')}>
+        <h2>{t('As your users see it')}</h2>
+        <CardPreview
+          type={seen.type}
+          title={seen.title}
+          description={seen.description}
+          config={configOf(seen.type, seen.config)}
+        />
+      </aside>
+    </div>
+  );
+}
+
+/** A question that is being made: it becomes a draft, which nobody sees yet. */
+export function NewQuestion() {
+  const create = useAct('POST /v1/questions');
+  const [, go] = useLocation();
+  const save = async (values: QuestionValues) => {
+    const question = await create.mutateAsync({ body: bodyOf(values) as Schemas['NewQuestion'] });
+    toast(t('The draft was created. Publish it when it is as you want it.'));
+    go(pathTo('question', { id: question.id }));
+  };
+  return (
+    <Page title={t('New question')} back={{ href: PATHS.questions, label: t('Questions') }}>
+      <Editor values={EMPTY_QUESTION} save={save} />
+    </Page>
+  );
+}
+
+const isEditable = ({ status }: Question): boolean => status !== 'closed' && status !== 'archived';
+
+/** What can not be edited any more, or not by this person. */
+const Shown = ({ question }: { question: Question }) => (
+  <div className={styles.editor}>
+    <Note>
+      <p>
+        {isEditable(question)
+          ? t('Your role reads questions and does not change them.')
+          : t('A closed question stays as it is. Clone it to go on from here.')}
+      </p>
+    </Note>
+    <CardPreview {...question} />
+  </div>
+);
+
+/** A question in the editor, with what can be done with it. */
+export function EditQuestion() {
+  const { id = '' } = useParams();
+  const query = useApi('GET /v1/questions/{id}', { params: { id } });
+  const patch = useAct('PATCH /v1/questions/{id}');
+  const { may } = useSession();
+  const save = (question: Question) => async (values: QuestionValues) => {
+    await patch.mutateAsync({ params: { id }, body: bodyOf(values), ifMatch: etagOf(question) });
+    toast(t('Saved'));
+  };
+  return (
+    <QuestionFrame id={id} question={query.data}>
+      <Ready query={query}>
+        {question =>
+          isEditable(question) && may('questions:write') ? (
+            <Editor values={valuesOf(question)} question={question} save={save(question)} />
+          ) : (
+            <Shown question={question} />
+          )
+        }
+      </Ready>
+    </QuestionFrame>
+  );
+}

@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useList } from '../../api/hooks.ts';
+import type { QuestionWithResults } from '../../api/names.ts';
+import { Badge } from '../../components/badge.tsx';
+import { ButtonLink } from '../../components/button.tsx';
+import { Filter, Search } from '../../components/fields/fields.tsx';
+import { Empty, Page, Ready } from '../../components/page.tsx';
+import { More, Table } from '../../components/table.tsx';
+import { formatNumber, formatShare, t } from '../../i18n.ts';
+import { PATHS, pathTo } from '../../paths.ts';
+import { scoreText } from '../../score.ts';
+import { useSession } from '../../session.tsx';
+import { type QuestionStatus, STATUS_TONE, statusName, typeName } from '../../words.ts';
+import styles from './questions.module.css';
+
+const STATUSES: QuestionStatus[] = ['draft', 'live', 'paused', 'closed', 'archived'];
+
+/** How often the numbers are read again. */
+const EVERY_MS = 5000;
+
+const Name = ({ question }: { question: QuestionWithResults }) => (
+  <>
+    <Link
+      href={pathTo(question.status === 'draft' ? 'question' : 'questionResults', { id: question.id })}
+      className={styles.name}
+    >
+      {question.name}
+    </Link>
+    <p className="small quiet">
+      {typeName(question.type)}
+      {question.version > 1 && ` · ${t('Version {version}', { version: question.version })}`}
+    </p>
+  </>
+);
+
+const columns = () => [
+  { label: t('Question'), cell: (question: QuestionWithResults) => <Name question={question} /> },
+  {
+    label: t('State'),
+    cell: ({ status }: QuestionWithResults) => <Badge tone={STATUS_TONE[status]}>{statusName(status)}</Badge>,
+  },
+];
+
+const numbers = () => [
+  {
+    label: t('Answers'),
+    right: true,
+    cell: ({ results }: QuestionWithResults) => (results ? formatNumber(results.answered) : '–'),
+  },
+  {
+    label: t('Last 7 days'),
+    right: true,
+    cell: ({ results }: QuestionWithResults) => (results ? formatNumber(results.answered_7_days) : '–'),
+  },
+  {
+    label: t('Response rate'),
+    right: true,
+    cell: ({ results }: QuestionWithResults) =>
+      results?.response_rate != null ? formatShare(results.response_rate) : '–',
+  },
+  {
+    label: t('Score'),
+    right: true,
+    cell: ({ results }: QuestionWithResults) => scoreText(results?.score ?? null),
+  },
+];
+
+/** Every question with its live numbers. */
+export function Questions() {
+  const [status, setStatus] = useState<QuestionStatus | ''>('');
+  const [search, setSearch] = useState('');
+  const list = useList(
+    'GET /v1/questions',
+    { query: { include: 'results', status: status || undefined, q: search.trim() || undefined } },
+    { everyMs: EVERY_MS },
+  );
+  const { may } = useSession();
+  const create = may('questions:write') && (
+    <ButtonLink look="primary" href={PATHS.newQuestion}>
+      {t('New question')}
+    </ButtonLink>
+  );
+  const isFiltered = status !== '' || search.trim() !== '';
+  return (
+    <Page title={t('Questions')} lead={t('What your users are asked, and what came of it.')} actions={create}>
+      <div className={styles.filters}>
+        <Search label={t('Search by name or title')} value={search} onChange={event => setSearch(event.target.value)} />
+        <Filter
+          label={t('State')}
+          value={status}
+          onChange={event => setStatus(event.target.value as QuestionStatus | '')}
+        >
+          <option value="">{t('Every state')}</option>
+          {STATUSES.map(value => (
+            <option key={value} value={value}>
+              {statusName(value)}
+            </option>
+          ))}
+        </Filter>
+      </div>
+      <Ready query={list}>
+        {() =>
+          list.items.length > 0 || list.hasNextPage ? (
+            <>
+              <Table
+                caption={t('Questions')}
+                columns={[...columns(), ...numbers()]}
+                rows={list.items}
+                keyOf={({ id }) => id}
+              />
+              <More list={list} />
+            </>
+          ) : isFiltered ? (
+            <Empty title={t('No question is like that')}>{t('Search for something else, or show every state.')}</Empty>
+          ) : (
+            <Empty title={t('No questions yet')} action={create}>
+              {t('A question becomes a card in your app as soon as it is published.')}
+            </Empty>
+          )
+        }
+      </Ready>
+    </Page>
+  );
+}

@@ -1,0 +1,73 @@
+import { useParams } from 'wouter';
+import { useApi, useList } from '../../api/hooks.ts';
+import type { VersionWithChanges } from '../../api/names.ts';
+import { Empty, Panel, Ready } from '../../components/page.tsx';
+import { More } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { t } from '../../i18n.ts';
+import { QuestionFrame } from './frame.tsx';
+import styles from './versions.module.css';
+
+/** A changed part as text: words as they are, everything else as JSON. */
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 1));
+
+const Change = ({ pointer, before, after }: { pointer: string; before: unknown; after: unknown }) => (
+  <li className={styles.change}>
+    <code className="small quiet">{pointer.slice(1).replaceAll('/', ' › ')}</code>
+    {before != null && (
+      <p>
+        <span className="hidden-text">{t('before:')} </span>
+        <del className={styles.before}>{asText(before)}</del>
+      </p>
+    )}
+    {after != null && (
+      <p>
+        <span className="hidden-text">{t('after:')} </span>
+        <ins className={styles.after}>{asText(after)}</ins>
+      </p>
+    )}
+  </li>
+);
+
+const Version = ({ version: { version, title, created_at, changes = [] } }: { version: VersionWithChanges }) => (
+  <li>
+    <Panel title={t('Version {version}', { version })} lead={<Time at={created_at} />}>
+      {changes.length > 0 ? (
+        <ul className="stack">
+          {changes.map(change => (
+            <Change key={change.pointer} {...change} />
+          ))}
+        </ul>
+      ) : (
+        <p className="wrap-anywhere">{title}</p>
+      )}
+    </Panel>
+  </li>
+);
+
+/** What users were asked when: each version is for ever, with what changed from the one before. */
+export function QuestionVersions() {
+  const { id = '' } = useParams();
+  const question = useApi('GET /v1/questions/{id}', { params: { id } });
+  const list = useList('GET /v1/questions/{id}/versions', { params: { id } });
+  return (
+    <QuestionFrame id={id} question={question.data}>
+      <Ready query={list}>
+        {() =>
+          list.items.length === 0 ? (
+            <Empty title={t('No versions yet')}>{t('The first is made when the question is published.')}</Empty>
+          ) : (
+            <>
+              <ol className="stack">
+                {list.items.map(version => (
+                  <Version key={version.version} version={version} />
+                ))}
+              </ol>
+              <More list={list} />
+            </>
+          )
+        }
+      </Ready>
+    </QuestionFrame>
+  );
+}

@@ -1,0 +1,145 @@
+import { useForm } from 'react-hook-form';
+import { useAct } from '../../api/hooks.ts';
+import type { ApiKey, ApiKeyWithSecrets, NewApiKey } from '../../api/names.ts';
+import { SCOPES } from '../../api/schema.ts';
+import styles from '../../components/fields/fields.module.css';
+import { CheckInput, TextArea, TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { toast } from '../../components/toast.tsx';
+import { t } from '../../i18n.ts';
+
+/** Erasing people is not for every key. */
+const isDefault = (scope: string): boolean => scope !== 'identities:erase';
+
+/** One origin a line, empty lines left out. */
+const linesOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
+/** The last moment of a day where the person is, who is shown it as that day. */
+const endOfDay = (day: string): string => new Date(`${day}T23:59:59.999`).toISOString();
+
+interface Values {
+  name: string;
+  isPublic: boolean;
+  scopes: NonNullable<NewApiKey['scopes']>;
+  expires_on: string;
+  allowed_origins: string;
+}
+
+const bodyOf = ({ name, isPublic, scopes, expires_on, allowed_origins }: Values): NewApiKey => ({
+  name,
+  kind: isPublic ? 'public' : 'server',
+  ...(isPublic ? { allowed_origins: linesOf(allowed_origins) } : { scopes }),
+  ...(expires_on ? { expires_at: endOfDay(expires_on) } : {}),
+});
+
+/** A new key: for a server, or with the Public option for an app without one. */
+export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void }) {
+  const form = useForm<Values>({
+    defaultValues: { name: '', isPublic: false, scopes: SCOPES.filter(isDefault), expires_on: '', allowed_origins: '' },
+  });
+  const create = useAct('POST /v1/api-keys');
+  const isPublic = form.watch('isPublic');
+  return (
+    <Form
+      form={form}
+      submitLabel={t('Create')}
+      send={async values => done(await create.mutateAsync({ body: bodyOf(values) }))}
+    >
+      <TextInput
+        form={form}
+        name="name"
+        autoFocus
+        label={t('Name')}
+        hint={t('Where it is used, such as “backend”.')}
+        rules={{ required: true }}
+      />
+      <CheckInput
+        form={form}
+        name="isPublic"
+        label={t('Public')}
+        hint={t(
+          'For an app without a backend: no secret, restricted tokens, users that are claimed and not proven. Prefer a backend where you can.',
+        )}
+      />
+      {isPublic ? (
+        <TextArea
+          form={form}
+          name="allowed_origins"
+          label={t('Allowed origins')}
+          hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
+        />
+      ) : (
+        <fieldset>
+          <legend className={styles.title}>{t('Scopes')}</legend>
+          <div className={styles.choices}>
+            {SCOPES.map(scope => (
+              <label key={scope}>
+                <input type="checkbox" value={scope} {...form.register('scopes')} /> <code>{scope}</code>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+      <TextInput
+        form={form}
+        name="expires_on"
+        type="date"
+        label={t('Expires at the end of')}
+        hint={t('Left empty it never expires.')}
+      />
+    </Form>
+  );
+}
+
+/** New values for a key; the old ones hold for a while, so that servers can be changed one after the other. */
+export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: ApiKeyWithSecrets): void }) {
+  const form = useForm({ defaultValues: { overlap_hours: 24 } });
+  const rotate = useAct('POST /v1/api-keys/{id}/rotate');
+  return (
+    <Form
+      form={form}
+      submitLabel={t('Rotate')}
+      send={async body => done(await rotate.mutateAsync({ params: { id: apiKey.id }, body }))}
+    >
+      <p>
+        {t('“{name}” gets new values. Nothing stops working before the time below is over.', { name: apiKey.name })}
+      </p>
+      <TextInput
+        form={form}
+        name="overlap_hours"
+        autoFocus
+        type="number"
+        min={0}
+        max={168}
+        label={t('Hours for which the old values hold')}
+        hint={t('At most 168, which is a week.')}
+        rules={{ required: true, valueAsNumber: true }}
+      />
+    </Form>
+  );
+}
+
+/** From which web pages a public key may be used. */
+export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) {
+  const form = useForm({ defaultValues: { allowed_origins: apiKey.allowed_origins.join('\n') } });
+  const patch = useAct('PATCH /v1/api-keys/{id}');
+  return (
+    <Form
+      form={form}
+      submitLabel={t('Save')}
+      send={async ({ allowed_origins }) => {
+        await patch.mutateAsync({ params: { id: apiKey.id }, body: { allowed_origins: linesOf(allowed_origins) } });
+        toast(t('Saved'));
+        done();
+      }}
+    >
+      <TextArea
+        form={form}
+        name="allowed_origins"
+        autoFocus
+        label={t('Allowed origins')}
+        hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Page } from '../../components/page.tsx';
+import { PageTabs } from '../../components/tabs.tsx';
+import { t } from '../../i18n.ts';
+import { PATHS } from '../../paths.ts';
+import { useSession } from '../../session.tsx';
+import styles from './frame.module.css';
+
+/** The frame of the settings: one tab for each thing that this person may see. */
+export function SettingsFrame({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  const { may } = useSession();
+  const tabs = [
+    { href: PATHS.general, title: t('General') },
+    ...(may('api-keys:manage') ? [{ href: PATHS.apiKeys, title: t('API Keys') }] : []),
+    { href: PATHS.members, title: t('Members') },
+    { href: PATHS.security, title: t('Security') },
+    ...(may('audit-log:read') ? [{ href: PATHS.auditLog, title: t('Audit log') }] : []),
+  ];
+  return (
+    <Page title={title} actions={actions}>
+      <PageTabs label={t('Settings')} tabs={tabs} />
+      <div className={styles.settings}>{children}</div>
+    </Page>
+  );
+}

@@ -1,0 +1,120 @@
+import { useForm } from 'react-hook-form';
+import { etagOf } from '../../api/client.ts';
+import { useAct, useApi } from '../../api/hooks.ts';
+import type { Tenant } from '../../api/names.ts';
+import { CopyValue } from '../../components/copy.tsx';
+import { SelectInput, TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { Panel, Ready } from '../../components/page.tsx';
+import { toast } from '../../components/toast.tsx';
+import { locale, t } from '../../i18n.ts';
+import { useSession } from '../../session.tsx';
+import { SettingsFrame } from './frame.tsx';
+import { PrivacyForm } from './privacy-form.tsx';
+
+/** Languages offered for what users see; any BCP 47 tag that is set already is kept in the list. */
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'sv', 'da', 'cs', 'ja', 'zh'];
+
+const languageName = (tag: string): string => new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
+
+/** The browser's list of time zones leaves UTC out. */
+const zones = (current: string): string[] => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+
+function TenantForm({ tenant }: { tenant: Tenant }) {
+  const { name, default_locale, timezone, cooldown_days } = tenant;
+  const form = useForm({
+    values: { name, default_locale, timezone, cooldown_days },
+    resetOptions: { keepDirtyValues: true },
+  });
+  const patch = useAct('PATCH /v1/tenant');
+  return (
+    <Form
+      form={form}
+      submitLabel={t('Save')}
+      send={async values => {
+        await patch.mutateAsync({ body: values, ifMatch: etagOf(tenant) });
+        toast(t('Saved'));
+      }}
+    >
+      <TextInput form={form} name="name" label={t('Name')} maxLength={120} rules={{ required: true }} />
+      <SelectInput
+        form={form}
+        name="default_locale"
+        label={t('Language of your users')}
+        hint={t('Where an app asks for no other.')}
+      >
+        {[...new Set([default_locale, ...LANGUAGES])].map(tag => (
+          <option key={tag} value={tag}>
+            {languageName(tag)}
+          </option>
+        ))}
+      </SelectInput>
+      <SelectInput form={form} name="timezone" label={t('Time zone')}>
+        {zones(timezone).map(zone => (
+          <option key={zone}>{zone}</option>
+        ))}
+      </SelectInput>
+      <TextInput
+        form={form}
+        name="cooldown_days"
+        type="number"
+        min={0}
+        max={365}
+        label={t('Days between two questions')}
+        hint={t('For one user, whatever the questions; a question can be made an exception.')}
+        rules={{ required: true, valueAsNumber: true }}
+      />
+    </Form>
+  );
+}
+
+const daysText = (days: number | null): string =>
+  days === null ? t('For ever') : t('{days, plural, one {# day} other {# days}}', { days });
+
+function Facts({ tenant }: { tenant: Tenant }) {
+  const facts: [term: string, fact: string | number][] = [
+    [t('Time zone'), tenant.timezone],
+    [t('Days between two questions'), tenant.cooldown_days],
+    [t('Answers are kept'), daysText(tenant.retention.answers_days)],
+    [t('Resolved conversations are kept'), daysText(tenant.retention.conversations_days)],
+  ];
+  return (
+    <dl className="stack">
+      {facts.map(([term, fact]) => (
+        <div key={term}>
+          <dt className="small quiet">{term}</dt>
+          <dd>{fact}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Settings, tab General: the tenant's id and what holds for all of it. */
+export function General() {
+  const tenant = useApi('GET /v1/tenant', {});
+  const { membership, may } = useSession();
+  return (
+    <SettingsFrame title={t('Settings')}>
+      <Panel
+        title={t('Tenant ID')}
+        lead={t('The “sub” of the tokens that you sign, and a part of the path for public ones.')}
+      >
+        <CopyValue value={membership.tenant.id} what={t('Tenant ID')} />
+      </Panel>
+      <Panel title={t('Tenant')}>
+        <Ready query={tenant}>
+          {data => (may('tenant:write') ? <TenantForm tenant={data} /> : <Facts tenant={data} />)}
+        </Ready>
+      </Panel>
+      {may('tenant:write') && (
+        <Panel
+          title={t('Retention and privacy')}
+          lead={t('What is kept of your users and your team, and for how long.')}
+        >
+          <Ready query={tenant}>{data => <PrivacyForm tenant={data} />}</Ready>
+        </Panel>
+      )}
+    </SettingsFrame>
+  );
+}

@@ -1,0 +1,208 @@
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { useAct, useList } from '../../api/hooks.ts';
+import type { Invitation, Member, MemberRole, SentInvitation } from '../../api/names.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { CopyValue } from '../../components/copy.tsx';
+import { ConfirmButton, Dialog } from '../../components/dialog.tsx';
+import { Choices, Filter, TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { Panel, Ready } from '../../components/page.tsx';
+import { Note } from '../../components/problem-note.tsx';
+import { More, Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { toast } from '../../components/toast.tsx';
+import { t } from '../../i18n.ts';
+import { useSession } from '../../session.tsx';
+import { roleHint, roleName } from '../../words.ts';
+import { SettingsFrame } from './frame.tsx';
+
+const ROLES: MemberRole[] = ['owner', 'admin', 'agent', 'analyst'];
+
+/** Only an owner makes owners. */
+const rolesFor = (own: MemberRole): MemberRole[] => (own === 'owner' ? ROLES : ROLES.filter(role => role !== 'owner'));
+
+function InviteForm({ done }: { done(invitation: SentInvitation): void }) {
+  const { membership } = useSession();
+  const form = useForm<{ email: string; role: MemberRole }>({ defaultValues: { email: '', role: 'agent' } });
+  const invite = useAct('POST /v1/members');
+  return (
+    <Form form={form} submitLabel={t('Invite')} send={async body => done(await invite.mutateAsync({ body }))}>
+      <TextInput form={form} name="email" autoFocus type="email" label={t('E-mail')} rules={{ required: true }} />
+      <Choices
+        form={form}
+        name="role"
+        label={t('Role')}
+        choices={rolesFor(membership.role).map(role => ({ value: role, label: roleName(role), hint: roleHint(role) }))}
+      />
+    </Form>
+  );
+}
+
+const InvitationLink = ({ invitation, close }: { invitation: SentInvitation; close(): void }) => (
+  <>
+    {invitation.mailed ? (
+      <Note tone="good">
+        <p>{t('A mail with the link is on its way to {email}.', { email: invitation.email })}</p>
+        <p>{t('Should it not arrive, send them this link. It is shown this once and holds for 7 days.')}</p>
+      </Note>
+    ) : (
+      <Note tone="warn">
+        <p>{t('Send this link to them. It is shown this once and holds for 7 days.')}</p>
+      </Note>
+    )}
+    <CopyValue value={invitation.link} what={t('Link of the invitation')} />
+    <div>
+      <Button look="primary" onPress={close}>
+        {invitation.mailed ? t('Done') : t('I have copied it')}
+      </Button>
+    </div>
+  </>
+);
+
+/** Only an owner touches owners. */
+const isOutOfReach = (member: Member, own: MemberRole): boolean => member.role === 'owner' && own !== 'owner';
+
+function Role({ member }: { member: Member }) {
+  const { membership, may } = useSession();
+  const patch = useAct('PATCH /v1/members/{id}');
+  if (!may('members:manage') || isOutOfReach(member, membership.role)) return roleName(member.role);
+  const change = (role: MemberRole) =>
+    patch.mutate(
+      { params: { id: member.id }, body: { role } },
+      { onSuccess: () => toast(t('Saved')), onError: problem => toast(`${problem.title}: ${problem.message}`) },
+    );
+  return (
+    <Filter
+      small
+      label={t('Role of {name}', { name: member.name || member.email })}
+      value={member.role}
+      disabled={patch.isPending}
+      onChange={event => change(event.target.value as MemberRole)}
+    >
+      {rolesFor(membership.role).map(role => (
+        <option key={role} value={role}>
+          {roleName(role)}
+        </option>
+      ))}
+    </Filter>
+  );
+}
+
+function Remove({ member }: { member: Member }) {
+  const { membership } = useSession();
+  const remove = useAct('DELETE /v1/members/{id}');
+  if (isOutOfReach(member, membership.role)) return null;
+  return (
+    <ConfirmButton
+      small
+      label={t('Remove')}
+      title={t('Remove {name}?', { name: member.name || member.email })}
+      confirmLabel={t('Remove')}
+      act={() => remove.mutateAsync({ params: { id: member.id } })}
+    >
+      {t(
+        'They lose access to this tenant at once. What they wrote stays; their conversations are nobody’s then. You can invite them again.',
+      )}
+    </ConfirmButton>
+  );
+}
+
+function Withdraw({ invitation }: { invitation: Invitation }) {
+  const withdraw = useAct('DELETE /v1/members/invitations/{id}');
+  return (
+    <ConfirmButton
+      small
+      label={t('Withdraw')}
+      title={t('Withdraw the invitation?')}
+      confirmLabel={t('Withdraw')}
+      act={() => withdraw.mutateAsync({ params: { id: invitation.id } })}
+    >
+      {t('Its link works no more.')}
+    </ConfirmButton>
+  );
+}
+
+function Invitations() {
+  const list = useList('GET /v1/members/invitations', {});
+  if (list.data && list.items.length === 0) return null;
+  return (
+    <Panel title={t('Open invitations')}>
+      <Ready query={list} lines={1}>
+        {() => (
+          <Table
+            caption={t('Open invitations')}
+            rows={list.items}
+            keyOf={({ id }) => id}
+            columns={[
+              { label: t('E-mail'), cell: ({ email }) => email },
+              { label: t('Role'), cell: ({ role }) => roleName(role) },
+              { label: t('Expires'), cell: ({ expires_at }) => <Time at={expires_at} /> },
+              { label: t('Actions'), actions: true, cell: invitation => <Withdraw invitation={invitation} /> },
+            ]}
+          />
+        )}
+      </Ready>
+    </Panel>
+  );
+}
+
+/** Settings, tab Members: who belongs to the tenant, and what each may do. */
+export function Members() {
+  const list = useList('GET /v1/members', {});
+  const { membership, may } = useSession();
+  const [isInviting, setInviting] = useState(false);
+  const [sent, setSent] = useState<SentInvitation>();
+  const close = () => {
+    setInviting(false);
+    setSent(undefined);
+  };
+  const mayManage = may('members:manage');
+  return (
+    <SettingsFrame
+      title={t('Members')}
+      actions={
+        mayManage && (
+          <Button look="primary" onPress={() => setInviting(true)}>
+            {t('Invite somebody')}
+          </Button>
+        )
+      }
+    >
+      <Ready query={list}>
+        {() => (
+          <>
+            <Table
+              caption={t('Members')}
+              rows={list.items}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  label: t('Person'),
+                  cell: ({ id, name, email }) => (
+                    <>
+                      <strong>{name || email}</strong> {id === membership.member_id && <Badge plain>{t('You')}</Badge>}
+                      {name && <p className="small quiet wrap-anywhere">{email}</p>}
+                    </>
+                  ),
+                },
+                { label: t('Role'), cell: member => <Role member={member} /> },
+                { label: t('Second factor'), cell: ({ totp_enabled }) => (totp_enabled ? t('On') : t('Off')) },
+                { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
+                ...(mayManage
+                  ? [{ label: t('Actions'), actions: true, cell: (member: Member) => <Remove member={member} /> }]
+                  : []),
+              ]}
+            />
+            <More list={list} />
+          </>
+        )}
+      </Ready>
+      {mayManage && <Invitations />}
+      <Dialog title={t('Invite somebody')} isOpen={isInviting} close={close} dismissable={!sent}>
+        {sent ? <InvitationLink invitation={sent} close={close} /> : <InviteForm done={setSent} />}
+      </Dialog>
+    </SettingsFrame>
+  );
+}

@@ -1,0 +1,250 @@
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { useAct, useApi } from '../../api/hooks.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { CopyButton, CopyValue } from '../../components/copy.tsx';
+import { ConfirmButton } from '../../components/dialog.tsx';
+import { TextInput } from '../../components/fields/fields.tsx';
+import { Form } from '../../components/fields/form.tsx';
+import { NewPassword } from '../../components/fields/password-input.tsx';
+import { Panel, Ready } from '../../components/page.tsx';
+import { Note } from '../../components/problem-note.tsx';
+import { Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { toast } from '../../components/toast.tsx';
+import { deviceName } from '../../device.ts';
+import { t } from '../../i18n.ts';
+import { useSession, useSessionChange } from '../../session.tsx';
+import { SettingsFrame } from './frame.tsx';
+
+function PersonName() {
+  const { account } = useSession();
+  const form = useForm({ values: { name: account.name } });
+  const patch = useAct('PATCH /v1/me');
+  return (
+    <Panel title={t('You')} lead={account.email}>
+      <Form
+        form={form}
+        submitLabel={t('Save')}
+        send={async body => {
+          await patch.mutateAsync({ body });
+          toast(t('Saved'));
+        }}
+      >
+        <TextInput form={form} name="name" label={t('Your name')} autoComplete="name" rules={{ required: true }} />
+      </Form>
+    </Panel>
+  );
+}
+
+function Password() {
+  const form = useForm({ defaultValues: { current_password: '', new_password: '' } });
+  const change = useAct('PUT /v1/me/password');
+  return (
+    <Panel title={t('Password')} lead={t('A new one ends your sessions on other devices.')}>
+      <Form
+        form={form}
+        submitLabel={t('Change the password')}
+        send={async body => {
+          await change.mutateAsync({ body });
+          form.reset();
+          toast(t('The password was changed.'));
+        }}
+      >
+        <TextInput
+          form={form}
+          name="current_password"
+          type="password"
+          autoComplete="current-password"
+          label={t('Present password')}
+          rules={{ required: true }}
+        />
+        <NewPassword form={form} name="new_password" label={t('New password')} />
+      </Form>
+    </Panel>
+  );
+}
+
+type Enrolment = { secret: string; uri: string };
+
+/** Asks for the password before the second factor is touched. */
+function AskPassword({ submitLabel, send }: { submitLabel: string; send(password: string): Promise<unknown> }) {
+  const form = useForm({ defaultValues: { password: '' } });
+  return (
+    <Form form={form} submitLabel={submitLabel} send={({ password }) => send(password)}>
+      <TextInput
+        form={form}
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        label={t('Password')}
+        rules={{ required: true }}
+      />
+    </Form>
+  );
+}
+
+function Confirm({ enrolment, done }: { enrolment: Enrolment; done(codes: string[]): void }) {
+  const form = useForm({ defaultValues: { totp: '' } });
+  const confirm = useAct('POST /v1/me/totp/confirm');
+  return (
+    <>
+      <p>{t('Enter this secret in your authenticator, or open the link on the device that has it.')}</p>
+      <CopyValue value={enrolment.secret} what={t('Secret of the second factor')} />
+      <p>
+        <a href={enrolment.uri}>{t('Open in the authenticator')}</a>
+      </p>
+      <Form
+        form={form}
+        submitLabel={t('Turn on')}
+        send={async ({ totp }) => done((await confirm.mutateAsync({ body: { totp: totp.trim() } })).recovery_codes)}
+      >
+        <TextInput
+          form={form}
+          name="totp"
+          label={t('Code of your authenticator')}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          rules={{ required: true }}
+        />
+      </Form>
+    </>
+  );
+}
+
+const RecoveryCodes = ({ codes, close }: { codes: string[]; close(): void }) => (
+  <>
+    <Note tone="warn">
+      <p>
+        {t('Keep these codes where you find them without your device. Each works once, and they are shown this once.')}
+      </p>
+    </Note>
+    <ul className="row">
+      {codes.map(code => (
+        <li key={code}>
+          <code>{code}</code>
+        </li>
+      ))}
+    </ul>
+    <div className="row">
+      <CopyButton text={codes.join('\n')} what={t('Recovery codes')} />
+      <Button onPress={close}>{t('I have kept them')}</Button>
+    </div>
+  </>
+);
+
+function SecondFactor() {
+  const { account } = useSession();
+  const begin = useAct('POST /v1/me/totp');
+  const remove = useAct('POST /v1/me/totp/remove');
+  const [enrolment, setEnrolment] = useState<Enrolment>();
+  const [codes, setCodes] = useState<string[]>();
+  const turnOn = async (password: string) => setEnrolment(await begin.mutateAsync({ body: { password } }));
+  const turnOff = async (password: string) => {
+    await remove.mutateAsync({ body: { password } });
+    toast(t('The second factor is off.'));
+  };
+  const finish = (made: string[]) => {
+    setEnrolment(undefined);
+    setCodes(made);
+  };
+  return (
+    <Panel
+      title={
+        <span className="row">
+          {t('Second factor')}{' '}
+          <Badge tone={account.totp_enabled ? 'good' : 'neutral'}>{account.totp_enabled ? t('On') : t('Off')}</Badge>
+        </span>
+      }
+      lead={t('A code of an authenticator app beside your password.')}
+    >
+      {codes ? (
+        <RecoveryCodes codes={codes} close={() => setCodes(undefined)} />
+      ) : enrolment ? (
+        <Confirm enrolment={enrolment} done={finish} />
+      ) : account.totp_enabled ? (
+        <AskPassword submitLabel={t('Turn off')} send={turnOff} />
+      ) : (
+        <AskPassword submitLabel={t('Set up')} send={turnOn} />
+      )}
+    </Panel>
+  );
+}
+
+function EndSession({ id }: { id: string }) {
+  const end = useAct('DELETE /v1/sessions/{id}');
+  return (
+    <Button small look="danger-quiet" isPending={end.isPending} onPress={() => end.mutate({ params: { id } })}>
+      {t('End')}
+    </Button>
+  );
+}
+
+function Sessions() {
+  const sessions = useApi('GET /v1/sessions', {});
+  const endAll = useAct('DELETE /v1/sessions');
+  const changed = useSessionChange();
+  return (
+    <Panel title={t('Sessions')} lead={t('Where you are signed in.')}>
+      <Ready query={sessions}>
+        {({ data }) => (
+          <Table
+            caption={t('Sessions')}
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                label: t('Device'),
+                cell: ({ user_agent, ip, current }) => (
+                  <>
+                    <span className="wrap-anywhere" title={user_agent ?? undefined}>
+                      {user_agent ? deviceName(user_agent) : t('Unknown')}
+                    </span>{' '}
+                    {current && (
+                      <Badge plain tone="info">
+                        {t('This one')}
+                      </Badge>
+                    )}
+                    {ip && <p className="small quiet">{ip}</p>}
+                  </>
+                ),
+              },
+              { label: t('Last seen'), cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+              { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
+              {
+                label: t('Actions'),
+                actions: true,
+                cell: ({ id, current }) => (current ? null : <EndSession id={id} />),
+              },
+            ]}
+          />
+        )}
+      </Ready>
+      <div>
+        <ConfirmButton
+          look="plain"
+          label={t('Sign out everywhere')}
+          title={t('Sign out everywhere?')}
+          confirmLabel={t('Sign out everywhere')}
+          act={async () => {
+            await endAll.mutateAsync({});
+            await changed();
+          }}
+        >
+          {t('All your sessions end, this one too.')}
+        </ConfirmButton>
+      </div>
+    </Panel>
+  );
+}
+
+/** Settings, tab Security: one’s own password, second factor and sessions. */
+export const Security = () => (
+  <SettingsFrame title={t('Security')}>
+    <PersonName />
+    <Password />
+    <SecondFactor />
+    <Sessions />
+  </SettingsFrame>
+);

@@ -1,0 +1,163 @@
+import { type CryptoKey, compactVerify, errors, SignJWT } from 'jose';
+import { parseTypeId, toTypeId } from '../../domain/ids.ts';
+import { Problem, type ProblemCode } from '../../domain/problem.ts';
+import { Identity } from '../../domain/text.ts';
+import { CLOCK_LEEWAY_SECONDS, TOKEN_HEADER, TOKEN_LIFETIME_SECONDS, TOKEN_MAX_BYTES } from '../../domain/tokens.ts';
+import { type UserCaller, userName } from '../caller.ts';
+import type { KeySource, RingKey } from './key-ring.ts';
+
+type JsonObject = Record<string, unknown>;
+
+/** A token taken apart, with nothing proven yet. */
+export interface ReadToken {
+  header: JsonObject;
+  claims: JsonObject;
+}
+
+const refuse = (code: ProblemCode, detail: string): Problem => new Problem(code, detail);
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A part of a compact JWS as an object. Only canonical, unpadded base64url of a JSON object in UTF-8 counts. */
+function readPart(part: string, name: string): JsonObject {
+  const bytes = Buffer.from(part, 'base64url');
+  if (part === '' || bytes.toString('base64url') !== part)
+    throw refuse('malformed-token', `The ${name} is not canonical unpadded base64url.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw refuse('malformed-token', `The ${name} is not JSON in UTF-8.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refuse('malformed-token', `The ${name} is not a JSON object.`);
+  return value as JsonObject;
+}
+
+/** Takes a token apart. Throws `malformed-token`. */
+export function readToken(token: string): ReadToken {
+  if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) throw refuse('malformed-token', 'The token is larger than 4 KB.');
+  const parts = token.split('.');
+  const [header, claims, signature] = parts;
+  if (parts.length !== 3 || header === undefined || claims === undefined || signature === undefined)
+    throw refuse('malformed-token', 'The token does not have three parts separated by dots.');
+  const read = { header: readPart(header, 'header'), claims: readPart(claims, 'payload') };
+  if (signature === '' || Buffer.from(signature, 'base64url').toString('base64url') !== signature)
+    throw refuse('malformed-token', 'The signature is not canonical unpadded base64url.');
+  return read;
+}
+
+/** Header parameters that may stand in a token; `kid` is ignored, since `iss` alone chooses the key. */
+const HEADER_PARAMETERS = new Set(['alg', 'typ', 'cty', 'kid']);
+
+function checkHeader(header: JsonObject): void {
+  const foreign = Object.keys(header).find(name => !HEADER_PARAMETERS.has(name));
+  if (foreign !== undefined) throw refuse('bad-header', `The header parameter "${foreign.slice(0, 40)}" is not taken.`);
+  for (const [name, wanted] of Object.entries(TOKEN_HEADER))
+    if (header[name] !== wanted) throw refuse('bad-header', `The header must carry "${name}": "${wanted}".`);
+}
+
+/** The key that `iss` names, as long as it signs. */
+export async function findIssuer(claims: JsonObject, keyRing: Pick<KeySource, 'find'>, now: Date): Promise<RingKey> {
+  const id = typeof claims.iss === 'string' ? parseTypeId('key', claims.iss) : undefined;
+  const key = id && (await keyRing.find(id));
+  if (!key || ['revoked', 'expired'].includes(key.status(now)))
+    throw refuse('unknown-issuer', '"iss" is not the id of an API key that signs here.');
+  return key;
+}
+
+/** Checks the signature and gives the key that made it: the present one, or while it rotates the one before. */
+async function checkSignature(token: string, key: RingKey, now: Date): Promise<CryptoKey> {
+  for (const verifier of key.verifiers(now)) {
+    try {
+      await compactVerify(token, verifier, { algorithms: [TOKEN_HEADER.alg] });
+      return verifier;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+    }
+  }
+  throw refuse('bad-signature', 'The signature does not match the secret of the key that "iss" names.');
+}
+
+function checkTimes(claims: JsonObject, now: Date): Date {
+  const nowSeconds = now.getTime() / 1000;
+  const { exp } = claims;
+  if (typeof exp !== 'number' || !Number.isFinite(exp))
+    throw refuse('token-expired', '"exp" must be a finite number of seconds.');
+  if (exp + CLOCK_LEEWAY_SECONDS <= nowSeconds) throw refuse('token-expired', 'The time in "exp" has passed.');
+  if (exp > nowSeconds + TOKEN_LIFETIME_SECONDS + CLOCK_LEEWAY_SECONDS)
+    throw refuse('lifetime-too-long', '"exp" is more than one hour ahead.');
+  for (const name of ['nbf', 'iat'] as const) {
+    const value = claims[name];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !Number.isFinite(value) || value > nowSeconds + CLOCK_LEEWAY_SECONDS)
+      throw refuse('not-yet-valid', `"${name}" must be a number of seconds that does not lie in the future.`);
+  }
+  return new Date(exp * 1000);
+}
+
+function readIdentity(claims: JsonObject): string {
+  const grants = claims.grants;
+  if (typeof grants !== 'object' || grants === null || Array.isArray(grants) || !Object.hasOwn(grants, 'identity'))
+    throw refuse('bad-identity', 'The payload must carry {"grants": {"identity": "…"}}.');
+  const { identity } = grants as JsonObject;
+  if (typeof identity === 'number')
+    throw refuse('bad-identity', '"grants.identity" is a number: send integer ids as strings.');
+  const parsed = Identity.safeParse(identity);
+  if (!parsed.success) throw refuse('bad-identity', `"grants.identity" ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
+}
+
+/** A valid token: its user, the generation of the key that verified it, and its end in milliseconds since 1970. */
+export interface VerifiedToken {
+  caller: UserCaller;
+  keyGeneration: number;
+  validUntil: number;
+}
+
+/**
+ * The user whom an access token speaks for.
+ *
+ * Checks in the order of the contract (section 2), each with its own code, and strictly beyond what jose alone checks:
+ * canonical encoding, exact header, a capped lifetime, the tenant of the key. Whether the token is a public one follows
+ * from the kind of the key, never from a claim.
+ */
+export async function verifyAccessToken(
+  token: string,
+  keyRing: Pick<KeySource, 'find'>,
+  now: Date,
+): Promise<VerifiedToken> {
+  const { header, claims } = readToken(token);
+  checkHeader(header);
+  const key = await findIssuer(claims, keyRing, now);
+  const verifier = await checkSignature(token, key, now);
+  if (claims.sub !== toTypeId('tenant', key.row.tenant_id))
+    throw refuse('subject-mismatch', '"sub" is not the tenant of the key that "iss" names.');
+  const expiresAt = checkTimes(claims, now);
+  const identity = readIdentity(claims);
+  const verified = key.row.kind === 'server';
+  const whose = { tenantId: key.row.tenant_id, identity, verified };
+  const caller: UserCaller = {
+    kind: verified ? 'access-token' : 'public-access-token',
+    ...whose,
+    keyId: key.row.id,
+    keyOverlapUntil: key.row.previous_valid_until?.toISOString(),
+    user: userName(whose),
+    expiresAt,
+  };
+  const ends = [
+    expiresAt.getTime() + CLOCK_LEEWAY_SECONDS * 1000,
+    key.row.expires_at?.getTime(),
+    verifier === key.signer ? undefined : key.row.previous_valid_until?.getTime(),
+  ];
+  return { caller, keyGeneration: key.generation, validUntil: Math.min(...ends.filter(end => end !== undefined)) };
+}
+
+/** A public access token for a user that is only claimed; an hour long. */
+export const signPublicToken = (key: RingKey, identity: string, now: Date): Promise<string> =>
+  new SignJWT({ grants: { identity } })
+    .setProtectedHeader(TOKEN_HEADER)
+    .setIssuer(toTypeId('key', key.row.id))
+    .setSubject(toTypeId('tenant', key.row.tenant_id))
+    .setExpirationTime(Math.floor(now.getTime() / 1000) + TOKEN_LIFETIME_SECONDS)
+    .sign(key.signer);

@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http';
+import { BEARER_PREFIX } from '../../domain/api-keys.ts';
+import { Problem } from '../../domain/problem.ts';
+import { RIGHTS, type Right, roleHolds } from '../../domain/roles.ts';
+import type { Caller, CredentialKind, KeyCaller, UserCaller } from '../caller.ts';
+import { countHeader } from '../http/well-formed.ts';
+import { verifyBearerKey } from './bearer-keys.ts';
+import type { CredentialDeps } from './deps.ts';
+import type { KeySource } from './key-ring.ts';
+import { authenticateSession } from './sessions.ts';
+
+/** The only `Authorization` header of a request, or `undefined`. Node keeps the first of two in silence. */
+export function authorizationOf(request: IncomingMessage): string | undefined {
+  if (countHeader(request, 'authorization') > 1)
+    throw new Problem('malformed-request', 'The Authorization header was sent twice.');
+  return request.headers.authorization;
+}
+
+type AuthDeps = Pick<
+  CredentialDeps,
+  'config' | 'keychain' | 'storage' | 'findSession' | 'keyRing' | 'tokens' | 'metrics' | 'now'
+>;
+
+/** The part of an operation that decides how its caller is authenticated. */
+interface AcceptedCredentials {
+  credentials: readonly CredentialKind[];
+  lastKnownKeys?: boolean;
+}
+
+/** What the metric calls each kind of credential. */
+const METHODS = {
+  'api-key': 'api_key',
+  'access-token': 'jwt',
+  'public-access-token': 'public',
+  session: 'session',
+  person: 'session',
+} as const;
+
+/**
+ * Who a request speaks for: by its `Authorization` header, beside which a cookie is ignored, or by its session.
+ *
+ * A token that was verified before needs no wait.
+ */
+export function authenticate(
+  request: IncomingMessage,
+  authorization: string | undefined,
+  { credentials, lastKnownKeys }: AcceptedCredentials,
+  deps: AuthDeps,
+): Caller | Promise<Caller> {
+  if (authorization === undefined) return authenticateCookie(request, credentials, deps);
+  const credential = readBearer(authorization);
+  const keys = lastKnownKeys ? deps.keyRing.lastKnown : deps.keyRing;
+  const known = deps.tokens.remembered(credential, deps.now(), keys);
+  return known ? noteGood(known, deps) : verifyBearer(credential, keys, deps);
+}
+
+async function authenticateCookie(
+  request: IncomingMessage,
+  credentials: readonly CredentialKind[],
+  deps: AuthDeps,
+): Promise<Caller> {
+  const caller = await authenticateSession(request, credentials.includes('session') ? 'session' : 'person', deps);
+  if (!caller) throw new Problem('credentials-missing', 'The request carries neither Authorization nor a session.');
+  return caller;
+}
+
+function readBearer(authorization: string): string {
+  const space = authorization.indexOf(' ');
+  const credential = authorization.slice(space + 1);
+  if (authorization.slice(0, space).toLowerCase() !== 'bearer' || credential === '' || credential.includes(' '))
+    throw new Problem('credentials-invalid', 'The Authorization header must be "Bearer <token or API key>".');
+  return credential;
+}
+
+/** Who sends a bearer credential. One that starts with `sk_` is an API key; anything else must be an access token. */
+async function verifyBearer(credential: string, keys: KeySource, deps: AuthDeps): Promise<Caller> {
+  const isKey = credential.startsWith(BEARER_PREFIX);
+  const now = deps.now();
+  try {
+    const caller = isKey
+      ? await verifyBearerKey(credential, keys, now)
+      : await deps.tokens.verify(credential, now, keys);
+    return noteGood(caller, deps);
+  } catch (error) {
+    const result = error instanceof Problem ? error.code : 'internal-error';
+    deps.metrics.authAttempts.inc({ method: METHODS[isKey ? 'api-key' : 'access-token'], result });
+    throw error;
+  }
+}
+
+/** Notes that a credential was good, and its key in use. */
+function noteGood<C extends KeyCaller | UserCaller>(caller: C, { metrics, keyRing }: AuthDeps): C {
+  metrics.authAttempts.inc({ method: METHODS[caller.kind], result: 'ok' });
+  keyRing.touch(caller.keyId);
+  return caller;
+}
+
+/** Throws 403 when the endpoint does not take this kind of credential, or the caller does not hold the right. */
+export function authorize(caller: Caller, credentials: readonly CredentialKind[], right: Right | undefined): void {
+  if (!credentials.includes(caller.kind)) {
+    if (caller.kind === 'public-access-token')
+      throw new Problem('public-access-restricted', 'A public access token may not do this.');
+    throw new Problem(
+      'insufficient-scope',
+      `This endpoint takes ${credentials.join(', ')}; this is an ${caller.kind}.`,
+    );
+  }
+  if (right === undefined) return;
+  const { scope, roles } = RIGHTS[right];
+  if (caller.kind === 'api-key' && scope !== null && !caller.scopes.has(scope))
+    throw new Problem('insufficient-scope', `The API key lacks the scope ${scope}.`);
+  if (caller.kind === 'session' && !roleHolds(caller.role, right))
+    throw new Problem('insufficient-scope', `This takes the role ${roles.join(' or ')}; this is an ${caller.role}.`);
+}

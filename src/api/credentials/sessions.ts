@@ -1,0 +1,134 @@
+import type { IncomingMessage } from 'node:http';
+import { newUuid, parseTypeId } from '../../domain/ids.ts';
+import { Problem } from '../../domain/problem.ts';
+import { MAX_USER_AGENT, SEEN_EVERY_MS, sessionEnd } from '../../domain/sessions.ts';
+import { equalInConstantTime, type Keychain, randomSecret, sha256 } from '../../platform/secrets.ts';
+import { type FoundSession, type NewSession, touchSession } from '../../storage/sessions.ts';
+import type { PersonCaller, SessionCaller } from '../caller.ts';
+import { readCookie, setCookie } from './cookies.ts';
+import type { CredentialDeps } from './deps.ts';
+
+/** Our cookie of a session, without its prefix. */
+export const SESSION_COOKIE = 'session';
+
+type SessionDeps = Pick<CredentialDeps, 'config' | 'keychain' | 'storage' | 'now'>;
+
+/** The token that writes of a session carry: made from its id, so that it is kept nowhere. */
+export const csrfTokenOf = (sessionId: string, keychain: Keychain): string =>
+  keychain.mac('csrf', sessionId).toString('base64url');
+
+/**
+ * Refuses a write that a page of another site sends.
+ *
+ * `Sec-Fetch-Site` is the browser's own word. Browsers without it send `Origin`; what sends neither is no browser.
+ */
+export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
+  if (!isSameOrigin(headers['sec-fetch-site'], headers.origin, baseUrl))
+    throw new Problem('cross-site-request', `Only pages under ${baseUrl} may send this.`);
+}
+
+/** Whether one of our own pages, or no page at all, sends a request, by its `Sec-Fetch-Site` or else its `Origin`. */
+export const isSameOrigin = (
+  site: string | string[] | undefined,
+  origin: string | undefined,
+  baseUrl: string,
+): boolean => (site === undefined ? isOwnOrigin(origin, baseUrl) : site === 'same-origin' || site === 'none');
+
+const isOwnOrigin = (origin: string | undefined, baseUrl: string): boolean =>
+  origin === undefined || origin === new URL(baseUrl).origin;
+
+/** Whether a method changes something, as far as HTTP says. */
+const isWrite = (method: string | undefined): boolean => method !== 'GET' && method !== 'HEAD';
+
+/**
+ * Who a request's cookie speaks for, as a member of the tenant in `Tenant-Id` or as a person; `undefined` without one.
+ *
+ * Writes must come from our own pages and carry the session's token, each of which alone stops other sites.
+ */
+export async function authenticateSession(
+  request: IncomingMessage,
+  as: 'session' | 'person',
+  deps: SessionDeps & Pick<CredentialDeps, 'findSession'>,
+): Promise<SessionCaller | PersonCaller | undefined> {
+  const token = readCookie(request, SESSION_COOKIE, deps.config);
+  if (token === undefined) return undefined;
+  const now = deps.now();
+  const tenantId = as === 'session' ? tenantOf(request) : undefined;
+  const found = await deps.findSession({ tokenHash: sha256(token), tenantId: tenantId ?? null });
+  if (!found || sessionEnd(found, deps.config.SESSION_IDLE_HOURS) <= now)
+    throw new Problem('session-ended', 'The session has expired or was ended.');
+  if (isWrite(request.method)) requireOwnWrite(request, found.id, deps);
+  if (now.getTime() - found.last_seen_at.getTime() > SEEN_EVERY_MS)
+    await touchSession(deps.storage.forAccount(found.account_id), found.id, now);
+  return as === 'session' ? asMember(found, tenantId) : asPerson(found);
+}
+
+function requireOwnWrite(request: IncomingMessage, sessionId: string, { config, keychain }: SessionDeps): void {
+  requireSameOrigin(request, config.BASE_URL);
+  const sent = request.headers['x-csrf-token'];
+  const expected = Buffer.from(csrfTokenOf(sessionId, keychain));
+  if (typeof sent !== 'string' || !equalInConstantTime(Buffer.from(sent), expected))
+    throw new Problem('csrf-failed', 'X-CSRF-Token is missing, or belongs to another session.');
+}
+
+/** The tenant that a request names; one that can't be an id is as one of which nobody is a member. */
+function tenantOf({ headers }: IncomingMessage): string | undefined {
+  const sent = headers['tenant-id'];
+  if (typeof sent !== 'string' || sent === '')
+    throw new Problem('tenant-missing', 'With a session the header Tenant-Id names the tenant.');
+  return parseTypeId('tenant', sent);
+}
+
+const asPerson = (found: FoundSession): PersonCaller => ({
+  kind: 'person',
+  accountId: found.account_id,
+  sessionId: found.id,
+  email: found.email,
+  name: found.name,
+  createdAt: found.created_at,
+  expiresAt: found.expires_at,
+});
+
+function asMember(found: FoundSession, tenantId: string | undefined): SessionCaller {
+  if (tenantId === undefined || found.member_id === null || found.role === null)
+    throw new Problem('not-a-member', 'Tenant-Id names no tenant that the person belongs to.');
+  return { ...asPerson(found), kind: 'session', tenantId, memberId: found.member_id, role: found.role };
+}
+
+/** Where a session is started from. */
+export interface Device {
+  userAgent: string;
+  ip: string;
+}
+
+/** A session that begins: its row, what the browser keeps, and what its pages send with writes. */
+export interface Beginning {
+  row: NewSession;
+  cookie: string;
+  csrfToken: string;
+}
+
+/**
+ * Prepares a session.
+ *
+ * Its token is new, whatever cookie the request carried, so that nobody can hand a victim a session of their own choice.
+ */
+export function beginSession(
+  { userAgent, ip }: Device,
+  { config, keychain, now }: Omit<SessionDeps, 'storage'>,
+): Beginning {
+  const token = randomSecret();
+  const lifetimeSeconds = config.SESSION_MAX_DAYS * 86_400;
+  const row = {
+    id: newUuid(),
+    token_hash: sha256(token),
+    user_agent: userAgent.slice(0, MAX_USER_AGENT).toWellFormed(),
+    ip,
+    expires_at: new Date(now().getTime() + lifetimeSeconds * 1000),
+  };
+  return {
+    row,
+    cookie: setCookie(SESSION_COOKIE, token, lifetimeSeconds, config),
+    csrfToken: csrfTokenOf(row.id, keychain),
+  };
+}

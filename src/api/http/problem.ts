@@ -1,0 +1,79 @@
+import type { Context } from 'koa';
+import { Problem, type ProblemKind } from '../../domain/problem.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Log } from '../../platform/log.ts';
+import { replyToUnread } from './body.ts';
+
+/** What each kind of problem is over HTTP. A kind without a status does not compile. */
+export const STATUS_OF: Record<ProblemKind, number> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'not-acceptable': 406,
+  conflict: 409,
+  'precondition-failed': 412,
+  'timed-out': 408,
+  'too-large': 413,
+  'headers-too-large': 431,
+  'unsupported-media-type': 415,
+  invalid: 422,
+  'rate-limited': 429,
+  internal: 500,
+  'not-implemented': 501,
+  unavailable: 503,
+};
+
+/** The problem document of RFC 9457, with what Parley adds: the code, the request's id, each fault with its place. */
+export const problemDocument = (problem: Problem, baseUrl: string, instance: string, requestId: string) => ({
+  type: `${baseUrl}/problems/${problem.code}`,
+  title: problem.title,
+  status: STATUS_OF[problem.kind],
+  detail: problem.message,
+  instance,
+  code: problem.code,
+  request_id: requestId,
+  ...(problem.options.errors ? { errors: problem.options.errors } : {}),
+  ...problem.options.extra,
+});
+
+/**
+ * A request as a log line names it. The route stands for the path, which may hold a secret: the token of a password reset
+ * or of an invitation.
+ */
+export const describeRequest = ({ state, method }: Context) => ({
+  request_id: state.requestId,
+  method,
+  route: state.route ?? 'unmatched',
+});
+
+/** What is not a `Problem` is a bug: logged whole, and nothing of it sent out. */
+function asProblem(error: unknown, ctx: Context, deps: { log: Log }): Problem {
+  if (error instanceof Problem) return error;
+  deps.log.error({ err: error, ...describeRequest(ctx) }, 'unhandled error');
+  return new Problem('internal-error', 'Something went wrong that should not have.', { cause: error });
+}
+
+function challenge(ctx: Context, problem: Problem): void {
+  if (problem.kind !== 'unauthenticated') return;
+  const value = ctx.state.basic
+    ? 'Basic realm="parley"'
+    : problem.code === 'credentials-missing'
+      ? 'Bearer'
+      : `Bearer error="invalid_token", error_description="${problem.title}"`;
+  ctx.set('WWW-Authenticate', value);
+}
+
+/** Replies with the problem that was met. It keeps the headers set so far, which Koa's own way would drop. */
+export function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; log: Log }): void {
+  const found = asProblem(error, ctx, deps);
+  ctx.status = STATUS_OF[found.kind];
+  challenge(ctx, found);
+  if (found.options.retryAfterSeconds) ctx.set('Retry-After', String(found.options.retryAfterSeconds));
+  ctx.set('Cache-Control', 'no-store');
+  ctx.remove('ETag');
+  ctx.type = 'application/problem+json';
+  const document = problemDocument(found, deps.config.BASE_URL, ctx.path, ctx.state.requestId);
+  replyToUnread(ctx, JSON.stringify(document));
+}

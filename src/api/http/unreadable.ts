@@ -1,0 +1,36 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { newUuid } from '../../domain/ids.ts';
+import { Problem } from '../../domain/problem.ts';
+import { problemDocument, STATUS_OF } from './problem.ts';
+import { securityHeadersOf } from './security-headers.ts';
+
+/** For how long the sender may take to read its last word; closing at once would make the kernel drop it. */
+const LINGER_MS = 1000;
+
+function problemOf(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers-too-large', 'The headers have more than 16 KB.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Problem('request-timed-out', 'The request did not arrive within its time.');
+  return new Problem('malformed-request', 'What was sent is not an HTTP request.');
+}
+
+/** Answers what never became a request (not HTTP, too large, too slow) with a problem document, and hangs up. */
+export const refuseUnreadable = (baseUrl: string) => (error: NodeJS.ErrnoException, socket: Duplex) => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const problem = problemOf(error.code);
+  const status = STATUS_OF[problem.kind];
+  const requestId = newUuid();
+  const body = JSON.stringify(problemDocument(problem, baseUrl, '', requestId));
+  const headers = {
+    ...securityHeadersOf(baseUrl),
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+};

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import { Problem } from '../../domain/problem.ts';
+import type { Keychain } from '../../platform/secrets.ts';
+import {
+  claimIdempotencyKey,
+  type Holder,
+  type KeyName,
+  keepResponse,
+  type Response,
+  releaseIdempotencyKey,
+} from '../../storage/idempotency-keys.ts';
+import type { TenantStorage } from '../../storage/orm.ts';
+import type { TeamCaller } from '../caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { OperationReply } from '../operation.ts';
+
+/** A structured-field string, or the bare token that most clients send. */
+const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
+
+/** Response headers that a replay repeats. */
+const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
+
+/** Acts with the storage of a transaction and puts the response into the context; returns what follows the commit. */
+export type KeyedAct = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
+
+/** Returns the request's `Idempotency-Key`; undefined without the header. Throws `malformed-request`. */
+export function readIdempotencyKey(ctx: Context): string | undefined {
+  const header = ctx.get('Idempotency-Key');
+  if (header === '') return undefined;
+  const match = FORM.exec(header);
+  const key = match?.[1] ?? match?.[2];
+  if (key === undefined)
+    throw new Problem(
+      'malformed-request',
+      'Idempotency-Key must be 1 to 255 printable ASCII characters, in quotes where spaces are among them.',
+    );
+  return key;
+}
+
+const hashOf = (ctx: Context, body: Buffer | undefined): string =>
+  createHash('sha256')
+    .update(`${ctx.method} ${ctx.path}?${ctx.querystring}\n`)
+    .update(body ?? '')
+    .digest('base64url');
+
+/** A request with an `Idempotency-Key`. */
+interface KeyedRequest {
+  key: string;
+  body: Buffer | undefined;
+  /** Whether the response shows a secret: it is then stored encrypted. */
+  showsSecret: boolean;
+}
+
+/**
+ * Runs a POST at most once under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), kept for 24 h.
+ *
+ * Claim, act and response are one transaction: a failure, a crash or a refused commit undoes all three, and a commit
+ * whose reply was lost is replayed. A repetition gets the stored response; another request 422; while the first one
+ * runs 409. A request that ends in a problem releases its key.
+ *
+ * With `afterwards` the claim is committed with the act and the response is stored once that is done. If only that last
+ * write fails, the response is sent all the same: a 503 would deny what was done.
+ */
+export async function runOnce(
+  ctx: Context,
+  caller: TeamCaller,
+  { key, body, showsSecret }: KeyedRequest,
+  deps: ApiDeps,
+  act: KeyedAct,
+): Promise<void> {
+  const requestHash = hashOf(ctx, body);
+  const name: KeyName = { credentialId: caller.kind === 'api-key' ? caller.keyId : caller.memberId, key };
+  const keep = (tenant: TenantStorage) =>
+    keepResponse(tenant, name, responseIn(ctx, showsSecret, name.credentialId, deps.keychain));
+  try {
+    const { holder, followUp } = await deps.storage.inOneTransaction(async storage => {
+      const tenant = storage.forTenant(caller.tenantId);
+      const holder = await claimIdempotencyKey(tenant, name, requestHash);
+      if (holder) return { holder };
+      const followUp = await act({ ...deps, storage });
+      if (!followUp.afterwards) await keep(tenant);
+      return { followUp };
+    });
+    if (holder) replay(ctx, holder, requestHash, name.credentialId, deps.keychain);
+    else await finish(followUp, name, deps.storage.forTenant(caller.tenantId), keep, deps);
+  } catch (error) {
+    for (const header of KEPT_HEADERS) ctx.remove(header); // of a response that is not sent
+    throw error;
+  }
+}
+
+/** Does what follows the commit, and stores the response where that is part of the act. */
+async function finish(
+  { afterwards, announce }: Awaited<ReturnType<KeyedAct>>,
+  name: KeyName,
+  tenant: TenantStorage,
+  keep: (tenant: TenantStorage) => Promise<unknown>,
+  { log }: Pick<ApiDeps, 'log'>,
+): Promise<void> {
+  if (afterwards) {
+    try {
+      await afterwards();
+    } catch (error) {
+      await releaseIdempotencyKey(tenant, name);
+      throw error;
+    }
+    await keep(tenant).catch(error =>
+      log.warn({ reason: (error as Error).message }, 'the response of a finished request could not be stored'),
+    );
+  }
+  announce?.();
+}
+
+/** Sends the stored response again. Throws 422 for another request, and 409 while the first one is running. */
+function replay(ctx: Context, holder: Holder, requestHash: string, credentialId: string, keychain: Keychain): void {
+  if (holder !== 'running' && holder.request_hash !== requestHash)
+    throw new Problem('idempotency-key-reused', 'The Idempotency-Key belongs to another request.');
+  if (holder === 'running' || holder.status === null)
+    throw new Problem('idempotency-key-in-use', 'The first request is still running.', { retryAfterSeconds: 1 });
+  ctx.status = holder.status;
+  ctx.set({ ...holder.headers, 'Idempotency-Replayed': 'true' });
+  ctx.body = holder.body && openBody(holder.body, credentialId, keychain);
+}
+
+/** The response in the context, as it is stored. */
+function responseIn(ctx: Context, showsSecret: boolean, credentialId: string, keychain: Keychain): Response {
+  const headers = KEPT_HEADERS.flatMap(name => (ctx.response.get(name) ? [[name, ctx.response.get(name)]] : []));
+  const body = typeof ctx.body === 'string' ? keptBody(ctx.body, showsSecret, credentialId, keychain) : null;
+  return { status: ctx.status, headers: Object.fromEntries(headers), body };
+}
+
+/** What is kept of a reply that showed a secret begins so; JSON never does. */
+const SEALED = 'sealed:';
+
+const keptBody = (body: string, showsSecret: boolean, credentialId: string, keychain: Keychain): string =>
+  showsSecret ? SEALED + keychain.seal(body, credentialId).toString('base64') : body;
+
+const openBody = (kept: string, credentialId: string, keychain: Keychain): string =>
+  kept.startsWith(SEALED) ? keychain.unseal(Buffer.from(kept.slice(SEALED.length), 'base64'), credentialId) : kept;

@@ -1,0 +1,164 @@
+import type { Context } from 'koa';
+import type { RateLimit, RateVerdict } from '../../coordination/rate-limits.ts';
+import { Problem } from '../../domain/problem.ts';
+import { networkOf } from '../../platform/addresses.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Caller, UserCaller } from '../caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import { clientIp } from '../http/client-ip.ts';
+import type { IssueLimit } from '../operation.ts';
+
+/** A limit with the header that announces it. */
+interface AnnouncedLimit extends RateLimit {
+  readonly policy: string;
+}
+
+const announce = (scope: string, limit: number, windowSeconds: number): AnnouncedLimit => ({
+  scope,
+  limit,
+  windowSeconds,
+  policy: `"${scope}";q=${limit};w=${windowSeconds}`,
+});
+const perMinute = (scope: string, limit: number) => announce(scope, limit, 60);
+
+/** What one address may use of a public key's daily cap once half of the cap is used: a tenth of it, and no less than 3. */
+const shareOf = (cap: number): number => Math.max(3, Math.ceil(cap / 10));
+
+/** The limits of an installation, made once. */
+const limitsFrom = (config: Config) => ({
+  apiKey: perMinute('api-key', config.RATE_API_KEY),
+  identity: perMinute('identity', config.RATE_ACCESS_TOKEN),
+  publicIdentity: perMinute('public-identity', config.RATE_PUBLIC_TOKEN),
+  publicKey: announce('public-key', config.PUBLIC_KEY_DAILY_CAP, 86_400),
+  publicKeyAddress: announce('public-key-address', shareOf(config.PUBLIC_KEY_DAILY_CAP), 86_400),
+  session: perMinute('session', config.RATE_SESSION),
+  reset: announce('reset', 5, 3600),
+  invitation: announce('invitation', 5, 3600),
+  'invitation-tenant': announce('invitation-tenant', 100, 3600),
+  login: announce('login', config.RATE_LOGIN, 900),
+  'login-ip': announce('login-ip', config.RATE_LOGIN_IP, 900),
+  ip: perMinute('ip', config.RATE_TOKEN_ISSUE_IP),
+  'token-user': perMinute('token-user', config.RATE_TOKEN_ISSUE_USER),
+});
+const known = new WeakMap<Config, ReturnType<typeof limitsFrom>>();
+
+function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
+  const limits = known.get(config) ?? limitsFrom(config);
+  known.set(config, limits);
+  return limits;
+}
+
+type Verdict = RateVerdict<AnnouncedLimit>;
+
+/** Says in the response how much of a limit is left (draft-ietf-httpapi-ratelimit-headers). */
+function tell(ctx: Context, { limit, remaining, resetSeconds }: Verdict): void {
+  ctx.set('RateLimit-Policy', limit.policy);
+  ctx.set('RateLimit', `"${limit.scope}";r=${remaining};t=${resetSeconds}`);
+}
+
+/** Throws 429 for a refused verdict, unless limits only count (`RATE_LIMITS=off`). `units` is the cost of the request. */
+export function enforce(
+  ctx: Context,
+  verdict: Verdict,
+  { config, metrics }: Pick<ApiDeps, 'config' | 'metrics'>,
+  units = 1,
+): void {
+  if (verdict.allowed) return;
+  const { limit, remaining, resetSeconds } = verdict;
+  metrics.rateLimited.inc({ scope: limit.scope });
+  if (config.RATE_LIMITS === 'off') return;
+  tell(ctx, verdict);
+  const detail =
+    units > 1
+      ? `${remaining} of ${limit.limit} in ${limit.windowSeconds} s are left, and this request needs ${units}.`
+      : `More than ${limit.limit} requests in ${limit.windowSeconds} s.`;
+  throw new Problem('rate-limit-exceeded', detail, { retryAfterSeconds: resetSeconds });
+}
+
+/** Counts a request of a known caller under all of its limits; throws 429 beyond one. A promise only near a limit. */
+export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefined | Promise<void> =>
+  charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: 1, counted: 0 }, deps);
+
+/**
+ * Counts the items of a user's batch, of which `limitCaller` has counted one; throws 429 for a batch that does not fit.
+ *
+ * A full limit takes any batch. An API key is counted by requests.
+ */
+export function limitItems(ctx: Context, caller: Caller, items: number, deps: ApiDeps): undefined | Promise<void> {
+  if (items <= 1 || !('identity' in caller)) return undefined;
+  return charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: items - 1, counted: 1 }, deps);
+}
+
+interface Units {
+  cost: number;
+  /** Units of the same request that were counted before. */
+  counted: number;
+}
+
+/** A limit, what is counted under it, and the limit that follows once this one has let the request through. */
+interface CallerLimit {
+  limit: AnnouncedLimit;
+  key: string;
+  next?(verdict: Verdict): CallerLimit | undefined;
+}
+
+/** Counts units under each limit in turn; a request that one refuses costs nothing under the next. */
+function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): undefined | Promise<void> {
+  const take = ({ limit, key, next }: CallerLimit): undefined | Promise<void> => {
+    const proceed = (verdict: Verdict): undefined | Promise<void> => {
+      if (limit === first.limit) tell(ctx, verdict);
+      enforce(ctx, verdict, deps, units.cost + units.counted);
+      const following = next?.(verdict);
+      return following && take(following);
+    };
+    const verdict = deps.limits.take(limit, key, units.cost, units.counted);
+    return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
+  };
+  return take(first);
+}
+
+/** The first limit of a caller, which the headers announce; others may follow it. */
+function limitOfCaller(ctx: Context, caller: Caller, config: Config): CallerLimit {
+  const { apiKey, identity, session } = limitsOf(config);
+  if (caller.kind === 'api-key') return { limit: apiKey, key: caller.keyId };
+  if ('sessionId' in caller) return { limit: session, key: caller.sessionId };
+  return caller.verified ? { limit: identity, key: caller.user } : limitOfClaimed(ctx, caller, config);
+}
+
+/**
+ * The limits of a public access token: of its user, of its key, and in the second half of the key's daily cap of its address.
+ *
+ * Before that no address is counted, so that users behind one address are not limited while there is enough for all.
+ */
+function limitOfClaimed(ctx: Context, { user, keyId }: UserCaller, config: Config): CallerLimit {
+  const { publicIdentity, publicKey, publicKeyAddress } = limitsOf(config);
+  const ofAddress = (): CallerLimit => ({
+    limit: publicKeyAddress,
+    key: `${keyId} ${networkOf(clientIp(ctx, config.TRUSTED_PROXY_HOPS))}`,
+  });
+  const ofKey: CallerLimit = {
+    limit: publicKey,
+    key: keyId,
+    next: ({ remaining }) => (remaining < publicKey.limit / 2 ? ofAddress() : undefined),
+  };
+  return { limit: publicIdentity, key: user, next: () => ofKey };
+}
+
+/** What is counted by network address: of IPv6 by the /64, which one party has for itself. */
+const BY_ADDRESS: ReadonlySet<IssueLimit> = new Set(['ip', 'login-ip']);
+
+/** The limits of giving out credentials. They fail closed: without their store nothing is given out. */
+export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit, key: string): Promise<void> {
+  const counted = BY_ADDRESS.has(scope) ? networkOf(key) : key;
+  try {
+    const verdict = await deps.limits.takeStrictly(limitsOf(deps.config)[scope], counted);
+    tell(ctx, verdict);
+    enforce(ctx, verdict, deps);
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    throw new Problem('database-unavailable', 'No credentials are given out while attempts can not be counted.', {
+      retryAfterSeconds: 5,
+      cause,
+    });
+  }
+}

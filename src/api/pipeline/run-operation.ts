@@ -1,0 +1,203 @@
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { notFound, Problem, type ProblemError } from '../../domain/problem.ts';
+import { describeIssues } from '../../domain/validation.ts';
+import { once } from '../../platform/once.ts';
+import { type Caller, isTeam, type TeamCaller } from '../caller.ts';
+import { authenticate, authorizationOf, authorize } from '../credentials/authenticate.ts';
+import { requireSameOrigin } from '../credentials/sessions.ts';
+import type { ApiDeps } from '../deps.ts';
+import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from '../http/body.ts';
+import { allowAnyOrigin, isCrossOrigin } from '../http/cors.ts';
+import type { Cursors } from '../http/cursors.ts';
+import { etagOf, matchesNone } from '../http/etag.ts';
+import { isHeavy } from '../http/heavy-reads.ts';
+import { isReply, type Operation } from '../operation.ts';
+import { leaveLine } from './audit-trail.ts';
+import { type KeyedAct, readIdempotencyKey, runOnce } from './idempotency.ts';
+import { limitCaller, limitItems } from './limit.ts';
+import { ServedRequest } from './served-request.ts';
+
+/** For what has an `ETag`: kept by its reader alone, and asked for again each time. */
+const REVALIDATE = 'private, max-age=0, must-revalidate';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Serves one request by an operation: who asks, what was sent, the handler, the reply.
+ *
+ * Nothing is awaited that is there already: a promise for each step is work for every request (docs/performance.md).
+ */
+export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
+  const crossOrigin = isCrossOrigin(operation);
+  const parseParams = createParamsParser(operation);
+  const parseQuery = createQueryParser(operation);
+  const parseBody = createBodyParser(operation);
+  const performs = isHeavy(operation) ? performHeavy : perform;
+  return async (ctx: Context): Promise<void> => {
+    ctx.state.route = operation.path;
+    ctx.state.handled = true;
+    ctx.state.basic = operation.id === 'issuePublicToken';
+    if (crossOrigin) allowAnyOrigin(ctx);
+    const announcesBody = hasBody(ctx.req);
+    if (!operation.isProbe) await deps.overload.admit(announcesBody);
+    if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
+    const request = new ServedRequest(ctx, operation, cursors, deps);
+    const authorization = authorizationOf(ctx.req);
+    const identified =
+      operation.credentials.length > 0 ? authenticate(ctx.req, authorization, operation, deps) : undefined;
+    const caller = identified instanceof Promise ? await identified : identified;
+    const limited = caller && limitCaller(ctx, caller, deps);
+    if (limited) await limited;
+    if (caller) authorize(caller, operation.credentials, operation.right);
+    request.caller = caller as never;
+    request.params = parseParams(ctx.params) as never;
+    const admitted = operation.admit?.(request, deps);
+    if (admitted instanceof Promise) await admitted;
+    request.query = parseQuery(ctx.querystring) as never;
+    const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
+    const reading = announcesBody ? readBody(ctx, maxBytes) : undefined;
+    const read = reading instanceof Promise ? await reading : reading;
+    if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
+    request.sent = read?.json;
+    request.body = parseBody(read) as never;
+    const charged = caller && operation.items && limitItems(ctx, caller, operation.items(request.body), deps);
+    if (charged) await charged;
+    request.bodyBytes = read?.bytes.length ?? 0;
+    request.openCursor();
+    const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;
+    const key = isKeyed ? readIdempotencyKey(ctx) : undefined;
+    if (key === undefined) return performs(ctx, operation, request, deps);
+    const run = actWithin(ctx, operation, request);
+    const keyed = { key, body: read?.bytes, showsSecret: operation.showsSecret === true };
+    await runOnce(ctx, caller as TeamCaller, keyed, deps, run);
+  };
+};
+
+/** Runs the handler and sends its result. */
+async function perform(ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> {
+  const result = await act(operation, request, deps);
+  if (isReply(result)) {
+    await result.afterwards?.();
+    result.announce?.();
+  }
+  send(ctx, operation, result);
+}
+
+/** The same for a read whose cost depends on how much is stored, within the bounds of `heavy-reads.ts`. */
+const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> => {
+  const { caller, query } = request;
+  return deps.heavyReads.run({ operation, caller, query, storage: deps.storage }, storage =>
+    perform(ctx, operation, request, { ...deps, storage }),
+  );
+};
+
+/** As `perform`, in the transaction of an `Idempotency-Key`; returns what has to follow its commit. */
+const actWithin =
+  (ctx: Context, operation: Operation, request: ServedRequest): KeyedAct =>
+  async deps => {
+    const result = await act(operation, request, deps);
+    send(ctx, operation, result);
+    return isReply(result) ? result : {};
+  };
+
+/** Runs the handler; one whose act the audit log names, in one transaction with the line of it. */
+function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
+  const caller = request.caller as Caller | undefined;
+  if (!audit || !caller || 'identity' in caller) return handle(request, deps);
+  return deps.storage.inOneTransaction(async storage => {
+    const within = { ...deps, storage };
+    const result = await handle(request, within);
+    await leaveLine(audit, caller, request, result, within);
+    return result;
+  });
+}
+
+/** A schema that is compiled when it is first used, to a third of its time: all of them would take the start 65 ms. */
+const compiled = (schema: z.ZodType): (() => z.ZodType) => once(() => z.compile(schema));
+
+/** A path that can't name anything is a path at which there is nothing. */
+function createParamsParser({ params }: Operation): (sent: unknown) => unknown {
+  if (!params) return () => undefined;
+  const schema = compiled(params);
+  return sent => {
+    const parsed = schema().safeParse(sent);
+    if (!parsed.success) throw notFound('object');
+    return parsed.data;
+  };
+}
+
+/** The parameters that a query may have, as the operation's schema reads them; what an empty one means is found once. */
+function createQueryParser({ query }: Operation): (querystring: string) => unknown {
+  const known = new Set(Object.keys((query as z.ZodObject | undefined)?.shape ?? {}));
+  const empty = query?.safeParse({});
+  const schema = query && compiled(query);
+  return querystring => {
+    if (querystring === '' && (!empty || empty.success)) return empty?.data;
+    const sent = readParameters(querystring, known);
+    return schema && parseOr422(schema(), sent, 'The query does not match the schema.');
+  };
+}
+
+function readParameters(querystring: string, known: Set<string>): Record<string, string> {
+  const sent = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(querystring)) {
+    const fault = (code: string, detail: string): { errors: ProblemError[] } => ({
+      errors: [{ pointer: name.slice(0, 100).toWellFormed(), code, detail }],
+    });
+    if (!known.has(name))
+      throw new Problem(
+        'unknown-parameter',
+        'The query has an unknown parameter.',
+        fault('unknown-parameter', 'is not known here'),
+      );
+    if (sent.has(name))
+      throw new Problem(
+        'repeated-parameter',
+        'A query parameter was given twice.',
+        fault('repeated-parameter', 'was given twice'),
+      );
+    sent.set(name, value);
+  }
+  return Object.fromEntries(sent);
+}
+
+function createBodyParser({ body }: Operation): (read: ReadBody | undefined) => unknown {
+  if (!body) return refuseBody;
+  const schema = compiled(body);
+  return read => parseOr422(schema(), read?.json, 'The body does not match the schema.');
+}
+
+function refuseBody(read: ReadBody | undefined): void {
+  const sent = read?.json;
+  const isEmpty = sent === undefined || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
+  if (!isEmpty) throw new Problem('validation-failed', 'This operation takes no body.');
+}
+
+function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {
+  const parsed = schema.safeParse(sent);
+  if (!parsed.success) throw new Problem('validation-failed', detail, { errors: describeIssues(parsed.error) });
+  return parsed.data;
+}
+
+function send(ctx: Context, operation: Operation, result: unknown): void {
+  const { status, headers, body } = isReply(result) ? result : { status: undefined, headers: undefined, body: result };
+  ctx.status = status ?? operation.status;
+  if (headers) ctx.set(headers);
+  if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', operation.etag ? REVALIDATE : 'no-store');
+  if (operation.response === undefined) {
+    ctx.body = ctx.status === 204 ? null : ''; // null would make a redirection a 204
+    return;
+  }
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  if (!ctx.response.get('Content-Type')) ctx.set('Content-Type', JSON_TYPE);
+  if (operation.etag) {
+    const etag = ctx.response.get('ETag') || etagOf(text.toString());
+    ctx.set('ETag', etag);
+    if (matchesNone(ctx.req.headers['if-none-match'], etag)) {
+      ctx.status = 304;
+      return;
+    }
+  }
+  ctx.body = text;
+}

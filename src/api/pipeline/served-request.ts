@@ -1,0 +1,102 @@
+import type { Context } from 'koa';
+import { type Caller, viewOf } from '../caller.ts';
+import { readCookie } from '../credentials/cookies.ts';
+import type { ApiDeps } from '../deps.ts';
+import { clientIp } from '../http/client-ip.ts';
+import type { Cursors } from '../http/cursors.ts';
+import { requireMatch } from '../http/etag.ts';
+import { type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
+import { limitIssue } from './limit.ts';
+
+type AnyRequest = OperationRequest<never, never, never, never>;
+
+/**
+ * A request as its operation sees it, filled in as it becomes known.
+ *
+ * What few handlers ask for is made when one does: to make it all for each was a twelfth of a sync's garbage.
+ */
+export class ServedRequest implements AnyRequest {
+  caller = undefined as never;
+  params = undefined as never;
+  query = undefined as never;
+  body = undefined as never;
+  bodyBytes = 0;
+  /** The body as JSON, before the schema read it. */
+  sent: unknown = undefined;
+  after: string[] | null = null;
+  readonly requestId: string;
+  readonly receivedAt: Date;
+  readonly #ctx: Context;
+  readonly #operation: Operation;
+  readonly #cursors: Cursors;
+  readonly #deps: ApiDeps;
+
+  constructor(ctx: Context, operation: Operation, cursors: Cursors, deps: ApiDeps) {
+    this.requestId = ctx.state.requestId;
+    this.receivedAt = deps.now();
+    this.#ctx = ctx;
+    this.#operation = operation;
+    this.#cursors = cursors;
+    this.#deps = deps;
+  }
+
+  /** What the path names, of several the last. */
+  get pathId(): string | undefined {
+    const { message_id, identity, id } = this.#ctx.params ?? {};
+    return message_id ?? identity ?? id;
+  }
+
+  get header(): AnyRequest['header'] {
+    return name => this.#ctx.req.headers[name] as string | undefined;
+  }
+
+  get cookie(): AnyRequest['cookie'] {
+    return name => readCookie(this.#ctx.req, name, this.#deps.config);
+  }
+
+  get clientIp(): AnyRequest['clientIp'] {
+    return () => clientIp(this.#ctx, this.#deps.config.TRUSTED_PROXY_HOPS);
+  }
+
+  get limitIssue(): AnyRequest['limitIssue'] {
+    return (scope, key) => limitIssue(this.#ctx, this.#deps, scope, key);
+  }
+
+  get requireMatch(): AnyRequest['requireMatch'] {
+    return representation => requireMatch(this.#ctx.req.headers['if-match'], representation);
+  }
+
+  get page(): AnyRequest['page'] {
+    return ({ rows, next, searchedTo }, present) => {
+      const cursor = next && this.#cursors.seal(this.#cursorContext(), next);
+      const page = { data: rows.map(present), has_more: cursor !== null, next_cursor: cursor };
+      return pageReply(this.#ctx, searchedTo ? { ...page, searched_to: searchedTo } : page, this.#deps.config.BASE_URL);
+    };
+  }
+
+  /** Finds where the page begins, when the query says it. Throws 400 for a cursor that was not made for this list. */
+  openCursor(): void {
+    const cursor = (this.query as { cursor?: string } | undefined)?.cursor;
+    if (cursor !== undefined) this.after = this.#cursors.open(this.#cursorContext(), cursor);
+  }
+
+  /** What a cursor is bound to: the list, whose it is, and every filter. */
+  #cursorContext(): string[] {
+    const { path, querystring } = this.#ctx;
+    const filters = [...new URLSearchParams(querystring)].filter(([name]) => name !== 'cursor' && name !== 'limit');
+    const caller = this.caller as Caller | undefined;
+    return [this.#operation.id, path, ...(caller ? viewOf(caller) : []), JSON.stringify(filters.sort())];
+  }
+}
+
+function pageReply(
+  ctx: Context,
+  body: { next_cursor: string | null; searched_to?: Date },
+  baseUrl: string,
+): OperationReply {
+  const next = body.next_cursor;
+  if (next === null) return reply({ body });
+  const parameters = new URLSearchParams(ctx.querystring);
+  parameters.set('cursor', next);
+  return reply({ body, headers: { Link: `<${baseUrl}${ctx.path}?${parameters}>; rel="next"` } });
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { ReadHorizon, type Side } from '../../domain/conversations.ts';
+import { toTypeId, typeId } from '../../domain/ids.ts';
+import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
+import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
+import { fieldFault } from '../../domain/problem.ts';
+import type { MessageRow } from '../../storage/conversation-rows.ts';
+import { changeMessage, insertMessage, listMessages, markRead } from '../../storage/messages.ts';
+import type { Participant } from '../caller.ts';
+import { authorOf } from '../credentials/author.ts';
+import { operation, reply } from '../operation.ts';
+import { ConversationPath, ownerOf, sideOfCaller } from './conversations.ts';
+
+const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
+
+/** The message in a path, as far as a caller may see it. */
+const addressOf = (params: z.output<typeof MessagePath>, caller: Participant) => ({
+  conversationId: params.id,
+  messageId: params.message_id,
+  owner: ownerOf(caller),
+});
+
+/** A message as one side sees it: a user is told the name of who of the team wrote it, and no ids of the team. */
+const presentMessage = (side: Side) => (row: MessageRow) => ({
+  id: toTypeId('message', row.id),
+  conversation_id: toTypeId('conversation', row.conversation_id),
+  seq: row.note_seq > 0 ? row.note_seq : row.seq,
+  author: {
+    type: row.author_type,
+    id: side === 'team' || row.author_type === 'user' ? row.author_id : null,
+    name: row.author_name,
+  },
+  kind: row.kind,
+  body: row.body,
+  format: row.format,
+  client_message_id: row.client_message_id,
+  created_at: row.created_at,
+  edited_at: row.edited_at,
+  redacted: row.redacted,
+});
+
+const listMessagesOperation = operation({
+  id: 'listMessages',
+  method: 'get',
+  path: '/v1/conversations/{id}/messages',
+  tag: 'Conversations',
+  summary: 'List the messages of a conversation, oldest first',
+  description: 'Notes and events of the team appear to the team alone, where they were written.',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:read',
+  params: ConversationPath,
+  query: z.object({
+    ...pageQuery,
+    after_seq: queryInt(0, 2_147_483_647).default(0).meta({ description: 'Only what follows the reply of this `seq`' }),
+  }),
+  status: 200,
+  response: pageOf(Message),
+  async handle({ caller, params, query, after, page }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    const { after_seq: afterSeq, limit } = query;
+    const rows = await listMessages(tenant, params.id, ownerOf(caller), { afterSeq, limit, after });
+    return page(rows, presentMessage(sideOfCaller(caller)));
+  },
+});
+
+const createMessage = operation({
+  id: 'createMessage',
+  method: 'post',
+  path: '/v1/conversations/{id}/messages',
+  tag: 'Conversations',
+  summary: 'Write a message',
+  description:
+    'The same `client_message_id` again gives the first message, with status 200. A user who writes to a conversation resolved more than 30 days ago starts a new one: `conversation_id` and `Location` name it.',
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  params: ConversationPath,
+  body: NewMessage,
+  status: 201,
+  response: Message,
+  async handle({ caller, params, body }, { storage }) {
+    if (caller.kind === 'access-token' && body.kind === 'note')
+      throw fieldFault('/kind', 'a user writes replies alone');
+    const tenant = storage.forTenant(caller.tenantId);
+    const { message, created } = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
+    const path = `/v1/conversations/${toTypeId('conversation', message.conversation_id)}/messages/${toTypeId('message', message.id)}`;
+    return reply({
+      status: created ? 201 : 200,
+      headers: { Location: path },
+      body: presentMessage(sideOfCaller(caller))(message),
+    });
+  },
+});
+
+const patchMessage = operation({
+  id: 'patchMessage',
+  method: 'patch',
+  path: '/v1/conversations/{id}/messages/{message_id}',
+  tag: 'Conversations',
+  summary: "Edit one's own message, for 15 minutes",
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  audit: 'message.updated',
+  params: MessagePath,
+  body: MessagePatch,
+  status: 200,
+  response: Message,
+  problems: ['message-not-editable'],
+  async handle({ caller, params, body }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    const change = { body: body.body, format: body.format };
+    const row = await changeMessage(tenant, addressOf(params, caller), authorOf(caller), change);
+    return presentMessage(sideOfCaller(caller))(row);
+  },
+});
+
+const redactMessage = operation({
+  id: 'redactMessage',
+  method: 'delete',
+  path: '/v1/conversations/{id}/messages/{message_id}',
+  tag: 'Conversations',
+  summary: "Redact one's own message: its place stays, its text goes",
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  audit: 'message.redacted',
+  params: MessagePath,
+  status: 204,
+  problems: ['message-not-editable'],
+  async handle({ caller, params }, { storage }) {
+    const tenant = storage.forTenant(caller.tenantId);
+    await changeMessage(tenant, addressOf(params, caller), authorOf(caller), 'redact');
+  },
+});
+
+const markConversationRead = operation({
+  id: 'markConversationRead',
+  method: 'put',
+  path: '/v1/conversations/{id}/read',
+  tag: 'Conversations',
+  summary: "Move the read horizon of one's side",
+  credentials: ['access-token', 'api-key', 'session'],
+  right: 'conversations:write',
+  params: ConversationPath,
+  body: ReadHorizon,
+  status: 204,
+  async handle({ caller, params, body }, { storage }) {
+    await markRead(storage.forTenant(caller.tenantId), params.id, ownerOf(caller), sideOfCaller(caller), body.seq);
+  },
+});
+
+/** Every operation on the messages of a conversation. */
+export const messageRoutes = [listMessagesOperation, createMessage, patchMessage, redactMessage, markConversationRead];

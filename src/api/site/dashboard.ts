@@ -1,0 +1,116 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { notFound, Problem } from '../../domain/problem.ts';
+import { matchesNone } from '../http/etag.ts';
+import { createPages, type PageFile } from './pages.ts';
+
+const BASE = '/dashboard';
+
+/**
+ * What the dashboard may load: its own scripts, styles and pictures, and nothing of anybody else; no text becomes a
+ * script, and no other page frames it.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** A file whose name has the hash of its content never changes. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** Everything else is asked for again each time, by its entity tag. */
+const EACH_TIME = 'no-cache';
+
+const NOT_BUILT_PAGE = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3"><title>Parley</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style></head>
+<body><h1>The dashboard is not built yet</h1><p>Parley builds it when it starts from source, which takes a few seconds;
+this page looks again by itself. When it stays away, the log says why, and <code>npm run build</code> tries again.</p></body></html>
+`;
+
+function sendNotBuilt(ctx: Context): void {
+  ctx.status = 503;
+  ctx.set({
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'Cache-Control': 'no-store',
+    'Retry-After': '3',
+  });
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = NOT_BUILT_PAGE;
+}
+
+/** The file in the best encoding that the browser takes; each has a tag of its own, since their bytes differ. */
+function encode(ctx: Context, { etag, plain, br, gzip }: PageFile) {
+  const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity');
+  if (encoding === 'br') return { encoding, body: br, tag: etag.replace(/"$/, '-br"') };
+  if (encoding === 'gzip') return { encoding, body: gzip, tag: etag.replace(/"$/, '-gz"') };
+  return { body: plain, tag: etag };
+}
+
+function sendFile(ctx: Context, file: PageFile, caching: string): void {
+  const { encoding, body, tag } = encode(ctx, file);
+  ctx.set({
+    'Content-Security-Policy': POLICY,
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    'Cache-Control': caching,
+    Vary: 'Accept-Encoding',
+    ETag: tag,
+  });
+  if (matchesNone(ctx.req.headers['if-none-match'], tag)) {
+    ctx.status = 304;
+    return;
+  }
+  if (encoding) ctx.set('Content-Encoding', encoding);
+  ctx.status = 200;
+  ctx.set('Content-Type', file.type);
+  ctx.body = body;
+}
+
+function refuseOtherMethods(ctx: Context): void {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
+  ctx.set('Allow', 'GET, HEAD');
+  throw new Problem('method-not-allowed', 'This path takes GET.');
+}
+
+/**
+ * Adds the dashboard: its files, its one page for each of its paths, and the way to it from `/`.
+ *
+ * A path that is neither a file nor a page is 404 like any other. While it is not built, its pages say so with 503.
+ */
+export function addDashboard(router: Router): void {
+  const pages = createPages();
+  const serve = async (ctx: Context) => {
+    ctx.state.route = `${BASE}/*`;
+    ctx.state.handled = true;
+    const name = ctx.path.slice(BASE.length + 1);
+    const built = await pages();
+    const file = name === 'index.html' ? undefined : built?.files.get(name);
+    if (built && !file && !built.hasPage(`/${name}`)) throw notFound('page');
+    refuseOtherMethods(ctx);
+    if (!built) return sendNotBuilt(ctx);
+    if (file) return sendFile(ctx, file, name.startsWith('assets/') ? FOR_EVER : EACH_TIME);
+    return sendFile(ctx, built.files.get('index.html') as PageFile, EACH_TIME);
+  };
+  const lead = (ctx: Context) => {
+    ctx.state.route = '/';
+    ctx.state.handled = true;
+    refuseOtherMethods(ctx);
+    ctx.set('Cache-Control', 'no-cache');
+    ctx.redirect(`${BASE}/`);
+    ctx.body = null;
+    ctx.status = 302;
+  };
+  router.all('/', lead);
+  router.all(BASE, lead);
+  router.all(`${BASE}/`, serve);
+  router.all(`${BASE}/*path`, serve);
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newUuid } from '../../domain/ids.ts';
+import { CANARY_TENANT_ID } from '../../domain/ingestion.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import type { Producer } from '../../queue/producer.ts';
+import { hasAnswer, removeCanaries } from '../../storage/answers.ts';
+import { auditFlushes, claimFlushes, countLosses } from '../../storage/conservation.ts';
+import type { Storage } from '../../storage/orm.ts';
+
+/** Checks from the inside that what is accepted arrives. */
+export interface IngestionWatch {
+  /** What is wrong, a line each. */
+  degraded(): string[];
+  /** Ends the checks, and writes down what this process has made durable: to be called when the queue is closed. */
+  close(): Promise<void>;
+}
+
+interface WatchDeps {
+  storage: Storage;
+  queue: Producer;
+  metrics: Metrics;
+  log: Log;
+  intervalMs: number;
+  isStopping(): boolean;
+}
+
+const POLL_MS = 50;
+/** A canary that is not found within so long has failed; a shorter interval ends the wait earlier. */
+const FOUND_WITHIN_MS = 20_000;
+
+/**
+ * Every `intervalMs`, none for 0: a canary through the whole path, and the balance of what the queue was given.
+ *
+ * Each API process does so for itself, because each has a producer of its own that can fail by itself.
+ */
+export function watchIngestion(deps: WatchDeps): IngestionWatch {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const canary = createCanary(deps, signal);
+  const balance = createBalance(deps);
+  const every = async (check: () => Promise<void>, what: string) => {
+    while (await pause(deps.intervalMs, signal))
+      await check().catch(error => {
+        if (!deps.isStopping()) deps.log.warn({ reason: error.message }, `${what} failed`);
+      });
+  };
+  if (deps.intervalMs > 0) deps.metrics.canaryInterval.set(deps.intervalMs / 1000);
+  const running =
+    deps.intervalMs === 0 ? [] : [every(canary.fly, 'the canary'), every(balance.check, 'checking the balance')];
+  return {
+    degraded: () => [...canary.degraded(), ...balance.degraded()],
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      if (running.length > 0) await balance.claim();
+    },
+  };
+}
+
+/** Whether the time has passed, and not the end come before it. */
+const pause = (ms: number, signal: AbortSignal): Promise<boolean> =>
+  sleep(ms, true, { signal, ref: false }).catch(() => false);
+
+/** An answer of the canaries' own tenant: it goes the way of all answers, and is removed when it has arrived. */
+function createCanary({ storage, queue, metrics, intervalMs, isStopping }: WatchDeps, signal: AbortSignal) {
+  let fault: string | undefined;
+  const limitMs = Math.min(FOUND_WITHIN_MS, intervalMs);
+
+  const awaitStored = async (id: string): Promise<void> => {
+    for (const deadline = Date.now() + limitMs; !(await hasAnswer(storage.forTenant(CANARY_TENANT_ID), id)); ) {
+      if (Date.now() > deadline) throw new Error(`it was not stored within ${limitMs / 1000} s`);
+      if (!(await pause(POLL_MS, signal))) return;
+    }
+  };
+
+  return {
+    degraded: () => (fault ? [`canary: ${fault}`] : []),
+    async fly(): Promise<void> {
+      const answer = aCanary(new Date());
+      const sentAt = performance.now();
+      try {
+        await queue.enqueue([answer], JSON.stringify(answer).length);
+        await awaitStored(answer.id);
+        if (signal.aborted) return;
+        metrics.canaryDelay.set((performance.now() - sentAt) / 1000);
+        metrics.canarySuccess.setToCurrentTime();
+        fault = undefined;
+      } catch (error) {
+        if (isStopping()) return;
+        metrics.canaryFailures.inc();
+        fault = (error as Error).message;
+        throw error;
+      } finally {
+        await removeCanaries(storage.forTenant(CANARY_TENANT_ID), answer.id);
+      }
+    },
+  };
+}
+
+const aCanary = (now: Date) => ({
+  tenant_id: CANARY_TENANT_ID,
+  id: newUuid(),
+  identity: 'canary',
+  identity_verified: true,
+  card_id: CANARY_TENANT_ID,
+  question_id: CANARY_TENANT_ID,
+  question_version: 1,
+  revision: 1,
+  state: 'completed' as const,
+  values: {},
+  comment: null,
+  displayed_at: null,
+  answered_at: null,
+  duration_ms: null,
+  metadata: {},
+  content_hash: 'canary',
+  clock_skew_ms: null,
+  received_at: now.toISOString(),
+});
+
+/** What this process and the others have put into the queue, against what was recorded or is still queued. */
+function createBalance({ storage, queue, metrics, log }: WatchDeps) {
+  let lost = 0;
+  let written = 0;
+  let since = new Date();
+
+  const claim = async (): Promise<void> => {
+    const at = new Date();
+    const claimed = queue.claim(written);
+    await claimFlushes(storage, { ...claimed, since });
+    written = claimed.written;
+    since = at;
+  };
+
+  return {
+    claim,
+    degraded: () =>
+      lost > 0 ? [`balance: ${lost} flushes or answers are missing; see parley_conservation_difference`] : [],
+    async check(): Promise<void> {
+      await claim();
+      const { lost: found, skipped } = await auditFlushes(storage, queue.findHeld);
+      if (found.length > 0) log.error({ flushes: found }, 'flushes were acknowledged and are lost');
+      if (skipped > 0) log.warn({ flushes: skipped }, 'flushes were not audited: their marks may have expired');
+      const { flushes, answers } = await countLosses(storage);
+      if (flushes + answers > lost) log.error({ flushes, answers }, 'accepted answers are missing');
+      lost = flushes + answers;
+      metrics.conservation.set({ kind: 'flush' }, flushes);
+      metrics.conservation.set({ kind: 'answer' }, answers);
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import { type ConversationPriority, type ConversationStatus, PREVIEW_LENGTH } from '../domain/conversations.ts';
+import { newUuid } from '../domain/ids.ts';
+import type { AuthorType } from '../domain/messages.ts';
+import { notFound } from '../domain/problem.ts';
+import type { TenantStorage } from './orm.ts';
+import { indexMessages, KEEP_WORDS } from './search-index.ts';
+import type { Session } from './transaction.ts';
+
+export interface ConversationRow {
+  id: string;
+  identity: string;
+  identity_verified: boolean;
+  subject: string;
+  status: ConversationStatus;
+  priority: ConversationPriority;
+  assignee_id: string | null;
+  tags: string[];
+  source_type: 'user' | 'api' | 'member';
+  last_seq: number;
+  last_note_seq: number;
+  last_preview: string;
+  last_author_type: AuthorType;
+  user_read_seq: number;
+  team_read_seq: number;
+  user_unread: number;
+  team_unread: number;
+  waiting_since: Date | null;
+  first_reply_at: Date | null;
+  resolved_at: Date | null;
+  previous_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+  team_updated_at: Date;
+  last_activity_at: Date;
+}
+
+export interface MessageRow {
+  id: string;
+  conversation_id: string;
+  seq: number;
+  note_seq: number;
+  kind: 'reply' | 'note' | 'event';
+  author_type: AuthorType;
+  author_id: string | null;
+  /** As it was when the message was written; members alone have one. */
+  author_name: string | null;
+  body: string;
+  format: 'text' | 'markdown';
+  client_message_id: string | null;
+  created_at: Date;
+  edited_at: Date | null;
+  redacted: boolean;
+}
+
+/** Who writes: a user by identity, an API key by its id, a member by id and name. */
+export interface Author {
+  type: AuthorType;
+  id: string;
+  name: string | null;
+}
+
+/** Whose conversations are meant: everybody's for the team, one proven or claimed identity's for a user. */
+export interface Owner {
+  identity: string;
+  verified: boolean;
+}
+
+export interface MessageContent {
+  body: string;
+  format: 'text' | 'markdown';
+  kind: 'reply' | 'note';
+  client_message_id?: string | undefined;
+}
+
+export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, status, priority, assignee_id, tags, source_type, last_seq,
+  last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
+  first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
+export const MESSAGE_COLUMNS =
+  'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted';
+
+/** The database's clock, read once the transaction can be seen as an open write (`oldest_open_write`). */
+export async function openWrite(session: Session): Promise<Date> {
+  const rows = await session.query<{ now: Date }>(
+    `select pg_current_xact_id(), clock_timestamp()::timestamptz(3) as now, ${KEEP_WORDS}`,
+  );
+  return rows[0]?.now as Date;
+}
+
+const belongsTo = (row: ConversationRow, owner: Owner | undefined): boolean =>
+  !owner || (row.identity === owner.identity && row.identity_verified === owner.verified);
+
+export async function readConversation(
+  session: Pick<TenantStorage, 'query'>,
+  tenantId: string,
+  id: string,
+  owner: Owner | undefined,
+  lock = '',
+): Promise<ConversationRow> {
+  const rows = await session.query<ConversationRow>(
+    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = $2 ${lock}`,
+    [tenantId, id],
+  );
+  if (!rows[0] || !belongsTo(rows[0], owner)) throw notFound('conversation');
+  return rows[0];
+}
+
+export const preview = (body: string): string => [...body].slice(0, PREVIEW_LENGTH).join('');
+
+/** Who writes into a conversation, when, and in which transaction. */
+export interface Writing {
+  session: Session;
+  tenantId: string;
+  author: Author;
+  now: Date;
+}
+
+export async function insertRow(
+  { session, tenantId, author, now }: Writing,
+  conversationId: string,
+  content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
+  seq: number,
+  noteSeq: number,
+): Promise<MessageRow> {
+  const id = newUuid();
+  const inserted = session.query<MessageRow>(
+    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
+       format, client_message_id, created_at, redacted)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
+    [
+      tenantId,
+      id,
+      conversationId,
+      seq,
+      noteSeq,
+      content.kind,
+      author.type,
+      author.id,
+      author.name,
+      content.body,
+      content.format,
+      content.client_message_id ?? null,
+      now,
+    ],
+  );
+  const text = { conversation_id: conversationId, id, text: content.body };
+  const indexed = content.kind === 'event' ? undefined : indexMessages(session, tenantId, [text]);
+  const [rows] = await Promise.all([inserted, indexed]);
+  return rows[0] as MessageRow;
+}
+
+export async function addNote(
+  writing: Writing,
+  conversation: ConversationRow,
+  content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
+): Promise<MessageRow> {
+  const { session, tenantId, now } = writing;
+  const noteSeq = conversation.last_note_seq + 1;
+  const note = await insertRow(writing, conversation.id, content, conversation.last_seq, noteSeq);
+  await session.query(
+    'update conversations set last_note_seq = $3, team_updated_at = $4 where tenant_id = $1 and id = $2',
+    [tenantId, conversation.id, noteSeq, now],
+  );
+  conversation.last_note_seq = noteSeq;
+  return note;
+}

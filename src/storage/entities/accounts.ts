@@ -1,0 +1,39 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import { int, moment, text, textArray, uuid } from './columns.ts';
+
+/** A person, who may belong to several tenants. `parley_app` may not read the columns of its proofs. */
+export const AccountEntity = defineEntity({
+  name: 'Account',
+  tableName: 'accounts',
+  properties: {
+    id: uuid().primary(),
+    email: text(),
+    name: text(),
+    password_hash: text().nullable(),
+    totp_sealed: p.blob().nullable(),
+    totp_confirmed_at: moment().nullable(),
+    totp_last_step: int().nullable(),
+    recovery_hashes: textArray(),
+    created_at: moment(),
+  },
+  uniques: [{ name: 'accounts_email_key', properties: ['email'] }],
+});
+
+/** By what an identity provider (OpenID Connect) knows a person. */
+export const AccountSubjectEntity = defineEntity({
+  name: 'AccountSubject',
+  tableName: 'account_subjects',
+  properties: { issuer: text().primary(), subject: text().primary(), account_id: uuid(), created_at: moment() },
+});
+
+/** Links that work once: of the first run, and of a password reset. */
+export const AccountLinkEntity = defineEntity({
+  name: 'AccountLink',
+  tableName: 'account_links',
+  properties: {
+    token_hash: p.blob().primary(),
+    purpose: text(),
+    account_id: uuid().nullable(),
+    expires_at: moment(),
+  },
+});

@@ -1,0 +1,61 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import { identity, int, moment, saidInSql, text, textArray, uuid } from './columns.ts';
+
+export const ConversationEntity = defineEntity({
+  name: 'Conversation',
+  tableName: 'conversations',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    identity: identity(),
+    identity_verified: p.boolean(),
+    subject: text(),
+    status: text(),
+    priority: text(),
+    assignee_id: uuid().nullable(),
+    tags: textArray(),
+    source_type: text(),
+    client_message_id: text().nullable(),
+    started_by: text().default(''),
+    last_seq: int(),
+    last_note_seq: int(),
+    last_preview: text(),
+    last_author_type: text(),
+    user_read_seq: int(),
+    team_read_seq: int(),
+    user_unread: int(),
+    team_unread: int(),
+    waiting_since: moment().nullable(),
+    first_reply_at: moment().nullable(),
+    resolved_at: moment().nullable(),
+    previous_id: uuid().nullable(),
+    created_at: moment(),
+    updated_at: moment(),
+    team_updated_at: moment(),
+    last_activity_at: moment(),
+  },
+  indexes: [
+    { name: 'conversations_active', properties: ['tenant_id', 'last_activity_at', 'id'] },
+    { name: 'conversations_of_status', properties: ['tenant_id', 'status', 'last_activity_at', 'id'] },
+    {
+      name: 'conversations_of_identity',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'last_activity_at', 'id'],
+    },
+    {
+      name: 'conversations_updated_of_identity',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'updated_at', 'id'],
+    },
+    { name: 'conversations_updated', properties: ['tenant_id', 'team_updated_at', 'id'] },
+    { name: 'conversations_created', properties: ['tenant_id', 'created_at', 'id'] },
+    { name: 'conversations_of_assignee', properties: ['tenant_id', 'assignee_id', 'last_activity_at', 'id'] },
+    saidInSql('conversations_unread'),
+    saidInSql('conversations_tagged'),
+    saidInSql('conversations_words'),
+  ],
+  uniques: [
+    {
+      name: 'conversations_starter_client_id',
+      properties: ['tenant_id', 'identity', 'identity_verified', 'source_type', 'started_by', 'client_message_id'],
+    },
+  ],
+});

@@ -1,0 +1,40 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import { moment, text, uuid } from './columns.ts';
+
+/** A person as one of a tenant's team. `email` and `password_hash` are for the version before alone. */
+export const MemberEntity = defineEntity({
+  name: 'Member',
+  tableName: 'members',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    email: text().nullable(),
+    role: text(),
+    password_hash: text().nullable(),
+    created_at: moment(),
+    account_id: uuid(),
+  },
+  indexes: [{ name: 'members_of_account', properties: ['account_id'] }],
+  uniques: [
+    { name: 'members_email_key', properties: ['tenant_id', 'email'] },
+    { name: 'members_account_key', properties: ['tenant_id', 'account_id'] },
+  ],
+});
+
+export const InvitationEntity = defineEntity({
+  name: 'Invitation',
+  tableName: 'invitations',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    email: text(),
+    role: text(),
+    token_hash: p.blob(),
+    created_at: moment(),
+    expires_at: moment(),
+  },
+  uniques: [
+    { name: 'invitations_token_hash_key', properties: ['token_hash'] },
+    { name: 'invitations_email_key', properties: ['tenant_id', 'email'] },
+  ],
+});

@@ -1,0 +1,29 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import { int, moment, text, textArray, uuid } from './columns.ts';
+
+export const TenantEntity = defineEntity({
+  name: 'Tenant',
+  tableName: 'tenants',
+  properties: {
+    id: uuid().primary(),
+    name: text(),
+    cooldown_days: int().default(7),
+    created_at: moment(),
+    default_locale: text().default('en'),
+    locales: textArray().defaultRaw(`'{en}'`),
+    timezone: text().default('UTC'),
+    ip_mode: text().default('none'),
+    retention_answers_days: int().nullable(),
+    retention_conversations_days: int().nullable(),
+    identity_attributes_allowed: textArray().defaultRaw(`'{}'`),
+    results_fixed_before: p.date().nullable(),
+    first_card_at: moment().nullable(),
+  },
+});
+
+/** Tenants that are gone for good: what still arrives for them is dropped. */
+export const DeletedTenantEntity = defineEntity({
+  name: 'DeletedTenant',
+  tableName: 'deleted_tenants',
+  properties: { id: uuid().primary(), deleted_at: moment() },
+});

@@ -1,0 +1,272 @@
+import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
+import { MESSAGE_EDIT_MINUTES } from '../domain/messages.ts';
+import { type Page, toPage } from '../domain/pages.ts';
+import { notFound, Problem } from '../domain/problem.ts';
+import {
+  type Author,
+  addNote,
+  CONVERSATION_COLUMNS,
+  type ConversationRow,
+  insertRow,
+  MESSAGE_COLUMNS,
+  type MessageContent,
+  type MessageRow,
+  type Owner,
+  openWrite,
+  preview,
+  readConversation,
+  type Writing,
+} from './conversation-rows.ts';
+import { startConversation } from './conversation-starts.ts';
+import { findConversation } from './conversations.ts';
+import type { TenantStorage } from './orm.ts';
+import { indexMessages } from './search-index.ts';
+import { createWhere, type Where } from './sql.ts';
+import type { Session } from './transaction.ts';
+
+export interface Added {
+  message: MessageRow;
+  created: boolean;
+}
+
+/**
+ * Adds a message. The same `client_message_id` again gives the first one.
+ *
+ * A reply moves the conversation's status; a user's reply to one resolved more than 30 days ago starts a new
+ * conversation that names the old one. A note moves nothing that the user sees.
+ */
+export const insertMessage = (
+  tenant: TenantStorage,
+  conversationId: string,
+  owner: Owner | undefined,
+  author: Author,
+  content: MessageContent,
+): Promise<Added> =>
+  tenant.transaction(async session => {
+    const { tenantId } = tenant;
+    const addressed = await readConversation(session, tenantId, conversationId, owner, 'for update');
+    const now = await openWrite(session);
+    const isUser = sideOf(author.type) === 'user';
+    for (let conversation = addressed; ; ) {
+      const known = await findMessageByClientId(session, tenantId, conversation, author, content.client_message_id);
+      if (known) return { message: known, created: false };
+      const stale = isUser && isStale(conversation, now);
+      const next = stale ? await readFollowUp(session, tenantId, conversation) : undefined;
+      if (!next)
+        return {
+          message: await write({ session, tenantId, author, now }, conversation, content, stale),
+          created: true,
+        };
+      conversation = next;
+    }
+  });
+
+/** Whether a conversation was resolved so long ago that its user starts a new one. */
+const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
+  resolved_at !== null && now.getTime() - resolved_at.getTime() > REOPEN_DAYS * 86_400_000;
+
+/** The conversation that was started in place of a stale one, so that a second message does not start another. */
+async function readFollowUp(
+  session: Session,
+  tenantId: string,
+  stale: ConversationRow,
+): Promise<ConversationRow | undefined> {
+  const rows = await session.query<ConversationRow>(
+    `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and identity = $2 and identity_verified = $3
+     and previous_id = $4 order by created_at desc, id desc limit 1 for update`,
+    [tenantId, stale.identity, stale.identity_verified, stale.id],
+  );
+  return rows[0];
+}
+
+async function write(
+  writing: Writing,
+  conversation: ConversationRow,
+  content: MessageContent,
+  stale: boolean,
+): Promise<MessageRow> {
+  const { session, tenantId, author, now } = writing;
+  if (content.kind === 'note') return addNote(writing, conversation, content);
+  if (stale) {
+    const whose = { identity: conversation.identity, verified: conversation.identity_verified };
+    const started = await startConversation(session, tenantId, whose, author, {
+      subject: conversation.subject,
+      previous_id: conversation.id,
+      first: content,
+    });
+    return started.message;
+  }
+  const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
+  await applyReply(session, tenantId, conversation, message, now);
+  return message;
+}
+
+/** Finds a message by its client's id, also in the conversation that followed an old one. */
+async function findMessageByClientId(
+  session: Session,
+  tenantId: string,
+  conversation: ConversationRow,
+  author: Author,
+  clientMessageId: string | undefined,
+): Promise<MessageRow | undefined> {
+  if (clientMessageId === undefined) return undefined;
+  const rows = await session.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and author_type = $3 and author_id = $7 and client_message_id = $4
+       and (conversation_id = $2 or conversation_id in (select id from conversations
+            where tenant_id = $1 and identity = $5 and identity_verified = $6 and previous_id = $2))`,
+    [
+      ...[tenantId, conversation.id, author.type, clientMessageId],
+      ...[conversation.identity, conversation.identity_verified, author.id],
+    ],
+  );
+  return rows[0];
+}
+
+async function applyReply(
+  session: Session,
+  tenantId: string,
+  before: ConversationRow,
+  message: MessageRow,
+  now: Date,
+): Promise<void> {
+  const side = sideOf(message.author_type);
+  const unread = side === 'team' ? 'user_unread' : 'team_unread';
+  await session.query(
+    `update conversations set status = $3, last_seq = $4, last_preview = $5, last_author_type = $6, last_activity_at = $7,
+       updated_at = $7, team_updated_at = $7, resolved_at = null, waiting_since = $8, first_reply_at = $9,
+       ${unread} = ${unread} + 1
+     where tenant_id = $1 and id = $2`,
+    [
+      tenantId,
+      before.id,
+      statusAfterReply(side),
+      message.seq,
+      preview(message.body),
+      message.author_type,
+      now,
+      side === 'team' ? null : (before.waiting_since ?? now),
+      before.first_reply_at ?? (side === 'team' && before.source_type === 'user' ? now : null),
+    ],
+  );
+}
+
+/** PostgreSQL's largest `int`. */
+const MAX_SEQ = 2_147_483_647;
+
+/** The messages of a conversation in order; notes and events, for the team alone, stand where they were written. */
+export async function listMessages(
+  tenant: TenantStorage,
+  conversationId: string,
+  owner: Owner | undefined,
+  { afterSeq, limit, after }: { afterSeq: number; limit: number; after: string[] | null },
+): Promise<Page<MessageRow>> {
+  await findConversation(tenant, conversationId, owner);
+  const where = createWhere();
+  where.and('tenant_id = $ and conversation_id = $', tenant.tenantId, conversationId);
+  if (owner) whereReplies(where, Number(after?.[0] ?? afterSeq), limit);
+  else where.and('(seq, note_seq) > ($::int, $::int)', ...(after ?? [afterSeq, 0]));
+  const rows = await tenant.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages ${where.sql} order by seq, note_seq limit ${where.param(limit + 1)}`,
+    where.params,
+  );
+  return toPage(rows, limit, row => [String(row.seq), String(row.note_seq)]);
+}
+
+/** Replies have the numbers 1, 2, 3 …: those of a page are read by number, however many notes stand between them. */
+function whereReplies(where: Where, afterSeq: number, limit: number): void {
+  const numbers = Array.from({ length: limit + 1 }, (_, index) => afterSeq + 1 + index);
+  where.and(
+    'note_seq = 0 and seq = any($::int[])',
+    numbers.filter(number => number <= MAX_SEQ),
+  );
+}
+
+/** What its author does to a message. A redacted one keeps its place and loses its text. */
+export type MessageChange = { body: string; format: 'text' | 'markdown' | undefined } | 'redact';
+
+/** Edits or redacts a message: its author alone, within 15 minutes. */
+export const changeMessage = (
+  tenant: TenantStorage,
+  { conversationId, messageId, owner }: { conversationId: string; messageId: string; owner: Owner | undefined },
+  author: Author,
+  change: MessageChange,
+): Promise<MessageRow> =>
+  tenant.transaction(async session => {
+    const conversation = await readConversation(session, tenant.tenantId, conversationId, owner, 'for update');
+    const now = await openWrite(session);
+    const writing = { session, tenantId: tenant.tenantId, author, now };
+    const message = await readOwnMessage(writing, conversationId, messageId);
+    const redact = change === 'redact';
+    const [body, format] = redact ? ['', message.format] : [change.body, change.format ?? message.format];
+    const rows = await session.query<MessageRow>(
+      `update messages set body = $4, format = $5, redacted = $6, edited_at = $7
+       where tenant_id = $1 and conversation_id = $2 and id = $3 returning ${MESSAGE_COLUMNS}`,
+      [tenant.tenantId, conversationId, messageId, body, format, redact, now],
+    );
+    await indexMessages(session, tenant.tenantId, [{ conversation_id: conversationId, id: messageId, text: body }]);
+    await applyEdit(writing, conversation, message, body);
+    return rows[0] as MessageRow;
+  });
+
+async function readOwnMessage(
+  { session, tenantId, author, now }: Writing,
+  conversationId: string,
+  messageId: string,
+): Promise<MessageRow> {
+  const rows = await session.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and id = $3`,
+    [tenantId, conversationId, messageId],
+  );
+  const message = rows[0];
+  const visible = message && (sideOf(author.type) === 'team' || message.note_seq === 0);
+  if (!message || !visible) throw notFound('message');
+  if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
+    throw new Problem('insufficient-scope', 'Only its author may change a message.');
+  const ageMs = now.getTime() - message.created_at.getTime();
+  if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * 60_000)
+    throw new Problem('message-not-editable', `A message can be changed for ${MESSAGE_EDIT_MINUTES} minutes.`);
+  return message;
+}
+
+async function applyEdit(
+  { session, tenantId, now }: Writing,
+  conversation: ConversationRow,
+  message: MessageRow,
+  body: string,
+): Promise<void> {
+  const isReply = message.note_seq === 0;
+  const isLast = isReply && message.seq === conversation.last_seq;
+  await session.query(
+    `update conversations set last_preview = $3, updated_at = $4, team_updated_at = $5 where tenant_id = $1 and id = $2`,
+    [
+      tenantId,
+      conversation.id,
+      isLast ? preview(body) : conversation.last_preview,
+      isReply ? now : conversation.updated_at,
+      now,
+    ],
+  );
+}
+
+/** Moves a side's read horizon forward, never back, and never beyond the last message. */
+export const markRead = (
+  tenant: TenantStorage,
+  id: string,
+  owner: Owner | undefined,
+  side: Side,
+  seq: number,
+): Promise<void> =>
+  tenant.transaction(async session => {
+    const conversation = await readConversation(session, tenant.tenantId, id, owner, 'for update');
+    const horizon = Math.min(seq, conversation.last_seq);
+    if (horizon <= conversation[`${side}_read_seq`]) return;
+    const now = await openWrite(session);
+    const authors = side === 'user' ? "<> 'user'" : "= 'user'";
+    const touched = side === 'user' ? 'updated_at = $4, team_updated_at = $4' : 'team_updated_at = $4';
+    await session.query(
+      `update conversations set ${side}_read_seq = $3, ${touched}, ${side}_unread = (select count(*) from messages
+         where tenant_id = $1 and conversation_id = $2 and note_seq = 0 and seq > $3 and author_type ${authors})
+       where tenant_id = $1 and id = $2`,
+      [tenant.tenantId, id, horizon, now],
+    );
+  });

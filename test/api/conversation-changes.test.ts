@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, type TestApi } from '../support/api.ts';
+import { type Body, conversationsOf, problem, uuidOf } from '../support/conversations.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createApi();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const { makeParties, get, patch, start, write, read, messages, list, backdate, makeMember } = conversationsOf(
+  () => api,
+);
+
+describe('the status of a conversation', () => {
+  const statusOf = async (as: string, id: string) => (await read(as, id)).status;
+
+  test('follows the replies: the team makes it pending, the user opens it', async () => {
+    const { user, team } = await makeParties();
+    const { id, created_at } = (await start(user)).body;
+    const replied = await write(team, id);
+    expect(await read(user, id)).toMatchObject({
+      status: 'pending',
+      waiting_since: null,
+      first_reply_at: replied.body.created_at,
+      last_message: { seq: 2, preview: 'And more', author_type: 'api', at: replied.body.created_at },
+    });
+    const asked = await write(user, id);
+    await write(user, id);
+    await write(team, id, { kind: 'note' });
+    expect(await read(user, id)).toMatchObject({
+      status: 'open',
+      waiting_since: asked.body.created_at,
+      first_reply_at: replied.body.created_at,
+      created_at,
+      message_count: 4,
+    });
+  });
+
+  test('can be set to any other by the team, which is told to the user', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    for (const status of ['pending', 'resolved', 'open', 'resolved', 'pending', 'open']) {
+      const changed = await patch(team, `/v1/conversations/${id}`, { status });
+      expect([changed.status, changed.body.status]).toEqual([200, status]);
+      expect(changed.body.resolved_at === null).toBe(status !== 'resolved');
+      expect(await statusOf(user, id)).toBe(status);
+    }
+  });
+
+  test.each(['open', 'pending', 'resolved'])(
+    'set to %s twice is a conflict that names what can follow',
+    async status => {
+      const { user, team } = await makeParties();
+      const { id } = (await start(user)).body;
+      if (status !== 'open') await patch(team, `/v1/conversations/${id}`, { status });
+      const again = await patch(team, `/v1/conversations/${id}`, { status, subject: 'not taken' });
+      expect(problem(again)).toEqual([409, 'invalid-transition']);
+      expect(again.body.from).toBe(status);
+      expect(again.body.allowed.toSorted()).toEqual(['open', 'pending', 'resolved'].filter(other => other !== status));
+      expect((await read(team, id)).subject).toBe('');
+    },
+  );
+
+  test('can be set to resolved by the user, and to nothing else', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await write(team, id);
+    const path = `/v1/conversations/${id}`;
+    for (const body of [
+      { status: 'open' },
+      { status: 'pending' },
+      { subject: 'Mine' },
+      { tags: [] },
+      { priority: 'low' },
+      { assignee_id: null },
+      { status: 'resolved', subject: 'Mine' },
+    ])
+      expect(problem(await patch(user, path, body)), JSON.stringify(body)).toEqual([422, 'validation-failed']);
+    const resolved = await patch(user, path, { status: 'resolved' });
+    expect(resolved.body).toMatchObject({ status: 'resolved', resolved_at: expect.any(String), subject: '' });
+    expect(resolved.body).not.toHaveProperty('priority');
+    expect(problem(await patch(user, path, { status: 'resolved' }))).toEqual([409, 'invalid-transition']);
+  });
+
+  test("is open again by a user's message within 30 days of its resolution, in the same conversation", async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+    await backdate(id, 'resolved_at', '29 days 23 hours');
+    const written = await write(user, id);
+    expect(written.body).toMatchObject({ conversation_id: id, seq: 2 });
+    expect(await read(user, id)).toMatchObject({ status: 'open', resolved_at: null, previous_id: null });
+    expect(await list(user)).toHaveLength(1);
+  });
+
+  test("stays resolved after 30 days: a user's message starts a conversation that names the old one", async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user, { subject: 'Billing' })).body;
+    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+    await backdate(id, 'resolved_at', '30 days 1 minute');
+    const old = await read(user, id);
+
+    const written = await write(user, id, { body: '**Still** wrong', format: 'markdown', client_message_id: 'm9' });
+    expect(written.status).toBe(201);
+    const { conversation_id: next } = written.body;
+    expect(next).not.toBe(id);
+    expect(written.body).toMatchObject({ seq: 1, format: 'markdown', body: '**Still** wrong' });
+    expect(written.headers.get('Location')).toBe(`/v1/conversations/${next}/messages/${written.body.id}`);
+    expect(await read(user, next)).toMatchObject({
+      previous_id: id,
+      subject: 'Billing',
+      status: 'open',
+      message_count: 1,
+    });
+    expect(await read(user, id)).toEqual(old);
+
+    const again = await write(user, id, { client_message_id: 'm9' });
+    expect([again.status, again.body]).toEqual([200, written.body]);
+  });
+
+  test('leads all messages to a conversation long resolved into one that follows it', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+    await backdate(id, 'resolved_at', '31 days');
+    const outbox = await Promise.all(['a', 'b', 'c'].map(name => write(user, id, { client_message_id: name })));
+    expect(outbox.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const followers = new Set(outbox.map(({ body }) => body.conversation_id));
+    expect(followers.size).toBe(1);
+    expect(outbox.map(({ body }) => body.seq).toSorted()).toEqual([1, 2, 3]);
+
+    const [next] = followers;
+    await patch(team, `/v1/conversations/${next}`, { status: 'resolved' });
+    await backdate(next, 'resolved_at', '31 days');
+    const third = await write(user, id, { client_message_id: 'd' });
+    expect((await read(user, third.body.conversation_id)).previous_id).toBe(next);
+  });
+
+  test('takes a client_message_id for the following conversation that started another one', async () => {
+    const { user, team } = await makeParties();
+    await start(user, { client_message_id: 'm1' });
+    const { id } = (await start(user, { client_message_id: 'm2' })).body;
+    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+    await backdate(id, 'resolved_at', '31 days');
+    const written = await write(user, id, { client_message_id: 'm1' });
+    expect(written.status).toBe(201);
+    expect((await read(user, written.body.conversation_id)).previous_id).toBe(id);
+  });
+
+  test("is pending after the team's reply, however long it was resolved", async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+    await backdate(id, 'resolved_at', '90 days');
+    expect((await write(team, id)).body.conversation_id).toBe(id);
+    expect(await read(user, id)).toMatchObject({ status: 'pending', resolved_at: null });
+  });
+});
+
+describe('changing a conversation', () => {
+  test('takes subject, tags, priority and assignee, and gives what it became', async () => {
+    const { user, team, tenant } = await makeParties();
+    const member = await makeMember(tenant);
+    const path = `/v1/conversations/${(await start(user)).body.id}`;
+    const change = { subject: 'Refund', tags: ['vip', 'billing'], priority: 'urgent', assignee_id: member };
+    const changed = await patch(team, path, change);
+    expect(changed.status).toBe(200);
+    expect(changed.body).toMatchObject(change);
+    expect((await get(team, path)).body).toEqual(changed.body);
+    const cleared = await patch(team, path, { tags: [], priority: 'none', assignee_id: null, subject: '' });
+    expect(cleared.body).toMatchObject({ tags: [], priority: 'none', assignee_id: null, subject: '' });
+  });
+
+  test.each<[string, Body]>([
+    ['an unknown status', { status: 'closed' }],
+    ['a status that only time brings', { status: 'snoozed' }],
+    ['21 tags', { tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }],
+    ['a tag twice', { tags: ['a', 'a'] }],
+    ['an unknown priority', { priority: 'top' }],
+    ['an unknown assignee', { assignee_id: 'member_01h455vb4pex5vsknk084sn02q' }],
+    ['an assignee that is no member', { assignee_id: 'key_01h455vb4pex5vsknk084sn02q' }],
+    ['a long subject', { subject: 'x'.repeat(201) }],
+    ['a read-only field', { message_count: 5 }],
+  ])('%s is refused and changes nothing', async (_, change) => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const before = await read(team, id);
+    expect(problem(await patch(team, `/v1/conversations/${id}`, change))).toEqual([422, 'validation-failed']);
+    expect(await read(team, id)).toEqual(before);
+  });
+
+  test('to what it is already moves nothing', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user, { subject: 'Billing' })).body;
+    const before = await read(team, id);
+    for (const change of [{}, { subject: 'Billing', tags: [], priority: 'none', assignee_id: null }])
+      expect((await patch(team, `/v1/conversations/${id}`, change)).body).toEqual(before);
+    expect(await messages(team, id)).toHaveLength(1);
+  });
+
+  test('needs the version that If-Match names', async () => {
+    const { user, team } = await makeParties();
+    const path = `/v1/conversations/${(await start(user)).body.id}`;
+    const etag = (await get(team, path)).headers.get('ETag') as string;
+    const first = await patch(team, path, { subject: 'one' }, { 'If-Match': etag });
+    expect(first.status).toBe(200);
+    const stale = await patch(team, path, { subject: 'two' }, { 'If-Match': etag });
+    expect(problem(stale)).toEqual([412, 'precondition-failed']);
+    expect(stale.body.etag).toBe((await get(team, path)).headers.get('ETag'));
+    const weak = await patch(team, path, { subject: 'two' }, { 'If-Match': `W/${stale.body.etag}` });
+    expect(weak.status).toBe(412); // compared strongly
+    expect((await patch(team, path, { subject: 'two' }, { 'If-Match': `"x", ${stale.body.etag}` })).status).toBe(200);
+    expect((await patch(team, path, { subject: 'three' }, { 'If-Match': '*' })).status).toBe(200);
+
+    const deletion = (tag: string) => api.request('DELETE', path, { as: team, headers: { 'If-Match': tag } });
+    expect(problem(await deletion(etag))).toEqual([412, 'precondition-failed']);
+    expect((await deletion((await get(team, path)).headers.get('ETag') as string)).status).toBe(204);
+  });
+
+  test('of two with the same If-Match at once, one is refused', async () => {
+    const { user, team } = await makeParties();
+    const path = `/v1/conversations/${(await start(user)).body.id}`;
+    const etag = (await get(team, path)).headers.get('ETag') as string;
+    const replies = await Promise.all(
+      ['one', 'two'].map(subject => patch(team, path, { subject }, { 'If-Match': etag })),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412]);
+  });
+
+  test('by deleting it takes it away from both sides, with its messages', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await write(team, id);
+    const deleted = await api.request('DELETE', `/v1/conversations/${id}`, { as: team });
+    expect([deleted.status, deleted.body]).toEqual([204, '']);
+    for (const as of [team, user])
+      for (const path of ['', '/messages']) expect((await get(as, `/v1/conversations/${id}${path}`)).status).toBe(404);
+    expect((await write(user, id)).status).toBe(404);
+    expect(await list(team)).toEqual([]);
+    expect(await api.database.query('select from messages where conversation_id = $1', [uuidOf(id)])).toEqual([]);
+  });
+});

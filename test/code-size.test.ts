@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from 'vite';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from './support/modules.ts';
+
+const MAX_FILE_LINES = 400;
+const MAX_FUNCTION_LINES = 80;
+const MAX_PARAMETERS = 5;
+
+/** Folders whose modules are measured; what is built, installed or generated in them is not. */
+const MEASURED = ['src', 'dashboard', 'bench', 'clients/javascript', 'test', 'docs', 'helm'];
+const LEFT_OUT = /(^|\/)(node_modules|dist|built[^/]*|results)\//;
+
+/** Files without a limit: a migration is written once, and these are tables or generated. */
+const UNLIMITED = [/^src\/storage\/migrations\//, /^dashboard\/api\/schema\.ts$/];
+
+/** Files over the limit that are still to be split. */
+const LONG_FILES: Record<string, string> = {
+  'test/api/answers.test.ts': 'to be split into envelope, card checks and reading',
+  'test/api/http-manners.test.ts': 'to be split by part of HTTP: headers, bodies, methods, connections',
+  'test/api/questions.test.ts': 'eleven lines over: its two long groups share their helpers',
+  'test/api/sessions.test.ts': 'to be split into logins and the list of sessions',
+  'test/api/tokens.test.ts': 'to be split into issuing and verifying',
+  'test/dashboard/tenant.check.ts': 'one walk in a browser, whose steps build on each other',
+  'test/storage/answers.test.ts': 'to be split as storage is: answers and recording',
+};
+
+const CLOSURE = 'state machine in one closure: its pure core is to be extracted with tests first';
+
+/** Functions over the limit that are still to be split, by file and name. */
+const LONG_FUNCTIONS: Record<string, string> = {
+  'bench/soak/traffic.ts#createTraffic': 'a table of kinds of traffic that share their counters',
+  'clients/javascript/runner/app-steps.ts#createAppSteps': 'a table of steps',
+  'clients/javascript/runner/server-steps.ts#createServerSteps': 'a table of steps',
+  'clients/javascript/src/feedback/element.ts#createFeedbackClass':
+    'a class, made lazily because servers have no HTMLElement',
+  'clients/javascript/src/outbox/outbox.ts#createOutbox': CLOSURE,
+  'dashboard/screenshots/scenes.ts#statesOf': 'a table of pages',
+  'src/api/cache/catalog.ts#createCatalog': CLOSURE,
+  'src/api/credentials/key-ring.ts#createKeyRing': CLOSURE,
+  'src/coordination/rate-counters.ts#createRateCounters': CLOSURE,
+  'src/coordination/rate-limits.ts#openRateLimits': CLOSURE,
+  'src/platform/connections.ts#boundConnections': CLOSURE,
+  'src/platform/fair-share.ts#createFairShare': CLOSURE,
+  'src/platform/group-commit.ts#createGroupCommit': CLOSURE,
+  'src/platform/metrics.ts#createMetrics': 'the table of metrics',
+  'src/storage/orm.ts#openStorage': 'wiring of pools and transactions that share their connection state',
+  'src/worker/cell.ts#openCell': CLOSURE,
+  'test/clients/javascript/outbox.test.ts#createCase': 'one device with its parts',
+  'test/clients/scenario.ts#openScenario': 'a table of steps',
+  'test/e2e/secret-rotation.check.ts#test': 'one walk whose steps build on each other',
+  'test/faults/stores.ts#openStore': 'start, stop and faults of one store',
+  'test/faults/world.ts#createWorld': 'wiring of a trial',
+  'test/support/conversations.ts#conversationsOf': 'requests and rows that share one API',
+};
+
+interface Measured {
+  path: string;
+  text: string;
+}
+
+interface FoundFunction {
+  /** The file, `#` and the name of the function or of what it is passed to. */
+  name: string;
+  lines: number;
+  parameters: number;
+}
+
+type SyntaxNode = Record<string, unknown> & { type: string; start: number; end: number };
+
+const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
+
+const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
+
+const nameIn = (node: unknown): string | undefined =>
+  isNode(node) ? ((node.name as string | undefined) ?? nameIn(node.property ?? node.object ?? node.callee)) : undefined;
+
+/** The first name of a callee: `describe` of `describe.runIf(…)`. */
+const firstNameIn = (node: unknown): string | undefined =>
+  isNode(node) ? (firstNameIn(node.object ?? node.callee) ?? (node.name as string | undefined)) : undefined;
+
+/** The name that a node gives to a function directly below it. */
+const nameGiven = (node: SyntaxNode): string | undefined =>
+  node.type === 'CallExpression' && firstNameIn(node.callee) === 'describe'
+    ? 'describe'
+    : nameIn(
+        { VariableDeclarator: node.id, Property: node.key, MethodDefinition: node.key, CallExpression: node.callee }[
+          node.type
+        ],
+      );
+
+/** Every function of a module. The callback of a `describe` is a heading, no function. */
+function functionsOf({ path, text }: Measured): FoundFunction[] {
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+  const found: FoundFunction[] = [];
+  const visit = (value: unknown, given: string): void => {
+    if (Array.isArray(value)) for (const each of value) visit(each, given);
+    if (!isNode(value)) return;
+    if (FUNCTIONS.has(value.type) && given !== 'describe')
+      found.push({
+        name: `${path}#${nameIn(value.id) ?? given}`,
+        lines: lineAt(value.end) - lineAt(value.start) + 1,
+        parameters: (value.params as unknown[]).length,
+      });
+    const name = nameGiven(value) ?? given;
+    for (const child of Object.values(value)) visit(child, name);
+  };
+  visit(program, 'module');
+  return found;
+}
+
+const longFiles = (modules: Measured[]): string[] =>
+  modules
+    .filter(
+      ({ path, text }) => text.trimEnd().split('\n').length > MAX_FILE_LINES && !UNLIMITED.some(of => of.test(path)),
+    )
+    .map(({ path }) => path);
+
+const longFunctions = (functions: FoundFunction[]): string[] => [
+  ...new Set(
+    functions
+      .filter(({ name, lines }) => lines > MAX_FUNCTION_LINES && !UNLIMITED.some(of => of.test(name)))
+      .map(({ name }) => name),
+  ),
+];
+
+const manyParameters = (functions: FoundFunction[]): string[] =>
+  functions.filter(({ parameters }) => parameters > MAX_PARAMETERS).map(({ name }) => name);
+
+const modules = MEASURED.flatMap(folder =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map(path => `${folder}/${path}`)
+    .filter(path => /\.(tsx?|mjs)$/.test(path) && !LEFT_OUT.test(path)),
+).map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+const functions = modules.flatMap(functionsOf);
+
+const linesOf = (count: number, line: string): string => Array.from({ length: count }, () => line).join('\n');
+
+describe('the code', () => {
+  test('has no file over 400 lines', () => {
+    expect(modules.length).toBeGreaterThan(400);
+    expect(longFiles(modules).sort()).toEqual(Object.keys(LONG_FILES).sort());
+    expect(longFiles([{ path: 'src/x.ts', text: linesOf(400, '//') }])).toEqual([]);
+    expect(longFiles([{ path: 'src/x.ts', text: linesOf(401, '//') }])).toEqual(['src/x.ts']);
+    expect(longFiles([{ path: 'src/storage/migrations/x.ts', text: linesOf(401, '//') }])).toEqual([]);
+  });
+
+  test('has no function over 80 lines', () => {
+    expect(longFunctions(functions).sort()).toEqual(Object.keys(LONG_FUNCTIONS).sort());
+    const body = (lines: number) => `{\n${linesOf(lines, 'x();')}\n}`;
+    const found = (text: string) => longFunctions(functionsOf({ path: 'src/x.ts', text }));
+    expect(found(`function f() ${body(78)}`)).toEqual([]);
+    expect(found(`function f() ${body(79)}`)).toEqual(['src/x.ts#f']);
+    expect(found(`const g = () => ${body(79)};`)).toEqual(['src/x.ts#g']);
+    expect(found(`test('x', () => ${body(79)});`)).toEqual(['src/x.ts#test']);
+    expect(found(`describe('x', () => ${body(79)});`)).toEqual([]);
+    expect(found(`describe.each([1])('x', () => ${body(79)});`)).toEqual([]);
+  });
+
+  test('has no function with more than five positional parameters', () => {
+    expect(manyParameters(functions)).toEqual([]);
+    const found = (text: string) => manyParameters(functionsOf({ path: 'src/x.ts', text }));
+    expect(found('const f = (a, b, c, d, e) => a;')).toEqual([]);
+    expect(found('const f = (a, b, c, d, e, { f }) => a;')).toEqual(['src/x.ts#f']);
+    expect(found('class A { m(a, b, c, d, e, f) {} }')).toEqual(['src/x.ts#m']);
+  });
+});

@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { filesUnder, ROOT, SRC } from './support/modules.ts';
+
+/** What a text names as a file: a path in backticks, or the target of a link, that ends as a module's does. */
+const NAMED_PATH = /[`(]((?:[\w.-]+\/)+[\w.*-]+\.(?:ts|tsx|mjs))[`)#]/g;
+
+/** Folders that a path may begin below, as documents and comments name it. */
+const NAMED_FROM = ['.', 'src', 'src/api', 'test', 'dashboard', 'clients/javascript'];
+
+/** A file name in backticks, without folders. */
+const NAMED_FILE = /`([\w-]+(?:\.[\w-]+)*\.(?:ts|tsx|mjs))`/g;
+
+const FILES = new Set(
+  ['src', 'test', 'bench', 'dashboard', 'clients', 'docs', 'helm', 'config']
+    .flatMap(folder => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }))
+    .map(path => basename(path)),
+);
+
+/** The modules that a text names and that do not exist. */
+const namesOfNothing = (text: string): string[] => [...missingPaths(text), ...missingFiles(text)];
+
+const missingFiles = (text: string): string[] =>
+  [...text.matchAll(NAMED_FILE)].map(([, name]) => name as string).filter(name => !FILES.has(name));
+
+const missingPaths = (text: string): string[] =>
+  [...text.matchAll(NAMED_PATH)]
+    .map(([, path]) => path as string)
+    .filter(path => !path.includes('*') && !NAMED_FROM.some(folder => existsSync(join(ROOT, folder, path))));
+
+describe('documents', () => {
+  const documents = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.md'))
+      .map(path => `docs/${path}`),
+  ];
+  const paths = [...documents, ...filesUnder(SRC).map(path => `src/${path}`)];
+  const texts = paths.map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+
+  test('and comments name modules that exist', () => {
+    expect(documents.length).toBeGreaterThan(40);
+    expect(texts.flatMap(({ path, text }) => namesOfNothing(text).map(name => `${path}: ${name}`))).toEqual([]);
+    expect(namesOfNothing('see `src/api/gone.ts` and [there](api/gone.ts)')).toEqual([
+      'src/api/gone.ts',
+      'api/gone.ts',
+    ]);
+    expect(namesOfNothing('see `gone.ts`')).toEqual(['gone.ts']);
+    expect(namesOfNothing('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createAdmission, type MeasuredSize } from '../../src/queue/admission.ts';
+import { MAX_MEMORY_RATIO } from '../../src/queue/durability.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** A store with room for `roomBytes` more before answers are refused. */
+const aSize = (roomBytes: number, fields: Partial<MeasuredSize> = {}): MeasuredSize => {
+  const limitBytes = 100 * MEGABYTE;
+  const queueBytes = MAX_MEMORY_RATIO * limitBytes - roomBytes;
+  return { durability: { maxBytes: limitBytes }, queueBytes, limitBytes, waitingJobs: 0, maxJobs: 10, ...fields };
+};
+
+test('nothing is full before the first check', () => {
+  const admission = createAdmission();
+  admission.expect(Number.MAX_SAFE_INTEGER);
+  expect(admission.isFull()).toBe(false);
+});
+
+test('bytes added since a check count against its room, and are released once a check has seen them', () => {
+  const admission = createAdmission();
+  expect(admission.judgeSize(aSize(1000))).toEqual([]);
+  admission.expect(1000);
+  expect(admission.isFull()).toBe(false);
+  admission.expect(1);
+  expect(admission.isFull()).toBe(true);
+  const seen = admission.unseenBytes();
+  admission.expect(500); // while the check is under way
+  admission.release(seen);
+  expect(admission.unseenBytes()).toBe(500);
+  expect(admission.isFull()).toBe(false);
+});
+
+test('a store at its limit is reported by its memory, or by QUEUE_MAX_MB where the store has no limit of its own', () => {
+  const admission = createAdmission();
+  expect(admission.judgeSize(aSize(1))).toEqual([]);
+  const percent = Math.round(MAX_MEMORY_RATIO * 100);
+  expect(admission.judgeSize(aSize(0))).toEqual([`its memory is ${percent} % full`]);
+  expect(admission.judgeSize(aSize(0, { durability: { maxBytes: 0 } }))).toEqual([
+    `it holds ${percent} MB, and may hold ${percent} MB (QUEUE_MAX_MB)`,
+  ]);
+});
+
+test('as many waiting jobs as QUEUE_MAX_JOBS are reported', () => {
+  const admission = createAdmission();
+  expect(admission.judgeSize(aSize(1, { waitingJobs: 9 }))).toEqual([]);
+  expect(admission.judgeSize(aSize(1, { waitingJobs: 10 }))).toEqual(['10 jobs are waiting']);
+});

@@ -1,0 +1,143 @@
+import { v7 } from 'uuid';
+import { expect } from 'vitest';
+import { parseTypeId, toTypeId } from '../../src/domain/ids.ts';
+import type { TestApi, TestReply } from './api.ts';
+import { makeTenant, type TestTenant } from './make.ts';
+import { makeMember as logIn } from './person.ts';
+
+export type Body = Record<string, unknown>;
+
+/** One user and the team of a fresh tenant. */
+export interface Parties {
+  tenant: TestTenant;
+  /** The team's API key. */
+  team: string;
+  /** The token of `user|42`. */
+  user: string;
+}
+
+export const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
+
+export const uuidOf = (id: string) => parseTypeId('conversation', id) as string;
+
+export const problem = (reply: TestReply) => [reply.status, reply.body.code];
+
+/** Requests and rows of conversations, for the tests of one file. */
+export function conversationsOf(api: () => TestApi) {
+  async function makeParties(): Promise<Parties> {
+    const tenant = await makeTenant(api());
+    return { tenant, team: tenant.key.apiKey, user: await tenant.sign('user|42') };
+  }
+
+  const get = (as: string, path: string, headers: Record<string, string> = {}) =>
+    api().request('GET', path, { as, headers });
+
+  const post = (as: string, path: string, body: Body) => api().request('POST', path, { as, body });
+
+  const patch = (as: string, path: string, body: Body, headers: Record<string, string> = {}) =>
+    api().request('PATCH', path, { as, body, headers });
+
+  const markRead = (as: string, id: string, seq: number) =>
+    api().request('PUT', `/v1/conversations/${id}/read`, { as, body: { seq } });
+
+  const start = (as: string, fields: Body = {}) => post(as, '/v1/conversations', { message: 'Hello', ...fields });
+
+  const write = (as: string, id: string, fields: Body = {}) =>
+    post(as, `/v1/conversations/${id}/messages`, { body: 'And more', ...fields });
+
+  const read = async (as: string, id: string) => (await get(as, `/v1/conversations/${id}`)).body;
+
+  const messages = async (as: string, id: string, query = '?limit=100') =>
+    (await get(as, `/v1/conversations/${id}/messages${query}`)).body.data;
+
+  const list = async (as: string, query = '') => (await get(as, `/v1/conversations${query}`)).body.data;
+
+  /** Posts as one of two members, or as one of two API keys. */
+  async function teamOf(tenant: TestTenant, kind: 'keys' | 'members') {
+    const people = await Promise.all(
+      kind === 'keys'
+        ? [{ as: tenant.key.apiKey }, { as: (await tenant.addKey()).apiKey }]
+        : ['ada', 'bob'].map(async name => {
+            const { headers } = await logIn(api(), tenant, 'agent', `${name}-${v7()}@acme.example`);
+            return { headers };
+          }),
+    );
+    return (number: number, path: string, body: Body) => api().request('POST', path, { ...people[number], body });
+  }
+
+  /** Lets time pass for a conversation: moves moments of its row into the past. */
+  const backdate = (id: string, column: string, interval: string) =>
+    api().database.query(`update conversations set ${column} = ${column} - $2::interval where id = $1`, [
+      uuidOf(id),
+      interval,
+    ]);
+
+  const backdateMessages = (id: string, interval: string) =>
+    api().database.query('update messages set created_at = created_at - $2::interval where conversation_id = $1', [
+      uuidOf(id),
+      interval,
+    ]);
+
+  async function makeMember(tenant: TestTenant): Promise<string> {
+    const id = v7();
+    await api().database.query(
+      "insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, $3, 'agent', 'x', now())",
+      [tenant.uuid, id, `${id}@acme.example`],
+    );
+    return toTypeId('member', id);
+  }
+
+  /** Every row of a list, page by page; `between` runs after each page but the last. */
+  async function readPages(
+    as: string,
+    path: string,
+    between: () => Promise<unknown> = async () => {},
+  ): Promise<Body[]> {
+    const rows: Body[] = [];
+    for (let next = path; ; await between()) {
+      const { status, headers, body } = await get(as, next);
+      expect(status).toBe(200);
+      rows.push(...body.data);
+      expect(body.has_more).toBe(body.next_cursor !== null);
+      const link = headers.get('Link');
+      if (!body.has_more) {
+        expect(link).toBeNull();
+        return rows;
+      }
+      const [, href = ''] = /^<https:\/\/parley\.test([^>]+)>; rel="next"$/.exec(link ?? '') ?? [];
+      expect(new URL(href, 'https://parley.test').searchParams.get('cursor')).toBe(body.next_cursor);
+      next = href;
+    }
+  }
+
+  /** Many conversations at once, five of each millisecond, so that only the id tells those apart. */
+  const seed = (tenant: TestTenant, count: number) =>
+    api().database.query(
+      `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
+         last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread,
+         created_at, updated_at, team_updated_at, last_activity_at)
+       select $1, gen_random_uuid(), 'user|42', true, 'seeded ' || n, 'open', 'none', '{}', 'user', 1, 0, 'Hello', 'user', 1, 0, 0, 1,
+         at, at, at, at
+       from generate_series(0, $2 - 1) as n, lateral (select timestamptz '2026-01-01' + (n / 5) * interval '1 millisecond' as at)`,
+      [tenant.uuid, count],
+    );
+
+  return {
+    makeParties,
+    get,
+    post,
+    patch,
+    markRead,
+    start,
+    write,
+    read,
+    messages,
+    list,
+    teamOf,
+    backdate,
+    backdateMessages,
+    makeMember,
+    readPages,
+    seed,
+  };
+}
