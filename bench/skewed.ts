@@ -85,13 +85,17 @@ export const fillSkewed = (url: string, skew: Skew, from: Partial<Skew> = {}): P
     await query('vacuum analyze');
   });
 
+/** One in ten answers is of the identity `user|busy`; the others have up to 25 each. */
+const identityOf = (number: string) =>
+  `'user|' || case when ${number} % 10 = 7 then 'busy' else (${number} % 200000)::text end`;
+
 /** Every third has a comment. */
 async function fillAnswers(query: Query, tenants: string[], from: number, to: number): Promise<void> {
   await query(
     `with answered as (
        insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
          state, "values", comment, metadata, content_hash, tags, received_at, stored_at, updated_at)
-       select ${TENANT}, ${idOf('n::bigint')}, 'user|' || n % 200000, n % 10 > 0, ${idOf('n::bigint')},
+       select ${TENANT}, ${idOf('n::bigint')}, ${identityOf('n')}, n % 10 > 0, ${idOf('n::bigint')},
          ($4::uuid[])[case when n % 10000 = 1 then 10 else 1 + (n / 3) % 9 end], 1, 1,
          case when n % 4 = 0 then 'seen' else 'completed' end, '{"main": 9}', case when n % 3 = 0 then body end,
          '{"platform": "ios", "locale": "en"}', 'x', case when n % 9999 = 0 then array['vip'] else '{}' end, ${AT}, ${AT}, ${AT}

@@ -95,6 +95,13 @@ function toOwners(rows: Trace[], limit: number): Page<Owner> {
   return toPage(owners, limit, keyOf);
 }
 
+const WHO = '(who.identity, who.identity_verified)';
+/** Two comparisons instead of one: with `=` PostgreSQL would ignore the order. */
+const storedAnswers = (direction: 'asc' | 'desc'): string => `
+  select id, metadata, received_at, stored_at from answers where tenant_id = $1
+    and (identity, identity_verified) >= ${WHO} and (identity, identity_verified) <= ${WHO}
+  order by identity ${direction}, identity_verified ${direction} limit ${COUNTED_ANSWERS}`;
+
 /**
  * SQL for a row with the time of the first or the last message that an identity, `who`, has written.
  *
@@ -116,8 +123,8 @@ function selectMessageTime(which: 'first' | 'last'): string {
 /**
  * Returns what is known of some identities, in their order, whether they left anything or not.
  *
- * Looks at the `COUNTED_ANSWERS` answers of each that were received last, at the first one, and at some of the messages
- * (`selectMessageTime`).
+ * Looks at `COUNTED_ANSWERS` answers of each at most that were stored first, and as many that were stored last: the index
+ * by identity keeps them in the order in which they lie in the table. `selectMessageTime` bounds the messages.
  */
 function describeIdentities(
   session: Pick<TenantStorage, 'query'>,
@@ -128,29 +135,23 @@ function describeIdentities(
     `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
        coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,
        coalesce(profile.app_version, device.app_version) as app_version,
-       least(earliest.received_at, first_message.at) as first_seen_at,
-       greatest(answered.last, last_message.at) as last_seen_at,
-       answered.count::int as answer_count, talked.count::int as conversation_count
+       least(earliest.first, first_message.at) as first_seen_at,
+       greatest(latest.last, last_message.at) as last_seen_at,
+       latest.count::int as answer_count, talked.count::int as conversation_count
      from unnest($2::text[], $3::boolean[]) with ordinality as who(identity, identity_verified, place)
      left join identities as profile on profile.tenant_id = $1 and profile.identity = who.identity
        and profile.identity_verified = who.identity_verified
      cross join lateral (
-       select count(*) as count, max(stored_at) as last from (
-         select stored_at from answers
-         where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
-         order by received_at desc, id desc limit ${COUNTED_ANSWERS}
-       ) as newest
-     ) as answered
-     left join lateral (
-       select received_at from answers
-       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
-       order by received_at, id limit 1
-     ) as earliest on true
-     left join lateral (
+       select min(received_at) as first from (${storedAnswers('asc')}) as stored
+     ) as earliest
+     cross join lateral (
+       select count(*) as count, max(stored_at) as last,
+         (array_agg(metadata order by received_at desc, id desc))[1] as metadata
+       from (${storedAnswers('desc')}) as stored
+     ) as latest
+     cross join lateral (
        select metadata->>'locale' as locale, metadata->>'platform' as platform, metadata->>'app_version' as app_version
-       from answers where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
-       order by received_at desc, id desc limit 1
-     ) as device on true
+     ) as device
      cross join lateral (
        select count(*) as count from (
          select from conversations

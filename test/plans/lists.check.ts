@@ -45,7 +45,7 @@ const VALUES: Record<string, string[]> = {
     .map(number => toTypeId('question', skewedQuestions[number] as string))
     .concat(toTypeId('question', uuidOf('none'))),
   state: ['completed', 'partial'],
-  identity: ['user|1', 'nobody'],
+  identity: ['user|1', 'user|busy', 'nobody'],
   verified: ['true', 'false'],
   version: ['1', '7'],
   tag: ['vip', 'none'],
@@ -148,6 +148,22 @@ function expectCheap(statements: Explained[], context: unknown): void {
     expect({ context, sql, whole, dear: pages > most ? pages : 0 }).toEqual({ context, sql, whole: [], dear: 0 });
   }
 }
+
+test('the answers of one identity cost a few pages, and those of one with very many as much as any list', async () => {
+  const list = LISTS.find(({ id }) => id === 'listAnswers') as Operation;
+  const caller = callers(LARGE).session as Partial<Caller>;
+  const pages = async (query: Query) => {
+    const { statements, page } = await read(list, caller, query, null);
+    return { pages: statements.reduce((sum, statement) => sum + statement.pages, 0), rows: page.rows.length };
+  };
+  for (const more of [{}, { state: 'partial' }, { q: 'w' }, { updated_since: '2026-01-01T00:00:00.000Z' }] as Query[]) {
+    expect((await pages({ identity: 'user|1', ...more })).pages).toBeLessThan(200);
+    expect((await pages({ identity: 'nobody', ...more })).pages).toBeLessThan(50);
+    expect((await pages({ identity: 'user|busy', ...more })).pages).toBeLessThan(MOST_PAGES);
+  }
+  expect(await pages({ identity: 'user|1' })).toMatchObject({ rows: SIZE / 200_000 });
+  expect((await pages({ identity: 'user|busy' })).rows).toBe(10);
+});
 
 test('there are values for each parameter of each list', () => {
   const missing = LISTS.flatMap(list =>

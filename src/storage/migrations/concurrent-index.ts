@@ -17,3 +17,14 @@ export const createIndexConcurrently = (name: string, definition: string, kind: 
   `create ${kind} index concurrently if not exists ${name} on ${definition}`,
   `set lock_timeout = '${LOCK_TIMEOUT}'`,
 ];
+
+/**
+ * Statements that drop an index without blocking writes, for a migration that is not transactional. They may run again.
+ *
+ * They too wait for every older transaction, while no other statement waits for them.
+ */
+export const dropIndexConcurrently = (name: string): string[] => [
+  'set lock_timeout = 0',
+  `drop index concurrently if exists ${name}`,
+  `set lock_timeout = '${LOCK_TIMEOUT}'`,
+];
