@@ -218,6 +218,27 @@ test('an index that an earlier attempt left behind invalid is made again', async
   expect(await isValid()).toBe(true);
 });
 
+test('the index of answers by identity stores each identity once, and replaces the one that did not', async () => {
+  await using database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20261201-card-record-room' });
+  await using owner = await connect(database.url);
+  await owner.query(
+    `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision, state,
+       "values", metadata, content_hash, tags, received_at, stored_at, updated_at)
+     select $1, gen_random_uuid(), 'user|' || n % 400, true, $1, $1, 1, 1, 'completed', '{}', '{}', 'x', '{}',
+       now() + n * interval '1 second', now(), now() from generate_series(1, 10000) as n`,
+    [randomUUID()],
+  );
+  const sizeOf = async (name: string) =>
+    Number((await owner.query('select pg_relation_size(to_regclass($1)) as size', [name])).rows[0]?.size);
+  const before = await sizeOf('answers_of_identity');
+  await orm.migrator.up();
+  await orm.close(true);
+  expect(await sizeOf('answers_of_identity')).toBe(0);
+  expect(before / (await sizeOf('answers_by_identity'))).toBeGreaterThan(4);
+});
+
 test('texts that are stored already are to be indexed, of tenants that have some', async () => {
   await using database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);
