@@ -27,10 +27,10 @@ const environment = {
   LOG_LEVEL: 'error',
 };
 
-const ALONE_MS = 60_000;
+const ALONE_MS = 45_000;
 const BETWEEN_ANSWERS_MS = 50;
 const BETWEEN_LISTS_MS = 250;
-const KILL_AFTER_MS = [3000, 6000, 12_000, 24_000, 48_000];
+const KILL_AFTER_MS = [2000, 4000, 6000, 8000, 10_000];
 const WORKER_KILLS = 2;
 const WITHIN_MS = 30 * 60_000;
 
@@ -93,11 +93,13 @@ function openLoad(users: User[], sign: (user: User) => string) {
 /** Runs this version's migrations; kills them after a time, if they take so long. Returns whether they ended. */
 async function migrate(killAfterMs: number | undefined): Promise<boolean> {
   const child = spawn(process.execPath, ['src/main.ts', 'migrate'], { env: { ...process.env, ...environment } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
   const exited = new Promise<number | null>(done => child.once('exit', done));
   const timer = killAfterMs && setTimeout(() => child.kill('SIGKILL'), killAfterMs);
   const code = await exited;
   clearTimeout(timer);
-  if (code !== 0 && code !== null) throw new Error(`migrate ended with ${code}`);
+  if (code !== 0 && code !== null) throw new Error(`migrate ended with ${code}:\n${output}`);
   return code === 0;
 }
 

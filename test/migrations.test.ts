@@ -239,6 +239,29 @@ test('the index of answers by identity stores each identity once, and replaces t
   expect(before / (await sizeOf('answers_by_identity'))).toBeGreaterThan(4);
 });
 
+test('a migrator that is killed while it creates an index leaves no statement behind', async () => {
+  await using database = await createDatabase();
+  await using owner = await connect(database.url);
+  await using other = await connect(database.url);
+  await database.query("delete from schema_migrations where name = '20261212-narrow-identity-index'");
+  await database.query('drop index answers_by_identity');
+  await other.query('begin');
+  await other.query('lock table answers in row exclusive mode'); // the index is not created before this ends
+  const creating = async () =>
+    (
+      await owner.query(
+        `select from pg_stat_activity where datname = current_database() and state = 'active' and query like 'create  index%'`,
+      )
+    ).rowCount;
+  const secret = { SECRET_KEY: randomBytes(32).toString('base64') };
+  await using migrator = await startProcess('migrate', { DATABASE_URL: database.url, ...secret });
+  await waitFor(async () => (await creating()) === 1, 30_000);
+  migrator.kill('SIGKILL');
+  await waitFor(async () => (await creating()) === 0, 10_000);
+  await other.query('commit');
+  expect(await migrate(database.url, log)).toEqual(['20261212-narrow-identity-index']);
+});
+
 test('texts that are stored already are to be indexed, of tenants that have some', async () => {
   await using database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);
