@@ -77,12 +77,12 @@ const Gate = () => (
     }
     signedOut={<Login />}
     homeless={
-      <Front title={t('You belong to no tenant')}>
-        <p>{t('Ask an owner to invite you again.')}</p>
+      <Front title={t('You are not a member of any tenant')}>
+        <p>{t('Ask an owner for a new invitation.')}</p>
       </Front>
     }
     failed={(problem, retry) => (
-      <Front title={t('This page could not be shown')}>
+      <Front title={t('This page could not be loaded')}>
         <ProblemNote problem={problem} retry={retry} />
       </Front>
     )}

@@ -13,14 +13,14 @@ export const scoreText = (score: Score | null): string =>
   score?.value == null ? '–' : formatScore(score.measure, score.value);
 
 export const measureName = (measure: Score['measure']): string =>
-  ({ nps: t('NPS'), csat: t('Satisfied'), mean: t('Mean'), positive: t('Thumbs up') })[measure];
+  ({ nps: t('NPS'), csat: t('Satisfied'), mean: t('Average'), positive: t('Thumbs up') })[measure];
 
 /** What a measure is, in a sentence. */
 export const measureHint = (measure: Score['measure']): string =>
   ({
-    nps: t('Share of 9 and 10 less share of 0 to 6'),
-    csat: t('Share of 4 and 5'),
-    mean: t('Mean of all answers'),
+    nps: t('% promoters minus % detractors'),
+    csat: t('Share of answers 4 and 5'),
+    mean: t('Average of all answers'),
     positive: t('Share of thumbs up'),
   })[measure];
 

@@ -139,7 +139,7 @@ export function CardPreview({ type, title, description, config }: Previewed) {
           />
         )}
         <span className={styles.send} aria-hidden="true">
-          {type === 'statement' ? t('All right') : t('Send')}
+          {type === 'statement' ? t('OK') : t('Send')}
         </span>
       </fieldset>
     </div>

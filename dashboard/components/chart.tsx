@@ -42,7 +42,7 @@ export function Chart(props: ChartProps) {
         </Suspense>
       </div>
       <details className={styles.foot}>
-        <summary>{t('The numbers as a table')}</summary>
+        <summary>{t('Show as table')}</summary>
         <NumbersTable {...props} />
       </details>
     </figure>

@@ -23,7 +23,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     <Button small look="quiet" aria-label={t('Copy {what}', { what })} onPress={() => void copy()}>
       <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={15} />
       <span aria-live="polite">
-        {outcome === 'copied' ? t('Copied') : outcome === 'refused' ? t('Select and copy it') : t('Copy')}
+        {outcome === 'copied' ? t('Copied') : outcome === 'refused' ? t('Copy manually') : t('Copy')}
       </span>
     </Button>
   );

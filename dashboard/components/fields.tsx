@@ -58,7 +58,7 @@ const Around = ({
     )}
     {error && (
       <p id={`${id}-error`} className={styles.error}>
-        {error.message || t('This is needed.')}
+        {error.message || t('Required')}
       </p>
     )}
   </div>

@@ -56,7 +56,7 @@ export function Form<Values extends FieldValues>({ form, send, submitLabel, acti
       {problem && <ProblemNote problem={problem} />}
       <div className={styles.actions}>
         <Button type="submit" look="primary" isPending={form.formState.isSubmitting}>
-          {form.formState.isSubmitting ? t('One moment…') : submitLabel}
+          {form.formState.isSubmitting ? t('Please wait…') : submitLabel}
         </Button>
         {actions}
       </div>

@@ -13,6 +13,6 @@ export const IdentityLink = ({ identity, verified }: { identity: string; verifie
     <Link href={identityPath(identity, verified)} className="wrap-anywhere">
       {identity}
     </Link>
-    {!verified && <Badge plain>{t('claimed')}</Badge>}
+    {!verified && <Badge plain>{t('unverified')}</Badge>}
   </span>
 );

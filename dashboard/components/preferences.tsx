@@ -33,13 +33,13 @@ export function ThemeSelect() {
   return (
     <select
       className={styles.select}
-      aria-label={t('Appearance')}
+      aria-label={t('Theme')}
       value={theme}
       onChange={event => choose(event.target.value as Theme)}
     >
-      <option value="system">{t('As the system')}</option>
-      <option value="light">{t('Light')}</option>
-      <option value="dark">{t('Dark')}</option>
+      <option value="system">{t('Theme: System')}</option>
+      <option value="light">{t('Theme: Light')}</option>
+      <option value="dark">{t('Theme: Dark')}</option>
     </select>
   );
 }

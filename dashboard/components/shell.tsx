@@ -117,7 +117,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
-        {t('Skip to the content')}
+        {t('Skip to content')}
       </a>
       <header className={styles.bar}>
         <Brand />

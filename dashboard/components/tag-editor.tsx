@@ -36,7 +36,7 @@ export function TagEditor({ tags, change }: TagEditorProps) {
             <button
               type="button"
               className={styles.remove}
-              aria-label={t('Remove the tag {tag}', { tag })}
+              aria-label={t('Remove tag {tag}', { tag })}
               onClick={() => change(tags.filter(other => other !== tag))}
             >
               <Icon name="close" size={12} />
@@ -49,8 +49,8 @@ export function TagEditor({ tags, change }: TagEditorProps) {
           className={styles.input}
           value={draft}
           maxLength={LONGEST_TAG}
-          placeholder={t('Add a tag')}
-          aria-label={t('Add a tag')}
+          placeholder={t('Add tag')}
+          aria-label={t('Add tag')}
           onChange={event => setDraft(event.target.value)}
           onKeyDown={onKeyDown}
           onBlur={add}

@@ -50,7 +50,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         name="name"
         autoFocus
         label={t('Name')}
-        hint={t('Where it is used, such as “backend”.')}
+        hint={t('Where the key is used, such as “backend”.')}
         rules={{ required: true }}
       />
       <CheckInput
@@ -58,7 +58,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         name="isPublic"
         label={t('Public')}
         hint={t(
-          'For an app without a backend: no secret, restricted tokens, users that are claimed and not proven. Prefer a backend where you can.',
+          'For apps without a backend. There is no secret, tokens are restricted and users are not verified. Use a backend if you can.',
         )}
       />
       {isPublic ? (
@@ -66,7 +66,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
           form={form}
           name="allowed_origins"
           label={t('Allowed origins')}
-          hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
+          hint={t('One per line, such as https://app.example.com. Leave empty to allow any website.')}
         />
       ) : (
         <fieldset>
@@ -84,8 +84,8 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         form={form}
         name="expires_on"
         type="date"
-        label={t('Expires at the end of')}
-        hint={t('Left empty it never expires.')}
+        label={t('Expiry date')}
+        hint={t('Valid until the end of this day. Leave empty for no expiry.')}
       />
     </Form>
   );
@@ -102,7 +102,9 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
       send={async body => done(await rotate.mutateAsync({ params: { id: apiKey.id }, body }))}
     >
       <p>
-        {t('“{name}” gets new values. Nothing stops working before the time below is over.', { name: apiKey.name })}
+        {t('New credentials are created for “{name}”. The old ones stay valid during the grace period.', {
+          name: apiKey.name,
+        })}
       </p>
       <TextInput
         form={form}
@@ -111,8 +113,8 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
         type="number"
         min={0}
         max={168}
-        label={t('Hours for which the old values hold')}
-        hint={t('At most 168, which is a week.')}
+        label={t('Grace period (hours)')}
+        hint={t('Up to 168 hours (one week).')}
         rules={{ required: true, valueAsNumber: true }}
       />
     </Form>
@@ -126,7 +128,7 @@ export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) 
   return (
     <Form
       form={form}
-      submitLabel={t('Save')}
+      submitLabel={t('Save changes')}
       send={async ({ allowed_origins }) => {
         await patch.mutateAsync({ params: { id: apiKey.id }, body: { allowed_origins: linesOf(allowed_origins) } });
         toast(t('Saved'));
@@ -138,7 +140,7 @@ export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) 
         name="allowed_origins"
         autoFocus
         label={t('Allowed origins')}
-        hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
+        hint={t('One per line, such as https://app.example.com. Leave empty to allow any website.')}
       />
     </Form>
   );

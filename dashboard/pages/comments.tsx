@@ -64,15 +64,15 @@ export function Comments({ question: { id, type } }: { question: Schemas['Questi
   };
   const list = useList('GET /v1/answers', { query }, { everyMs: EVERY_MS, limit: 25 });
   return (
-    <Panel title={t('What they wrote')}>
+    <Panel title={t('Comments')}>
       <div className={styles.filters}>
-        <Search label={t('Search the comments')} value={search} onChange={event => setSearch(event.target.value)} />
-        <Search label={t('Only with this tag')} value={tag} onChange={event => setTag(event.target.value)} />
+        <Search label={t('Search comments')} value={search} onChange={event => setSearch(event.target.value)} />
+        <Search label={t('Filter by tag')} value={tag} onChange={event => setTag(event.target.value)} />
       </div>
       <Ready query={list}>
         {() =>
           list.items.length === 0 && !list.hasNextPage ? (
-            <Empty title={t('No comments')}>{t('Nobody has written anything that fits.')}</Empty>
+            <Empty title={t('No comments')}>{t('Comments that match your filters appear here.')}</Empty>
           ) : (
             <>
               <ul className={styles.list}>

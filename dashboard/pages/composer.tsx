@@ -46,7 +46,7 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
     if (event.key === 'Escape') field.current?.blur(); // the keys of one letter mean what they mean again
   };
-  const label = mode === 'reply' ? t('Reply to the user') : t('Note for the team alone');
+  const label = mode === 'reply' ? t('Reply to the user') : t('Internal note');
   return (
     <div className={mode === 'note' ? `${styles.composer} ${styles.asNote}` : styles.composer}>
       <div className={styles.writing}>
@@ -76,9 +76,9 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
           onKeyDown={onKeyDown}
         />
         <div className={styles.sending}>
-          <span className="small quiet">{t('Ctrl and Enter send it')}</span>
+          <span className="small quiet">{t('Ctrl+Enter to send')}</span>
           <Button small look="primary" isPending={create.isPending} isDisabled={body.trim() === ''} onPress={send}>
-            {mode === 'reply' ? t('Send the reply') : t('Keep the note')}
+            {mode === 'reply' ? t('Send reply') : t('Add note')}
           </Button>
         </div>
       </div>

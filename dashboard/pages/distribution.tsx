@@ -34,7 +34,7 @@ function Scale({ type, values }: Pick<Results, 'type' | 'values'>) {
   return (
     <Chart
       kind="bar"
-      label={t('How many answers each value has')}
+      label={t('Answers per value')}
       where={t('Value')}
       points={values.map(nameOf)}
       series={[{ label: t('Answers'), tone: 'accent', tones, values: values.map(({ count }) => count) }]}
@@ -46,7 +46,7 @@ function Scale({ type, values }: Pick<Results, 'type' | 'values'>) {
 
 const Shares = ({ values }: { values: Values }) => (
   <Bars
-    caption={t('How many answers each value has')}
+    caption={t('Answers per value')}
     where={t('Value')}
     bars={values.map(value => ({ label: nameOf(value), count: value.count, share: value.share }))}
   />

@@ -7,7 +7,7 @@ export const EmailInput = <V extends FieldValues>({ form, name }: { form: UseFor
   <TextInput
     form={form}
     name={name}
-    label={t('E-mail')}
+    label={t('Email')}
     type="email"
     autoComplete="username"
     rules={{ required: true }}

@@ -27,7 +27,7 @@ function factsOf({
 }: Identity): [string, string][] {
   const facts: [string, string | null][] = [
     [t('Platform'), platform],
-    [t('Version of the app'), app_version],
+    [t('App version'), app_version],
     [t('Language'), locale],
     ...Object.entries(attributes).map(([name, value]): [string, string] => [name, String(value)]),
     [t('First seen'), first_seen_at && formatTime(first_seen_at)],
@@ -55,7 +55,7 @@ function Known({ who }: { who: Who }) {
   });
   if (query.error?.status === 404) return null;
   return (
-    <Panel title={t('What is known')}>
+    <Panel title={t('User details')}>
       <Ready query={query} lines={1}>
         {identity => <Attributes identity={identity} />}
       </Ready>
@@ -79,8 +79,8 @@ const answerColumns = () => [
       </>
     ),
   },
-  { label: t('State'), cell: ({ state }: Schemas['Answer']) => answerState(state) },
-  { label: t('When'), cell: ({ received_at }: Schemas['Answer']) => <Time at={received_at} /> },
+  { label: t('Status'), cell: ({ state }: Schemas['Answer']) => answerState(state) },
+  { label: t('Time'), cell: ({ received_at }: Schemas['Answer']) => <Time at={received_at} /> },
 ];
 
 function Answers({ who }: { who: Who }) {
@@ -113,7 +113,7 @@ const conversationColumns = () => [
     ),
   },
   {
-    label: t('State'),
+    label: t('Status'),
     cell: ({ status }: Schemas['Conversation']) => (
       <Badge tone={CONVERSATION_TONE[status]}>{conversationStatus(status)}</Badge>
     ),
@@ -158,9 +158,9 @@ export function IdentityPage() {
       title={who.identity}
       lead={
         isClaimed ? (
-          <Badge tone="warn">{t('Claimed with a public key: nobody has proven it')}</Badge>
+          <Badge tone="warn">{t('Unverified (signed in with a public key)')}</Badge>
         ) : (
-          <Badge tone="good">{t('Proven by your backend')}</Badge>
+          <Badge tone="good">{t('Verified by your backend')}</Badge>
         )
       }
     >

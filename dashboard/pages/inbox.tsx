@@ -63,9 +63,9 @@ function AssigneeOptions() {
   const others = data?.data.filter(({ id }) => id !== membership.member_id) ?? [];
   return (
     <>
-      <option value="">{t('Everybody’s')}</option>
-      <option value={membership.member_id}>{t('Mine')}</option>
-      <option value="none">{t('Nobody’s')}</option>
+      <option value="">{t('All assignees')}</option>
+      <option value={membership.member_id}>{t('Assigned to me')}</option>
+      <option value="none">{t('Unassigned')}</option>
       {others.map(({ id, name, email }) => (
         <option key={id} value={id}>
           {name || email}
@@ -91,12 +91,12 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
         {t('Inbox')}
       </span>
       <span className="row">
-        <Button icon small look="quiet" aria-label={t('Keys')} onPress={help}>
+        <Button icon small look="quiet" aria-label={t('Keyboard shortcuts')} onPress={help}>
           <Icon name="keys" />
         </Button>
         {write && (
           <Button small onPress={write}>
-            <Icon name="plus" size={15} /> {t('Write')}
+            <Icon name="plus" size={15} /> {t('New message')}
           </Button>
         )}
       </span>
@@ -111,11 +111,11 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
     <div className={styles.filters}>
       <Filter
         small
-        label={t('State')}
+        label={t('Status')}
         value={filters.status}
         onChange={event => change({ status: event.target.value as Filters['status'] })}
       >
-        <option value="">{t('Every state')}</option>
+        <option value="">{t('All statuses')}</option>
         {STATUSES.map(status => (
           <option key={status} value={status}>
             {conversationStatus(status)}
@@ -124,7 +124,7 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
       </Filter>
       <Filter
         small
-        label={t('Assigned to')}
+        label={t('Assignee')}
         value={filters.assignee}
         onChange={event => change({ assignee: event.target.value })}
       >
@@ -149,11 +149,11 @@ const KEYS = () => [
   ['j', t('Next conversation')],
   ['k', t('Previous conversation')],
   ['r', t('Write a reply')],
-  ['n', t('Write a note')],
+  ['n', t('Write an internal note')],
   ['a', t('Assign to me')],
-  ['e', t('Resolve, or open again')],
+  ['e', t('Resolve or reopen')],
   ['/', t('Search')],
-  ['?', t('These keys')],
+  ['?', t('Show keyboard shortcuts')],
 ];
 
 function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
@@ -163,7 +163,7 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
     setOn(on);
   };
   return (
-    <Dialog title={t('Keys')} isOpen={isOpen} close={close}>
+    <Dialog title={t('Keyboard shortcuts')} isOpen={isOpen} close={close}>
       <dl className={styles.keys}>
         {KEYS().map(([key, what]) => (
           <div key={key}>
@@ -177,12 +177,12 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
           <dt>
             <kbd>Ctrl</kbd> <kbd>Enter</kbd>
           </dt>
-          <dd>{t('Send what is written')}</dd>
+          <dd>{t('Send')}</dd>
         </div>
       </dl>
       <label className={styles.check}>
         <input type="checkbox" checked={isOn} onChange={event => change(event.target.checked)} />
-        {t('Keys of one letter are on')}
+        {t('Single-key shortcuts are on')}
       </label>
       <div>
         <Button onPress={close}>{t('Close')}</Button>
@@ -236,8 +236,8 @@ export function Inbox() {
                 {list.hasNextPage ? (
                   <More list={list} />
                 ) : (
-                  <Empty title={isFiltered ? t('Nothing fits') : t('Nothing is open')}>
-                    {isFiltered ? t('Choose other filters.') : t('When a user writes, it appears here.')}
+                  <Empty title={isFiltered ? t('No matching conversations') : t('No open conversations')}>
+                    {isFiltered ? t('Try different filters.') : t('Messages from users appear here.')}
                   </Empty>
                 )}
               </div>
@@ -250,10 +250,10 @@ export function Inbox() {
       ) : (
         <div className={`${styles.side} ${styles.nothing}`}>
           <Icon name="inbox" size={36} />
-          <Empty title={t('No conversation is open')}>{t('Choose one from the list.')}</Empty>
+          <Empty title={t('No conversation selected')}>{t('Select a conversation from the list.')}</Empty>
         </div>
       )}
-      <Dialog title={t('Write to a user')} isOpen={isWriting} close={() => setWriting(false)} dismissable={false}>
+      <Dialog title={t('New conversation')} isOpen={isWriting} close={() => setWriting(false)} dismissable={false}>
         <NewConversation
           done={made => {
             setWriting(false);

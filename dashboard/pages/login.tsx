@@ -53,7 +53,7 @@ export function Login() {
       {failure === LINK_REQUIRED && (
         <Note>
           <p role="alert">
-            {t('You already have an account. Sign in with your password once to connect it with {provider}.', {
+            {t('You already have an account. Sign in with your password once to link it to {provider}.', {
               provider: options?.oidc?.name ?? '',
             })}
           </p>
@@ -62,7 +62,7 @@ export function Login() {
       {failure && failure !== LINK_REQUIRED && (
         <Note tone="bad">
           <p role="alert">
-            {t('The identity provider did not let you in.')} <code>{failure}</code>
+            {t('Sign-in with the identity provider failed.')} <code>{failure}</code>
           </p>
         </Note>
       )}
@@ -88,8 +88,8 @@ export function Login() {
           <TextInput
             form={form}
             name="totp"
-            label={t('Code of your authenticator')}
-            hint={t('Six digits, or one of your recovery codes.')}
+            label={t('Authentication code')}
+            hint={t('Enter a six-digit code or one of your recovery codes.')}
             autoComplete="one-time-code"
             autoFocus
             rules={{ required: true }}

@@ -25,7 +25,7 @@ export function NewConversation({ done }: { done(id: string): void }) {
         name="identity"
         autoFocus
         label={t('User')}
-        hint={t('As your tokens name them, such as user|42.')}
+        hint={t('The identity in your tokens, such as user|42.')}
         maxLength={256}
         rules={{ required: true }}
       />

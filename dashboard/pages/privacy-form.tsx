@@ -45,62 +45,67 @@ export function PrivacyForm({ tenant }: { tenant: Tenant }) {
     await patch.mutateAsync({ body, ifMatch: etagOf(tenant) });
     toast(t('Saved'));
   };
-  const days = { type: 'number', min: 1, max: 3650, placeholder: t('For ever') } as const;
+  const days = { type: 'number', min: 1, max: 3650, placeholder: t('Forever') } as const;
   const rules = { setValueAs: daysOf };
   return (
     <>
       <Form
         form={form}
-        submitLabel={t('Save')}
+        submitLabel={t('Save changes')}
         send={async values => (deletes(retention, values.retention) ? setAsked(values) : save(values))}
       >
         <TextInput
           form={form}
           name="retention.answers_days"
           {...days}
-          label={t('Days for which answers are kept')}
-          hint={t('Older ones are deleted for good; the results of your questions stay. Empty: for ever.')}
+          label={t('Keep answers for (days)')}
+          hint={t(
+            'Older answers are permanently deleted; question results are kept. Leave empty to keep answers forever.',
+          )}
           rules={rules}
         />
         <TextInput
           form={form}
           name="retention.conversations_days"
           {...days}
-          label={t('Days for which resolved conversations are kept')}
-          hint={t('Counted from their end. Open ones are never deleted. Empty: for ever.')}
+          label={t('Keep resolved conversations for (days)')}
+          hint={t(
+            'Counted from when they were resolved. Open conversations are never deleted. Leave empty to keep them forever.',
+          )}
           rules={rules}
         />
         <TextArea
           form={form}
           name="identity_attributes_allowed"
           rows={3}
-          label={t('Attributes that your app may set')}
-          hint={t('Names, one a line, such as plan. All others are for your backend alone.')}
+          label={t('Attributes that apps can set')}
+          hint={t('One name per line, such as plan. All other attributes can be set only by your backend.')}
           rules={{
             validate: text =>
-              linesOf(text as string).every(isName) || t('A name has at most 64 letters, digits, dots, dashes or _.'),
+              linesOf(text as string).every(isName) ||
+              t('Names can contain up to 64 letters, digits, dots, hyphens and underscores.'),
           }}
         />
         <Choices
           form={form}
           name="ip_mode"
-          label={t('Addresses of your team in the audit log')}
+          label={t('IP addresses in the audit log')}
           choices={[
-            { value: 'none', label: t('Not kept'), hint: t('The default') },
-            { value: 'truncated', label: t('Shortened'), hint: t('Without the last part') },
-            { value: 'full', label: t('Kept whole'), hint: t('Say so to your team') },
+            { value: 'none', label: t('Not stored'), hint: t('Default') },
+            { value: 'truncated', label: t('Truncated'), hint: t('Last part removed') },
+            { value: 'full', label: t('Full'), hint: t('Inform your team about this') },
           ]}
         />
       </Form>
       <Confirmation
-        title={t('Delete what is older?')}
+        title={t('Delete older data?')}
         confirmLabel={t('Save and delete')}
         isOpen={asked !== undefined}
         close={() => setAsked(undefined)}
         act={async () => asked && save(asked)}
       >
         {t(
-          'What is older than the days that you chose is deleted within minutes. This can’t be undone. The results of your questions stay.',
+          'Data older than the retention period is deleted within minutes. This cannot be undone. Question results are kept.',
         )}
       </Confirmation>
     </>

@@ -43,7 +43,7 @@ function Clone({ id }: { id: string }) {
       { params: { id } },
       {
         onSuccess: copy => {
-          toast(t('This is the copy, a draft.'));
+          toast(t('Question cloned as a draft.'));
           go(pathTo('question', { id: copy.id }));
         },
         onError: complain,
@@ -61,12 +61,12 @@ function Close({ id }: { id: string }) {
   return (
     <ConfirmButton
       label={t('Close')}
-      title={t('Close the question?')}
-      confirmLabel={t('Close the question')}
+      title={t('Close this question?')}
+      confirmLabel={t('Close question')}
       act={() => close.mutateAsync({ params: { id } })}
     >
       {t(
-        'No card of it appears any more. Answers of devices that were offline are taken for 7 more days. It can not be opened again, but cloned.',
+        'The question is no longer shown. Answers from devices that were offline are accepted for 7 more days. Closed questions cannot be reopened, but they can be cloned.',
       )}
     </ConfirmButton>
   );
@@ -86,12 +86,12 @@ function Delete({ id }: { id: string }) {
   const [, go] = useLocation();
   const act = async () => {
     await remove.mutateAsync({ params: { id } });
-    toast(t('The draft was deleted.'));
+    toast(t('Draft deleted.'));
     go(PATHS.questions, { replace: true });
   };
   return (
-    <ConfirmButton label={t('Delete')} title={t('Delete the draft?')} confirmLabel={t('Delete the draft')} act={act}>
-      {t('Nobody has seen it. It can not be brought back.')}
+    <ConfirmButton label={t('Delete')} title={t('Delete this draft?')} confirmLabel={t('Delete draft')} act={act}>
+      {t('The draft was never shown to users. This cannot be undone.')}
     </ConfirmButton>
   );
 }

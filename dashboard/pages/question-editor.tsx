@@ -30,10 +30,10 @@ interface EditorProps {
 /** Who sees it how often, which has good defaults. */
 const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> }) => (
   <>
-    <SelectInput form={form} name="frequency.repeat" label={t('How often')}>
-      <option value="until_answered">{t('Until it is answered')}</option>
-      <option value="once">{t('Once, answered or not')}</option>
-      <option value="always">{t('Always, for many answers')}</option>
+    <SelectInput form={form} name="frequency.repeat" label={t('Repeat')}>
+      <option value="until_answered">{t('Until answered')}</option>
+      <option value="once">{t('Once (even if not answered)')}</option>
+      <option value="always">{t('Always (several answers per user)')}</option>
     </SelectInput>
     <TextInput
       form={form}
@@ -41,14 +41,14 @@ const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> 
       type="number"
       min={0}
       max={365}
-      label={t('Days until it is shown again after it was dismissed')}
+      label={t('Days until shown again after a dismissal')}
       rules={{ valueAsNumber: true }}
     />
     <CheckInput
       form={form}
       name="frequency.ignore_cooldown"
-      label={t('Stands outside the pause between questions')}
-      hint={t('Neither waits for it nor starts it.')}
+      label={t('Ignore the minimum time between questions')}
+      hint={t('Other questions do not delay this one, and it does not delay them.')}
     />
     <TextInput
       form={form}
@@ -57,7 +57,7 @@ const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> 
       min={0}
       max={1000}
       label={t('Priority')}
-      hint={t('Where several questions are due, the highest comes first.')}
+      hint={t('When several questions are due, the one with the highest priority is shown first.')}
       rules={{ valueAsNumber: true }}
     />
   </>
@@ -74,13 +74,16 @@ function Editor({ values, question, save }: EditorProps) {
   return (
     <div className={styles.editor}>
       <Panel>
-        <Form form={form} send={save} submitLabel={question ? t('Save') : t('Create the draft')}>
+        <Form form={form} send={save} submitLabel={question ? t('Save changes') : t('Create draft')}>
           {isFixed && (
             <Note>
               <p>
-                {t('What users see becomes version {next} when you save. Type, scale and options stay.', {
-                  next: question.version + 1,
-                })}
+                {t(
+                  'Saving changes to the visible text creates version {next}. The type, scale and set of options cannot be changed.',
+                  {
+                    next: question.version + 1,
+                  },
+                )}
               </p>
             </Note>
           )}
@@ -95,7 +98,7 @@ function Editor({ values, question, save }: EditorProps) {
             form={form}
             name="title"
             label={t('Question')}
-            hint={t('What the user is asked.')}
+            hint={t('The text your users see.')}
             maxLength={300}
             rules={{ required: true }}
           />
@@ -103,7 +106,7 @@ function Editor({ values, question, save }: EditorProps) {
             form={form}
             name="description"
             label={t('Description')}
-            hint={t('A line below it, if it needs one.')}
+            hint={t('Optional text below the question.')}
             maxLength={1000}
             rows={2}
           />
@@ -112,17 +115,17 @@ function Editor({ values, question, save }: EditorProps) {
             form={form}
             name="name"
             label={t('Name')}
-            hint={t('For your team; the question itself where it is left empty.')}
+            hint={t('Visible only to your team. Defaults to the question text.')}
             maxLength={120}
           />
           <CheckInput
             form={form}
             name="allow_public"
-            label={t('Also for apps with a public key')}
-            hint={t('Their users are claimed, not proven. Their answers are marked as such.')}
+            label={t('Show in apps that use a public key')}
+            hint={t('Users of these apps are not verified. Their answers are marked as unverified.')}
           />
           <details className={styles.more}>
-            <summary>{t('How often, and before what')}</summary>
+            <summary>{t('Frequency and priority')}</summary>
             <div className="stack">
               <Frequency form={form} />
             </div>
@@ -130,7 +133,7 @@ function Editor({ values, question, save }: EditorProps) {
         </Form>
       </Panel>
       <aside className={styles.preview} aria-label={t('Preview')}>
-        <h2>{t('As your users see it')}</h2>
+        <h2>{t('Preview')}</h2>
         <CardPreview
           type={seen.type}
           title={seen.title}
@@ -148,7 +151,7 @@ export function NewQuestion() {
   const [, go] = useLocation();
   const save = async (values: QuestionValues) => {
     const question = await create.mutateAsync({ body: bodyOf(values) as Schemas['NewQuestion'] });
-    toast(t('The draft was created. Publish it when it is as you want it.'));
+    toast(t('Draft created. Publish it when it is ready.'));
     go(pathTo('question', { id: question.id }));
   };
   return (
@@ -166,8 +169,8 @@ const Shown = ({ question }: { question: Question }) => (
     <Note>
       <p>
         {isEditable(question)
-          ? t('Your role reads questions and does not change them.')
-          : t('A closed question stays as it is. Clone it to go on from here.')}
+          ? t('Your role has read-only access to questions.')
+          : t('Closed questions cannot be edited. Clone the question to continue from here.')}
       </p>
     </Note>
     <CardPreview {...question} />

@@ -55,7 +55,9 @@ export function QuestionVersions() {
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (
-            <Empty title={t('No versions yet')}>{t('The first is made when the question is published.')}</Empty>
+            <Empty title={t('No versions yet')}>
+              {t('The first version is created when you publish the question.')}
+            </Empty>
           ) : (
             <>
               <ol className="stack">

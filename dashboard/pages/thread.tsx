@@ -43,11 +43,11 @@ function Assignee({ conversation, change }: { conversation: Conversation; change
   return (
     <Filter
       small
-      label={t('Assigned to')}
+      label={t('Assignee')}
       value={conversation.assignee_id ?? ''}
       onChange={event => change({ assignee_id: event.target.value || null })}
     >
-      <option value="">{t('Assigned to nobody')}</option>
+      <option value="">{t('Unassigned')}</option>
       {data?.data.map(({ id, name, email }) => (
         <option key={id} value={id}>
           {name || email}
@@ -83,11 +83,11 @@ function Delete({ id }: { id: string }) {
     <ConfirmButton
       small
       label={t('Delete')}
-      title={t('Delete the conversation?')}
-      confirmLabel={t('Delete for good')}
+      title={t('Delete this conversation?')}
+      confirmLabel={t('Delete conversation')}
       act={act}
     >
-      {t('It goes with all its messages, for the user too. It can not be brought back.')}
+      {t('All messages are deleted, including for the user. This cannot be undone.')}
     </ConfirmButton>
   );
 }
@@ -114,7 +114,7 @@ function Head({ conversation }: { conversation: Conversation }) {
         </div>
         {mayWrite && (
           <Button look={status === 'resolved' ? 'plain' : 'primary'} onPress={toggle}>
-            {status === 'resolved' ? t('Open again') : t('Resolve')}
+            {status === 'resolved' ? t('Reopen') : t('Resolve')}
           </Button>
         )}
       </div>
@@ -140,12 +140,12 @@ function Redact({ message }: { message: Message }) {
   return (
     <ConfirmButton
       small
-      label={t('Take back')}
-      title={t('Take the message back?')}
-      confirmLabel={t('Take it back')}
+      label={t('Remove')}
+      title={t('Remove this message?')}
+      confirmLabel={t('Remove message')}
       act={() => redact.mutateAsync({ params: { id: message.conversation_id, message_id: message.id } })}
     >
-      {t('Its place stays, its text is gone for everybody.')}
+      {t('The message’s text is removed for everyone.')}
     </ConfirmButton>
   );
 }
@@ -154,7 +154,7 @@ function Redact({ message }: { message: Message }) {
 function authorText({ author }: Message, identity: string, names: ReadonlyMap<string, string>): string {
   if (author.type === 'user') return identity;
   if (author.type === 'system') return 'Parley';
-  return author.name ?? names.get(author.id ?? '') ?? (author.type === 'api' ? t('Through the API') : t('The team'));
+  return author.name ?? names.get(author.id ?? '') ?? (author.type === 'api' ? t('Via the API') : t('Team member'));
 }
 
 interface MessageViewProps {
@@ -181,7 +181,7 @@ function MessageView({ message, identity, names }: MessageViewProps) {
   return (
     <li className={classes.filter(Boolean).join(' ')}>
       <div className={styles.bubble}>
-        {message.redacted ? <em className="quiet">{t('This message was taken back.')}</em> : message.body}
+        {message.redacted ? <em className="quiet">{t('This message was removed.')}</em> : message.body}
       </div>
       <div className={styles.meta}>
         {message.kind === 'note' && <strong>{t('Note')}</strong>}

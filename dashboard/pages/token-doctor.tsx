@@ -12,7 +12,7 @@ const Diagnosis = ({ inspection: { valid, code, detail, header, claims } }: { in
   <div className="stack" role="status">
     <Note tone={valid ? 'good' : 'bad'}>
       <p>
-        <strong>{valid ? t('The token is good.') : t('The token would be refused.')}</strong>{' '}
+        <strong>{valid ? t('The token is valid.') : t('The token is invalid.')}</strong>{' '}
         {code && (
           <a href={`/problems/${code}`} target="_blank" rel="noreferrer">
             {code}
@@ -32,12 +32,12 @@ export function TokenDoctor() {
   const inspect = useAct('POST /v1/auth/inspect');
   return (
     <Panel
-      title={t('Token doctor')}
-      lead={t('A token is refused and you can’t see why? Paste it. It is looked at and kept nowhere.')}
+      title={t('Token inspector')}
+      lead={t('Paste a token to see why it is rejected. Tokens are checked but not stored.')}
     >
       <Form
         form={form}
-        submitLabel={t('Examine')}
+        submitLabel={t('Inspect')}
         send={({ token }) => inspect.mutateAsync({ body: { token: token.trim() } })}
       >
         <TextArea

@@ -53,7 +53,7 @@ export const FRONT: Scene[] = [
     name: 'login-refused',
     path: pathTo('login'),
     async act(page) {
-      await page.getByLabel('E-mail').fill('ada@acme.example');
+      await page.getByLabel('Email').fill('ada@acme.example');
       await page.getByLabel('Password').fill('not this one');
       await press('Sign in')(page);
       await page.getByRole('alert').waitFor();
@@ -100,13 +100,13 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
 
 /** Dialogs, and what a page is while it loads, when it fails, and after something was done. */
 export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
-  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create a key') },
+  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create API key') },
   {
     name: 'key-public',
     path: pathTo('apiKeys'),
     isScreen: true,
     async act(page) {
-      await opens('Create a key')(page);
+      await opens('Create API key')(page);
       await page.getByLabel('Public').check();
     },
   },
@@ -115,7 +115,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('apiKeys'),
     isScreen: true,
     async act(page) {
-      await opens('Create a key')(page);
+      await opens('Create API key')(page);
       await page.getByLabel('Name').fill('staging');
       await press('Create')(page);
       await page.getByText('Copy both values now.', { exact: false }).waitFor();
@@ -123,7 +123,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
   },
   { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: opens('Rotate') },
   { name: 'key-revoke', path: pathTo('apiKeys'), isScreen: true, act: opens('Revoke') },
-  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: opens('Invite somebody') },
+  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: opens('Invite member') },
   {
     name: 'question-close',
     path: pathTo('questionResults', { id: questions.nps }),
@@ -135,26 +135,26 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('question', { id: draftId }),
     isScreen: true,
     async act(page) {
-      await page.getByText('How often, and before what').click();
-      await press('Save')(page);
+      await page.getByText('Frequency and priority').click();
+      await press('Save changes')(page);
       await page.getByText('Saved').waitFor();
     },
   },
-  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Create the draft') },
+  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Create draft') },
   {
     name: 'results-table',
     path: pathTo('questionResults', { id: questions.nps }),
-    act: page => page.getByText('The numbers as a table').first().click(),
+    act: page => page.getByText('Show as table').first().click(),
   },
-  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('Write') },
-  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keys') },
+  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('New message') },
+  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keyboard shortcuts') },
   {
     name: 'conversation-note',
     path: pathTo('conversation', { id: conversationId }),
     isScreen: true,
     async act(page) {
       await press('Note')(page);
-      await page.getByLabel('Note for the team alone').fill('Sent her the 250 g bag of the Huila.');
+      await page.getByLabel('Internal note').fill('Sent her the 250 g bag of the Huila.');
     },
   },
   {
@@ -163,7 +163,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     isScreen: true,
     async act(page) {
       await page.getByLabel('Search conversations').fill('zeppelin');
-      await page.getByText('Nothing fits').waitFor();
+      await page.getByText('No matching conversations').waitFor();
     },
   },
   {
@@ -171,8 +171,8 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('home'),
     async act(page) {
       await page.getByLabel('Token', { exact: true }).fill('eyJhbGciOiJub25lIn0.e30.');
-      await press('Examine')(page);
-      await page.getByText('The token would be refused.').waitFor();
+      await press('Inspect')(page);
+      await page.getByText('The token is invalid.').waitFor();
     },
   },
   { name: 'loading', path: pathTo('questions'), before: neverAnswering, isPending: true },
