@@ -8,7 +8,7 @@ export type QuestionStatus = Schemas['Question']['status'];
 export type ConversationStatus = Schemas['Conversation']['status'];
 export type Priority = NonNullable<Schemas['Conversation']['priority']>;
 
-/** What people call what the API calls otherwise; functions, because the language can change. */
+/** Labels of API values; functions, because the language can change. */
 const ROLES = (): Record<MemberRole, [string, string]> => ({
   owner: [t('Owner'), t('Full access, including managing owners')],
   admin: [t('Admin'), t('Full access except managing owners')],
@@ -56,14 +56,14 @@ export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = { open: 'info
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
 
-/** What a change of a conversation is about, and its values in words. */
+/** Labels of the fields in conversation events and of their values. */
 const CHANGES = (nameOf: (memberId: string) => string): Record<string, [string, (value: string) => string]> => ({
   status: [t('Status'), value => conversationStatus(value as ConversationStatus)],
   priority: [t('Priority'), value => priorityName(value as Priority)],
   assignee_id: [t('Assignee'), value => (value === 'none' ? t('Unassigned') : nameOf(value))],
 });
 
-/** An event in a conversation, which the API tells as `field: before → after`; any other one as it came. */
+/** Translates a conversation event, `field: before → after`; returns others unchanged. */
 export function eventText(body: string, nameOf: (memberId: string) => string): string {
   const [, field = '', before = '', after = ''] = /^(\w+): (\S+) → (\S+)$/.exec(body) ?? [];
   const change = CHANGES(nameOf)[field];
@@ -89,7 +89,7 @@ interface ChoiceValue {
   other_text?: string;
 }
 
-/** The value of a step in words. */
+/** Formats an answer value. */
 export function valueText(value: unknown): string {
   if (value === true) return t('Yes');
   if (value === false) return t('No');

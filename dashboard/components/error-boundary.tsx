@@ -5,12 +5,12 @@ import { Page } from './page.tsx';
 import { Note } from './problem-note.tsx';
 
 interface ErrorBoundaryProps {
-  /** The path of the page: the next one is given its own chance. */
+  /** Path of the page; a change resets the error. */
   here: string;
   children: ReactNode;
 }
 
-/** Keeps a mistake in one page from taking the others with it. The browser's console has the error. */
+/** Confines a rendering error to one page. The error is in the browser console. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boolean }> {
   override state = { failed: false };
 

@@ -1,18 +1,18 @@
 import { useState } from 'react';
 import { LOCALES, type Locale, t } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
-import { applyTheme, keptTheme, type Theme } from '../theme.ts';
+import { applyTheme, savedTheme, type Theme } from '../theme.ts';
 import styles from './preferences.module.css';
 
-/** The switch of the language. */
+/** Language selector. */
 export function LanguageSelect() {
-  const { spoken, speak } = useLocale();
+  const { current, change } = useLocale();
   return (
     <select
       className={styles.select}
       aria-label={t('Language')}
-      value={spoken}
-      onChange={event => void speak(event.target.value as Locale)}
+      value={current}
+      onChange={event => void change(event.target.value as Locale)}
     >
       {Object.entries(LOCALES).map(([locale, name]) => (
         <option key={locale} value={locale} lang={locale}>
@@ -23,9 +23,9 @@ export function LanguageSelect() {
   );
 }
 
-/** The switch of the look. */
+/** Theme selector. */
 export function ThemeSelect() {
-  const [theme, setTheme] = useState(keptTheme);
+  const [theme, setTheme] = useState(savedTheme);
   const choose = (next: Theme) => {
     applyTheme(next);
     setTheme(next);

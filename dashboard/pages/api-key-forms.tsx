@@ -8,13 +8,13 @@ import { Form } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
 import { t } from '../i18n.ts';
 
-/** Erasing people is not for every key. */
+/** New keys may do everything except erase identities. */
 const isDefault = (scope: string): boolean => scope !== 'identities:erase';
 
-/** One origin a line, empty lines left out. */
+/** Splits at white space and drops empty parts. */
 const linesOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-/** The last moment of a day where the person is, who is shown it as that day. */
+/** Returns the last millisecond of the day in the browser's time zone. */
 const endOfDay = (day: string): string => new Date(`${day}T23:59:59.999`).toISOString();
 
 interface Values {
@@ -32,7 +32,7 @@ const bodyOf = ({ name, isPublic, scopes, expires_on, allowed_origins }: Values)
   ...(expires_on ? { expires_at: endOfDay(expires_on) } : {}),
 });
 
-/** A new key: for a server, or with the Public option for an app without one. */
+/** Form for a new server key or, with the Public option, a key for apps without a backend. */
 export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void }) {
   const form = useForm<Values>({
     defaultValues: { name: '', isPublic: false, scopes: SCOPES.filter(isDefault), expires_on: '', allowed_origins: '' },
@@ -91,7 +91,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
   );
 }
 
-/** New values for a key; the old ones hold for a while, so that servers can be changed one after the other. */
+/** Form that rotates a key. The old credentials stay valid for a grace period so that servers can switch one by one. */
 export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: ApiKeyWithSecrets): void }) {
   const form = useForm({ defaultValues: { overlap_hours: 24 } });
   const rotate = useAct('POST /v1/api-keys/{id}/rotate');
@@ -121,7 +121,7 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
   );
 }
 
-/** From which web pages a public key may be used. */
+/** Form for the origins that may use a public key. */
 export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) {
   const form = useForm({ defaultValues: { allowed_origins: apiKey.allowed_origins.join('\n') } });
   const patch = useAct('PATCH /v1/api-keys/{id}');

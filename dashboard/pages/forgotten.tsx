@@ -35,7 +35,7 @@ function ByMail() {
   );
 }
 
-/** For who has forgotten the password: a link by mail, or by whoever runs this installation. */
+/** Requests a reset link by email or, without a mail server, refers to the administrator. */
 export function Forgotten() {
   const options = useApi('GET /v1/login-options', {});
   return (

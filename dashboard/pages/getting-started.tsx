@@ -10,12 +10,12 @@ import { PATHS } from '../paths.ts';
 import { useSession } from '../session.tsx';
 import styles from './getting-started.module.css';
 import { SNIPPETS } from './snippets.ts';
-import { TokenDoctor } from './token-doctor.tsx';
+import { TokenInspector } from './token-doctor.tsx';
 
-/** How often it is looked whether a step has happened. */
+/** Poll interval for the progress of the steps. */
 const EVERY_MS = 2000;
 
-/** What has happened so far, asked for again until all of it has. */
+/** Polls the progress of the four steps. */
 function useProgress() {
   const { may } = useSession();
   const keys = useApi(
@@ -99,7 +99,7 @@ function Checklist({ progress: { hasKey, isLive, fetched, stored } }: { progress
   );
 }
 
-/** The first page: what is left to do until answers arrive, watching it happen, with what one needs for it. */
+/** Home page: onboarding checklist with live progress, code snippets and the token inspector. */
 export function GettingStarted() {
   const progress = useProgress();
   const { membership, may } = useSession();
@@ -131,7 +131,7 @@ export function GettingStarted() {
           }))}
         />
       </Panel>
-      {may('tokens:inspect') && <TokenDoctor />}
+      {may('tokens:inspect') && <TokenInspector />}
     </Page>
   );
 }

@@ -16,7 +16,7 @@ interface Who {
   verified: 'true' | 'false';
 }
 
-/** What is known as pairs of a name and a value; Parley's own words in the language of the page. */
+/** The profile as name-value pairs; empty fields are omitted. */
 function factsOf({
   attributes,
   locale,
@@ -47,8 +47,8 @@ const Attributes = ({ identity }: { identity: Identity }) => (
   </dl>
 );
 
-/** What of an identity is known beside its answers; nothing, where nobody has told Parley of it. */
-function Known({ who }: { who: Who }) {
+/** Profile of an identity; renders nothing if there is none (404). */
+function Profile({ who }: { who: Who }) {
   const query = useApi('GET /v1/identities/{identity}', {
     params: { identity: who.identity },
     query: { verified: who.verified },
@@ -146,10 +146,10 @@ function Conversations({ who }: { who: Who }) {
   );
 }
 
-/** Whose page this is. The router decodes paths in a way that mixes up what was encoded twice, so it is not asked. */
+/** The identity in the URL. Not read from the router, which decodes doubly encoded paths incorrectly. */
 const identityHere = (): string => decodeURIComponent(location.pathname.slice(BASE.length + pathTo('identity').length));
 
-/** Everything of one identity. Under one name the proven and the claimed one are two, and stay apart here. */
+/** All data of one identity. A verified and an unverified identity of the same name are distinct. */
 export function IdentityPage() {
   const isClaimed = useSearch() === 'claimed';
   const who: Who = { identity: identityHere(), verified: isClaimed ? 'false' : 'true' };
@@ -165,7 +165,7 @@ export function IdentityPage() {
       }
     >
       <div className={styles.person}>
-        <Known who={who} />
+        <Profile who={who} />
         <div className={styles.left}>
           <Answers who={who} />
           <Conversations who={who} />

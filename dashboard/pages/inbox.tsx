@@ -42,9 +42,9 @@ const queryOf = ({ status, assignee, tag, unread, q }: Filters) => ({
 });
 
 /**
- * The conversations that fit, newest activity first.
+ * Conversations that match the filters, latest activity first.
  *
- * Whatever happens comes to the top, so the first page alone is asked for again and again, and laid over the others.
+ * Activity moves a conversation to the top, so only the first page is polled; it replaces the same rows in older pages.
  */
 function useConversations(filters: Filters) {
   const query = queryOf(filters);
@@ -56,7 +56,7 @@ function useConversations(filters: Filters) {
   return { list, items: [...newest, ...older] };
 }
 
-/** Who can be filtered by; everybody, where there are few enough to choose from. */
+/** Filter options: all, own, unassigned and the first 100 members. */
 function AssigneeOptions() {
   const { data } = useApi('GET /v1/members', { query: { limit: 100 } });
   const { membership } = useSession();
@@ -80,7 +80,7 @@ interface HeadProps {
   change(filters: Partial<Filters>): void;
   search: React.RefObject<HTMLDivElement | null>;
   help(): void;
-  /** Absent for those who may not write. */
+  /** Absent without write permission. */
   write?: () => void;
 }
 
@@ -191,14 +191,14 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
   );
 }
 
-const NOTHING: Filters = { status: 'open', assignee: '', tag: '', unread: false, q: '' };
+const NO_FILTERS: Filters = { status: 'open', assignee: '', tag: '', unread: false, q: '' };
 
-/** The conversations on one side, the one that is open on the other. */
+/** List of conversations with the selected one next to it. */
 export function Inbox() {
   useTitle(t('Inbox'));
   const { id } = useParams();
   const [, go] = useLocation();
-  const [filters, setFilters] = useState(NOTHING);
+  const [filters, setFilters] = useState(NO_FILTERS);
   const [isHelping, setHelping] = useState(false);
   const [isWriting, setWriting] = useState(false);
   const { may } = useSession();
@@ -215,7 +215,7 @@ export function Inbox() {
     '/': () => search.current?.querySelector('input')?.focus(),
     '?': () => setHelping(true),
   });
-  const isFiltered = JSON.stringify(filters) !== JSON.stringify(NOTHING);
+  const isFiltered = JSON.stringify(filters) !== JSON.stringify(NO_FILTERS);
   return (
     <div className={id ? `${styles.inbox} ${styles.open}` : styles.inbox}>
       <h1 className="hidden-text">{t('Inbox')}</h1>

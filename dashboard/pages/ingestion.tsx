@@ -13,7 +13,7 @@ import { useSession } from '../session.tsx';
 
 const EVERY_MS = 2000;
 
-/** From which age on the oldest unstored answer deserves a look, and from which on it is trouble. */
+/** Age of the oldest queued answer from which it is shown as a warning and as an error. */
 const SLOW_MS = 10_000;
 const STUCK_MS = 300_000;
 
@@ -135,7 +135,7 @@ function Quarantine() {
   );
 }
 
-/** Whether answers get through: what waits, what was stored, what could not be. */
+/** Ingestion counters and quarantined answers. */
 export function Ingestion() {
   const ingestion = useApi('GET /v1/ingestion', {}, { everyMs: EVERY_MS });
   const { may } = useSession();

@@ -72,7 +72,7 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
   );
 }
 
-/** Joining with an account of the identity provider, where one is configured. */
+/** Button to join through the identity provider, if one is configured. */
 function ByProvider({ token }: { token: string }) {
   const { data: options } = useApi('GET /v1/login-options', {});
   if (!options?.oidc) return null;
@@ -84,7 +84,7 @@ function ByProvider({ token }: { token: string }) {
   );
 }
 
-/** Joining a tenant by the link of an invitation. */
+/** Page for accepting an invitation to a tenant. */
 export function Invitation() {
   const token = linkToken();
   const invitation = useApi('GET /v1/invitations/{token}', { params: { token } });

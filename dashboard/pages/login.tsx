@@ -19,19 +19,19 @@ interface Values {
   totp: string;
 }
 
-/** The code for an account that a login by password is to connect with the identity provider. */
+/** Error code for an account that must sign in with its password to be linked to the identity provider. */
 const LINK_REQUIRED = 'link-required';
 
-/** What went wrong at the identity provider, which sends the person back here with a code. */
+/** Error code of a failed sign-in through the identity provider. */
 const oidcError = (): string | null => new URLSearchParams(location.search).get('error');
 
-/** Where the identity provider sends the person back to: what was looked for. */
+/** Login URL of the identity provider that returns to the requested page. */
 const returnTo = (loginUrl: string): string => {
   const wanted = location.pathname === `${BASE}${PATHS.login}` ? `${BASE}/` : location.pathname;
   return `${loginUrl}?${new URLSearchParams({ return_to: wanted })}`;
 };
 
-/** The login: e-mail and password, the second factor when it is asked for, or the identity provider. */
+/** Sign-in with password, TOTP code if required, or the identity provider. */
 export function Login() {
   const form = useForm<Values>({ defaultValues: { email: '', password: '', totp: '' } });
   const [needsCode, setNeedsCode] = useState(false);

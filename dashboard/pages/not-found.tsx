@@ -3,7 +3,7 @@ import { Empty, Page } from '../components/page.tsx';
 import { t } from '../i18n.ts';
 import { PATHS } from '../paths.ts';
 
-/** For an address at which no page is. */
+/** Page for unknown URLs. */
 export const NotFound = () => (
   <Page title={t('Page not found')}>
     <Empty

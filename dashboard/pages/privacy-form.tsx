@@ -12,33 +12,33 @@ import { t } from '../i18n.ts';
 interface Values {
   retention: Tenant['retention'];
   ip_mode: Tenant['ip_mode'];
-  /** One a line. */
+  /** One per line. */
   identity_attributes_allowed: string;
 }
 
-/** A number of days; an empty field means for ever. */
+/** Number of days, or null (forever) for an empty field. */
 const daysOf = (value: unknown): number | null => (value === '' || value === null ? null : Number(value));
 
 const linesOf = (text: string): string[] => [...new Set(text.split(/\s+/).filter(Boolean))];
 
-/** What the API takes as the name of an attribute. */
+/** Whether the API accepts it as an attribute name. */
 const isName = (name: string): boolean => /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 
 const isShorter = (before: number | null, after: number | null): boolean =>
   after !== null && (before === null || after < before);
 
-/** Whether there may be something that is deleted as soon as this is saved. */
+/** Whether the new retention is shorter, so that saving it may delete data. */
 const deletes = (before: Tenant['retention'], after: Tenant['retention']): boolean =>
   isShorter(before.answers_days, after.answers_days) || isShorter(before.conversations_days, after.conversations_days);
 
-/** How long things are kept, and what is known of users: asks before anything is deleted by it. */
+/** Retention and privacy settings. Asks for confirmation before a shorter retention is saved. */
 export function PrivacyForm({ tenant }: { tenant: Tenant }) {
   const { retention, ip_mode, identity_attributes_allowed } = tenant;
   const form = useForm<Values>({
     values: { retention, ip_mode, identity_attributes_allowed: identity_attributes_allowed.join('\n') },
     resetOptions: { keepDirtyValues: true },
   });
-  const [asked, setAsked] = useState<Values>();
+  const [unconfirmed, setUnconfirmed] = useState<Values>();
   const patch = useAct('PATCH /v1/tenant');
   const save = async ({ identity_attributes_allowed: names, ...values }: Values) => {
     const body = { ...values, identity_attributes_allowed: linesOf(names) };
@@ -52,7 +52,7 @@ export function PrivacyForm({ tenant }: { tenant: Tenant }) {
       <Form
         form={form}
         submitLabel={t('Save changes')}
-        send={async values => (deletes(retention, values.retention) ? setAsked(values) : save(values))}
+        send={async values => (deletes(retention, values.retention) ? setUnconfirmed(values) : save(values))}
       >
         <TextInput
           form={form}
@@ -100,9 +100,9 @@ export function PrivacyForm({ tenant }: { tenant: Tenant }) {
       <Confirmation
         title={t('Delete older data?')}
         confirmLabel={t('Save and delete')}
-        isOpen={asked !== undefined}
-        close={() => setAsked(undefined)}
-        act={async () => asked && save(asked)}
+        isOpen={unconfirmed !== undefined}
+        close={() => setUnconfirmed(undefined)}
+        act={async () => unconfirmed && save(unconfirmed)}
       >
         {t(
           'Data older than the retention period is deleted within minutes. This cannot be undone. Question results are kept.',

@@ -11,12 +11,12 @@ import { useSession } from '../session.tsx';
 
 type Question = Schemas['Question'];
 
-const complain = (problem: ApiProblem) => toast([problem.title, problem.message].filter(Boolean).join(': '));
+const showProblem = (problem: ApiProblem) => toast([problem.title, problem.message].filter(Boolean).join(': '));
 
 function Publish({ id }: { id: string }) {
   const publish = useAct('POST /v1/questions/{id}/publish');
   const act = () =>
-    publish.mutate({ params: { id } }, { onSuccess: () => toast(t('The question is live.')), onError: complain });
+    publish.mutate({ params: { id } }, { onSuccess: () => toast(t('The question is live.')), onError: showProblem });
   return (
     <Button look="primary" isPending={publish.isPending} onPress={act}>
       {t('Publish')}
@@ -29,7 +29,7 @@ function PauseOrResume({ id, status }: Question) {
   const resume = useAct('POST /v1/questions/{id}/resume');
   const act = status === 'live' ? pause : resume;
   return (
-    <Button isPending={act.isPending} onPress={() => act.mutate({ params: { id } }, { onError: complain })}>
+    <Button isPending={act.isPending} onPress={() => act.mutate({ params: { id } }, { onError: showProblem })}>
       {status === 'live' ? t('Pause') : t('Resume')}
     </Button>
   );
@@ -46,7 +46,7 @@ function Clone({ id }: { id: string }) {
           toast(t('Question cloned as a draft.'));
           go(pathTo('question', { id: copy.id }));
         },
-        onError: complain,
+        onError: showProblem,
       },
     );
   return (
@@ -75,7 +75,7 @@ function Close({ id }: { id: string }) {
 function Archive({ id }: { id: string }) {
   const archive = useAct('POST /v1/questions/{id}/archive');
   return (
-    <Button isPending={archive.isPending} onPress={() => archive.mutate({ params: { id } }, { onError: complain })}>
+    <Button isPending={archive.isPending} onPress={() => archive.mutate({ params: { id } }, { onError: showProblem })}>
       {t('Archive')}
     </Button>
   );
@@ -96,7 +96,7 @@ function Delete({ id }: { id: string }) {
   );
 }
 
-/** What can be done with a question in the state that it is in. */
+/** Buttons for the actions that the question's status allows. */
 export function QuestionActions({ question }: { question: Question }) {
   const { may } = useSession();
   if (!may('questions:write')) return null;

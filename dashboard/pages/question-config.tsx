@@ -8,7 +8,7 @@ import { freeOptionId, type QuestionValues } from './question-form.ts';
 
 interface PartProps {
   form: UseFormReturn<QuestionValues>;
-  /** Published: what gives stored answers their meaning stays as it is. */
+  /** Whether the question is published; scale and options then stay unchanged, so that stored answers keep their meaning. */
   isFixed: boolean;
 }
 
@@ -112,7 +112,7 @@ function Options({ form, isFixed }: PartProps) {
 
 const numberOrNull = (text: unknown): number | null => (text === '' || text === null ? null : Number(text));
 
-const HowMany = ({ form }: PartProps) => (
+const SelectionLimits = ({ form }: PartProps) => (
   <div className={styles.pair}>
     <TextInput
       form={form}
@@ -166,7 +166,7 @@ const Text = ({ form }: PartProps) => (
   </>
 );
 
-/** The fields of the config of the type that is chosen. */
+/** Config fields of the selected question type. */
 export function ConfigFields(props: PartProps) {
   switch (props.form.watch('type')) {
     case 'nps':
@@ -199,7 +199,7 @@ export function ConfigFields(props: PartProps) {
       return (
         <>
           <Options {...props} />
-          <HowMany {...props} />
+          <SelectionLimits {...props} />
         </>
       );
     case 'text':

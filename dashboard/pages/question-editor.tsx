@@ -22,12 +22,12 @@ type Question = Schemas['Question'];
 
 interface EditorProps {
   values: QuestionValues;
-  /** Absent for a question that is being made. */
+  /** Absent for a new question. */
   question?: Question;
   save(values: QuestionValues): Promise<unknown>;
 }
 
-/** Who sees it how often, which has good defaults. */
+/** Frequency and priority; the defaults suit most questions. */
 const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> }) => (
   <>
     <SelectInput form={form} name="frequency.repeat" label={t('Repeat')}>
@@ -63,7 +63,7 @@ const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> 
   </>
 );
 
-/** The types to choose from; of what was published its own alone. */
+/** Selectable types; a published question keeps its own. */
 const typesOf = (question: Question | undefined): QuestionType[] =>
   question && question.status !== 'draft' ? [question.type] : questionTypes();
 
@@ -145,7 +145,7 @@ function Editor({ values, question, save }: EditorProps) {
   );
 }
 
-/** A question that is being made: it becomes a draft, which nobody sees yet. */
+/** Page that creates a draft. */
 export function NewQuestion() {
   const create = useAct('POST /v1/questions');
   const [, go] = useLocation();
@@ -163,8 +163,8 @@ export function NewQuestion() {
 
 const isEditable = ({ status }: Question): boolean => status !== 'closed' && status !== 'archived';
 
-/** What can not be edited any more, or not by this person. */
-const Shown = ({ question }: { question: Question }) => (
+/** Read-only view, for closed questions and for members without write permission. */
+const ReadOnlyQuestion = ({ question }: { question: Question }) => (
   <div className={styles.editor}>
     <Note>
       <p>
@@ -177,7 +177,7 @@ const Shown = ({ question }: { question: Question }) => (
   </div>
 );
 
-/** A question in the editor, with what can be done with it. */
+/** Page that edits a question. */
 export function EditQuestion() {
   const { id = '' } = useParams();
   const query = useApi('GET /v1/questions/{id}', { params: { id } });
@@ -194,7 +194,7 @@ export function EditQuestion() {
           isEditable(question) && may('questions:write') ? (
             <Editor values={valuesOf(question)} question={question} save={save(question)} />
           ) : (
-            <Shown question={question} />
+            <ReadOnlyQuestion question={question} />
           )
         }
       </Ready>

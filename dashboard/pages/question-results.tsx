@@ -15,11 +15,11 @@ import { Distribution } from './distribution.tsx';
 import { QuestionFrame } from './question-frame.tsx';
 import styles from './question-results.module.css';
 
-/** How often the numbers are read again; an unchanged reply is a 304. */
+/** Poll interval; unchanged results are answered with 304. */
 const EVERY_MS = 2500;
 const DAY_MS = 86_400_000;
 
-/** How far back is looked, and in what steps. */
+/** Time ranges in days. */
 const SPANS = { week: 7, month: 30, quarter: 90, year: 365, all: undefined } as const;
 type Span = keyof typeof SPANS;
 
@@ -190,7 +190,7 @@ function Body({ question }: { question: Schemas['Question'] }) {
   );
 }
 
-/** What came of a question: its score, who answered, how it went over time, and what people wrote. */
+/** Results of a question: score, response rate, charts and comments. */
 export function QuestionResults() {
   const { id = '' } = useParams();
   const question = useApi('GET /v1/questions/{id}', { params: { id } });

@@ -16,7 +16,7 @@ import styles from './questions.module.css';
 
 const STATUSES: QuestionStatus[] = ['draft', 'live', 'paused', 'closed', 'archived'];
 
-/** How often the numbers are read again. */
+/** Poll interval of the results. */
 const EVERY_MS = 5000;
 
 const Name = ({ question }: { question: QuestionWithResults }) => (
@@ -66,7 +66,7 @@ const numbers = () => [
   },
 ];
 
-/** Every question with its live numbers. */
+/** List of questions with live results. */
 export function Questions() {
   const [status, setStatus] = useState<QuestionStatus | ''>('');
   const [search, setSearch] = useState('');

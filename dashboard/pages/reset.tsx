@@ -9,7 +9,7 @@ import { linkToken } from '../link-token.ts';
 import { PATHS } from '../paths.ts';
 import { NewPassword } from './password-input.tsx';
 
-/** A new password by the link that was sent or printed. It ends every session of the account. */
+/** Page behind a reset link. A new password ends all sessions of the account. */
 export function Reset() {
   const form = useForm({ defaultValues: { password: '' } });
   const reset = useAct('POST /v1/password-resets/{token}');

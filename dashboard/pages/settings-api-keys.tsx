@@ -16,7 +16,7 @@ import { KEY_TONE, keyStatus } from '../words.ts';
 import { CreateKeyForm, OriginsForm, RotateKeyForm } from './api-key-forms.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
 
-/** What a new key is used with. Its secrets are shown this once, so nothing closes this by accident. */
+/** Shows a new key's credentials once, in a dialog that cannot be dismissed by accident. */
 function Secrets({ apiKey, close }: { apiKey: ApiKeyWithSecrets; close(): void }) {
   return (
     <Dialog title={t('API key “{name}”', { name: apiKey.name })} isOpen close={close} dismissable={false}>
@@ -115,7 +115,7 @@ const Name = ({ apiKey }: { apiKey: ApiKey }) => (
   </>
 );
 
-/** Settings, tab API Keys: what servers and apps of the tenant are known by. */
+/** Settings, tab API Keys. */
 export function ApiKeys() {
   const list = useList('GET /v1/api-keys', {});
   const { may } = useSession();

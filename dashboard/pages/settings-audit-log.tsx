@@ -51,7 +51,7 @@ const columns = () => [
   },
 ];
 
-/** Settings, tab Audit log: every act of management, newest first. Nothing in it can be changed. */
+/** Settings, tab Audit log: administrative actions, newest first. Entries are immutable. */
 export function AuditLog() {
   const [action, setAction] = useState<AuditEntry['action'] | ''>('');
   const list = useList('GET /v1/audit-log', { query: { action: action || undefined } });

@@ -12,12 +12,12 @@ import { useSession } from '../session.tsx';
 import { PrivacyForm } from './privacy-form.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
 
-/** Languages offered for what users see; any BCP 47 tag that is set already is kept in the list. */
+/** Selectable default languages; the tenant's current BCP 47 tag is added to the list. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'sv', 'da', 'cs', 'ja', 'zh'];
 
 const languageName = (tag: string): string => new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
 
-/** The browser's list of time zones leaves UTC out. */
+/** Time zones; the browser's list lacks UTC. */
 const zones = (current: string): string[] => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
 function TenantForm({ tenant }: { tenant: Tenant }) {
@@ -90,7 +90,7 @@ function Facts({ tenant }: { tenant: Tenant }) {
   );
 }
 
-/** Settings, tab General: the tenant's id and what holds for all of it. */
+/** Settings, tab General: tenant ID, tenant settings, retention and privacy. */
 export function General() {
   const tenant = useApi('GET /v1/tenant', {});
   const { membership, may } = useSession();

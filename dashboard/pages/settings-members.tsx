@@ -20,7 +20,7 @@ import { SettingsFrame } from './settings-frame.tsx';
 
 const ROLES: MemberRole[] = ['owner', 'admin', 'agent', 'analyst'];
 
-/** Only an owner makes owners. */
+/** Only owners can assign the owner role. */
 const rolesFor = (own: MemberRole): MemberRole[] => (own === 'owner' ? ROLES : ROLES.filter(role => role !== 'owner'));
 
 function InviteForm({ done }: { done(invitation: SentInvitation): void }) {
@@ -63,13 +63,13 @@ const InvitationLink = ({ invitation, close }: { invitation: SentInvitation; clo
   </>
 );
 
-/** Only an owner touches owners. */
-const isOutOfReach = (member: Member, own: MemberRole): boolean => member.role === 'owner' && own !== 'owner';
+/** Only owners can change or remove owners. */
+const isProtected = (member: Member, own: MemberRole): boolean => member.role === 'owner' && own !== 'owner';
 
 function Role({ member }: { member: Member }) {
   const { membership, may } = useSession();
   const patch = useAct('PATCH /v1/members/{id}');
-  if (!may('members:manage') || isOutOfReach(member, membership.role)) return roleName(member.role);
+  if (!may('members:manage') || isProtected(member, membership.role)) return roleName(member.role);
   const change = (role: MemberRole) =>
     patch.mutate(
       { params: { id: member.id }, body: { role } },
@@ -95,7 +95,7 @@ function Role({ member }: { member: Member }) {
 function Remove({ member }: { member: Member }) {
   const { membership } = useSession();
   const remove = useAct('DELETE /v1/members/{id}');
-  if (isOutOfReach(member, membership.role)) return null;
+  if (isProtected(member, membership.role)) return null;
   return (
     <ConfirmButton
       small
@@ -111,15 +111,15 @@ function Remove({ member }: { member: Member }) {
   );
 }
 
-function Withdraw({ invitation }: { invitation: Invitation }) {
-  const withdraw = useAct('DELETE /v1/members/invitations/{id}');
+function RevokeInvitation({ invitation }: { invitation: Invitation }) {
+  const revoke = useAct('DELETE /v1/members/invitations/{id}');
   return (
     <ConfirmButton
       small
       label={t('Revoke')}
       title={t('Revoke this invitation?')}
       confirmLabel={t('Revoke')}
-      act={() => withdraw.mutateAsync({ params: { id: invitation.id } })}
+      act={() => revoke.mutateAsync({ params: { id: invitation.id } })}
     >
       {t('The invitation link stops working immediately.')}
     </ConfirmButton>
@@ -141,7 +141,7 @@ function Invitations() {
               { label: t('Email'), cell: ({ email }) => email },
               { label: t('Role'), cell: ({ role }) => roleName(role) },
               { label: t('Expires'), cell: ({ expires_at }) => <Time at={expires_at} /> },
-              { label: t('Actions'), actions: true, cell: invitation => <Withdraw invitation={invitation} /> },
+              { label: t('Actions'), actions: true, cell: invitation => <RevokeInvitation invitation={invitation} /> },
             ]}
           />
         )}
@@ -150,7 +150,7 @@ function Invitations() {
   );
 }
 
-/** Settings, tab Members: who belongs to the tenant, and what each may do. */
+/** Settings, tab Members: members, roles and invitations. */
 export function Members() {
   const list = useList('GET /v1/members', {});
   const { membership, may } = useSession();

@@ -68,7 +68,7 @@ function Password() {
 
 type Enrolment = { secret: string; uri: string };
 
-/** Asks for the password before the second factor is touched. */
+/** Form that confirms the password before a change of the second factor. */
 function AskPassword({ submitLabel, send }: { submitLabel: string; send(password: string): Promise<unknown> }) {
   const form = useForm({ defaultValues: { password: '' } });
   return (
@@ -243,7 +243,7 @@ function Sessions() {
   );
 }
 
-/** Settings, tab Security: one’s own password, second factor and sessions. */
+/** Settings, tab Security: own password, second factor and sessions. */
 export const Security = () => (
   <SettingsFrame title={t('Security')}>
     <PersonName />

@@ -12,7 +12,7 @@ import { useSessionChange } from '../session.tsx';
 import { EmailInput } from './email-input.tsx';
 import { NewPassword } from './password-input.tsx';
 
-/** The first run: the one-time link that `npm start` printed makes the owner and the first tenant. */
+/** Page behind the one-time setup link: creates the first tenant and its owner. */
 export function Setup() {
   const form = useForm({ defaultValues: { tenant_name: '', name: '', email: '', password: '' } });
   const setup = useAct('POST /v1/setup');

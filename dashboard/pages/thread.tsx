@@ -28,7 +28,7 @@ type Change = BodyOf<'PATCH /v1/conversations/{id}'>;
 const EVERY_MS = 2500;
 const PRIORITIES: Priority[] = ['none', 'low', 'medium', 'high', 'urgent'];
 
-/** A change of the conversation, refused where somebody else changed it meanwhile. */
+/** Updates the conversation; fails if another member has changed it in the meantime. */
 function useChange(conversation: Conversation) {
   const patch = useAct('PATCH /v1/conversations/{id}');
   return (body: Change) =>
@@ -132,7 +132,7 @@ function Head({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** For how long the author may take a message back (contract section 5). */
+/** How long authors may remove their messages (contract section 5). */
 const REDACTABLE_MS = 15 * 60_000;
 
 function Redact({ message }: { message: Message }) {
@@ -150,7 +150,7 @@ function Redact({ message }: { message: Message }) {
   );
 }
 
-/** Who wrote it: a member by name, a server by its key, the user as whom the tenant knows them. */
+/** Author name: a member's name, an API key's name or the user's identity. */
 function authorText({ author }: Message, identity: string, names: ReadonlyMap<string, string>): string {
   if (author.type === 'user') return identity;
   if (author.type === 'system') return 'Parley';
@@ -194,7 +194,7 @@ function MessageView({ message, identity, names }: MessageViewProps) {
   );
 }
 
-/** All messages, oldest first; the view stays at the newest. */
+/** All messages, oldest first, scrolled to the newest. */
 function Messages({ conversation }: { conversation: Conversation }) {
   const list = useList(
     'GET /v1/conversations/{id}/messages',
@@ -207,7 +207,7 @@ function Messages({ conversation }: { conversation: Conversation }) {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is what came last that moves the view
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll only when a new message arrives
   useEffect(() => {
     end.current?.scrollTo({ top: end.current.scrollHeight });
   }, [items.at(-1)?.id]);
@@ -215,7 +215,7 @@ function Messages({ conversation }: { conversation: Conversation }) {
   return (
     <Ready query={list}>
       {() => (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
         <ol ref={end} className={styles.messages} aria-label={t('Messages')} aria-live="polite" tabIndex={0}>
           {items.map(message => (
             <MessageView key={message.id} message={message} identity={conversation.identity} names={names} />
@@ -226,7 +226,7 @@ function Messages({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** Says that the team has read as far as the last message, once it is on a screen that somebody looks at. */
+/** Marks the conversation as read up to the last message while the page is visible. */
 function useReadHorizon(conversation: Conversation | undefined): void {
   const { may } = useSession();
   const read = useAct('PUT /v1/conversations/{id}/read');
@@ -239,7 +239,7 @@ function useReadHorizon(conversation: Conversation | undefined): void {
   }, [seq, id, mayWrite, mutate]);
 }
 
-/** One conversation: what was said, and the place to answer. */
+/** One conversation: messages and composer. */
 export function Thread({ id }: { id: string }) {
   const query = useApi('GET /v1/conversations/{id}', { params: { id } }, { everyMs: EVERY_MS });
   const { may } = useSession();

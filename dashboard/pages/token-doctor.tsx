@@ -8,7 +8,11 @@ import { Panel } from '../components/page.tsx';
 import { Note } from '../components/problem-note.tsx';
 import { t } from '../i18n.ts';
 
-const Diagnosis = ({ inspection: { valid, code, detail, header, claims } }: { inspection: Schemas['Inspection'] }) => (
+const InspectionResult = ({
+  inspection: { valid, code, detail, header, claims },
+}: {
+  inspection: Schemas['Inspection'];
+}) => (
   <div className="stack" role="status">
     <Note tone={valid ? 'good' : 'bad'}>
       <p>
@@ -26,8 +30,8 @@ const Diagnosis = ({ inspection: { valid, code, detail, header, claims } }: { in
   </div>
 );
 
-/** Says what exactly is wrong with a token that the tenant signed. */
-export function TokenDoctor() {
+/** Form that validates an access token and explains why it is rejected. */
+export function TokenInspector() {
   const form = useForm({ defaultValues: { token: '' } });
   const inspect = useAct('POST /v1/auth/inspect');
   return (
@@ -51,7 +55,7 @@ export function TokenDoctor() {
           rules={{ required: true }}
         />
       </Form>
-      {inspect.data && <Diagnosis inspection={inspect.data} />}
+      {inspect.data && <InspectionResult inspection={inspect.data} />}
     </Panel>
   );
 }

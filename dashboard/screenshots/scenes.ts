@@ -1,19 +1,19 @@
-/** Every page, dialog and state that is pictured, and how one comes to it. */
+/** Pages, dialogs and states to capture, and how to open them. */
 import type { Page } from 'playwright-core';
 import { pathTo } from '../paths.ts';
 import type { Seeded } from './seed.ts';
 
 export interface Scene {
-  /** What the picture is called in the folder. */
+  /** File name prefix. */
   name: string;
   path: string;
-  /** Before the page is opened, such as what the network does. */
+  /** Runs before the page is opened, for example to stub requests. */
   before?(page: Page): Promise<unknown>;
-  /** What is done on the page. */
+  /** Runs on the loaded page. */
   act?(page: Page): Promise<unknown>;
-  /** What is on the screen, and not the whole page: of dialogs, and of pages that scroll within. */
+  /** Captures the viewport only: for dialogs and pages with inner scrolling. */
   isScreen?: boolean;
-  /** The page never comes to rest: what is shown until then. */
+  /** Captures the loading state of a page that never finishes. */
   isPending?: boolean;
   only?: 'wide' | 'narrow';
 }
@@ -21,7 +21,7 @@ export interface Scene {
 const press = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name, exact: true }).first().click();
 
-/** Presses what opens a dialog, and waits until it stands there. */
+/** Presses a button and waits for the dialog. */
 const opens = (name: string) => async (page: Page) => {
   await press(name)(page);
   await page.locator('[role=dialog], [role=alertdialog]').waitFor();
@@ -29,9 +29,9 @@ const opens = (name: string) => async (page: Page) => {
 
 const PROBLEM = {
   type: 'about:blank',
-  title: 'The store is away',
+  title: 'Database unavailable',
   status: 500,
-  detail: 'PostgreSQL did not answer in time. Nothing was changed.',
+  detail: 'PostgreSQL did not respond in time. No changes were made.',
   request_id: '5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a',
 };
 
@@ -46,7 +46,7 @@ const failing = (page: Page) =>
 
 const neverAnswering = (page: Page) => page.route('**/v1/questions?*', () => undefined);
 
-/** Before the login. */
+/** Pages without a session. */
 export const FRONT: Scene[] = [
   { name: 'login', path: pathTo('login') },
   {
@@ -65,7 +65,7 @@ export const FRONT: Scene[] = [
   { name: 'invitation-gone', path: `${pathTo('invitation')}#token=example` },
 ];
 
-/** A tenant on its first day. */
+/** A new tenant. */
 export const EMPTY: Scene[] = [
   { name: 'empty-home', path: pathTo('home') },
   { name: 'empty-questions', path: pathTo('questions') },
@@ -74,7 +74,7 @@ export const EMPTY: Scene[] = [
   { name: 'empty-ingestion', path: pathTo('ingestion') },
 ];
 
-/** Every page of a tenant that is at work. */
+/** Every page of a seeded tenant. */
 export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
   { name: 'getting-started', path: pathTo('home') },
   { name: 'questions', path: pathTo('questions') },
@@ -98,7 +98,7 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
   { name: 'settings-audit-log', path: pathTo('auditLog') },
 ];
 
-/** Dialogs, and what a page is while it loads, when it fails, and after something was done. */
+/** Dialogs, loading, error and success states. */
 export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
   { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create API key') },
   {
@@ -158,7 +158,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     },
   },
   {
-    name: 'inbox-nothing-fits',
+    name: 'inbox-no-matches',
     path: pathTo('inbox'),
     isScreen: true,
     async act(page) {
@@ -167,7 +167,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     },
   },
   {
-    name: 'token-doctor',
+    name: 'token-inspector',
     path: pathTo('home'),
     async act(page) {
       await page.getByLabel('Token', { exact: true }).fill('eyJhbGciOiJub25lIn0.e30.');
@@ -199,7 +199,7 @@ const GERMAN = [
   'ingestion',
 ];
 
-/** Some pages in German, whose words are longer. */
+/** Some pages in German, whose texts are longer. */
 export const germanOf = (seeded: Seeded): Scene[] =>
   pagesOf(seeded)
     .filter(({ name }) => GERMAN.includes(name))
@@ -210,7 +210,7 @@ const PRINTED = { 'results-nps': 'results', conversation: 'inbox', 'question-edi
   string
 >;
 
-/** What README shows. */
+/** The screenshots of README. */
 export const printedOf = (seeded: Seeded): Scene[] =>
   pagesOf(seeded)
     .filter(({ name }) => name in PRINTED)
