@@ -33,11 +33,11 @@ const figuresOf = (ingestion: Schemas['Ingestion']): Figure[] => [
   {
     label: t('Oldest queued'),
     value: ageText(ingestion.oldest_queued_age_ms),
-    hint: ingestion.queued === 0 ? t('The queue is empty') : undefined,
+    hint: ingestion.queued === 0 ? t('Queue empty') : undefined,
     tone: toneOf(ingestion.oldest_queued_age_ms),
   },
   { label: t('Queued'), value: formatNumber(ingestion.queued) },
-  { label: t('Accepted'), value: formatNumber(ingestion.accepted), hint: t('Written to disk before confirmation') },
+  { label: t('Accepted'), value: formatNumber(ingestion.accepted), hint: t('Durably queued') },
   { label: t('Stored'), value: formatNumber(ingestion.stored) },
   { label: t('Duplicates'), value: formatNumber(ingestion.repeated), hint: t('Already stored') },
   {

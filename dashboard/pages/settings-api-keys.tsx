@@ -22,7 +22,7 @@ function Secrets({ apiKey, close }: { apiKey: ApiKeyWithSecrets; close(): void }
     <Dialog title={t('API key “{name}”', { name: apiKey.name })} isOpen close={close} dismissable={false}>
       {apiKey.secret && (
         <Note tone="warn">
-          <p>{t('Copy both values now. They cannot be shown again.')}</p>
+          <p>{t('Copy these values now. They cannot be shown again.')}</p>
         </Note>
       )}
       <dl className="stack">

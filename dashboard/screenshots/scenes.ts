@@ -118,7 +118,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
       await opens('Create API key')(page);
       await page.getByLabel('Name').fill('staging');
       await press('Create')(page);
-      await page.getByText('Copy both values now.', { exact: false }).waitFor();
+      await page.getByText('Copy these values now.', { exact: false }).waitFor();
     },
   },
   { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: opens('Rotate') },

@@ -246,7 +246,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.getByLabel('Name').fill('kx-3');
     await page.keyboard.press('Enter');
     const secrets = page.getByRole('dialog', { name: 'The key “kx-3”' });
-    await secrets.getByText('Copy both values now.', { exact: false }).waitFor();
+    await secrets.getByText('Copy these values now.', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
     await secrets.getByRole('button', { name: 'Done' }).focus();
     await page.keyboard.press('Enter');

@@ -71,7 +71,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.keyboard.type('backend');
     await expectSound(owner);
     await page.keyboard.press('Enter');
-    await page.getByText('Copy both values now.', { exact: false }).waitFor();
+    await page.getByText('Copy these values now.', { exact: false }).waitFor();
     const values = await page.getByRole('dialog').locator('code').allTextContents();
     key = { id: values[0] ?? '', secret: values[1] ?? '', api_key: values[2] ?? '' };
     expect(key.id).toMatch(/^key_/);
