@@ -219,7 +219,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await reread();
     await thread().getByLabel('Add tag').fill('export');
     await page.keyboard.press('Enter');
-    await thread().getByRole('button', { name: 'Remove the tag export' }).waitFor();
+    await thread().getByRole('button', { name: 'Remove tag export' }).waitFor();
     expect(await stored()).toMatchObject({ priority: 'urgent', tags: ['export'], status: 'open' });
 
     const filters = page.getByRole('region', { name: 'Conversations', exact: true });
@@ -246,7 +246,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await thread().getByRole('button', { name: 'Reopen' }).click();
     await page.getByText('No matching conversations').waitFor();
     await reread();
-    await thread().getByRole('button', { name: 'Remove the tag export' }).click();
+    await thread().getByRole('button', { name: 'Remove tag export' }).click();
     await waitFor(async () => (await stored()).tags.length === 0);
   });
 

@@ -245,7 +245,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.keyboard.press('Enter');
     await page.getByLabel('Name').fill('kx-3');
     await page.keyboard.press('Enter');
-    const secrets = page.getByRole('dialog', { name: 'The key “kx-3”' });
+    const secrets = page.getByRole('dialog', { name: 'API key “kx-3”' });
     await secrets.getByText('Copy these values now.', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
     await secrets.getByRole('button', { name: 'Done' }).focus();

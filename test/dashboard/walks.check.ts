@@ -197,7 +197,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByRole('list', { name: 'Messages' }).getByText('Seen by us alone').waitFor();
     await page.getByRole('region', { name: 'Conversation', exact: true }).getByLabel('Add tag').fill('export');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Remove the tag export' }).waitFor();
+    await page.getByRole('button', { name: 'Remove tag export' }).waitFor();
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.getByRole('button', { name: 'Reopen' }).waitFor();
     const token = await signToken(key, tenantId, 'user|42');
