@@ -43,6 +43,8 @@ def check_base_url(url: str) -> str:
     """
     parsed = _parse(url)
     if parsed is None or not _is_safe(parsed):
-        raise ParleyError("insecure-url", "The base URL must use https:// (or http://localhost), without credentials, query or fragment.")
+        raise ParleyError(
+            "insecure-url", "The base URL must be https:// (or http://localhost) without user, query and fragment."
+        )
     authority, path = parsed.netloc.decode("ascii"), parsed.raw_path.decode("ascii")
     return f"{parsed.scheme}://{authority}{path}".rstrip("/")

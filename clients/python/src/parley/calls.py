@@ -35,7 +35,7 @@ def path(pattern: str, **values: str) -> str:
     """Fills the `{names}` of a path, percent-encoded except for the unreserved characters of RFC 3986.
 
     Raises:
-        InvalidArgument: For values that are not strings, and for empty strings, `.` and `..`, which would change the path.
+        InvalidArgument: For values that are not strings, and for empty strings, `.` and `..`.
     """
     for name, value in values.items():
         if not isinstance(value, str) or value in {"", ".", ".."}:

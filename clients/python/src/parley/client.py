@@ -23,7 +23,7 @@ class Client(SyncDriver, Operations):
 
 
 class AsyncClient(AsyncDriver, Operations):
-    """Asynchronous client for a tenant's backend, for asyncio and trio. Close it, or use it in an `async with` statement.
+    """Asynchronous client for a tenant's backend, for asyncio and trio. Close it, or use it in an `async with`.
 
     Same operations and arguments as `Client`, as awaitables; lists are asynchronous iterators.
     """

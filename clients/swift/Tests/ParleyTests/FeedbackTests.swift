@@ -29,7 +29,7 @@ final class FeedbackTests: XCTestCase {
   }
 }
 
-/// What happens where views are: on the main actor, which test cases themselves are not.
+/// Runs on the main actor, like views; test cases do not.
 @MainActor
 private struct FeedbackPlay {
   private func makeDeck(_ stage: Stage) throws -> FeedbackDeck {
