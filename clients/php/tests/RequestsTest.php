@@ -103,7 +103,7 @@ final class RequestsTest extends TestCase
                 $client->deleteQuestion($segment);
                 self::fail("'$segment' was sent.");
             } catch (\InvalidArgumentException $error) {
-                self::assertStringContainsString('id must be', $error->getMessage());
+                self::assertStringContainsString('id must not be', $error->getMessage());
             }
         }
     }
