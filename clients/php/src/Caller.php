@@ -40,7 +40,7 @@ final class Caller
         }
     }
 
-    /** @return array<string, mixed> what may be shown of it: not the credential */
+    /** @return array<string, mixed> properties without the credential */
     public function __debugInfo(): array
     {
         return ['baseUrl' => $this->baseUrl, 'policy' => $this->policy];

@@ -72,7 +72,7 @@ final class TokenSigner
             ->toString();
     }
 
-    /** @return array<string, mixed> what may be shown of it: not the secret */
+    /** @return array<string, mixed> properties without the secret */
     public function __debugInfo(): array
     {
         return ['keyId' => $this->keyId, 'tenantId' => $this->tenantId];
