@@ -7,7 +7,7 @@ import { Loading } from './components/page.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
 import { Shell } from './components/shell.tsx';
 import { Toasts } from './components/toast.tsx';
-import { activate, saveLocale, type Locale, locale, t } from './i18n.ts';
+import { activate, type Locale, locale, saveLocale, t } from './i18n.ts';
 import { LocaleContext } from './locale.ts';
 import { Login } from './pages/login.tsx';
 import { NotFound } from './pages/not-found.tsx';
