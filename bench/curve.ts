@@ -4,5 +4,5 @@ export interface Curve {
   unit: string;
   /** What grows. */
   over: string;
-  points: { x: number; y: number }[];
+  points: { x: number; y: number; p95?: number }[];
 }

@@ -1,20 +1,18 @@
 import { createLog } from '../src/platform/log.ts';
-import { withClient } from '../src/platform/postgres-client.ts';
 import { type AnswerFilter, listAnswers } from '../src/storage/answers.ts';
 import { type ConversationFilter, listConversations } from '../src/storage/conversation-lists.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { openStorage, type TenantStorage } from '../src/storage/orm.ts';
 import type { Bench } from './bench.ts';
 import type { Curve } from './curve.ts';
-import { median } from './numbers.ts';
+import { quantile } from './numbers.ts';
 import { fillSkewed, type Skew, skewedQuestions, skewedTenants } from './skewed.ts';
-import { makeAnswers, storeAnswers } from './store-steps.ts';
 import { createDatabase } from './stores.ts';
+import { measureStoring } from './storing.ts';
 
-const REQUESTS_A_POINT = 30;
-const STORED_A_POINT = 60_000;
-/** 80 characters, in each third answer. */
-const COMMENT = 'The export takes far too long since the last update please make it faster for us';
+const REQUESTS_A_POINT = 60;
+const NEIGHBOUR_REQUESTS = 300;
+const SEARCHES_AT_ONCE = 10;
 
 type Request = (tenant: TenantStorage) => Promise<unknown>;
 
@@ -42,92 +40,144 @@ const LARGE: Record<string, Request> = {
   'answers state, no match': answers({ state: 'partial' }),
   'answers question_id + state, no match': answers({ question_id, state: 'partial' }),
   'answers tag': answers({ tag: 'vip' }),
+  'answers question_id': answers({ question_id }),
+  'answers of an identity that has 25': answers({ identity: 'user|1' }),
+  'answers of an identity that has every tenth': answers({ identity: 'user|busy' }),
+  'answers of an identity + state, no match': answers({ identity: 'user|busy', state: 'partial' }),
   'conversations, latest activity': conversations({}),
   'conversations sort=created_at': conversations({ sort: 'created_at' }),
   'conversations q, prefix': conversations({ q: 'every' }),
   'conversations q, no match': conversations({ q: 'nowhere' }),
 };
 const SMALL: Record<string, Request> = {
+  'small tenant: answers, newest': answers({}),
+  'small tenant: answers state, no match': answers({ state: 'partial' }),
   'small tenant: answers q, no match': answers({ q: 'nowhere' }),
+  'small tenant: conversations sort=created_at': conversations({ sort: 'created_at' }),
   'small tenant: conversations q, prefix': conversations({ q: 'w1' }),
 };
+
+/** As good as empty: curves are drawn over a logarithm. */
+const EMPTY = 1;
 
 const skewOf = (size: number): Skew => ({
   answers: size,
   conversations: Math.min(size / 10, 100_000),
   messagesEach: 3,
-  identities: Math.min(size / 5, 200_000),
+  identities: Math.min(Math.floor(size / 5), 200_000),
   entries: Math.min(size / 20, 50_000),
   tenants: 400,
 });
 
+/** Points of curves by their titles. */
+function openCurves() {
+  const curves = new Map<string, Curve>();
+  return {
+    add(title: string, unit: string, x: number, y: number, p95?: number) {
+      const curve = curves.get(title) ?? { title, unit, over: 'stored answers', points: [] };
+      curve.points.push(p95 === undefined ? { x, y } : { x, y, p95 });
+      curves.set(title, curve);
+    },
+    all: () => [...curves.values()],
+  };
+}
+type Curves = ReturnType<typeof openCurves>;
+
+async function createMigrated(bench: Bench, name: string): Promise<string> {
+  const url = await createDatabase(bench.stores, name);
+  await migrate(url, createLog('warn', 'bench'));
+  return url;
+}
+
 /** Lists, filters, sorts and searches while one tenant has more and more answers; and what an answer costs to store. */
 export async function growLists(bench: Bench): Promise<Curve[]> {
-  const url = await createDatabase(bench.stores, 'parley_lists');
-  await migrate(url, createLog('warn', 'bench'));
-  const curves = new Map<string, Curve>();
-  const add = (title: string, unit: string, x: number, y: number) => {
-    const curve = curves.get(title) ?? { title, unit, over: 'stored answers', points: [] };
-    curve.points.push({ x, y });
-    curves.set(title, curve);
-  };
+  const curves = openCurves();
+  const url = await createMigrated(bench, 'parley_lists');
   let filled: Skew | undefined;
   for (const size of bench.settings.growthLists) {
     const skew = skewOf(size);
     await fillSkewed(url, skew, filled);
     filled = skew;
-    for (const [title, ms] of await timeRequests(url, skew)) add(title, 'ms', size, ms);
-    const stored = await storeMore(bench, url);
-    add('WAL per stored answer', 'bytes', size, stored.walBytes);
-    add('answers stored a second', '/s', size, stored.perSecond);
+    for (const { title, p50, p95 } of await timeRequests(url, skew)) curves.add(title, 'ms', size, p50, p95);
+    const { alone, besideSearches } = await timeNeighbour(url, skew);
+    curves.add("a neighbour's list, p99", 'ms', size, alone);
+    curves.add(`the same next to ${SEARCHES_AT_ONCE} searches at once, p99`, 'ms', size, besideSearches);
   }
-  return [...curves.values()];
+  await growStored(bench, curves, false);
+  await growStored(bench, curves, true);
+  return curves.all();
 }
 
-async function timeRequests(url: string, skew: Skew): Promise<[string, number][]> {
-  const storage = openStorage({ url, role: 'parley_app', connections: 1, log: createLog('warn', 'bench') });
+/** In a database of its own, since stored answers are newer than those that the next fill would add. */
+async function growStored(bench: Bench, curves: Curves, randomIds: boolean): Promise<void> {
+  const ids = randomIds ? 'version 4' : 'version 7';
+  for (const size of [EMPTY, ...bench.settings.growthLists]) {
+    const url = await createMigrated(bench, 'parley_storing');
+    const skew = { ...skewOf(size), conversations: 0, entries: 0, randomIds };
+    await fillSkewed(url, skew);
+    const { walBytes, perSecond } = await measureStoring(url, skew, bench.settings.growthStored);
+    curves.add(`WAL per stored answer, ids of ${ids}`, 'bytes', size, walBytes);
+    curves.add(`answers stored a second, ids of ${ids}`, '/s', size, perSecond);
+  }
+}
+
+/** Milliseconds of the requests to a list. */
+interface Times {
+  title: string;
+  p50: number;
+  p95: number;
+}
+
+const openReader = (url: string, connections: number) =>
+  openStorage({ url, role: 'parley_app', connections, log: createLog('warn', 'bench') });
+
+async function timeRequests(url: string, skew: Skew): Promise<Times[]> {
+  const storage = openReader(url, 1);
   const [large = '', small = ''] = skewedTenants(skew);
   try {
-    const times: [string, number][] = [];
+    const times: Times[] = [];
     for (const [tenantId, requests] of [
       [large, LARGE],
       [small, SMALL],
     ] as const)
-      for (const [title, request] of Object.entries(requests))
-        times.push([title, await timeRequest(storage.forTenant(tenantId), request)]);
+      for (const [title, request] of Object.entries(requests)) {
+        const taken = await timeRequest(storage.forTenant(tenantId), request, REQUESTS_A_POINT);
+        times.push({ title, p50: quantile(taken, 0.5), p95: quantile(taken, 0.95) });
+      }
     return times;
   } finally {
     await storage.close();
   }
 }
 
-async function timeRequest(tenant: TenantStorage, request: Request): Promise<number> {
+/** Sorted milliseconds, without the first tenth of the requests. */
+async function timeRequest(tenant: TenantStorage, request: Request, count: number): Promise<number[]> {
   const times: number[] = [];
-  for (let turn = 0; turn < REQUESTS_A_POINT; turn++) {
+  for (let turn = 0; turn < count; turn++) {
     const startedAt = performance.now();
     await request(tenant);
     times.push(performance.now() - startedAt);
   }
-  return median(times.slice(REQUESTS_A_POINT / 10));
+  return times.slice(count / 10).sort((one, other) => one - other);
 }
 
-/** Stores answers of which a third have a comment, on top of those that are there; the index of words is up to date after. */
-async function storeMore(bench: Bench, url: string): Promise<{ walBytes: number; perSecond: number }> {
-  const more = makeAnswers(bench.users, STORED_A_POINT).map((answer, number) => ({
-    ...answer,
-    comment: number % 3 === 0 ? COMMENT : null,
-  }));
-  const position = async () =>
-    withClient(url, async client => {
-      const { rows } = await client.query<{ bytes: string }>(
-        "select gin_clean_pending_list('answer_words_found'), pg_current_wal_lsn() - '0/0' as bytes",
-      );
-      return Number(rows[0]?.bytes);
-    });
-  await withClient(url, client => client.query('checkpoint'));
-  const before = await position();
-  const startedAt = performance.now();
-  await storeAnswers(url, more);
-  const seconds = (performance.now() - startedAt) / 1000;
-  return { walBytes: ((await position()) - before) / STORED_A_POINT, perSecond: STORED_A_POINT / seconds };
+/** The p99 of a small tenant's list, alone and while the large tenant searches, over the connections of one process. */
+async function timeNeighbour(url: string, skew: Skew): Promise<{ alone: number; besideSearches: number }> {
+  const storage = openReader(url, 10);
+  const [large = '', small = ''] = skewedTenants(skew);
+  const measure = async () =>
+    quantile(await timeRequest(storage.forTenant(small), answers({}), NEIGHBOUR_REQUESTS), 0.99);
+  let isOver = false;
+  const search = async () => {
+    while (!isOver) await answers({ q: 'nowhere', state: 'partial' })(storage.forTenant(large));
+  };
+  try {
+    const alone = await measure();
+    const searches = Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, search));
+    const besideSearches = await measure().finally(() => (isOver = true));
+    await searches;
+    return { alone, besideSearches };
+  } finally {
+    await storage.close();
+  }
 }

@@ -137,15 +137,16 @@ export function costTable(costs: MeanCost[]): string {
 /** Every point of every curve, and how much dearer the last is than the first. */
 export function growthTable(curves: Curve[]): string {
   const rows = curves.flatMap(({ title, over, unit, points }) =>
-    points.map(({ x, y }, index) => [
+    points.map(({ x, y, p95 }, index) => [
       index === 0 ? `${title}, ${unit}` : '',
       index === 0 ? over : '',
       x.toLocaleString('en'),
       short(y),
       short(y / (points[0]?.y ?? Number.NaN)),
+      short(p95 ?? Number.NaN),
     ]),
   );
-  return toTable([['cost', 'over', 'size', 'value', '÷ first'], ...rows]);
+  return toTable([['cost', 'over', 'size', 'value', '÷ first', 'p95'], ...rows]);
 }
 
 /** Writes a result beside the others and gives its path. The name is the moment of the run. */

@@ -33,6 +33,8 @@ export interface Settings {
   growthSeconds: number;
   /** Answers of which one tenant has most, for the lists. */
   growthLists: number[];
+  /** How many more are then stored: as many as between two checkpoints. */
+  growthStored: number;
 }
 
 const WHOLE: Settings = {
@@ -60,6 +62,7 @@ const WHOLE: Settings = {
   growthIdentities: [100, 1000, 10_000, 100_000, 1_000_000],
   growthSeconds: 3,
   growthLists: [100_000, 1_000_000, 5_000_000],
+  growthStored: 600_000,
 };
 
 const QUICK: Partial<Settings> = {
@@ -80,6 +83,7 @@ const QUICK: Partial<Settings> = {
   growthIdentities: [100, 10_000],
   growthSeconds: 1,
   growthLists: [100_000],
+  growthStored: 20_000,
 };
 
 export const USAGE = `npm run bench -- [quick] [scaling] [options]

@@ -11,6 +11,8 @@ export interface Skew {
   entries: number;
   /** Small tenants next to the large one. */
   tenants: number;
+  /** Whether the answers' ids are random, as of version 4; otherwise they are in the order of time, as of version 7. */
+  randomIds?: boolean;
 }
 
 type Query = (sql: string, params?: unknown[]) => Promise<unknown>;
@@ -78,29 +80,41 @@ export const fillSkewed = (url: string, skew: Skew, from: Partial<Skew> = {}): P
     const tenants = skewedTenants(skew);
     await query(MAKE_TEXTS, [tenants]);
     await query('analyze texts');
-    await fillAnswers(query, tenants, (from.answers ?? 0) + 1, skew.answers);
+    await fillAnswers(query, tenants, (from.answers ?? 0) + 1, skew);
     await fillConversations(query, tenants, (from.conversations ?? 0) + 1, skew);
     await fillIdentities(query, tenants, (from.identities ?? 0) + 1, skew.identities);
     await fillEntries(query, tenants, (from.entries ?? 0) + 1, skew.entries);
     await query('vacuum analyze');
   });
 
+/** One in ten answers is of the identity `user|busy`; the others have up to 25 each. */
+const identityOf = (number: string) =>
+  `'user|' || case when ${number} % 10 = 7 then 'busy' else (${number} % 200000)::text end`;
+
 /** Every third has a comment. */
-async function fillAnswers(query: Query, tenants: string[], from: number, to: number): Promise<void> {
+async function fillAnswers(
+  query: Query,
+  tenants: string[],
+  from: number,
+  { answers: to, randomIds }: Skew,
+): Promise<void> {
+  const id = randomIds ? 'md5(n::text)::uuid' : idOf('n::bigint');
+  const question = '($4::uuid[])[case when n % 10000 = 1 then 10 else 1 + (n / 3) % 9 end]';
   await query(
     `with answered as (
        insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
          state, "values", comment, metadata, content_hash, tags, received_at, stored_at, updated_at)
-       select ${TENANT}, ${idOf('n::bigint')}, 'user|' || n % 200000, n % 10 > 0, ${idOf('n::bigint')},
-         ($4::uuid[])[case when n % 10000 = 1 then 10 else 1 + (n / 3) % 9 end], 1, 1,
+       select ${TENANT}, ${id}, ${identityOf('n')}, n % 10 > 0, ${idOf('n::bigint')}, ${question}, 1, 1,
          case when n % 4 = 0 then 'seen' else 'completed' end, '{"main": 9}', case when n % 3 = 0 then body end,
          '{"platform": "ios", "locale": "en"}', 'x', case when n % 9999 = 0 then array['vip'] else '{}' end, ${AT}, ${AT}, ${AT}
        from generate_series($2::int, $3::int) as n ${TEXT_OF('n / 3')}
      ), worded as (
-       insert into answer_words select ${TENANT}, ${AT}, ${idOf('n::bigint')}, words
+       insert into answer_words select ${TENANT}, ${AT}, ${id}, words
        from generate_series($2::int, $3::int) as n ${TEXT_OF('n / 3')} where n % 3 = 0
      )
-     select`,
+     insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
+     select distinct on (1, 2, 3, 4) ${TENANT}, ${identityOf('n')}, n % 10 > 0, ${question}, ${AT}, ${AT}
+     from generate_series($2::int, $3::int) as n on conflict do nothing`,
     [tenants, from, to, skewedQuestions],
   );
 }
@@ -136,7 +150,8 @@ async function fillConversations(
 async function fillIdentities(query: Query, tenants: string[], from: number, to: number): Promise<void> {
   await query(
     `insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
-     select ${TENANT}, 'user|' || n, true, ($4::uuid[])[1 + n % 9], ${AT}, ${AT} from generate_series($2::int, $3::int) as n`,
+     select ${TENANT}, 'user|' || n, true, ($4::uuid[])[1 + n % 9], ${AT}, ${AT} from generate_series($2::int, $3::int) as n
+     on conflict do nothing`,
     [tenants, from, to, skewedQuestions],
   );
 }

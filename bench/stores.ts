@@ -44,7 +44,7 @@ async function startPostgres(port: number): Promise<StartedTestContainer> {
   const container = await startContainer('postgres:18', port, 5432, [/ready to accept connections/, 2]);
   return container
     .withEnvironment({ POSTGRES_PASSWORD: 'bench' })
-    .withCommand(['postgres', '-c', 'max_connections=200', ...listen])
+    .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'max_wal_size=4GB', ...listen])
     .start();
 }
 

@@ -7,7 +7,7 @@ import { Loading } from './components/page.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
 import { Shell } from './components/shell.tsx';
 import { Toasts } from './components/toast.tsx';
-import { activate, keepLocale, type Locale, locale, t } from './i18n.ts';
+import { activate, type Locale, locale, saveLocale, t } from './i18n.ts';
 import { LocaleContext } from './locale.ts';
 import { Login } from './pages/front/login.tsx';
 import { NotFound } from './pages/not-found.tsx';
@@ -16,7 +16,7 @@ import { SessionGate } from './session.tsx';
 
 const page = (load: () => Promise<ComponentType>) => lazy(() => load().then(component => ({ default: component })));
 
-/** The pages for anybody who holds a link. */
+/** Pages that need no session. */
 const FRONT_PAGES: Partial<Record<PathName, ComponentType>> = {
   setup: page(() => import('./pages/front/setup.tsx').then(module => module.Setup)),
   forgotten: page(() => import('./pages/front/forgotten.tsx').then(module => module.Forgotten)),
@@ -24,7 +24,7 @@ const FRONT_PAGES: Partial<Record<PathName, ComponentType>> = {
   invitation: page(() => import('./pages/front/invitation.tsx').then(module => module.Invitation)),
 };
 
-/** The pages behind the login, each loaded when it is first looked at. A fixed path stands before a pattern. */
+/** Pages that need a session, loaded on first use. Fixed paths precede patterns. */
 const PAGES: Partial<Record<PathName, ComponentType>> = {
   home: page(() => import('./pages/getting-started/getting-started.tsx').then(module => module.GettingStarted)),
   questions: page(() => import('./pages/questions/questions.tsx').then(module => module.Questions)),
@@ -67,7 +67,7 @@ function SignedIn() {
   );
 }
 
-/** Whoever has no session finds the login at every address, and after it what was looked for. */
+/** Shows the sign-in page at every URL without a session, and the requested page after sign-in. */
 const Gate = () => (
   <SessionGate
     pending={
@@ -76,13 +76,13 @@ const Gate = () => (
       </Front>
     }
     signedOut={<Login />}
-    homeless={
-      <Front title={t('You belong to no tenant')}>
-        <p>{t('Ask an owner to invite you again.')}</p>
+    noTenant={
+      <Front title={t('You are not a member of any tenant')}>
+        <p>{t('Ask an owner for a new invitation.')}</p>
       </Front>
     }
     failed={(problem, retry) => (
-      <Front title={t('This page could not be shown')}>
+      <Front title={t('This page could not be loaded')}>
         <ProblemNote problem={problem} retry={retry} />
       </Front>
     )}
@@ -91,17 +91,17 @@ const Gate = () => (
   </SessionGate>
 );
 
-/** The whole. It is drawn anew in another language, so that every text can come from a plain function. */
+/** The dashboard. A language change remounts it, so that texts can come from a plain function. */
 export function App() {
-  const [spoken, setSpoken] = useState(locale() as Locale);
-  const speak = async (next: Locale) => {
-    keepLocale(next);
+  const [current, setCurrent] = useState(locale() as Locale);
+  const change = async (next: Locale) => {
+    saveLocale(next);
     await activate(next);
-    setSpoken(next);
+    setCurrent(next);
   };
   return (
-    <LocaleContext value={{ spoken, speak }}>
-      <I18nProvider locale={spoken} key={spoken}>
+    <LocaleContext value={{ current, change }}>
+      <I18nProvider locale={current} key={current}>
         <Router base={BASE}>
           <Suspense fallback={<Loading />}>
             <Switch>

@@ -1,7 +1,7 @@
 /**
- * Builds the pages: `npm run build`. `start` and `serve` do it by themselves when the sources have changed.
+ * Builds the dashboard: `npm run build`. `start` and `serve` run this when the sources have changed.
  *
- * They are built and compressed beside the old ones and take their place by a rename, so that no process serves a half.
+ * The output replaces the previous build by a rename, so that no process serves an incomplete build.
  */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { viteConfig } from './vite.config.ts';
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** Each file also compressed, once, rather than for each reader. */
+/** Compresses each file once, at build time. */
 function compress(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -24,11 +24,11 @@ function compress(folder: string): void {
   }
 }
 
-// Whoever starts the build, such as tests: React, React Aria and Vite all look at it and would build something else.
+// Regardless of the caller, such as tests: React, React Aria and Vite would otherwise produce a development build.
 process.env.NODE_ENV = 'production';
 
 const fresh = `${PAGES_DIR}.${process.pid}`;
-const hash = hashSources(); // before they are read: what changes meanwhile is built the next time
+const hash = hashSources(); // before the build: changes made during it trigger the next one
 try {
   await build(viteConfig(fresh));
   compress(fresh);

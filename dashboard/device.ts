@@ -15,6 +15,6 @@ const SYSTEMS: [RegExp, string][] = [
 const firstIn = (names: [RegExp, string][], userAgent: string): string | undefined =>
   names.find(([sign]) => sign.test(userAgent))?.[1];
 
-/** What people call the device behind a user agent, such as “Firefox · Windows”; as it is, where nothing is known. */
+/** Readable name of a user agent, such as “Firefox · Windows”; unknown user agents are returned unchanged. */
 export const deviceName = (userAgent: string): string =>
   [firstIn(BROWSERS, userAgent), firstIn(SYSTEMS, userAgent)].filter(Boolean).join(' · ') || userAgent;

@@ -1,8 +1,8 @@
 /**
- * The types of every operation, from the OpenAPI document: `node dashboard/generate-types.ts` prints
- * `dashboard/api/schema.ts` from `docs/openapi.json`. (`npm run openapi` does both.)
+ * Generates the types of every operation: `node dashboard/generate-types.ts` writes `dashboard/api/schema.ts` from
+ * `docs/openapi.json`. (`npm run openapi` regenerates both.)
  *
- * An own generator because those on npm drive the compiler's JavaScript interface, which TypeScript 7 does not have.
+ * The generators on npm use the compiler's JavaScript API, which TypeScript 7 does not have.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -42,7 +42,7 @@ const union = (types: string[]): string => [...new Set(types)].join(' | ');
 const bracket = (type: string): string => (/[ |&]/.test(type) ? `(${type})` : type);
 const key = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
 
-/** A JSON Schema (2020-12, as far as zod prints it) as a TypeScript type; what it does not know is `unknown`. */
+/** Converts a JSON Schema (the subset of 2020-12 that zod emits) to a TypeScript type; other schemas become `unknown`. */
 export function typeOf(schema: Schema): string {
   if (schema.$ref) return `Schemas[${JSON.stringify(schema.$ref.split('/').at(-1))}]`;
   if ('const' in schema) return JSON.stringify(schema.const);
@@ -73,7 +73,7 @@ const contentType = ({ content }: Content): string | undefined => {
   return schema && typeOf(schema);
 };
 
-/** A parameter of digits alone is a number to whoever asks. */
+/** Query parameters restricted to digits are typed as numbers. */
 const parameterType = (schema: Schema = {}): Schema =>
   schema.pattern?.startsWith('^\\d{') ? { type: 'integer' } : schema;
 
@@ -90,20 +90,20 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
   return `{ params: ${inside('path')}; query: ${inside('query')}; body: ${contentType(requestBody ?? {}) ?? 'undefined'}; response: ${response} }`;
 }
 
-/** The lists of which the pages offer a choice, from where the document has them. */
+/** Enumerations that the pages offer as choices. */
 function choicesOf({ components, paths }: OpenApi): Record<string, unknown[] | undefined> {
   const scopes = components.schemas.ApiKey?.properties?.scopes?.items;
   const action = paths['/v1/audit-log']?.get?.parameters?.find(({ name }) => name === 'action');
   return { SCOPES: typeof scopes === 'object' ? scopes.enum : undefined, ACTIONS: action?.schema?.enum };
 }
 
-/** A list as a constant; an error where the document has it no more. */
+/** Renders an enumeration as a constant. Throws if the document lacks it. */
 function choiceModule([name, values]: [string, unknown[] | undefined]): string {
   if (!values) throw new Error(`docs/openapi.json has no values for ${name}.`);
   return `export const ${name} = ${JSON.stringify(values)} as const;`;
 }
 
-/** The module with a type for each schema, and for each operation by its method and path; and the lists of choices. */
+/** Renders the module: a type per schema, a type per operation (by method and path) and the choices. */
 export function typesModule(document: OpenApi): string {
   const { components, paths } = document;
   const schemas = Object.entries(components.schemas).map(([name, schema]) => `  ${key(name)}: ${typeOf(schema)};`);
@@ -113,19 +113,19 @@ export function typesModule(document: OpenApi): string {
     ),
   );
   return [
-    '// Printed from docs/openapi.json by `npm run openapi`.',
+    '// Generated from docs/openapi.json by `npm run openapi`.',
     '',
-    '/** What the API sends and takes, by the names of the OpenAPI document. */',
+    '/** Schemas of the OpenAPI document. */',
     'export interface Schemas {',
     ...schemas,
     '}',
     '',
-    '/** Every operation, by method and path. */',
+    '/** Operations by method and path. */',
     'export interface Operations {',
     ...operations,
     '}',
     '',
-    '/** What a server key may be allowed to do, and every act that leaves a line in the audit log. */',
+    '/** Scopes of server keys, and actions recorded in the audit log. */',
     ...Object.entries(choicesOf(document)).map(choiceModule),
     '',
   ].join('\n');

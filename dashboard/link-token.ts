@@ -1,6 +1,6 @@
 /**
- * The token of the link by which a page was opened: `#token=…` or `#…`.
+ * Token from the URL fragment: `#token=…` or `#…`.
  *
- * It stands in the fragment, which browsers send to nobody, so that no log on the way holds it.
+ * Browsers do not send the fragment, so the token appears in no server or proxy log.
  */
 export const linkToken = (): string => location.hash.replace(/^#(token=)?/, '');

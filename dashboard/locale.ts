@@ -1,16 +1,16 @@
 import { createContext, useContext } from 'react';
 import type { Locale } from './i18n.ts';
 
-interface Speaking {
-  spoken: Locale;
-  speak(locale: Locale): Promise<void>;
+interface LocaleChoice {
+  current: Locale;
+  change(locale: Locale): Promise<void>;
 }
 
-export const LocaleContext = createContext<Speaking | null>(null);
+export const LocaleContext = createContext<LocaleChoice | null>(null);
 
-/** The language of the pages, and how to change it. */
-export function useLocale(): Speaking {
-  const speaking = useContext(LocaleContext);
-  if (!speaking) throw new Error('There is no language outside of the app.');
-  return speaking;
+/** The current language of the pages and a function to change it. */
+export function useLocale(): LocaleChoice {
+  const choice = useContext(LocaleContext);
+  if (!choice) throw new Error('useLocale must be used within the app.');
+  return choice;
 }

@@ -5,9 +5,9 @@ import { createQueries } from './api/hooks.ts';
 import { App } from './app.tsx';
 import './base.css';
 import { activate, preferredLocale } from './i18n.ts';
-import { applyTheme, keptTheme } from './theme.ts';
+import { applyTheme, savedTheme } from './theme.ts';
 
-applyTheme(keptTheme());
+applyTheme(savedTheme());
 await activate(preferredLocale());
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

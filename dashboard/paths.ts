@@ -1,7 +1,7 @@
-/** Where the pages live below the address of Parley. */
+/** Base path of the dashboard. */
 export const BASE = '/dashboard';
 
-/** The path of every page under `BASE`. The server gives the page for these, and 404 for everything else there. */
+/** Paths of all pages, relative to `BASE`. The server returns 404 for any other path. */
 export const PATHS = {
   home: '/',
   setup: '/setup',
@@ -27,6 +27,6 @@ export const PATHS = {
 
 export type PathName = keyof typeof PATHS;
 
-/** The path of a page with its parameters filled in, relative to `BASE`. */
+/** Returns the path of a page, relative to `BASE`, with its parameters filled in. */
 export const pathTo = (name: PathName, params: Record<string, string> = {}): string =>
   PATHS[name].replaceAll(/:(\w+)/g, (_, parameter: string) => encodeURIComponent(params[parameter] ?? ''));

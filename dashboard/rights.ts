@@ -1,6 +1,6 @@
 import type { MemberRole } from './api/names.ts';
 
-/** What the pages ask before they show a way to do something. The API is asked again by doing it. */
+/** Permissions that decide which actions the pages offer. The API enforces them. */
 export type Right =
   | 'questions:write'
   | 'answers:write'
@@ -31,5 +31,5 @@ const RIGHTS: Record<MemberRole, ReadonlySet<Right>> = {
   analyst: new Set(),
 };
 
-/** The rights of a role (contract section 6). */
+/** Returns the permissions of a role (contract section 6). */
 export const rightsOf = (role: MemberRole): ReadonlySet<Right> => RIGHTS[role];

@@ -6,33 +6,33 @@ import type { Account, Membership, SessionMe } from './api/names.ts';
 import type { ApiProblem } from './api/problem.ts';
 import { type Right, rightsOf } from './rights.ts';
 
-/** Who is signed in, and for which of their tenants the pages are shown. */
+/** The signed-in account and the selected tenant. */
 export interface Session {
   account: Account;
   membership: Membership;
   sessionId: string;
-  /** Whether the role lets them; the API decides again. */
+  /** Whether the role has the permission; the API enforces it. */
   may(right: Right): boolean;
   switchTenant(tenantId: string): void;
 }
 
-const KEPT_UNDER = 'parley.tenant';
+const STORAGE_KEY = 'parley.tenant';
 const SessionContext = createContext<Session | null>(null);
 
-/** The session of the pages behind the login. */
+/** Returns the current session. Throws outside `SessionGate`. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (!session) throw new Error('This page stands behind the login.');
+  if (!session) throw new Error('useSession must be used within SessionGate.');
   return session;
 }
 
-/** The tenant looked at last, while one still belongs to it. */
+/** The last selected tenant if the account is still a member, else the first. */
 function membershipOf({ memberships }: Account): Membership | undefined {
-  const kept = localStorage.getItem(KEPT_UNDER);
+  const kept = localStorage.getItem(STORAGE_KEY);
   return memberships.find(({ tenant }) => tenant.id === kept) ?? memberships[0];
 }
 
-/** What the next request carries: the token against forged requests, and the tenant. */
+/** Sets the CSRF token and tenant of the following requests. */
 function adopt({ account, csrf_token }: Pick<SessionMe, 'account' | 'csrf_token'>): Membership | undefined {
   const membership = membershipOf(account);
   credentials.csrfToken = csrf_token;
@@ -41,21 +41,21 @@ function adopt({ account, csrf_token }: Pick<SessionMe, 'account' | 'csrf_token'
 }
 
 interface SessionGateProps {
-  /** Shown while it is asked who is there. */
+  /** Shown while the session is loading. */
   pending: ReactNode;
-  /** For nobody: the pages before the login. */
+  /** Shown without a session. */
   signedOut: ReactNode;
-  /** For somebody who belongs to no tenant any more. */
-  homeless: ReactNode;
+  /** Shown to an account without memberships. */
+  noTenant: ReactNode;
   failed(problem: ApiProblem, retry: () => void): ReactNode;
   children: ReactNode;
 }
 
-/** Shows the pages to those who are signed in, and the login to others. */
-export function SessionGate({ pending, signedOut, homeless, failed, children }: SessionGateProps) {
+/** Shows its children with a session, and the sign-in page without. */
+export function SessionGate({ pending, signedOut, noTenant, failed, children }: SessionGateProps) {
   const queries = useQueryClient();
   const { data, error, refetch } = useApi('GET /v1/me', {}, { everyMs: 60_000 });
-  const me = data?.credential === 'session' ? data : undefined; // a cookie is never answered as anything else
+  const me = data?.credential === 'session' ? data : undefined; // always the case for a cookie
   const membership = me && !error ? adopt(me) : undefined;
   const session = useMemo(
     () =>
@@ -66,7 +66,7 @@ export function SessionGate({ pending, signedOut, homeless, failed, children }: 
             sessionId: me.session.id,
             may: (right: Right) => rightsOf(membership.role).has(right),
             switchTenant: (tenantId: string) => {
-              localStorage.setItem(KEPT_UNDER, tenantId);
+              localStorage.setItem(STORAGE_KEY, tenantId);
               credentials.tenantId = tenantId;
               void queries.resetQueries();
             },
@@ -77,11 +77,11 @@ export function SessionGate({ pending, signedOut, homeless, failed, children }: 
   if (error?.status === 401) return signedOut;
   if (error && !me) return failed(error, () => void refetch());
   if (!me) return pending;
-  if (!session) return homeless;
+  if (!session) return noTenant;
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-/** Reads anew who is signed in, after a login or a logout; nothing of the one before is kept. */
+/** Returns a function that reloads the session and clears all cached data, for use after sign-in and sign-out. */
 export function useSessionChange(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

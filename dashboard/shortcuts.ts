@@ -1,17 +1,17 @@
 import { useEffect, useRef } from 'react';
 
-const KEPT_UNDER = 'parley.shortcuts';
+const STORAGE_KEY = 'parley.shortcuts';
 
-/** Keys of one letter can be switched off, for those who speak to their computer (WCAG 2.1.4). */
-export const shortcutsAreOn = (): boolean => localStorage.getItem(KEPT_UNDER) !== 'off';
-export const switchShortcuts = (on: boolean): void => localStorage.setItem(KEPT_UNDER, on ? 'on' : 'off');
+/** Single-key shortcuts can be turned off, for users of speech input (WCAG 2.1.4). */
+export const shortcutsAreOn = (): boolean => localStorage.getItem(STORAGE_KEY) !== 'off';
+export const switchShortcuts = (on: boolean): void => localStorage.setItem(STORAGE_KEY, on ? 'on' : 'off');
 
-/** Whether a key is being written somewhere, or a dialog has the keyboard. */
+/** Whether the focus is in an input or a dialog. */
 const isWriting = ({ target }: KeyboardEvent): boolean =>
   target instanceof Element &&
   target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="alertdialog"]') !== null;
 
-/** Calls the function of a key that is pressed alone, while nothing is being written. */
+/** Registers single-key shortcuts; ignored while typing and in dialogs. */
 export function useShortcuts(actions: Record<string, () => void>): void {
   const current = useRef(actions);
   current.current = actions;

@@ -1,13 +1,13 @@
 export type Theme = 'system' | 'light' | 'dark';
 
-const KEPT_UNDER = 'parley.theme';
+const STORAGE_KEY = 'parley.theme';
 
-/** The look that was chosen; `system` follows the browser. */
-export const keptTheme = (): Theme => (localStorage.getItem(KEPT_UNDER) as Theme | null) ?? 'system';
+/** The selected theme; `system` follows the browser. */
+export const savedTheme = (): Theme => (localStorage.getItem(STORAGE_KEY) as Theme | null) ?? 'system';
 
-/** Shows the page in a look and keeps the choice; base.css does the rest. */
+/** Applies and saves a theme; the colors are in base.css. */
 export function applyTheme(theme: Theme): void {
-  localStorage.setItem(KEPT_UNDER, theme);
+  localStorage.setItem(STORAGE_KEY, theme);
   if (theme === 'system') document.documentElement.removeAttribute('data-theme');
   else document.documentElement.dataset.theme = theme;
 }

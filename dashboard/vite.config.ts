@@ -5,14 +5,14 @@ import type { InlineConfig, Plugin } from 'vite';
 const ROOT = import.meta.dirname;
 const PREFIX = 'virtual:messages/';
 
-/** The messages of a language, compiled. In English a key is its own text. */
+/** Compiles the messages of a language. The English texts are the keys. */
 export function compiledMessages(locale: string): Record<string, unknown> {
   const german = JSON.parse(readFileSync(`${ROOT}/locales/de.json`, 'utf8')) as Record<string, string>;
   const texts = Object.entries(german).map(([key, text]) => [key, locale === 'en' ? key : text] as const);
   return Object.fromEntries(texts.map(([key, text]) => [key, compileMessage(text)]));
 }
 
-/** Gives `virtual:messages/<locale>`, so that no compiler of messages is sent to the browser. */
+/** Provides `virtual:messages/<locale>`, compiled at build time. */
 const messages = (): Plugin => ({
   name: 'messages',
   resolveId: id => (id.startsWith(PREFIX) ? `\0${id}` : undefined),
@@ -23,10 +23,10 @@ const messages = (): Plugin => ({
   },
 });
 
-/** Libraries mark their parts for servers that render pages, of which there is none here. */
-const isTelling = (code: string | undefined): boolean => code !== 'MODULE_LEVEL_DIRECTIVE';
+/** Ignores warnings about the `use client` directives of libraries. */
+const isRelevant = (code: string | undefined): boolean => code !== 'MODULE_LEVEL_DIRECTIVE';
 
-/** How the pages are built: scripts and styles in files of their own, which the security policy demands. */
+/** Vite configuration. Scripts and styles are separate files, as the CSP requires. */
 export const viteConfig = (outDir: string): InlineConfig => ({
   configFile: false,
   root: ROOT,
@@ -41,6 +41,6 @@ export const viteConfig = (outDir: string): InlineConfig => ({
     cssCodeSplit: true,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { onLog: (level, log, report) => isTelling(log.code) && report(level, log) },
+    rolldownOptions: { onLog: (level, log, report) => isRelevant(log.code) && report(level, log) },
   },
 });

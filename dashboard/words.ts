@@ -8,29 +8,29 @@ export type QuestionStatus = Schemas['Question']['status'];
 export type ConversationStatus = Schemas['Conversation']['status'];
 export type Priority = NonNullable<Schemas['Conversation']['priority']>;
 
-/** What people call what the API calls otherwise; functions, because the language can change. */
+/** Labels of API values; functions, because the language can change. */
 const ROLES = (): Record<MemberRole, [string, string]> => ({
-  owner: [t('Owner'), t('Everything, and who else is an owner')],
-  admin: [t('Admin'), t('Everything but owners')],
-  agent: [t('Agent'), t('Writes in conversations, reads the rest')],
-  analyst: [t('Analyst'), t('Reads, changes nothing')],
+  owner: [t('Owner'), t('Full access, including managing owners')],
+  admin: [t('Admin'), t('Full access except managing owners')],
+  agent: [t('Agent'), t('Replies in conversations; read-only otherwise')],
+  analyst: [t('Analyst'), t('Read-only access')],
 });
 
 export const roleName = (role: MemberRole): string => ROLES()[role][0];
 export const roleHint = (role: MemberRole): string => ROLES()[role][1];
 
 const TYPES = (): Record<QuestionType, [string, string]> => ({
-  nps: [t('Net Promoter Score'), t('How likely to recommend, 0 to 10')],
-  csat: [t('Satisfaction'), t('1 to 5, as numbers, smileys or stars')],
-  ces: [t('Effort'), t('How easy it was, 1 to 5 or 7')],
-  rating: [t('Rating'), t('Stars or numbers on your own scale')],
-  thumbs: [t('Thumbs'), t('Up or down')],
-  single_choice: [t('One choice'), t('One of up to 30 options')],
-  multi_choice: [t('Several choices'), t('Some of up to 30 options')],
-  text: [t('Text'), t('In their own words')],
-  date: [t('Date'), t('A day')],
-  consent: [t('Consent'), t('A box to tick')],
-  statement: [t('Statement'), t('News, with an optional link')],
+  nps: [t('Net Promoter Score'), t('Likelihood to recommend, 0 to 10')],
+  csat: [t('Satisfaction'), t('1 to 5, shown as numbers, smileys or stars')],
+  ces: [t('Effort'), t('Ease of use, 1 to 5 or 1 to 7')],
+  rating: [t('Rating'), t('Stars or numbers on a custom scale')],
+  thumbs: [t('Thumbs'), t('Thumbs up or down')],
+  single_choice: [t('Single choice'), t('One of up to 30 options')],
+  multi_choice: [t('Multiple choice'), t('One or more of up to 30 options')],
+  text: [t('Text'), t('Free text')],
+  date: [t('Date'), t('A calendar date')],
+  consent: [t('Consent'), t('A checkbox')],
+  statement: [t('Statement'), t('An announcement with an optional link')],
 });
 
 export const typeName = (type: QuestionType): string => TYPES()[type][0];
@@ -49,21 +49,21 @@ export const STATUS_TONE: Record<QuestionStatus, Tone> = {
 };
 
 export const conversationStatus = (status: ConversationStatus): string =>
-  ({ open: t('Open'), pending: t('Waiting for the user'), resolved: t('Resolved') })[status];
+  ({ open: t('Open'), pending: t('Waiting for user'), resolved: t('Resolved') })[status];
 
 export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = { open: 'info', pending: 'warn', resolved: 'good' };
 
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
 
-/** What a change of a conversation is about, and its values in words. */
+/** Labels of the fields in conversation events and of their values. */
 const CHANGES = (nameOf: (memberId: string) => string): Record<string, [string, (value: string) => string]> => ({
-  status: [t('State'), value => conversationStatus(value as ConversationStatus)],
+  status: [t('Status'), value => conversationStatus(value as ConversationStatus)],
   priority: [t('Priority'), value => priorityName(value as Priority)],
-  assignee_id: [t('Assigned to'), value => (value === 'none' ? t('nobody') : nameOf(value))],
+  assignee_id: [t('Assignee'), value => (value === 'none' ? t('Unassigned') : nameOf(value))],
 });
 
-/** An event in a conversation, which the API tells as `field: before → after`; any other one as it came. */
+/** Translates a conversation event, `field: before → after`; returns others unchanged. */
 export function eventText(body: string, nameOf: (memberId: string) => string): string {
   const [, field = '', before = '', after = ''] = /^(\w+): (\S+) → (\S+)$/.exec(body) ?? [];
   const change = CHANGES(nameOf)[field];
@@ -81,7 +81,7 @@ export const KEY_TONE: Record<ApiKey['status'], Tone> = {
 };
 
 export const answerState = (state: Schemas['Answer']['state']): string =>
-  ({ seen: t('Seen'), dismissed: t('Dismissed'), partial: t('Begun'), completed: t('Completed') })[state];
+  ({ seen: t('Seen'), dismissed: t('Dismissed'), partial: t('Partial'), completed: t('Completed') })[state];
 
 interface ChoiceValue {
   option_id?: string;
@@ -89,7 +89,7 @@ interface ChoiceValue {
   other_text?: string;
 }
 
-/** The value of a step in words. */
+/** Formats an answer value. */
 export function valueText(value: unknown): string {
   if (value === true) return t('Yes');
   if (value === false) return t('No');

@@ -6,8 +6,9 @@ import { awaitDatabase, isCompatible, migrate, readSchemaState } from '../src/st
 import { MIGRATIONS, NEEDED_SCHEMA } from '../src/storage/migrations/index.ts';
 import { openOrm } from '../src/storage/orm.ts';
 import { createApi, type TestApi, waitFor } from './support/api.ts';
-import { createDatabase, createEmptyDatabase } from './support/database.ts';
+import { createDatabase, createEmptyDatabase, type TestDatabase } from './support/database.ts';
 import { makeTenant } from './support/make.ts';
+import { partition } from './support/partitions.ts';
 import { startProcess } from './support/process.ts';
 import { createProxy } from './support/proxy.ts';
 
@@ -48,6 +49,45 @@ test('the last migration says which version it made', async () => {
   });
   const applied = await database.query<{ name: string }>('select name from schema_migrations order by id');
   expect(applied.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+});
+
+const VACUUM_SOONER = [
+  'autovacuum_analyze_scale_factor=0.02',
+  'autovacuum_vacuum_insert_scale_factor=0.05',
+  'autovacuum_vacuum_scale_factor=0.05',
+];
+
+/** The storage parameters of tables whose name begins so. */
+async function optionsOf(database: TestDatabase, start: string): Promise<Record<string, string[] | null>> {
+  const rows = await database.query<{ relname: string; options: string[] | null }>(
+    `select relname, array(select unnest(reloptions) order by 1) as options from pg_class
+     where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and starts_with(relname, $1)`,
+    [start],
+  );
+  return Object.fromEntries(rows.map(({ relname, options }) => [relname, options]));
+}
+
+test('large tables are vacuumed and analyzed after smaller changes than PostgreSQL waits for', async () => {
+  await using database = await createDatabase();
+  expect(await optionsOf(database, 'answers')).toEqual({ answers: VACUUM_SOONER });
+  expect(await optionsOf(database, 'messages')).toEqual({ messages: VACUUM_SOONER });
+  expect(await optionsOf(database, 'card_records')).toEqual({ card_records: [...VACUUM_SOONER, 'fillfactor=70'] });
+  expect(await optionsOf(database, 'questions')).toEqual({ questions: [] });
+});
+
+test("partitions of a large table are vacuumed sooner too, and an operator's own factor stays", async () => {
+  await using database = await createDatabase();
+  await partition(database, 'answers');
+  await database.query('alter table messages set (autovacuum_vacuum_scale_factor = 0.5)');
+  await database.query('alter table messages reset (autovacuum_analyze_scale_factor)');
+  await database.query("delete from schema_migrations where name = '20261213-vacuum-sooner'");
+  expect(await migrate(database.url, log)).toEqual(['20261213-vacuum-sooner']);
+  const options = await optionsOf(database, 'answers');
+  expect(Object.keys(options)).toHaveLength(5);
+  for (const [table, set] of Object.entries(options)) expect(set).toEqual(table === 'answers' ? [] : VACUUM_SOONER);
+  expect(await optionsOf(database, 'messages')).toEqual({
+    messages: [...VACUUM_SOONER.slice(0, 2), 'autovacuum_vacuum_scale_factor=0.5'],
+  });
 });
 
 test('members of the version before become persons, one for each address, and it can still add some', async () => {
@@ -176,6 +216,50 @@ test('an index that an earlier attempt left behind invalid is made again', async
   expect(await isValid()).toBe(false);
   expect(await migrate(database.url, log)).toEqual(['20261202-indexes']);
   expect(await isValid()).toBe(true);
+});
+
+test('the index of answers by identity stores each identity once, and replaces the one that did not', async () => {
+  await using database = await createEmptyDatabase();
+  const orm = await openOrm(database.url, log);
+  await orm.migrator.up({ to: '20261201-card-record-room' });
+  await using owner = await connect(database.url);
+  await owner.query(
+    `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision, state,
+       "values", metadata, content_hash, tags, received_at, stored_at, updated_at)
+     select $1, gen_random_uuid(), 'user|' || n % 400, true, $1, $1, 1, 1, 'completed', '{}', '{}', 'x', '{}',
+       now() + n * interval '1 second', now(), now() from generate_series(1, 10000) as n`,
+    [randomUUID()],
+  );
+  const sizeOf = async (name: string) =>
+    Number((await owner.query('select pg_relation_size(to_regclass($1)) as size', [name])).rows[0]?.size);
+  const before = await sizeOf('answers_of_identity');
+  await orm.migrator.up();
+  await orm.close(true);
+  expect(await sizeOf('answers_of_identity')).toBe(0);
+  expect(before / (await sizeOf('answers_by_identity'))).toBeGreaterThan(4);
+});
+
+test('a migrator that is killed while it creates an index leaves no statement behind', async () => {
+  await using database = await createDatabase();
+  await using owner = await connect(database.url);
+  await using other = await connect(database.url);
+  await database.query("delete from schema_migrations where name = '20261212-narrow-identity-index'");
+  await database.query('drop index answers_by_identity');
+  await other.query('begin');
+  await other.query('lock table answers in row exclusive mode'); // the index is not created before this ends
+  const creating = async () =>
+    (
+      await owner.query(
+        `select from pg_stat_activity where datname = current_database() and state = 'active' and query like 'create  index%'`,
+      )
+    ).rowCount;
+  const secret = { SECRET_KEY: randomBytes(32).toString('base64') };
+  await using migrator = await startProcess('migrate', { DATABASE_URL: database.url, ...secret });
+  await waitFor(async () => (await creating()) === 1, 30_000);
+  migrator.kill('SIGKILL');
+  await waitFor(async () => (await creating()) === 0, 10_000);
+  await other.query('commit');
+  expect(await migrate(database.url, log)).toEqual(['20261212-narrow-identity-index']);
 });
 
 test('texts that are stored already are to be indexed, of tenants that have some', async () => {

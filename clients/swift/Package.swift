@@ -7,7 +7,7 @@ let package = Package(
   products: [.library(name: "Parley", targets: ["Parley"])],
   targets: [
     .target(name: "Parley", resources: [.process("PrivacyInfo.xcprivacy")]),
-    // Plays clients/contract/scenario.json against a server. No product: apps never see it.
+    // Runs clients/contract/scenario.json against a server. Not a product, so apps do not get it.
     .executableTarget(name: "ScenarioRunner", dependencies: ["Parley"]),
     .testTarget(name: "ParleyTests", dependencies: ["Parley"]),
   ],

@@ -12,7 +12,7 @@ type Part<Name extends string, T> = [T] extends [undefined]
     ? { [N in Name]?: T }
     : { [N in Name]: T };
 
-/** The parts of a request, each demanded where the operation demands it. */
+/** The parts of a request, required where the operation requires them. */
 export type RequestOf<K extends OperationKey> = Part<'params', Operations[K]['params']> &
   Part<'query', Operations[K]['query']> &
   Part<'body', Operations[K]['body']> & { ifMatch?: string };
@@ -24,12 +24,12 @@ interface AnyRequest {
   ifMatch?: string;
 }
 
-/** What every request of the signed-in person carries; set by `session.tsx` alone. */
+/** Credentials sent with every request; set only by `session.tsx`. */
 export const credentials: { csrfToken?: string; tenantId?: string } = {};
 
 const etags = new WeakMap<object, string>();
 
-/** The entity tag with which a resource came, for the `If-Match` of the change that is made from it. */
+/** Returns the `ETag` a resource was received with, for use in `If-Match`. */
 export const etagOf = (resource: object): string | undefined => etags.get(resource);
 
 export function urlOf(path: string, { params = {}, query = {} }: AnyRequest): string {
@@ -50,9 +50,9 @@ function headersOf(method: string, { body, ifMatch }: AnyRequest): Record<string
 }
 
 /**
- * Asks the API: `api('GET /v1/questions/{id}', { params: { id } })`.
+ * Sends a request to the API: `api('GET /v1/questions/{id}', { params: { id } })`.
  *
- * Throws `ApiProblem` for every reply that is not 2xx, with status 0 where there was none within 30 s.
+ * Throws `ApiProblem` for every status other than 2xx, and with status 0 if there is no response within 30 s.
  */
 export async function api<K extends OperationKey>(operation: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
   const [method = '', path = ''] = operation.split(' ');

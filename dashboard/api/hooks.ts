@@ -12,16 +12,16 @@ import { ApiProblem } from './problem.ts';
 
 const ME: OperationKey = 'GET /v1/me';
 
-/** Failures that may pass by themselves: no reply, too many requests, a store that is away. */
-const isPassing = (error: unknown): boolean =>
+/** Failures worth retrying: no response, rate limit, unavailable store. */
+const isTransient = (error: unknown): boolean =>
   error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status === 503);
 
 const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401;
 
 /**
- * What was read, for all pages. Whoever turns out to be signed out is asked for at once (`session.tsx`).
+ * Query client of all pages. A 401 refetches the session at once, which shows the sign-in page (`session.tsx`).
  *
- * Entity tags hang on the very object that came, so replies are never merged into older ones.
+ * ETags are keyed by response object, so structural sharing is off.
  */
 export function createQueries(): QueryClient {
   const queries: QueryClient = new QueryClient({
@@ -31,12 +31,12 @@ export function createQueries(): QueryClient {
       },
     }),
     defaultOptions: {
-      // What a browser takes for offline says nothing of a Parley in the same house: it is asked, and fails aloud.
+      // A browser that is offline can still reach Parley in the local network, so requests are always sent.
       queries: {
         networkMode: 'always',
         structuralSharing: false,
         staleTime: 2000,
-        retry: (failures, error) => isPassing(error) && failures < 2,
+        retry: (failures, error) => isTransient(error) && failures < 2,
       },
       mutations: { networkMode: 'always', retry: false },
     },
@@ -45,24 +45,24 @@ export function createQueries(): QueryClient {
 }
 
 interface Reading {
-  /** Asks again after so many milliseconds, for what changes by itself. */
+  /** Poll interval in milliseconds. */
   everyMs?: number | false;
-  /** Also while nobody looks at the page. */
-  unseen?: boolean;
+  /** Whether to poll while the page is hidden. */
+  inBackground?: boolean;
   enabled?: boolean;
 }
 
-/** What a GET gives, kept and shared among all who ask for the same. */
+/** Fetches a GET operation; components with the same request share one cached response. */
 export function useApi<K extends OperationKey & `GET ${string}`>(
   operation: K,
   request: RequestOf<K>,
-  { everyMs = false, unseen = false, enabled = true }: Reading = {},
+  { everyMs = false, inBackground = false, enabled = true }: Reading = {},
 ) {
   return useQuery<ReplyOf<K>, ApiProblem>({
     queryKey: [operation, request],
     queryFn: () => api(operation, request),
     refetchInterval: everyMs,
-    refetchIntervalInBackground: unseen,
+    refetchIntervalInBackground: inBackground,
     enabled,
   });
 }
@@ -70,20 +70,20 @@ export function useApi<K extends OperationKey & `GET ${string}`>(
 interface Page<Item> {
   data: Item[];
   next_cursor: string | null;
-  /** Set in a page that ends early: the time up to which the list was searched. */
+  /** Set in a page that ends early: the time back to which the list was searched. */
   searched_to?: string;
 }
 type ListKey = { [K in OperationKey]: ReplyOf<K> extends Page<unknown> ? K : never }[OperationKey];
 export type ItemOf<K extends ListKey> = ReplyOf<K> extends Page<infer Item> ? Item : never;
 
-/** How many pages are fetched in a row while few rows pass the filters; then the person decides whether to go on. */
-const PAGES_IN_A_ROW = 5;
+/** Maximum number of sparse pages fetched automatically; after that the user has to request more. */
+const MAX_AUTO_PAGES = 5;
 
 /**
- * A list of the API page by page; `items` is what was fetched so far.
+ * Fetches a list page by page; `items` has the rows fetched so far.
  *
- * A page may be short, or empty, because the API looks at a limited number of rows. Then the next ones are fetched at
- * once, and `searchedTo` is the time up to which the list was searched.
+ * Pages may be short or empty because the API scans a limited number of rows. The next pages are then fetched
+ * automatically, and `searchedTo` is the time back to which the list was searched.
  */
 export function useList<K extends ListKey>(
   operation: K,
@@ -106,14 +106,14 @@ export function useList<K extends ListKey>(
   const items = pages.flatMap(page => page.data);
   const searchedTo = list.hasNextPage ? pages.at(-1)?.searched_to : undefined;
   const { isFetching, isError, fetchNextPage } = list;
-  const goesOn = searchedTo !== undefined && items.length < limit && pages.length < PAGES_IN_A_ROW;
+  const fetchesMore = searchedTo !== undefined && items.length < limit && pages.length < MAX_AUTO_PAGES;
   useEffect(() => {
-    if (goesOn && !isFetching && !isError) void fetchNextPage();
-  }, [goesOn, isFetching, isError, fetchNextPage]);
+    if (fetchesMore && !isFetching && !isError) void fetchNextPage();
+  }, [fetchesMore, isFetching, isError, fetchNextPage]);
   return { ...list, items, searchedTo };
 }
 
-/** A write. Whatever is on the screen is read again after it, so that no page shows what was before. */
+/** Mutation; refetches all data on the screen after success. */
 export function useAct<K extends OperationKey>(operation: K) {
   const queries = useQueryClient();
   return useMutation<ReplyOf<K>, ApiProblem, RequestOf<K>>({

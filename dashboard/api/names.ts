@@ -1,19 +1,18 @@
 import type { Operations, Schemas } from './schema.ts';
 
-/** A person, with the tenants that they belong to. */
+/** A person's account with their memberships. */
 export type Account = Schemas['Account'];
 export type Membership = Account['memberships'][number];
 export type MemberRole = Membership['role'];
 
-/** What `GET /v1/me` gives to the cookie. */
+/** Response of `GET /v1/me` to a session cookie. */
 export type SessionMe = Extract<Schemas['Me'], { credential: 'session' }>;
 
 export type ApiKey = Schemas['ApiKey'];
 export type NewApiKey = Operations['POST /v1/api-keys']['body'];
-/** Both are shown this once. */
+/** Includes the secrets, which are returned only once. */
 export type ApiKeyWithSecrets = Operations['POST /v1/api-keys']['response'];
 
-/** What an answer, a day or a version comes to, of one question. */
 export type Results = Schemas['Results'];
 export type Score = Schemas['Score'];
 

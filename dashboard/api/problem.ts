@@ -1,18 +1,18 @@
-/** One fault among several: where (a JSON pointer into the body, or a parameter), and in words. */
+/** One validation error; `pointer` is a JSON pointer into the body or a parameter name. */
 export interface ProblemError {
   pointer: string;
   code: string;
   detail: string;
 }
 
-/** A reply that is not what was asked for: the problem document (RFC 9457) as an error. */
+/** Error response with its problem document (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly title: string;
   readonly requestId: string | undefined;
   readonly errors: ProblemError[];
-  /** After how many seconds it is worth asking again. */
+  /** Value of `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, document: Record<string, unknown>, retryAfter?: string | null) {
@@ -27,6 +27,6 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Status 0 stands for no reply at all. */
+/** Creates the problem for a missing response (status 0). */
 export const noReply = (cause: unknown): ApiProblem =>
   Object.assign(new ApiProblem(0, { code: 'no-reply' }), { cause });

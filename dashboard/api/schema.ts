@@ -1,6 +1,6 @@
-// Printed from docs/openapi.json by `npm run openapi`.
+// Generated from docs/openapi.json by `npm run openapi`.
 
-/** What the API sends and takes, by the names of the OpenAPI document. */
+/** Schemas of the OpenAPI document. */
 export interface Schemas {
   Problem: { type: string; title: string; status: number; detail: string; instance: string; code: "malformed-request" | "malformed-json" | "unknown-parameter" | "repeated-parameter" | "invalid-cursor" | "tenant-missing" | "credentials-missing" | "credentials-invalid" | "session-ended" | "login-failed" | "link-required" | "totp-required" | "malformed-token" | "bad-header" | "unknown-issuer" | "bad-signature" | "subject-mismatch" | "token-expired" | "lifetime-too-long" | "not-yet-valid" | "bad-identity" | "insufficient-scope" | "csrf-failed" | "cross-site-request" | "not-a-member" | "public-access-restricted" | "api-key-not-public" | "origin-not-allowed" | "resource-not-found" | "link-not-valid" | "method-not-allowed" | "method-unknown" | "invalid-transition" | "immutable-field" | "limit-reached" | "last-owner" | "member-exists" | "totp-active" | "totp-inactive" | "idempotency-key-in-use" | "message-not-editable" | "precondition-failed" | "body-too-large" | "headers-too-large" | "request-timed-out" | "unsupported-media-type" | "validation-failed" | "idempotency-key-reused" | "rate-limit-exceeded" | "queue-unavailable" | "database-unavailable" | "query-too-expensive" | "identity-provider-unavailable" | "service-overloaded" | "service-stopping" | "internal-error"; request_id: string; narrow?: string[]; errors?: ({ pointer: string; code: string; detail: string })[] };
   NewAnswers: { client_time?: string; answers: Schemas["NewAnswer"][] };
@@ -72,7 +72,7 @@ export interface Schemas {
   NewAnswer: { id: string; revision: number; identity?: string; card_id?: string; question_id: string; question_version: number; state: "seen" | "dismissed" | "partial" | "completed"; values?: {  }; comment?: string | null; displayed_at?: string | null; answered_at?: string | null; duration_ms?: number | null; metadata?: {  } };
 }
 
-/** Every operation, by method and path. */
+/** Operations by method and path. */
 export interface Operations {
   'GET /v1/cards': { params: {  }; query: { locale?: string; platform?: string; app_version?: string; limit?: number; triggers?: "true" | "false" }; body: undefined; response: Schemas["CardList"] };
   'GET /v1/answers': { params: {  }; query: { limit?: number; cursor?: string; question_id?: string; state?: "seen" | "dismissed" | "partial" | "completed"; identity?: string; verified?: "true" | "false"; version?: number; tag?: string; written?: "true"; q?: string; updated_since?: string }; body: undefined; response: { data: Schemas["Answer"][]; has_more: boolean; next_cursor: string | null; searched_to?: string } };
@@ -154,6 +154,6 @@ export interface Operations {
   'GET /openapi.json': { params: {  }; query: {  }; body: undefined; response: {  } };
 }
 
-/** What a server key may be allowed to do, and every act that leaves a line in the audit log. */
+/** Scopes of server keys, and actions recorded in the audit log. */
 export const SCOPES = ["conversations:read","conversations:write","answers:read","answers:write","questions:read","questions:write","identities:read","identities:write","identities:erase","webhooks:manage","exports:create","events:read"] as const;
 export const ACTIONS = ["tenant.created","tenant.updated","session.started","session.ended","sessions.ended","account.updated","password.changed","password.reset","totp.enrolled","totp.enabled","totp.removed","member.created","member.invited","member.joined","member.updated","member.removed","invitation.revoked","api-key.created","api-key.updated","api-key.rotated","api-key.revoked","question.created","question.updated","question.deleted","question.published","question.paused","question.resumed","question.closed","question.archived","question.cloned","identity.replaced","identity.updated","answer.tagged","answer.deleted","quarantine.replayed","quarantine.discarded","conversation.updated","conversation.deleted","message.updated","message.redacted"] as const;

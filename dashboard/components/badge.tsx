@@ -3,7 +3,7 @@ import styles from './badge.module.css';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'neutral';
 
-/** A state in a word. The color repeats what the word says. */
+/** A colored label. The color carries no information beyond the text. */
 export const Badge = ({ tone = 'neutral', plain, children }: { tone?: Tone; plain?: boolean; children: ReactNode }) => (
   <span className={[styles.badge, styles[tone], plain && styles.plain].filter(Boolean).join(' ')}>{children}</span>
 );

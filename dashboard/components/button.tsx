@@ -14,9 +14,9 @@ const classOf = ({ look = 'plain', small, icon }: Appearance): string =>
   [styles.button, styles[look], small && styles.small, icon && styles.icon].filter(Boolean).join(' ');
 
 /**
- * A button. While it is pending it keeps the keyboard, says so, and does nothing more.
+ * A button. While pending it keeps the focus, is `aria-disabled` and ignores presses.
  *
- * Not by React Aria's own `isPending`, whose announcement names a button that may be gone with its page.
+ * React Aria's own `isPending` is not used: its announcement refers to the button, which may be unmounted by then.
  */
 export const Button = ({ look, small, icon, isPending, onPress, type, ...props }: AriaButtonProps & Appearance) => (
   <AriaButton
@@ -28,12 +28,12 @@ export const Button = ({ look, small, icon, isPending, onPress, type, ...props }
   />
 );
 
-/** A link that looks like a button, to another page of the dashboard. */
+/** A link to another page of the dashboard, styled as a button. */
 export const ButtonLink = ({ look, small, icon, ...props }: LinkProps & Appearance) => (
   <Link {...(props as LinkProps)} className={classOf({ look, small, icon })} />
 );
 
-/** The same to an address outside of the pages. */
+/** A link to a URL outside the dashboard, styled as a button. */
 export const ButtonAnchor = ({ look, ...props }: React.ComponentProps<'a'> & Appearance) => (
   <a {...props} className={classOf({ look })} />
 );

@@ -5,7 +5,7 @@ import styles from './card-preview.module.css';
 import { Icon } from './icon.tsx';
 import { Face, Star, Thumb } from './signs.tsx';
 
-/** What of a question a user sees. */
+/** The parts of a question that users see. */
 export interface Previewed {
   type: QuestionType;
   title: string;
@@ -27,7 +27,7 @@ interface Config {
 
 const upTo = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** Faces spread over the scale, so that its ends are the saddest and the gladdest. */
+/** Mood from -1 (first value) to 1 (last value). */
 const moodAt = (at: number, length: number): number => (at / Math.max(1, length - 1)) * 2 - 1;
 
 const LOOKS = { number: styles.step, smiley: `${styles.step} ${styles.sign}`, star: `${styles.step} ${styles.star}` };
@@ -61,7 +61,7 @@ function Options({ config, name, kind }: { config: Config; name: string; kind: '
   return (
     <div className={styles.options}>
       {options.map(({ id, label }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: ids may repeat while they are being written
+        // biome-ignore lint/suspicious/noArrayIndexKey: option ids may repeat while being edited
         <label key={at} className={styles.option}>
           <input type={kind} name={name} value={id} /> <span>{label || '…'}</span>
         </label>
@@ -83,13 +83,23 @@ function Thumbs({ name }: { name: string }) {
   );
 }
 
-function Writing({ config, label }: { config: Config; label: string }) {
+function WrittenInput({ config, label }: { config: Config; label: string }) {
   const { input = 'text', max_length } = config;
   if (input === 'text') return <textarea className={styles.input} rows={3} maxLength={max_length} aria-label={label} />;
   return <input className={styles.input} type={input} maxLength={max_length} aria-label={label} />;
 }
 
-function Answering({ type, config, name, label }: { type: QuestionType; config: Config; name: string; label: string }) {
+function AnswerInput({
+  type,
+  config,
+  name,
+  label,
+}: {
+  type: QuestionType;
+  config: Config;
+  name: string;
+  label: string;
+}) {
   switch (type) {
     case 'nps':
       return <Scale values={upTo(0, 10)} config={config} name={name} />;
@@ -106,7 +116,7 @@ function Answering({ type, config, name, label }: { type: QuestionType; config: 
     case 'multi_choice':
       return <Options config={config} name={name} kind="checkbox" />;
     case 'text':
-      return <Writing config={config} label={label} />;
+      return <WrittenInput config={config} label={label} />;
     case 'date':
       return <input className={styles.input} type="date" aria-label={label} />;
     case 'consent':
@@ -118,7 +128,7 @@ function Answering({ type, config, name, label }: { type: QuestionType; config: 
 
 const SCORED: QuestionType[] = ['nps', 'csat', 'ces', 'rating', 'thumbs'];
 
-/** A question as a card in an app, to be tried out. Nothing is sent. */
+/** Interactive preview of a question's card. Sends nothing. */
 export function CardPreview({ type, title, description, config }: Previewed) {
   const name = useId();
   return (
@@ -129,7 +139,7 @@ export function CardPreview({ type, title, description, config }: Previewed) {
           <Icon name="close" size={16} />
         </div>
         {description && <p className="quiet wrap-anywhere">{description}</p>}
-        <Answering type={type} config={config as Config} name={name} label={title || t('Your question')} />
+        <AnswerInput type={type} config={config as Config} name={name} label={title || t('Your question')} />
         {SCORED.includes(type) && (
           <textarea
             className={styles.input}
@@ -139,7 +149,7 @@ export function CardPreview({ type, title, description, config }: Previewed) {
           />
         )}
         <span className={styles.send} aria-hidden="true">
-          {type === 'statement' ? t('All right') : t('Send')}
+          {type === 'statement' ? t('OK') : t('Send')}
         </span>
       </fieldset>
     </div>

@@ -11,13 +11,13 @@ interface DialogProps {
   title: string;
   isOpen: boolean;
   close(): void;
-  /** Whether a press beside it or Escape closes it; not where something would be lost. */
+  /** Whether Escape or a click outside closes it. Set to false if input or secrets would be lost. */
   dismissable?: boolean;
   role?: 'dialog' | 'alertdialog';
   children: ReactNode;
 }
 
-/** A dialog over the page, which keeps the keyboard within it and gives it back. */
+/** Modal dialog; traps the focus and restores it on close. */
 export const Dialog = ({ title, isOpen, close, dismissable = true, role = 'dialog', children }: DialogProps) => (
   <ModalOverlay
     className={styles.overlay}
@@ -48,13 +48,13 @@ interface ConfirmationProps {
   title: string;
   isOpen: boolean;
   close(): void;
-  /** What will be, and whether it can be undone. */
+  /** The consequences, and whether they can be undone. */
   children: ReactNode;
   confirmLabel: string;
   act(): Promise<unknown>;
 }
 
-/** A question before something that can't be undone. What goes wrong is said in it. */
+/** Confirmation dialog for a destructive action; shows the problem if the action fails. */
 export function Confirmation({ title, isOpen, close, children, confirmLabel, act }: ConfirmationProps) {
   const [pending, setPending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
@@ -88,13 +88,13 @@ export function Confirmation({ title, isOpen, close, children, confirmLabel, act
 }
 
 interface ConfirmButtonProps extends Omit<ConfirmationProps, 'isOpen' | 'close'> {
-  /** What the button that asks says. */
+  /** Label of the button that opens the dialog. */
   label: ReactNode;
   look?: 'danger-quiet' | 'plain' | 'quiet' | 'danger';
   small?: boolean;
 }
 
-/** A button that asks before it acts. */
+/** Button that asks for confirmation before it acts. */
 export function ConfirmButton({ label, look = 'danger-quiet', small, ...question }: ConfirmButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (

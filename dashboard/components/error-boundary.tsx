@@ -5,12 +5,12 @@ import { Page } from './page.tsx';
 import { Note } from './problem-note.tsx';
 
 interface ErrorBoundaryProps {
-  /** The path of the page: the next one is given its own chance. */
+  /** Path of the page; a change resets the error. */
   here: string;
   children: ReactNode;
 }
 
-/** Keeps a mistake in one page from taking the others with it. The browser's console has the error. */
+/** Confines a rendering error to one page. The error is in the browser console. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boolean }> {
   override state = { failed: false };
 
@@ -25,11 +25,11 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boole
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
     return (
-      <Page title={t('This page could not be shown')}>
+      <Page title={t('This page could not be loaded')}>
         <Note tone="bad">
-          <p role="alert">{t('This page met a mistake of its own, or a newer version was installed meanwhile.')}</p>
+          <p role="alert">{t('An error occurred on this page, or a newer version of Parley has been installed.')}</p>
           <p>
-            <Button onPress={() => location.reload()}>{t('Reload the page')}</Button>
+            <Button onPress={() => location.reload()}>{t('Reload page')}</Button>
           </p>
         </Note>
       </Page>

@@ -8,7 +8,7 @@ export interface Figure {
   tone?: 'warn' | 'bad';
 }
 
-/** Numbers that tell most of a page, side by side. */
+/** Key figures, side by side. */
 export const Figures = ({ figures }: { figures: Figure[] }) => (
   <dl className={styles.figures}>
     {figures.map(({ label, value, hint, tone }) => (

@@ -4,7 +4,7 @@ import styles from './front.module.css';
 import { useTitle } from './page.tsx';
 import { LanguageSelect, ThemeSelect } from './preferences.tsx';
 
-/** The mark of the product. */
+/** Product logo and name. */
 export const Brand = () => (
   <span className={styles.brand}>
     <img src={`${BASE}/icon.svg`} alt="" width="28" height="28" />
@@ -12,7 +12,7 @@ export const Brand = () => (
   </span>
 );
 
-/** A page before the login: one card in the middle. */
+/** Layout of the pages without a session: one centered card. */
 export function Front({ title, lead, children }: { title?: string; lead?: ReactNode; children: ReactNode }) {
   useTitle(title ?? 'Parley');
   return (

@@ -1,4 +1,4 @@
-/** The icons, drawn on 20 × 20 with a line. They stand beside words and are silent to screen readers. */
+/** Line icons on a 20 × 20 grid. Decorative: hidden from screen readers. */
 const SHAPES = {
   home: 'M3 9.5 10 3.5l7 6M5 8.5V16.5h10V8.5M8.5 16.5v-4h3v4',
   question: 'M4 4.5h12v8.5H9.5L6 16v-3H4zM7 7.5h6M7 10h4',

@@ -6,7 +6,7 @@ import { Icon } from './icon.tsx';
 import styles from './page.module.css';
 import { ProblemNote } from './problem-note.tsx';
 
-/** Names the page in the browser's tab. */
+/** Sets the document title. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Parley`;
@@ -21,7 +21,7 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** A page with its one heading of the first level. */
+/** Layout of a page with its only level-1 heading. */
 export function Page({ title, lead, back, actions, children }: PageProps) {
   useTitle(title);
   return (
@@ -43,7 +43,7 @@ export function Page({ title, lead, back, actions, children }: PageProps) {
   );
 }
 
-/** A part of a page, with a heading of its own. */
+/** A section of a page with an optional heading. */
 export const Panel = ({ title, lead, children }: { title?: ReactNode; lead?: ReactNode; children: ReactNode }) => (
   <section className={styles.panel}>
     {title && (
@@ -56,7 +56,7 @@ export const Panel = ({ title, lead, children }: { title?: ReactNode; lead?: Rea
   </section>
 );
 
-/** Where nothing is yet: what would be here, and how it comes. */
+/** Empty state with an explanation and an action. */
 export const Empty = ({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) => (
   <div className={styles.empty}>
     <h2>{title}</h2>
@@ -65,12 +65,12 @@ export const Empty = ({ title, children, action }: { title: string; children?: R
   </div>
 );
 
-/** What stands in for content on its way. */
+/** Loading placeholder. */
 export const Loading = ({ lines = 3 }: { lines?: number }) => (
   <div className={styles.loading} role="status">
     <p className="hidden-text">{t('Loading…')}</p>
     {Array.from({ length: lines }, (_, line) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
       <span key={line} />
     ))}
   </div>
@@ -82,7 +82,7 @@ interface Query<Data> {
   refetch(): unknown;
 }
 
-/** Shows what was read, or that it is on its way, or why it did not come. What came stays when a later read fails. */
+/** Renders the data, a loading placeholder or the problem. Data stays visible when a later refetch fails. */
 export function Ready<Data>({
   query,
   children,

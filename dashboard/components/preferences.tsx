@@ -1,18 +1,18 @@
 import { useState } from 'react';
 import { LOCALES, type Locale, t } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
-import { applyTheme, keptTheme, type Theme } from '../theme.ts';
+import { applyTheme, savedTheme, type Theme } from '../theme.ts';
 import styles from './preferences.module.css';
 
-/** The switch of the language. */
+/** Language selector. */
 export function LanguageSelect() {
-  const { spoken, speak } = useLocale();
+  const { current, change } = useLocale();
   return (
     <select
       className={styles.select}
       aria-label={t('Language')}
-      value={spoken}
-      onChange={event => void speak(event.target.value as Locale)}
+      value={current}
+      onChange={event => void change(event.target.value as Locale)}
     >
       {Object.entries(LOCALES).map(([locale, name]) => (
         <option key={locale} value={locale} lang={locale}>
@@ -23,9 +23,9 @@ export function LanguageSelect() {
   );
 }
 
-/** The switch of the look. */
+/** Theme selector. */
 export function ThemeSelect() {
-  const [theme, setTheme] = useState(keptTheme);
+  const [theme, setTheme] = useState(savedTheme);
   const choose = (next: Theme) => {
     applyTheme(next);
     setTheme(next);
@@ -33,13 +33,13 @@ export function ThemeSelect() {
   return (
     <select
       className={styles.select}
-      aria-label={t('Appearance')}
+      aria-label={t('Theme')}
       value={theme}
       onChange={event => choose(event.target.value as Theme)}
     >
-      <option value="system">{t('As the system')}</option>
-      <option value="light">{t('Light')}</option>
-      <option value="dark">{t('Dark')}</option>
+      <option value="system">{t('Theme: System')}</option>
+      <option value="light">{t('Theme: Light')}</option>
+      <option value="dark">{t('Theme: Dark')}</option>
     </select>
   );
 }

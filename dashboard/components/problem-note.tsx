@@ -3,18 +3,18 @@ import { t } from '../i18n.ts';
 import { Button } from './button.tsx';
 import styles from './note.module.css';
 
-/** What a problem is called here: the document's own title, or what is known of a reply that never came. */
+/** Title of the problem document, or a generic one. */
 const titleOf = (problem: ApiProblem): string => {
   if (problem.status === 0) return t('Parley could not be reached');
-  return problem.title || t('Something went wrong (status {status})', { status: problem.status });
+  return problem.title || t('Request failed (status {status})', { status: problem.status });
 };
 
-/** A problem in full: title, detail, each fault with its place, and the request id that finds it in the log. */
+/** Shows a problem: title, detail, validation errors and the request ID for the log. */
 export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: () => void }) {
   return (
     <div role="alert" className={`${styles.note} ${styles.bad}`}>
       <p className={styles.title}>{titleOf(problem)}</p>
-      <p>{problem.message || (problem.status === 0 ? t('Check the connection and try again.') : '')}</p>
+      <p>{problem.message || (problem.status === 0 ? t('Check your connection and try again.') : '')}</p>
       {problem.errors.length > 0 && (
         <ul className={styles.faults}>
           {problem.errors.map(({ pointer, detail }) => (
@@ -26,7 +26,7 @@ export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: (
       )}
       {problem.requestId && (
         <p className="small">
-          {t('Request')} <code className="wrap-anywhere">{problem.requestId}</code>
+          {t('Request ID')} <code className="wrap-anywhere">{problem.requestId}</code>
         </p>
       )}
       {retry && (
@@ -40,7 +40,7 @@ export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: (
   );
 }
 
-/** A remark beside the way: what is good, what deserves care. */
+/** A highlighted note. */
 export const Note = ({
   tone = 'info',
   children,

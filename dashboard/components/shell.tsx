@@ -40,9 +40,9 @@ function NavLink({
   );
 }
 
-/** How many conversations have something unread; also before the page's title in the tab. */
+/** Number of unread conversations; also prefixed to the document title. */
 function useUnreadCount(): number {
-  const { data } = useApi('GET /v1/conversations/unread-count', {}, { everyMs: 5000, unseen: true });
+  const { data } = useApi('GET /v1/conversations/unread-count', {}, { everyMs: 5000, inBackground: true });
   const count = data?.count ?? 0;
   useEffect(() => {
     const mark = () => {
@@ -62,7 +62,7 @@ function TenantName() {
   const { account, membership, switchTenant } = useSession();
   const [, go] = useLocation();
   const change = (tenantId: string) => {
-    go(PATHS.home); // what is looked at belongs to the tenant that is left
+    go(PATHS.home); // the current page belongs to the previous tenant
     switchTenant(tenantId);
   };
   if (account.memberships.length < 2) return <p className={styles.tenantName}>{membership.tenant.name}</p>;
@@ -97,7 +97,7 @@ function SignOut() {
   );
 }
 
-/** The frame of all pages behind the login: where one is, where one can go, who one is. */
+/** Layout of all pages with a session: navigation, tenant and account. */
 export function Shell({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [here] = useLocation();
@@ -105,7 +105,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const unread = useUnreadCount();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  // Each new page begins at its top, menu closed, and is read from there; the inbox keeps its place.
+  // A new page closes the menu, scrolls to the top and takes the focus; the inbox keeps its position.
   useEffect(() => {
     setOpen(false);
     if (!first.current && !here.startsWith(PATHS.inbox)) {
@@ -117,7 +117,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
-        {t('Skip to the content')}
+        {t('Skip to content')}
       </a>
       <header className={styles.bar}>
         <Brand />

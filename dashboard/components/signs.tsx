@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Drawn and not taken from a font of emojis, so that a card is the same on every device and follows its colors. */
+/** SVG instead of emoji, so that cards look the same on every device and follow the theme. */
 const Sign = ({ children }: { children: ReactNode }) => (
   <svg
     aria-hidden="true"
@@ -17,7 +17,7 @@ const Sign = ({ children }: { children: ReactNode }) => (
   </svg>
 );
 
-/** A face between the saddest (-1) and the gladdest (1). */
+/** A smiley with a mood from -1 (sad) to 1 (happy). */
 export const Face = ({ mood }: { mood: number }) => (
   <Sign>
     <circle cx="12" cy="12" r="9.5" />

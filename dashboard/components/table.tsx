@@ -7,7 +7,7 @@ export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
   right?: boolean;
-  /** What can be done with a row: at its end, under a name that is only read out. */
+  /** Column of row actions, at the end, with a visually hidden header. */
   actions?: boolean;
 }
 
@@ -16,17 +16,17 @@ interface TableProps<Row> {
   columns: Column<Row>[];
   rows: readonly Row[];
   keyOf(row: Row): string;
-  /** Keeps rows and columns on a narrow screen too, for tables of numbers. */
+  /** Keeps the table layout on narrow screens, for tables of numbers. */
   compact?: boolean;
 }
 
 const classOf = <Row,>({ right, actions }: Column<Row>): string | undefined =>
   actions ? styles.actions : right ? styles.right : undefined;
 
-/** A table. On a narrow screen each row becomes a card with the column's name above each value. */
+/** A table. On narrow screens each row becomes a card with labeled values. */
 export function Table<Row>({ caption, columns, rows, keyOf, compact }: TableProps<Row>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
     <section className={styles.scroll} aria-label={caption} tabIndex={0}>
       <table className={compact ? styles.table : `${styles.table} ${styles.cards}`}>
         <caption className="hidden-text">{caption}</caption>
@@ -64,7 +64,7 @@ export interface MoreProps {
   };
 }
 
-/** Fetches the next page of a list, where there is one, and shows how far back a search has come. */
+/** Button that loads the next page, with the progress of a search. */
 export const More = ({ list }: MoreProps) =>
   list.hasNextPage ? (
     <div className="row">

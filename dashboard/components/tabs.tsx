@@ -3,7 +3,7 @@ import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components'
 import { Link, useLocation } from 'wouter';
 import styles from './tabs.module.css';
 
-/** Views of one thing, of which one is shown. */
+/** Tabs within a page. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: { id: string; title: string; content: ReactNode }[] }) => (
   <AriaTabs className={styles.tabs}>
     <TabList aria-label={label} className={styles.list}>
@@ -21,7 +21,7 @@ export const Tabs = ({ label, tabs }: { label: string; tabs: { id: string; title
   </AriaTabs>
 );
 
-/** Pages of one thing, each with an address of its own. */
+/** Tabs that link to pages. */
 export function PageTabs({ label, tabs }: { label: string; tabs: { href: string; title: string }[] }) {
   const [here] = useLocation();
   return (

@@ -1,6 +1,6 @@
 import { formatRelative, formatTime } from '../i18n.ts';
 
-/** How long ago, with the exact time behind it. */
+/** Relative time with the exact time as a tooltip. */
 export const Time = ({ at }: { at: string }) => (
   <time dateTime={at} title={formatTime(at, { dateStyle: 'full', timeStyle: 'long' })}>
     {formatRelative(at)}

@@ -17,7 +17,7 @@ function show(next: Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Says in passing that something was done. */
+/** Shows a short message for five seconds. */
 export function toast(text: string): void {
   const id = ++lastId;
   show([...shown, { id, text }]);
@@ -29,7 +29,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener);
 };
 
-/** Where they appear; read out by screen readers. */
+/** Container of the toasts; announced by screen readers. */
 export function Toasts() {
   const toasts = useSyncExternalStore(subscribe, () => shown);
   return (

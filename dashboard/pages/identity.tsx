@@ -16,7 +16,7 @@ interface Who {
   verified: 'true' | 'false';
 }
 
-/** What is known as pairs of a name and a value; Parley's own words in the language of the page. */
+/** The profile as name-value pairs; empty fields are omitted. */
 function factsOf({
   attributes,
   locale,
@@ -27,7 +27,7 @@ function factsOf({
 }: Identity): [string, string][] {
   const facts: [string, string | null][] = [
     [t('Platform'), platform],
-    [t('Version of the app'), app_version],
+    [t('App version'), app_version],
     [t('Language'), locale],
     ...Object.entries(attributes).map(([name, value]): [string, string] => [name, String(value)]),
     [t('First seen'), first_seen_at && formatTime(first_seen_at)],
@@ -47,15 +47,15 @@ const Attributes = ({ identity }: { identity: Identity }) => (
   </dl>
 );
 
-/** What of an identity is known beside its answers; nothing, where nobody has told Parley of it. */
-function Known({ who }: { who: Who }) {
+/** Profile of an identity; renders nothing if there is none (404). */
+function Profile({ who }: { who: Who }) {
   const query = useApi('GET /v1/identities/{identity}', {
     params: { identity: who.identity },
     query: { verified: who.verified },
   });
   if (query.error?.status === 404) return null;
   return (
-    <Panel title={t('What is known')}>
+    <Panel title={t('User details')}>
       <Ready query={query} lines={1}>
         {identity => <Attributes identity={identity} />}
       </Ready>
@@ -79,8 +79,8 @@ const answerColumns = () => [
       </>
     ),
   },
-  { label: t('State'), cell: ({ state }: Schemas['Answer']) => answerState(state) },
-  { label: t('When'), cell: ({ received_at }: Schemas['Answer']) => <Time at={received_at} /> },
+  { label: t('Status'), cell: ({ state }: Schemas['Answer']) => answerState(state) },
+  { label: t('Time'), cell: ({ received_at }: Schemas['Answer']) => <Time at={received_at} /> },
 ];
 
 function Answers({ who }: { who: Who }) {
@@ -113,7 +113,7 @@ const conversationColumns = () => [
     ),
   },
   {
-    label: t('State'),
+    label: t('Status'),
     cell: ({ status }: Schemas['Conversation']) => (
       <Badge tone={CONVERSATION_TONE[status]}>{conversationStatus(status)}</Badge>
     ),
@@ -146,10 +146,10 @@ function Conversations({ who }: { who: Who }) {
   );
 }
 
-/** Whose page this is. The router decodes paths in a way that mixes up what was encoded twice, so it is not asked. */
+/** The identity in the URL. Not read from the router, which decodes doubly encoded paths incorrectly. */
 const identityHere = (): string => decodeURIComponent(location.pathname.slice(BASE.length + pathTo('identity').length));
 
-/** Everything of one identity. Under one name the proven and the claimed one are two, and stay apart here. */
+/** All data of one identity. A verified and an unverified identity of the same name are distinct. */
 export function IdentityPage() {
   const isClaimed = useSearch() === 'claimed';
   const who: Who = { identity: identityHere(), verified: isClaimed ? 'false' : 'true' };
@@ -158,14 +158,14 @@ export function IdentityPage() {
       title={who.identity}
       lead={
         isClaimed ? (
-          <Badge tone="warn">{t('Claimed with a public key: nobody has proven it')}</Badge>
+          <Badge tone="warn">{t('Unverified (signed in with a public key)')}</Badge>
         ) : (
-          <Badge tone="good">{t('Proven by your backend')}</Badge>
+          <Badge tone="good">{t('Verified by your backend')}</Badge>
         )
       }
     >
       <div className={styles.person}>
-        <Known who={who} />
+        <Profile who={who} />
         <div className={styles.left}>
           <Answers who={who} />
           <Conversations who={who} />

@@ -13,7 +13,7 @@ import { useSession } from '../session.tsx';
 
 const EVERY_MS = 2000;
 
-/** From which age on the oldest unstored answer deserves a look, and from which on it is trouble. */
+/** Age of the oldest queued answer from which it is shown as a warning and as an error. */
 const SLOW_MS = 10_000;
 const STUCK_MS = 300_000;
 
@@ -31,30 +31,30 @@ const toneOf = (ms: number | null): Figure['tone'] => {
 
 const figuresOf = (ingestion: Schemas['Ingestion']): Figure[] => [
   {
-    label: t('Oldest waiting'),
+    label: t('Oldest queued'),
     value: ageText(ingestion.oldest_queued_age_ms),
-    hint: ingestion.queued === 0 ? t('Nothing waits') : undefined,
+    hint: ingestion.queued === 0 ? t('Queue empty') : undefined,
     tone: toneOf(ingestion.oldest_queued_age_ms),
   },
-  { label: t('In the queue'), value: formatNumber(ingestion.queued) },
-  { label: t('Accepted'), value: formatNumber(ingestion.accepted), hint: t('On disk when it was confirmed') },
+  { label: t('Queued'), value: formatNumber(ingestion.queued) },
+  { label: t('Accepted'), value: formatNumber(ingestion.accepted), hint: t('Durably queued') },
   { label: t('Stored'), value: formatNumber(ingestion.stored) },
-  { label: t('Repeated'), value: formatNumber(ingestion.repeated), hint: t('Known already') },
+  { label: t('Duplicates'), value: formatNumber(ingestion.repeated), hint: t('Already stored') },
   {
     label: t('Quarantined'),
     value: formatNumber(ingestion.quarantined),
-    hint: t('In all'),
+    hint: t('Total'),
     tone: ingestion.quarantined > 0 ? 'warn' : undefined,
   },
-  { label: t('Rejected'), value: formatNumber(ingestion.rejected), hint: t('Refused at once, never accepted') },
+  { label: t('Rejected'), value: formatNumber(ingestion.rejected), hint: t('Not accepted') },
 ];
 
 const reasonText = (reason: string): string =>
   ({
-    'revision-conflict': t('It contradicts an answer of the same id'),
-    unstorable: t('The database refuses its content'),
-    unprocessable: t('Parley itself fails at it'),
-    'key-revoked': t('Its API key had been revoked or had expired'),
+    'revision-conflict': t('Conflicts with a stored answer with the same ID'),
+    unstorable: t('Rejected by the database'),
+    unprocessable: t('Processing failed repeatedly'),
+    'key-revoked': t('API key revoked or expired'),
   })[reason] ?? reason;
 
 type Quarantined = Schemas['QuarantinedAnswer'];
@@ -66,7 +66,7 @@ function Actions({ entry }: { entry: Quarantined }) {
     replay.mutate(
       { params: { id: entry.id } },
       {
-        onSuccess: () => toast(t('The answer is in the queue again.')),
+        onSuccess: () => toast(t('The answer was queued again.')),
         onError: problem => toast(`${problem.title}: ${problem.message}`),
       },
     );
@@ -78,11 +78,11 @@ function Actions({ entry }: { entry: Quarantined }) {
       <ConfirmButton
         small
         label={t('Discard')}
-        title={t('Discard the answer?')}
-        confirmLabel={t('Discard for good')}
+        title={t('Discard this answer?')}
+        confirmLabel={t('Discard answer')}
         act={() => discard.mutateAsync({ params: { id: entry.id } })}
       >
-        {t('It is lost for good: it was accepted, and will never be stored.')}
+        {t('The answer was accepted but will never be stored. This cannot be undone.')}
       </ConfirmButton>
     </div>
   );
@@ -93,8 +93,8 @@ const Reason = ({ entry }: { entry: Quarantined }) => (
     <strong>{reasonText(entry.reason)}</strong>
     <p className="small quiet wrap-anywhere">{entry.detail}</p>
     <details className="small">
-      <summary>{t('The answer as it was accepted')}</summary>
-      <Snippet what={t('The answer as it was accepted')} code={JSON.stringify(entry.payload, null, 2)} />
+      <summary>{t('Answer as received')}</summary>
+      <Snippet what={t('Answer as received')} code={JSON.stringify(entry.payload, null, 2)} />
     </details>
   </>
 );
@@ -104,14 +104,12 @@ function Quarantine() {
   return (
     <Panel
       title={t('Quarantine')}
-      lead={t('Accepted answers that could not be stored. None is ever dropped in silence.')}
+      lead={t('Accepted answers that could not be stored. You can replay or discard them.')}
     >
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (
-            <Empty title={t('The quarantine is empty')}>
-              {t('Everything that was accepted is stored or on its way.')}
-            </Empty>
+            <Empty title={t('No quarantined answers')}>{t('All accepted answers are stored or queued.')}</Empty>
           ) : (
             <>
               <Table
@@ -137,15 +135,12 @@ function Quarantine() {
   );
 }
 
-/** Whether answers get through: what waits, what was stored, what could not be. */
+/** Ingestion counters and quarantined answers. */
 export function Ingestion() {
   const ingestion = useApi('GET /v1/ingestion', {}, { everyMs: EVERY_MS });
   const { may } = useSession();
   return (
-    <Page
-      title={t('Ingestion')}
-      lead={t('Where the answers are. At rest, accepted is stored, repeated, quarantined and queued together.')}
-    >
+    <Page title={t('Ingestion')} lead={t('Every accepted answer is stored, a duplicate, quarantined or queued.')}>
       <Ready query={ingestion}>{data => <Figures figures={figuresOf(data)} />}</Ready>
       {may('answers:write') && <Quarantine />}
     </Page>

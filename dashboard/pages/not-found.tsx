@@ -3,14 +3,14 @@ import { Empty, Page } from '../components/page.tsx';
 import { t } from '../i18n.ts';
 import { PATHS } from '../paths.ts';
 
-/** For an address at which no page is. */
+/** Page for unknown URLs. */
 export const NotFound = () => (
-  <Page title={t('There is no such page')}>
+  <Page title={t('Page not found')}>
     <Empty
-      title={t('Nothing is at this address')}
-      action={<ButtonLink href={PATHS.home}>{t('To the first page')}</ButtonLink>}
+      title={t('This address does not exist')}
+      action={<ButtonLink href={PATHS.home}>{t('Go to the home page')}</ButtonLink>}
     >
-      {t('It may have been moved or deleted, or the address is misspelt.')}
+      {t('It may have been moved or deleted, or the address may be misspelled.')}
     </Empty>
   </Page>
 );

@@ -9,20 +9,20 @@ export type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 export type Scheme = 'light' | 'dark';
 const SCHEMES: Scheme[] = ['light', 'dark'];
 
-/** A desk, and a phone with a finger on it. */
+/** Desktop and touch phone. */
 const SCREENS: Record<string, BrowserContextOptions> = {
   wide: { viewport: { width: 1440, height: 900 } },
   narrow: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 };
 
-/** For README: sharp on a dense screen, and of the size that it has there. */
+/** For README: high density at the displayed size. */
 const PRINT: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5 };
 const PRINT_QUALITY = 82;
 
-/** Opens the scene and waits until nothing is on its way. */
+/** Opens the scene and waits until it has loaded. */
 async function stage(page: Page, baseUrl: string, { path, before, act, isPending }: Scene): Promise<void> {
   await before?.(page);
-  await page.goto('about:blank'); // an address that differs in its fragment alone would not be loaded anew
+  await page.goto('about:blank'); // a URL that differs only in its fragment would not reload
   await page.goto(`${baseUrl}${BASE}${path}`);
   if (isPending) {
     await page.getByRole('status').first().waitFor();
@@ -31,7 +31,7 @@ async function stage(page: Page, baseUrl: string, { path, before, act, isPending
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
   await act?.(page);
-  await page.waitForTimeout(400); // a chart is drawn in the frame after its library has come
+  await page.waitForTimeout(400); // charts are drawn one frame after Chart.js has loaded
 }
 
 async function inContext(browser: Browser, options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
@@ -46,12 +46,12 @@ interface Shoot {
   baseUrl: string;
   folder: string;
   storageState?: State;
-  /** The language of the browser; its code stands in the names of the files. */
+  /** Browser language. */
   locale?: string;
   schemes?: Scheme[];
 }
 
-/** Pictures of scenes in both looks at both sizes, as PNG; of the whole page, or of the screen where a dialog is open. */
+/** Saves PNG screenshots of the scenes in both themes and sizes: the full page, or the viewport for dialogs. */
 export async function shoot(
   { browser, baseUrl, folder, storageState, locale = 'en-GB', schemes = SCHEMES }: Shoot,
   scenes: Scene[],
@@ -66,7 +66,7 @@ export async function shoot(
         });
 }
 
-/** The pictures of README as WebP, which Playwright does not write and Chromium does. */
+/** Saves the screenshots of README as WebP, which Chromium supports and Playwright does not. */
 export async function print({ browser, baseUrl, folder, storageState }: Shoot, scenes: Scene[]): Promise<void> {
   for (const colorScheme of SCHEMES)
     for (const scene of scenes)

@@ -1,9 +1,9 @@
 /**
- * Pictures of every page, dialog and state, light and dark, on a desk and on a phone: `npm run screenshots [-- folder]`.
- * `npm run screenshots -- --readme` renews those of README instead, in `docs/images`.
+ * Takes screenshots of every page, dialog and state, light and dark, desktop and phone:
+ * `npm run screenshots [-- folder]`. `npm run screenshots -- --readme` updates those of README in `docs/images` instead.
  *
- * Starts a Parley of its own with a fresh database, lives through a first run in a browser, fills it as a small shop
- * would, and looks at each page. Needs Chromium (`CHROMIUM` names it, else it is where distributions put it).
+ * Starts Parley with a fresh database, completes the setup in a browser, seeds the data of a small shop and opens each
+ * page. Needs Chromium (path in `CHROMIUM`, or the default path of the distribution).
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const [wanted = 'screenshots', ...names] = process.argv.slice(2);
 const isForReadme = wanted === '--readme';
 const folder = isForReadme ? resolve(import.meta.dirname, '../../docs/images') : resolve(wanted);
 
-/** Further arguments are what the names of the wanted pictures begin with. */
+/** Further arguments select scenes by name prefix. */
 const chosen = (scenes: Scene[]): Scene[] =>
   names.length === 0 ? scenes : scenes.filter(({ name }) => names.some(start => name.startsWith(start)));
 

@@ -1,19 +1,19 @@
-/** Every page, dialog and state that is pictured, and how one comes to it. */
+/** Pages, dialogs and states to capture, and how to open them. */
 import type { Page } from 'playwright-core';
 import { pathTo } from '../paths.ts';
 import type { Seeded } from './seed.ts';
 
 export interface Scene {
-  /** What the picture is called in the folder. */
+  /** File name prefix. */
   name: string;
   path: string;
-  /** Before the page is opened, such as what the network does. */
+  /** Runs before the page is opened, for example to stub requests. */
   before?(page: Page): Promise<unknown>;
-  /** What is done on the page. */
+  /** Runs on the loaded page. */
   act?(page: Page): Promise<unknown>;
-  /** What is on the screen, and not the whole page: of dialogs, and of pages that scroll within. */
+  /** Captures the viewport only: for dialogs and pages with inner scrolling. */
   isScreen?: boolean;
-  /** The page never comes to rest: what is shown until then. */
+  /** Captures the loading state of a page that never finishes. */
   isPending?: boolean;
   only?: 'wide' | 'narrow';
 }
@@ -21,7 +21,7 @@ export interface Scene {
 const press = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name, exact: true }).first().click();
 
-/** Presses what opens a dialog, and waits until it stands there. */
+/** Presses a button and waits for the dialog. */
 const opens = (name: string) => async (page: Page) => {
   await press(name)(page);
   await page.locator('[role=dialog], [role=alertdialog]').waitFor();
@@ -29,9 +29,9 @@ const opens = (name: string) => async (page: Page) => {
 
 const PROBLEM = {
   type: 'about:blank',
-  title: 'The store is away',
+  title: 'Database unavailable',
   status: 500,
-  detail: 'PostgreSQL did not answer in time. Nothing was changed.',
+  detail: 'PostgreSQL did not respond in time. No changes were made.',
   request_id: '5f0c6c1e-62b0-4d8e-9a55-2f8f7c9c1f0a',
 };
 
@@ -46,14 +46,14 @@ const failing = (page: Page) =>
 
 const neverAnswering = (page: Page) => page.route('**/v1/questions?*', () => undefined);
 
-/** Before the login. */
+/** Pages without a session. */
 export const FRONT: Scene[] = [
   { name: 'login', path: pathTo('login') },
   {
     name: 'login-refused',
     path: pathTo('login'),
     async act(page) {
-      await page.getByLabel('E-mail').fill('ada@acme.example');
+      await page.getByLabel('Email').fill('ada@acme.example');
       await page.getByLabel('Password').fill('not this one');
       await press('Sign in')(page);
       await page.getByRole('alert').waitFor();
@@ -65,7 +65,7 @@ export const FRONT: Scene[] = [
   { name: 'invitation-gone', path: `${pathTo('invitation')}#token=example` },
 ];
 
-/** A tenant on its first day. */
+/** A new tenant. */
 export const EMPTY: Scene[] = [
   { name: 'empty-home', path: pathTo('home') },
   { name: 'empty-questions', path: pathTo('questions') },
@@ -74,7 +74,7 @@ export const EMPTY: Scene[] = [
   { name: 'empty-ingestion', path: pathTo('ingestion') },
 ];
 
-/** Every page of a tenant that is at work. */
+/** Every page of a seeded tenant. */
 export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
   { name: 'getting-started', path: pathTo('home') },
   { name: 'questions', path: pathTo('questions') },
@@ -98,15 +98,15 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
   { name: 'settings-audit-log', path: pathTo('auditLog') },
 ];
 
-/** Dialogs, and what a page is while it loads, when it fails, and after something was done. */
+/** Dialogs, loading, error and success states. */
 export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
-  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create a key') },
+  { name: 'key-create', path: pathTo('apiKeys'), isScreen: true, act: opens('Create API key') },
   {
     name: 'key-public',
     path: pathTo('apiKeys'),
     isScreen: true,
     async act(page) {
-      await opens('Create a key')(page);
+      await opens('Create API key')(page);
       await page.getByLabel('Public').check();
     },
   },
@@ -115,15 +115,15 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('apiKeys'),
     isScreen: true,
     async act(page) {
-      await opens('Create a key')(page);
+      await opens('Create API key')(page);
       await page.getByLabel('Name').fill('staging');
       await press('Create')(page);
-      await page.getByText('Copy both values now.', { exact: false }).waitFor();
+      await page.getByText('Copy these values now.', { exact: false }).waitFor();
     },
   },
   { name: 'key-rotate', path: pathTo('apiKeys'), isScreen: true, act: opens('Rotate') },
   { name: 'key-revoke', path: pathTo('apiKeys'), isScreen: true, act: opens('Revoke') },
-  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: opens('Invite somebody') },
+  { name: 'member-invite', path: pathTo('members'), isScreen: true, act: opens('Invite member') },
   {
     name: 'question-close',
     path: pathTo('questionResults', { id: questions.nps }),
@@ -135,44 +135,44 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('question', { id: draftId }),
     isScreen: true,
     async act(page) {
-      await page.getByText('How often, and before what').click();
-      await press('Save')(page);
+      await page.getByText('Frequency and priority').click();
+      await press('Save changes')(page);
       await page.getByText('Saved').waitFor();
     },
   },
-  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Create the draft') },
+  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Create draft') },
   {
     name: 'results-table',
     path: pathTo('questionResults', { id: questions.nps }),
-    act: page => page.getByText('The numbers as a table').first().click(),
+    act: page => page.getByText('Show as table').first().click(),
   },
-  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('Write') },
-  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keys') },
+  { name: 'conversation-new', path: pathTo('inbox'), isScreen: true, act: opens('New message') },
+  { name: 'inbox-keys', path: pathTo('inbox'), isScreen: true, act: opens('Keyboard shortcuts') },
   {
     name: 'conversation-note',
     path: pathTo('conversation', { id: conversationId }),
     isScreen: true,
     async act(page) {
       await press('Note')(page);
-      await page.getByLabel('Note for the team alone').fill('Sent her the 250 g bag of the Huila.');
+      await page.getByLabel('Internal note').fill('Sent her the 250 g bag of the Huila.');
     },
   },
   {
-    name: 'inbox-nothing-fits',
+    name: 'inbox-no-matches',
     path: pathTo('inbox'),
     isScreen: true,
     async act(page) {
       await page.getByLabel('Search conversations').fill('zeppelin');
-      await page.getByText('Nothing fits').waitFor();
+      await page.getByText('No matching conversations').waitFor();
     },
   },
   {
-    name: 'token-doctor',
+    name: 'token-inspector',
     path: pathTo('home'),
     async act(page) {
       await page.getByLabel('Token', { exact: true }).fill('eyJhbGciOiJub25lIn0.e30.');
-      await press('Examine')(page);
-      await page.getByText('The token would be refused.').waitFor();
+      await press('Inspect')(page);
+      await page.getByText('The token is invalid.').waitFor();
     },
   },
   { name: 'loading', path: pathTo('questions'), before: neverAnswering, isPending: true },
@@ -199,7 +199,7 @@ const GERMAN = [
   'ingestion',
 ];
 
-/** Some pages in German, whose words are longer. */
+/** Some pages in German, whose texts are longer. */
 export const germanOf = (seeded: Seeded): Scene[] =>
   pagesOf(seeded)
     .filter(({ name }) => GERMAN.includes(name))
@@ -210,7 +210,7 @@ const PRINTED = { 'results-nps': 'results', conversation: 'inbox', 'question-edi
   string
 >;
 
-/** What README shows. */
+/** The screenshots of README. */
 export const printedOf = (seeded: Seeded): Scene[] =>
   pagesOf(seeded)
     .filter(({ name }) => name in PRINTED)

@@ -1,4 +1,4 @@
-/** Fills a fresh Parley as a small shop would in six weeks: over HTTP, then moved into the past by SQL. */
+/** Seeds six weeks of data of a small shop over HTTP, then backdates it with SQL. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -12,12 +12,12 @@ const DAYS = 42;
 const DAY_MS = 86_400_000;
 const PER_REQUEST = 100;
 const STORED_WITHIN_MS = 60_000;
-/** How many answers each question gets a day, more or less. */
+/** Approximate number of answers per question and day. */
 const A_DAY: Record<QuestionKey, number> = { nps: 7, csat: 4, choice: 2, thumbs: 2, text: 0.5 };
 
 export interface Place {
   baseUrl: string;
-  /** Where the embedded database lives. */
+  /** Data directory of the embedded database. */
   folder: string;
 }
 
@@ -42,7 +42,7 @@ async function createQuestions(send: Send): Promise<Seeded['questions']> {
   return questions;
 }
 
-/** Answers with the times at which they would have come. */
+/** Answers with their simulated times. */
 function answersOf(question: QuestionKey, id: string, now: number) {
   const count = Math.round(A_DAY[question] * DAYS);
   return Array.from({ length: count }, (_, at) => {
@@ -97,7 +97,7 @@ async function talk(send: Send, sign: (identity: string) => Promise<string>, mem
   return id;
 }
 
-/** A second member, who took the invitation, and an invitation that is open. */
+/** Adds a second member and a pending invitation; returns the member's id. */
 async function inviteTeam(page: Page, baseUrl: string): Promise<string> {
   const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'mika@nordlicht.example', role: 'agent' });
   const token = new URL(link).hash.replace('#token=', '');
@@ -106,23 +106,23 @@ async function inviteTeam(page: Page, baseUrl: string): Promise<string> {
     headers: { 'Content-Type': 'application/json', Origin: baseUrl },
     body: JSON.stringify({ name: 'Mika Sørensen', password: PASSWORD }),
   });
-  if (!reply.ok) throw new Error(`The invitation was not taken: ${reply.status} ${await reply.text()}`);
+  if (!reply.ok) throw new Error(`Accepting the invitation failed: ${reply.status} ${await reply.text()}`);
   await asPerson(page, 'POST', '/v1/members', { email: 'eva@nordlicht.example', role: 'analyst' });
   const { data } = await asPerson(page, 'GET', '/v1/members');
   return data.find((member: { name: string }) => member.name === 'Mika Sørensen').id;
 }
 
-/** Puts one stored answer into the quarantine, as if the worker had failed at it. */
-const SET_ONE_ASIDE = `
+/** Moves one stored answer to the quarantine, as if its processing had failed. */
+const QUARANTINE_ONE = `
   with one as (delete from answers where id = (select id from answers order by received_at desc limit 1) returning *),
   counted as (update ingestion_totals set stored = stored - 1, quarantined = quarantined + 1)
   insert into quarantined_answers
-  select tenant_id, gen_random_uuid(), id, 'unprocessable', 'Three workers ended while they stored it.',
+  select tenant_id, gen_random_uuid(), id, 'unprocessable', 'Three workers crashed while storing it.',
     jsonb_build_object('id', id, 'identity', identity, 'question_id', question_id, 'card_id', card_id, 'state', state,
       'values', "values")::text, now() - interval '3 h'
   from one`;
 
-/** Moves what was stored a moment ago to where it would have been, and counts the results anew. */
+/** Backdates the stored data and rebuilds the results. */
 async function moveIntoThePast({ folder }: Place, answers: { at: Date; answer: { id: string } }[]): Promise<void> {
   const { port, password } = JSON.parse(await readFile(join(folder, 'postgres.json'), 'utf8'));
   await withClient(`postgresql://parley:${password}@127.0.0.1:${port}/parley`, async client => {
@@ -134,7 +134,7 @@ async function moveIntoThePast({ folder }: Place, answers: { at: Date; answer: {
     await client.query(
       `update question_versions set created_at = created_at - make_interval(days => case version when 1 then 44 else 17 end)`,
     );
-    await client.query(SET_ONE_ASIDE);
+    await client.query(QUARANTINE_ONE);
     for (const { identity, minutesAgo } of TALKS) {
       await client.query(
         `update messages set created_at = now() - make_interval(
@@ -152,7 +152,7 @@ async function moveIntoThePast({ folder }: Place, answers: { at: Date; answer: {
   if (code !== 0) throw new Error(stderr);
 }
 
-/** The whole: keys, a team, questions, some 600 answers over six weeks, conversations, one answer in quarantine. */
+/** Creates keys, a team, questions, about 600 answers, conversations and one quarantined answer. */
 export async function fill(page: Page, place: Place): Promise<Seeded> {
   const me = (await asPerson(page, 'GET', '/v1/me')) as { account: { memberships: { tenant: { id: string } }[] } };
   const tenantId = me.account.memberships[0]?.tenant.id as string;

@@ -1,4 +1,4 @@
-/** What the shop on the pictures asks, hears and is written. */
+/** Questions, answers and conversations of the shop in the screenshots. */
 
 export const QUESTIONS = [
   {
@@ -61,10 +61,10 @@ export const DRAFT = {
 const FIRST = ['mara', 'jonas', 'ines', 'tobi', 'amara', 'lucas', 'petra', 'sven', 'noor', 'elif', 'henri', 'zoe'];
 const LAST = ['voss', 'falk', 'okafor', 'lund', 'brandt', 'silva', 'wirth', 'keller', 'nowak', 'berg', 'aydin'];
 
-/** One of 132 customers, as the shop's backend calls them. */
+/** Identity of one of 132 customers. */
 export const customer = (at: number): string => `${FIRST[at % FIRST.length]}.${LAST[at % LAST.length]}`;
 
-/** A number below 1 that looks like chance and is the same in each run, so that pictures can be compared. */
+/** Deterministic pseudo-random number in [0, 1), so that screenshots can be compared. */
 export const chance = (at: number): number => {
   const wave = Math.sin(at * 12.9898) * 43758.5453;
   return wave - Math.floor(wave);
@@ -93,7 +93,7 @@ interface Said {
   comment?: string;
 }
 
-/** What one customer answers. `late` goes from 0 to 1 over the weeks, in which the shop got better. */
+/** Answer of one customer. `late` goes from 0 to 1 over the weeks, as ratings improve. */
 export function answerTo(question: QuestionKey, at: number, late: number): Said {
   const mood = chance(at) + late * 0.22;
   const words = (isGood: boolean) => (chance(at + 7) < 0.22 ? pick(isGood ? LIKED : MISSED, at + 3) : undefined);
@@ -117,9 +117,9 @@ export function answerTo(question: QuestionKey, at: number, late: number): Said 
 export interface Talk {
   identity: string;
   subject?: string;
-  /** How many minutes ago the last message was. */
+  /** Age of the last message in minutes. */
   minutesAgo: number;
-  /** Who says what, the user first: `note` is seen by the team alone. */
+  /** Authors and messages, the user's first; a `note` is internal. */
   lines: ['user' | 'team' | 'note', string][];
   change?: Record<string, unknown>;
   assign?: boolean;

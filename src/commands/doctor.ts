@@ -3,6 +3,7 @@ import { type Database, openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { withClient } from '../platform/postgres-client.ts';
 import { readDurability } from '../platform/postgres-durability.ts';
+import { findSettingHints } from '../platform/postgres-settings.ts';
 import { createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { CLUSTERED, type Inspection, inspectQueue, MAX_MEMORY_RATIO, memoryLimit } from '../queue/durability.ts';
 import { checkReplicas } from '../queue/replicas.ts';
@@ -17,6 +18,8 @@ interface Check {
   ok: boolean;
   detail: string;
   mend?: string;
+  /** How to improve what works as it is. It never makes a diagnosis fail. */
+  hint?: string;
 }
 
 export interface Diagnosis {
@@ -94,6 +97,7 @@ async function examineDatabase(url: string, secretKeys: SecretKeys, relaxed: boo
   return [
     well('database', 'is reached'),
     ...(await examineDurability(url, relaxed)),
+    ...(await examineSettings(url)),
     ...schema,
     ...inside,
     ...(await examineRoles(url)),
@@ -108,6 +112,13 @@ async function examineDurability(url: string, relaxed: boolean): Promise<Check[]
     ? 'QUEUE_DURABILITY=relaxed: stored answers may be lost, or the database damaged, on power failure.'
     : 'Set it to on and reload PostgreSQL. Until then answers are refused with 503 and workers store none.';
   return server.map(reason => ill('database durability', reason, mend));
+}
+
+/** Whether the settings that decide about speed and space are at least those of the bundled databases. */
+async function examineSettings(url: string): Promise<Check[]> {
+  const hints = await withClient(url, findSettingHints);
+  if (hints.length === 0) return [well('database settings', 'at least as recommended')];
+  return hints.map(hint => ({ name: 'database settings', ok: true, ...hint }));
 }
 
 /** Whether the secret keys open all that is stored, and which of them are still, or not yet, needed. */

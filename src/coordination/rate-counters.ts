@@ -211,7 +211,6 @@ export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }:
         counter.shared = totals[index] ?? counter.shared + count;
         counter.unsent -= count;
         counter.isStored = true;
-        if (counter.unsent !== 0) dirty.add(counter); // counted while the batch was in flight
         decideAll(counter, delta.tickets, counter.shared);
       });
     },

@@ -67,7 +67,7 @@ export const IdentityProfile = z
     first_seen_at: TimestampOut.nullable().meta({ description: 'null when nothing came of it yet' }),
     last_seen_at: TimestampOut.nullable().meta({ description: 'Its last answer or message' }),
     answer_count: z.int().meta({ description: 'Counted up to 1,000' }),
-    conversation_count: z.int(),
+    conversation_count: z.int().meta({ description: 'Counted up to 1,000' }),
     status: z.literal('active'),
   })
   .meta({ id: 'IdentityProfile' });

@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
-import { withClient } from './postgres-client.ts';
+import { awaitServer, probeServer, withClient } from './postgres-client.ts';
+import { recommendedArguments } from './postgres-settings.ts';
 
 /** The embedded PostgreSQL under `DATA_DIR`. */
 export interface EmbeddedPostgres {
@@ -88,12 +89,6 @@ export function writeSecretFile(path: string, content: string, mode = 0o600): vo
 const urlOf = ({ port, password }: Settings, database: string): string =>
   `postgresql://${USER}:${password}@127.0.0.1:${port}/${database}`;
 
-const answers = (settings: Settings): Promise<boolean> =>
-  withClient(urlOf(settings, 'postgres'), client => client.query('select 1')).then(
-    () => true,
-    () => false,
-  );
-
 const runTool = (command: string, args: string[], user: ReturnType<typeof unprivilegedUser>) =>
   new Promise<void>((done, fail) => {
     const child = spawn(command, args, { ...user, stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
@@ -137,6 +132,7 @@ function launch(binaries: Binaries, folder: string, settings: Settings, logFile:
     log_min_messages: 'warning',
   };
   const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  flags.push(...recommendedArguments());
   return spawn('/bin/sh', ['-c', WATCH, 'parley-postgres', binaries.postgres, '-D', folder, ...flags], {
     ...unprivilegedUser(),
     stdio: ['ignore', output, output, 'pipe'],
@@ -193,8 +189,8 @@ function supervise(start: () => ChildProcess, log: Log) {
 }
 
 async function awaitReady(settings: Settings, logFile: string): Promise<void> {
-  for (const deadline = Date.now() + READY_TIMEOUT_MS; !(await answers(settings)); await sleep(POLL_MS))
-    if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL did not start. Its log is ${logFile}.`);
+  if (!(await awaitServer(() => probeServer(urlOf(settings, 'postgres')), READY_TIMEOUT_MS, POLL_MS)))
+    throw new Error(`The embedded PostgreSQL did not start. Its log is ${logFile}.`);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientBase } from 'pg';
 
 /** Connection time-out. */
@@ -20,5 +21,31 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
     return await work(client);
   } finally {
     await client.end().catch(() => undefined); // the connection is gone already
+  }
+}
+
+/** Whether a server accepts connections, is still starting (recovery after a crash takes minutes), or does not reply. */
+export type ServerState = 'ready' | 'starting' | 'away';
+
+const CANNOT_CONNECT_NOW = '57P03';
+
+/** The state of the server of a connection string. Never rejects. */
+export const probeServer = (url: string): Promise<ServerState> =>
+  withClient(url, client => client.query('select 1')).then(
+    () => 'ready',
+    error => (error.code === CANNOT_CONNECT_NOW ? 'starting' : 'away'),
+  );
+
+/**
+ * Resolves to true as soon as a server is ready, and to false after it was away for `withinMs`.
+ *
+ * Recovery has no limit: a server that is stopped in the middle of it begins again.
+ */
+export async function awaitServer(probe: () => Promise<ServerState>, withinMs: number, everyMs = 50): Promise<boolean> {
+  for (let deadline = Date.now() + withinMs; ; await sleep(everyMs)) {
+    const state = await probe();
+    if (state === 'ready') return true;
+    if (state === 'starting') deadline = Date.now() + withinMs;
+    else if (Date.now() > deadline) return false;
   }
 }

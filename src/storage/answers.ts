@@ -1,6 +1,7 @@
 import type { AnswerState } from '../domain/answers.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
+import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { changesByDeletion, IS_COUNTED, lockPlace, STORED_ROW, type StoredRow } from './counted-answers.ts';
 import { createList, type List, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
@@ -61,24 +62,37 @@ export interface AnswerFilter {
 }
 
 /** Answers, newest received first; with `updated` in the order of their last change. */
-export const listAnswers = (
+export async function listAnswers(
   tenant: TenantStorage,
   filter: AnswerFilter,
   limit: number,
   after: string[] | null,
   limits = ANSWER_LIMITS,
-): Promise<Page<AnswerRow>> =>
-  filter.q === undefined
-    ? readPage(tenant, answerList(tenant, filter), limit, after, limits.lookAt)
-    : searchPage(tenant, searchableAnswers(tenant, filter, limits), filter.q, limit, after);
+): Promise<Page<AnswerRow>> {
+  const { identity, q } = filter;
+  const readsAll = identity !== undefined && (await hasAtMostAnswers(tenant, tenant.tenantId, identity, limits.lookAt));
+  const list = () => answerList(tenant, filter, readsAll);
+  if (q === undefined) return readPage(tenant, list(), limit, after, limits.lookAt);
+  return searchPage(tenant, searchableAnswers(tenant, filter, list, limits), q, limit, after);
+}
 
-function answerList(tenant: TenantStorage, filter: AnswerFilter): List<AnswerRow> {
+/**
+ * The index by identity has no order: the answers of one identity are all read if they are few, and are otherwise looked
+ * for among the others.
+ */
+function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boolean): List<AnswerRow> {
   const column = filter.updated ? 'updated_at' : 'received_at';
-  const list = createList<AnswerRow>(tenant, 'answers', COLUMNS, { column, descending: !filter.updated });
+  const order = { column, descending: !filter.updated } as const;
+  const list = { ...createList<AnswerRow>(tenant, 'answers', COLUMNS, order), readsAll };
   const { access, filters } = list;
-  const indexed = indexedFilter(filter);
+  const indexed = readsAll ? 'identity' : indexedFilter(filter);
   const where = (name: keyof AnswerFilter) => (name === indexed ? access : filters);
-  if (filter.updated) access.and('updated_at >= $ and updated_at < $', filter.updated.since, filter.updated.before);
+  if (filter.updated)
+    (readsAll ? filters : access).and(
+      'updated_at >= $ and updated_at < $',
+      filter.updated.since,
+      filter.updated.before,
+    );
   if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
   if (filter.question_id) where('question_id').and('question_id = $', filter.question_id);
   if (indexed === 'tag') access.and("tags <> '{}'"); // names the index of the few
@@ -91,9 +105,8 @@ function answerList(tenant: TenantStorage, filter: AnswerFilter): List<AnswerRow
 }
 
 /** The filter with an index in the order of the list: of several the one that leaves the fewest rows. */
-function indexedFilter({ updated, identity, tag, question_id }: AnswerFilter): keyof AnswerFilter | undefined {
+function indexedFilter({ updated, tag, question_id }: AnswerFilter): keyof AnswerFilter | undefined {
   if (updated) return undefined;
-  if (identity !== undefined) return 'identity';
   if (tag) return 'tag';
   return question_id ? 'question_id' : undefined;
 }
@@ -101,10 +114,11 @@ function indexedFilter({ updated, identity, tag, question_id }: AnswerFilter): k
 const searchableAnswers = (
   tenant: TenantStorage,
   filter: AnswerFilter,
+  list: () => List<AnswerRow>,
   limits: SearchLimits,
 ): SearchableList<AnswerRow> => ({
-  list: () => answerList(tenant, filter),
-  narrow: filter.updated !== undefined || filter.identity !== undefined || filter.tag !== undefined,
+  list,
+  narrow: list().readsAll || filter.updated !== undefined || filter.tag !== undefined,
   kinds: ['answer'],
   limits,
   matches: `(select words @@ $::tsquery from answer_words where answer_words.tenant_id = answers.tenant_id

@@ -1,6 +1,9 @@
 import type { AcceptedAnswer } from '../domain/answers.ts';
 import { asView, type Counted } from '../domain/counts.ts';
+import { MAX_SCANNED } from '../domain/pages.ts';
+import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { type CardKey, type CountedPlace, cardKeyOf } from './card-records.ts';
+import { IN_ORDER } from './lists.ts';
 import { COUNTED, type CountChange } from './results.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -187,14 +190,22 @@ export async function changesByDeletion(session: Transaction, deleted: readonly 
   return changes;
 }
 
-/** Costs the answers of the identity before the first that fits, along the index by identity. */
+/**
+ * Reads all answers of the identity, or if it has very many, those of the question before the first that fits.
+ *
+ * Otherwise an identity with a hundred thousand answers to one card would cost the square of that when they are deleted
+ * one by one.
+ */
 async function findFirst(
   session: Transaction,
   card: CardKey,
   state: 'completed' | 'partial',
 ): Promise<StoredRow | undefined> {
+  const few = await hasAtMostAnswers(session, card.tenant_id, card.identity, MAX_SCANNED);
+  if (!few) await session.query(IN_ORDER);
+  const source = few ? '(select * from answers where tenant_id = $1 and identity = $2 offset 0) as answers' : 'answers';
   const [first] = await session.query<StoredRow>(
-    `select ${STORED_ROW} from answers
+    `select ${STORED_ROW} from ${source}
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4
        and once_per_card and state = $5
      order by received_at, id limit 1`,

@@ -23,8 +23,15 @@ export interface IdentityRow {
 /** Where an identity leaves itself: what the tenant said of it, its cards, its conversations. */
 const TRACES = ['identities', 'card_records', 'conversations'] as const;
 
-/** Up to how many answers of an identity are counted: a single user may have any number of them. */
+/** How many answers and conversations of an identity are counted: one user may have any number of them. */
 export const COUNTED_ANSWERS = 1000;
+export const COUNTED_CONVERSATIONS = 1000;
+/**
+ * How many conversations of an identity are read for its first message, and how many for its last one, and how many
+ * messages of each: a page of 100 identities reads at most 100,000 messages, as many as answers.
+ */
+const DATED_CONVERSATIONS = 10;
+const DATED_MESSAGES = 50;
 
 export interface IdentityFilter {
   verified?: boolean | undefined;
@@ -88,10 +95,36 @@ function toOwners(rows: Trace[], limit: number): Page<Owner> {
   return toPage(owners, limit, keyOf);
 }
 
+const WHO = '(who.identity, who.identity_verified)';
+/** Two comparisons instead of one: with `=` PostgreSQL would ignore the order. */
+const storedAnswers = (direction: 'asc' | 'desc'): string => `
+  select id, metadata, received_at, stored_at from answers where tenant_id = $1
+    and (identity, identity_verified) >= ${WHO} and (identity, identity_verified) <= ${WHO}
+  order by identity ${direction}, identity_verified ${direction} limit ${COUNTED_ANSWERS}`;
+
+/**
+ * SQL for a row with the time of the first or the last message that an identity, `who`, has written.
+ *
+ * It reads the beginning of the conversations that were quiet longest, or the end of those that were active last. So it
+ * is exact for up to `DATED_CONVERSATIONS` conversations, and close to it for more.
+ */
+function selectMessageTime(which: 'first' | 'last'): string {
+  const direction = which === 'first' ? 'asc' : 'desc';
+  return `select ${which === 'first' ? 'min' : 'max'}(said.created_at) as at from (
+       select id from conversations
+       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+       order by last_activity_at ${direction}, id ${direction} limit ${DATED_CONVERSATIONS}
+     ) as dated cross join lateral (
+       select author_type, created_at from messages where tenant_id = $1 and conversation_id = dated.id
+       order by seq ${direction}, note_seq ${direction} limit ${DATED_MESSAGES}
+     ) as said where said.author_type = 'user'`;
+}
+
 /**
  * Returns what is known of some identities, in their order, whether they left anything or not.
  *
- * Looks at the `COUNTED_ANSWERS` answers of each that were received last, and at the first one.
+ * Looks at `COUNTED_ANSWERS` answers of each at most that were stored first, and as many that were stored last: the index
+ * by identity keeps them in the order in which they lie in the table. `selectMessageTime` bounds the messages.
  */
 function describeIdentities(
   session: Pick<TenantStorage, 'query'>,
@@ -102,36 +135,32 @@ function describeIdentities(
     `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
        coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,
        coalesce(profile.app_version, device.app_version) as app_version,
-       least(earliest.received_at, talked.first) as first_seen_at, greatest(answered.last, talked.last) as last_seen_at,
-       answered.count::int as answer_count, talked.count::int as conversation_count
+       least(earliest.first, first_message.at) as first_seen_at,
+       greatest(latest.last, last_message.at) as last_seen_at,
+       latest.count::int as answer_count, talked.count::int as conversation_count
      from unnest($2::text[], $3::boolean[]) with ordinality as who(identity, identity_verified, place)
      left join identities as profile on profile.tenant_id = $1 and profile.identity = who.identity
        and profile.identity_verified = who.identity_verified
      cross join lateral (
-       select count(*) as count, max(stored_at) as last from (
-         select stored_at from answers
-         where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
-         order by received_at desc, id desc limit ${COUNTED_ANSWERS}
-       ) as newest
-     ) as answered
-     left join lateral (
-       select received_at from answers
-       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
-       order by received_at, id limit 1
-     ) as earliest on true
-     left join lateral (
-       select metadata->>'locale' as locale, metadata->>'platform' as platform, metadata->>'app_version' as app_version
-       from answers where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
-       order by received_at desc, id desc limit 1
-     ) as device on true
+       select min(received_at) as first from (${storedAnswers('asc')}) as stored
+     ) as earliest
      cross join lateral (
-       select count(*) as count, min(said.first) as first, max(said.last) as last
-       from conversations cross join lateral (
-         select min(created_at) as first, max(created_at) as last from messages
-         where tenant_id = $1 and conversation_id = conversations.id and author_type = 'user'
-       ) as said
-       where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+       select count(*) as count, max(stored_at) as last,
+         (array_agg(metadata order by received_at desc, id desc))[1] as metadata
+       from (${storedAnswers('desc')}) as stored
+     ) as latest
+     cross join lateral (
+       select metadata->>'locale' as locale, metadata->>'platform' as platform, metadata->>'app_version' as app_version
+     ) as device
+     cross join lateral (
+       select count(*) as count from (
+         select from conversations
+         where tenant_id = $1 and identity = who.identity and identity_verified = who.identity_verified
+         limit ${COUNTED_CONVERSATIONS}
+       ) as counted
      ) as talked
+     cross join lateral (${selectMessageTime('first')}) as first_message
+     cross join lateral (${selectMessageTime('last')}) as last_message
      order by place`,
     [tenantId, owners.map(({ identity }) => identity), owners.map(({ verified }) => verified)],
   );

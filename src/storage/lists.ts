@@ -8,6 +8,9 @@ import { createWhere, type Where } from './sql.ts';
  * Conditions in `access` are those for which there is an index that begins with them and goes on in the order of the
  * list: reading a page costs as much as the page has rows. All others belong into `filters`: they are checked row by
  * row, for at most `MAX_SCANNED` rows a request. A new filter needs no index.
+ *
+ * With `readsAll` the index of `access` has another order: all its rows are read and then sorted. The caller has checked
+ * that there are at most `MAX_SCANNED`.
  */
 export interface List<Row> {
   table: string;
@@ -15,6 +18,7 @@ export interface List<Row> {
   access: Where;
   filters: Where;
   order: Order<Row>;
+  readsAll?: boolean;
 }
 
 export interface Order<Row> {
@@ -45,8 +49,8 @@ export const keyOf = <Row extends { id: string }>(order: Order<Row>, row: Row): 
 const sortBy = <Row>({ column, descending, nullColumn }: Order<Row>): string =>
   [...(nullColumn ? [nullColumn] : []), column, 'id'].map(name => `${name} ${descending ? 'desc' : 'asc'}`).join(', ');
 
-function startAfter<Row>({ access, order }: List<Row>, after: string[] | null): void {
-  if (after) access.and(`(${order.column}, id) ${order.descending ? '<' : '>'} ($::timestamptz, $::uuid)`, ...after);
+function startAfter<Row>(where: Where, order: Order<Row>, after: string[] | null): void {
+  if (after) where.and(`(${order.column}, id) ${order.descending ? '<' : '>'} ($::timestamptz, $::uuid)`, ...after);
 }
 
 /**
@@ -55,9 +59,9 @@ function startAfter<Row>({ access, order }: List<Row>, after: string[] | null): 
  * A plan that is made once for all tenants is made for an average one. Here each is made for its parameters, and reads
  * rows in the order of an index, which is the only way to stop in time. They hold for one transaction.
  */
-const IN_ORDER = settings(['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']);
-/** For rows that are read by their ids and then sorted. */
-const BY_ID = settings(['enable_mergejoin']);
+export const IN_ORDER = settings(['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']);
+/** For rows that are read by their ids, or all those of `access`, and then sorted. */
+const SORTED = settings(['enable_mergejoin']);
 
 function settings(disabled: string[]): string {
   const off = ['enable_seqscan', 'jit', ...disabled].map(name => `set_config('${name}', 'off', true)`);
@@ -90,7 +94,8 @@ export function readPage<Row extends { id: string }>(
   after: string[] | null,
   lookAt = MAX_SCANNED,
 ): Promise<Page<Row>> {
-  startAfter(list, after);
+  if (list.readsAll) return readAll(tenant, list, limit, after);
+  startAfter(list.access, list.order, after);
   return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt);
 }
 
@@ -144,19 +149,28 @@ export const endEarly = <Row>(rows: Row[], next: string[]): Page<Row> => ({
 });
 
 /** A page of those rows of a list that have one of these ids, all of which are read. */
-export async function readPageOf<Row extends { id: string }>(
+export function readPageOf<Row extends { id: string }>(
   tenant: TenantStorage,
   list: List<Row>,
   ids: readonly string[],
   limit: number,
   after: string[] | null,
 ): Promise<Page<Row>> {
-  const { table, columns, access, filters, order } = list;
-  startAfter(list, after);
-  access.and('id = any($::uuid[])', ids);
+  list.access.and('id = any($::uuid[])', ids);
+  return readAll(tenant, list, limit, after);
+}
+
+/** `after` is not part of `access`, or the planner might prefer an index in the order of the list. */
+async function readAll<Row extends { id: string }>(
+  tenant: TenantStorage,
+  { table, columns, access, filters, order }: List<Row>,
+  limit: number,
+  after: string[] | null,
+): Promise<Page<Row>> {
+  startAfter(filters, order, after);
   const rows = await queryWith<Row>(
     tenant,
-    BY_ID,
+    SORTED,
     `with wanted as materialized (select * from ${table} ${access.sql})
      select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
     access.params,

@@ -84,6 +84,8 @@ export interface StorageOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 2500;
+/** How often PostgreSQL checks whether a migrator is still connected. */
+const CHECK_CLIENT_EVERY = '1s';
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Added to the server's time-out, for a server that does not reply. */
 const CLIENT_MARGIN_MS = 2000;
@@ -124,11 +126,15 @@ interface Limits {
 /**
  * MikroORM with the rights of the connection's user. Only for migrations and their test.
  *
- * One connection, with a short lock time-out.
+ * One connection, with a short lock time-out, which ends soon after its process is killed. Otherwise PostgreSQL would
+ * go on creating an index, and the next attempt would wait for it.
  */
 export const openOrm = (url: string, log: Log) => {
   const options = ormOptions(url, log);
-  const onConnect = (client: PoolClient) => client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+  const onConnect = async (client: PoolClient) => {
+    await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query(`set client_connection_check_interval = '${CHECK_CLIENT_EVERY}'`);
+  };
   return MikroORM.init({ ...options, driverOptions: { ...options.driverOptions, max: 1, onConnect } });
 };
 

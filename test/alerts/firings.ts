@@ -28,14 +28,14 @@ export function firingsPage(firings: Firing[], date: Date): string {
   );
   return `# Firings
 
-Each alert was made to fire by breaking the real thing: PostgreSQL 18 and Valkey 9 in containers, \`serve\` and \`work\` as
-processes, a real Prometheus with [alerts.yaml](../../config/prometheus/alerts.yaml). Its windows, ages and patience
-were ${FASTER} times shorter, so that a minute of \`for\` is a second here; 100 waiting jobs stood for 10,000; and the ingestion was
-checked every second in place of every 30. No other figure was changed. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` does it again and writes this page.
+Each alert was triggered by a real fault: PostgreSQL 18 and Valkey 9 in containers, \`serve\` and \`work\` as processes, a real
+Prometheus with [alerts.yaml](../../config/prometheus/alerts.yaml). Windows, ages and \`for\` were ${FASTER} times shorter, so that a
+minute became a second; 100 waiting jobs represented 10,000; and the ingestion was checked every second instead of every 30. All other
+figures are unchanged. \`FIRINGS=docs/runbooks/firings.md npm run test:alerts\` repeats the test and writes this page.
 
 ${date.toISOString().slice(0, 10)}:
 
-| Alert | Broken | Figure | Fired after | Ended after the mend | \`for\` as shipped |
+| Alert | Fault | Value | Fired after | Ended after the fix | \`for\` as shipped |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 `;

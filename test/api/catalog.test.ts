@@ -12,6 +12,25 @@ import { createProxy } from '../support/proxy.ts';
 
 const log = createLog('silent', 'test');
 
+test('a catalog is not served in its old state when reading it fails for another reason than an outage', async () => {
+  await using database = await createDatabase();
+  const storage = database.storage();
+  const { id } = await insertTenant(storage, 'A', new Date());
+  const notices = openNotices(database.url, undefined, log);
+  let hours = 0;
+  try {
+    const catalog = createCatalog(storage, notices, createCaches(), () => Date.now() + hours * 3_600_000);
+    const before = await catalog.of(id);
+    await database.query('revoke select on questions from parley_app');
+    hours = 1;
+    await expect(catalog.of(id)).rejects.toThrow('permission denied');
+    await database.query('grant select on questions to parley_app');
+    expect((await catalog.of(id)).generation).toBeGreaterThan(before.generation);
+  } finally {
+    await notices.close();
+  }
+});
+
 test('a catalog outlives its database: the last one known until a newer one can be read', async () => {
   await using database = await createDatabase();
   await using proxy = await createProxy(database.url);
@@ -218,6 +237,10 @@ describe('a tenant that is changed all the time', () => {
     };
     try {
       const catalog = createCatalog(watched, heard, createCaches());
+      const reading = catalog.of(id);
+      announce({ table: 'tenants', tenant_id: id, id }); // the reading may have begun before this change
+      await reading;
+      expect(catalog.cached(id)).toBeUndefined();
       await catalog.of(id);
       const asked: Promise<number>[] = [];
       for (let days = 10; days < 40; days++) {

@@ -46,7 +46,7 @@ describe('an identity', () => {
     await store(tenant, tenant.key.apiKey, anAnswer({ question_id: id, identity: 'user|42' }));
     await api.database.query(
       `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('id', gen_random_uuid(),
-         'received_at', received_at - number * interval '1 minute', 'stored_at', stored_at - number * interval '1 minute'))).*
+         'received_at', received_at + number * interval '1 millisecond', 'stored_at', stored_at + number * interval '1 millisecond'))).*
        from answers, generate_series(1, 5000) as number where tenant_id = $1`,
       [tenant.uuid],
     );

@@ -19,7 +19,7 @@ const BUILD_LIMIT_MS = 600_000;
 const exec = promisify(execFile);
 const docker = async (...args: string[]) => (await exec('docker', args, { maxBuffer: 16 << 20 })).stdout.trim();
 
-const hasDocker = inject('valkeyUrl') !== undefined;
+const hasDocker = inject('hasDocker');
 if (!hasDocker) process.stderr.write('\n*** No Docker Engine: the PHP client and its examples are LEFT OUT. ***\n\n');
 process.stderr.write('\n*** Debian has no PHPStan: `composer analyse` of the PHP client is LEFT OUT. ***\n\n');
 

@@ -150,10 +150,10 @@ describe.runIf(hasPython)('the Python client', () => {
         await writeFile(join(folder, 'quick_start.py'), code);
         const printed = await run(join(folder, 'venv/bin/python'), ['-W', 'error', 'quick_start.py'], folder, env);
         expect(printed.trim().split('\n')).toEqual([
-          'the token is good: True',
+          'the token is valid: True',
           'the answer is accepted',
           'message 1 Thank you! What made it a 9?',
-          'refused: conflict invalid-transition',
+          'rejected: conflict invalid-transition',
         ]);
         const path = [
           '-c',

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { GenericContainer } from 'testcontainers';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/commands/doctor.ts';
 import { backends } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { freePort, runCommand } from '../support/process.ts';
+import { stores } from '../support/stores.ts';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
 
@@ -23,6 +24,19 @@ describe('the doctor', () => {
     expect(illOf(diagnosis)).toEqual([]);
     expect(diagnosis).toMatchObject({ ok: true, code: 0 });
     expect(diagnosis.checks.map(check => check.name)).toContain('queue durability');
+  });
+
+  test.runIf(backends().includes('valkey'))('recommends larger settings of PostgreSQL without failing', async () => {
+    await using database = await createDatabase(); // on a server with the defaults of PostgreSQL
+    const { ok, code, checks } = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
+    const found = checks.filter(({ name }) => name === 'database settings');
+    expect(found.map(({ detail }) => detail)).toEqual([
+      'shared_buffers is 128MB; at least 256MB is recommended',
+      'max_wal_size is 1GB; at least 2GB is recommended',
+      'checkpoint_timeout is 5min; at least 15min is recommended',
+    ]);
+    expect(found.every(check => check.ok && check.hint !== undefined)).toBe(true);
+    expect({ ok, code }).toEqual({ ok: true, code: 0 });
   });
 
   test('names every fault of the configuration', async () => {
@@ -99,7 +113,7 @@ describe('the doctor', () => {
 
   test.runIf(backends().includes('valkey'))('says when too few replicas follow the queue', async () => {
     await using database = await createDatabase();
-    const REDIS_URL = inject('valkeyUrl') ?? '';
+    const { valkeyUrl: REDIS_URL = '' } = await stores();
     const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, REDIS_URL, QUEUE_REPLICAS: '1' });
     expect(illOf(diagnosis)).toEqual([
       expect.objectContaining({

@@ -45,6 +45,18 @@ describe('a counter', () => {
     expect(verdicts[9]).toMatchObject({ allowed: true, remaining: 90, resetSeconds: 60 });
   });
 
+  test('sends units that were counted during a batch with the next one', () => {
+    const process = createProcess();
+    for (let units = 0; units < 2; units++) process.consume(LIMIT, 'user');
+    const first = process.removeUnsent(true);
+    for (let units = 0; units < 3; units++) process.consume(LIMIT, 'user');
+    process.confirm(first, [2]);
+    const second = process.removeUnsent(true);
+    expect([first, second].map(([delta]) => delta?.count)).toEqual([2, 3]);
+    process.confirm(second, [5]);
+    expect(process.removeUnsent(true)).toEqual([]);
+  });
+
   test('asks the store for every request once less than a tenth is left', () => {
     const process = createProcess();
     const store = createStore();

@@ -47,7 +47,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
 
   test('the second factor is set up with a code, a wrong one is told, and its recovery codes are shown once', async () => {
     await open(pathTo('security'));
-    const part = panel(page, /^Second factor/);
+    const part = panel(page, /^Two-factor authentication/);
     await part.getByLabel('Password').fill('not the password');
     await part.getByRole('button', { name: 'Set up' }).click();
     await part.getByRole('alert').getByText('The login failed').waitFor();
@@ -55,18 +55,18 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await part.getByRole('button', { name: 'Set up' }).click();
     await part.getByText('Enter this secret in your authenticator', { exact: false }).waitFor();
     secret = (await part.locator('code').first().textContent()) ?? '';
-    expect(await part.getByRole('link', { name: 'Open in the authenticator' }).getAttribute('href')).toContain(secret);
+    expect(await part.getByRole('link', { name: 'Open in authenticator app' }).getAttribute('href')).toContain(secret);
     await expectSound(ada);
-    await part.getByLabel('Code of your authenticator').fill('000000');
+    await part.getByLabel('Authentication code').fill('000000');
     await part.getByRole('button', { name: 'Turn on' }).click();
     await part.getByRole('alert').getByText('The code is not that of the enrolled authenticator.').waitFor();
-    await part.getByLabel('Code of your authenticator').fill(totpCode(secret, totpStep(new Date())));
+    await part.getByLabel('Authentication code').fill(totpCode(secret, totpStep(new Date())));
     await part.getByRole('button', { name: 'Turn on' }).click();
-    await part.getByText('Keep these codes', { exact: false }).waitFor();
+    await part.getByText('Store these codes', { exact: false }).waitFor();
     codes = await part.locator('li code').allTextContents();
     expect(codes).toHaveLength(10);
     await expectSound(ada);
-    await part.getByRole('button', { name: 'I have kept them' }).click();
+    await part.getByRole('button', { name: 'Done' }).click();
     await part.getByText('On', { exact: true }).waitFor();
     for (const shown of [secret, codes[0] as string]) expect(await page.content()).not.toContain(shown);
   });
@@ -74,12 +74,12 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
   test('a login asks for the code, tells a wrong one, takes the next one and each recovery code once', async () => {
     await using second = await openPage(browser);
     await signIn(second.page, installation.baseUrl, ADA);
-    const field = second.page.getByLabel('Code of your authenticator');
+    const field = second.page.getByLabel('Authentication code');
     await field.waitFor();
     await waitFor(async () => (await field.and(second.page.locator(':focus')).count()) === 1);
     await expectSound(second);
     const enter = async (of: Page, code: string) => {
-      await of.getByLabel('Code of your authenticator').fill(code);
+      await of.getByLabel('Authentication code').fill(code);
       await of.getByRole('button', { name: 'Sign in', exact: true }).click();
     };
     await enter(second.page, '000000');
@@ -100,8 +100,8 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await open(pathTo('security'));
     const sessions = panel(page, 'Sessions').getByRole('row');
     await waitFor(async () => (await sessions.count()) === 4); // the head, and three of them
-    await sessions.filter({ hasText: 'This one' }).waitFor();
-    await sessions.getByRole('button', { name: 'End' }).first().click();
+    await sessions.filter({ hasText: 'This device' }).waitFor();
+    await sessions.getByRole('button', { name: 'Sign out' }).first().click();
     await waitFor(async () => (await sessions.count()) === 3);
     await expectSound(ada);
     await Promise.all([second, third].map(({ page: of }) => of.reload()));
@@ -116,16 +116,16 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
   test('a changed password ends the other sessions, and the second factor goes with the password alone', async () => {
     await using other = await openPage(browser);
     await signIn(other.page, installation.baseUrl, ADA);
-    await other.page.getByLabel('Code of your authenticator').fill(codes[1] as string);
+    await other.page.getByLabel('Authentication code').fill(codes[1] as string);
     await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await isInside(other.page);
 
     await open(pathTo('security'));
     const part = panel(page, /^Password/);
     const change = async (present: string, next: string) => {
-      await part.getByLabel('Present password').fill(present);
+      await part.getByLabel('Current password').fill(present);
       await part.getByLabel('New password').fill(next);
-      await part.getByRole('button', { name: 'Change the password' }).click();
+      await part.getByRole('button', { name: 'Change password' }).click();
     };
     await change(PASSWORD, 'short');
     await part.getByText('At least 12 characters.', { exact: true }).waitFor();
@@ -133,11 +133,11 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await change('not the password', SECOND_PASSWORD);
     await part.getByRole('alert').waitFor();
     await change(PASSWORD, SECOND_PASSWORD);
-    await page.getByText('The password was changed.', { exact: true }).waitFor();
+    await page.getByText('Password changed.', { exact: true }).waitFor();
     await other.page.reload();
     await isOutside(other.page);
 
-    const factor = panel(page, /^Second factor/);
+    const factor = panel(page, /^Two-factor authentication/);
     await factor.getByLabel('Password').fill(SECOND_PASSWORD);
     await factor.getByRole('button', { name: 'Turn off' }).click();
     await factor.getByText('Off', { exact: true }).waitFor();
@@ -148,8 +148,8 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await page.goto(link);
     await page.getByLabel('New password').fill(password);
     await expectSound(ada);
-    await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('The password was changed. Sign in with it.').waitFor();
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Password changed. Sign in with your new password.').waitFor();
     await isOutside(page);
     await signIn(page, installation.baseUrl, ADA, password);
     await isInside(page);
@@ -162,7 +162,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await using thief = await openPage(browser);
     await thief.page.goto(link);
     await thief.page.getByLabel('New password').fill('the password of a thief');
-    await thief.page.getByRole('button', { name: 'Change the password' }).click();
+    await thief.page.getByRole('button', { name: 'Change password' }).click();
     await thief.page.getByRole('alert').waitFor();
     await expectSound(thief);
   });
@@ -172,9 +172,9 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     for (const email of ['nobody@acme.example', ADA]) {
       await other.page.goto(`${installation.baseUrl}/dashboard/login`);
       await other.page.getByRole('link', { name: 'Forgot your password?' }).click();
-      await other.page.getByLabel('E-mail').fill(email);
-      await other.page.getByRole('button', { name: 'Send me a link' }).click();
-      await other.page.getByText('If there is an account with this address', { exact: false }).waitFor();
+      await other.page.getByLabel('Email').fill(email);
+      await other.page.getByRole('button', { name: 'Send reset link' }).click();
+      await other.page.getByText('If an account with this address exists', { exact: false }).waitFor();
       await expectSound(other);
     }
     const letter = (await waitFor(() => mails.letters[0])).replaceAll('=\n', '').replaceAll('=3D', '=');
@@ -195,14 +195,14 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     };
     provider.subject = { sub: 'stranger', email: 'stranger@acme.example', email_verified: true };
     await come();
-    await eva.page.getByRole('alert').getByText('The identity provider did not let you in.').waitFor();
+    await eva.page.getByRole('alert').getByText('Sign-in with the identity provider failed.').waitFor();
     await expectSound(eva);
     await eva.context.clearCookies(); // the provider would remember the stranger
     provider.subject = { sub: 'eva', email: 'eva@acme.example', email_verified: true };
     await come();
     await eva.page.getByRole('alert').getByText('You already have an account.', { exact: false }).waitFor();
     await expectSound(eva);
-    await eva.page.getByLabel('E-mail').fill('eva@acme.example');
+    await eva.page.getByLabel('Email').fill('eva@acme.example');
     await eva.page.getByLabel('Password').fill(PASSWORD);
     await eva.page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await isInside(eva.page);

@@ -64,13 +64,13 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     const { page } = watched;
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     await page.goto(`${api.baseUrl}/dashboard/login`);
-    await page.getByLabel('Appearance').waitFor();
+    await page.getByLabel('Theme').waitFor();
     const dark = await ground();
-    await page.getByLabel('Appearance').selectOption('light');
+    await page.getByLabel('Theme').selectOption('light');
     await waitFor(async () => (await ground()) !== dark);
     const light = await ground();
     await page.reload();
-    await page.getByLabel('Appearance').waitFor();
+    await page.getByLabel('Theme').waitFor();
     expect(await ground()).toBe(light);
   });
 
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await using watched = await openPage(browser);
     const { page } = watched;
     await page.goto(`${api.baseUrl}/dashboard/login`);
-    await page.getByLabel('E-mail').focus();
+    await page.getByLabel('Email').focus();
     await page.keyboard.type('nobody@example.com');
     await page.keyboard.press('Tab');
     await page.keyboard.type('not the password');
@@ -93,9 +93,9 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await using watched = await openPage(browser);
     const { page } = watched;
     await page.goto(`${api.baseUrl}/dashboard/setup#token=x`);
-    await page.getByRole('button', { name: 'Begin' }).click();
-    await page.getByText('This is needed.').first().waitFor();
-    expect(await page.getByLabel('Name of your company or product').getAttribute('aria-invalid')).toBe('true');
+    await page.getByRole('button', { name: 'Complete setup' }).click();
+    await page.getByText('Required').first().waitFor();
+    expect(await page.getByLabel('Company or product name').getAttribute('aria-invalid')).toBe('true');
     await expectSound(watched);
   });
 });

@@ -131,7 +131,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await row(NEEDLE).waitFor();
     expect(await list().getByRole('row').count()).toBe(1);
     await page.getByLabel('Search conversations').fill('no such word');
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No matching conversations').waitFor();
     await expectSound(ada);
     await page.getByLabel('Search conversations').fill('');
     await row(1).waitFor();
@@ -143,7 +143,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await page.keyboard.press('/');
     expect(await page.getByLabel('Search conversations').and(page.locator(':focus')).count()).toBe(1);
     await page.keyboard.type('jjeer'); // written, and no shortcuts
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No matching conversations').waitFor();
     await page.keyboard.press('Escape');
     await row(1).waitFor();
     for (let tabs = 0; (await page.locator('input:focus, select:focus').count()) > 0; tabs++) {
@@ -170,13 +170,13 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await page.keyboard.press('Escape');
     await reread();
     await page.keyboard.press('a');
-    await messages.getByText('Assigned to: nobody → Ada').waitFor();
+    await messages.getByText('Assignee: Unassigned → Ada').waitFor();
     await reread();
     await page.keyboard.press('e');
-    await messages.getByText('State: Waiting for the user → Resolved').waitFor();
+    await messages.getByText('Status: Waiting for user → Resolved').waitFor();
     await reread();
     await page.keyboard.press('e');
-    await messages.getByText('State: Resolved → Open').waitFor();
+    await messages.getByText('Status: Resolved → Open').waitFor();
     await expectSound(ada);
     const me = await asPerson(page, 'GET', '/v1/me');
     expect(await stored()).toMatchObject({ status: 'open', assignee_id: me.account.memberships[0].member_id });
@@ -197,29 +197,29 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     expect(await list().getByRole('row').count()).toBeLessThan(MOST_ROWS);
 
     await page.keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'Keys' });
-    await help.getByLabel('Keys of one letter are on').uncheck();
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.getByLabel('Single-key shortcuts are on').uncheck();
     await expectSound(ada);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
     await page.keyboard.press('k');
     await page.waitForTimeout(200);
     await isOpen(20);
-    await page.getByRole('button', { name: 'Keys', exact: true }).click();
-    await help.getByLabel('Keys of one letter are on').check();
+    await page.getByRole('button', { name: 'Keyboard shortcuts', exact: true }).click();
+    await help.getByLabel('Single-key shortcuts are on').check();
     await help.getByRole('button', { name: 'Close' }).last().click();
   });
 
   test('a conversation is assigned, weighed, tagged, resolved and opened again, and the filters find it by each', async () => {
-    await thread().getByLabel('Assigned to').selectOption('Linus');
-    await page.getByText('Assigned to: nobody → Linus').waitFor();
+    await thread().getByLabel('Assignee').selectOption('Linus');
+    await page.getByText('Assignee: Unassigned → Linus').waitFor();
     await reread();
     await thread().getByLabel('Priority').selectOption('Urgent');
     await page.getByText('Priority: No priority → Urgent').waitFor();
     await reread();
-    await thread().getByLabel('Add a tag').fill('export');
+    await thread().getByLabel('Add tag').fill('export');
     await page.keyboard.press('Enter');
-    await thread().getByRole('button', { name: 'Remove the tag export' }).waitFor();
+    await thread().getByRole('button', { name: 'Remove tag export' }).waitFor();
     expect(await stored()).toMatchObject({ priority: 'urgent', tags: ['export'], status: 'open' });
 
     const filters = page.getByRole('region', { name: 'Conversations', exact: true });
@@ -230,35 +230,35 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await filters.getByLabel('Tag', { exact: true }).fill('export');
     await findsAlone(20);
     await filters.getByLabel('Tag', { exact: true }).fill('');
-    await filters.getByLabel('Assigned to').selectOption('Linus');
+    await filters.getByLabel('Assignee').selectOption('Linus');
     await findsAlone(20);
-    await filters.getByLabel('Assigned to').selectOption('Mine');
+    await filters.getByLabel('Assignee').selectOption('Assigned to me');
     await findsAlone(1);
-    await filters.getByLabel('Assigned to').selectOption('Everybody’s');
+    await filters.getByLabel('Assignee').selectOption('All assignees');
     await filters.getByLabel('Unread only').check();
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No matching conversations').waitFor();
     await filters.getByLabel('Unread only').uncheck();
-    await filters.getByLabel('State').selectOption('Resolved');
-    await page.getByText('Nothing fits').waitFor();
+    await filters.getByLabel('Status').selectOption('Resolved');
+    await page.getByText('No matching conversations').waitFor();
     await thread().getByRole('button', { name: 'Resolve' }).click();
     await findsAlone(20);
     await expectSound(ada);
-    await thread().getByRole('button', { name: 'Open again' }).click();
-    await page.getByText('Nothing fits').waitFor();
+    await thread().getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('No matching conversations').waitFor();
     await reread();
-    await thread().getByRole('button', { name: 'Remove the tag export' }).click();
+    await thread().getByRole('button', { name: 'Remove tag export' }).click();
     await waitFor(async () => (await stored()).tags.length === 0);
   });
 
   test('a conversation is deleted only after a question', async () => {
     await thread().getByRole('button', { name: 'Delete' }).click();
-    const question = page.getByRole('alertdialog', { name: 'Delete the conversation?' });
+    const question = page.getByRole('alertdialog', { name: 'Delete this conversation?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'detached' });
     await isOpen(20);
     await thread().getByRole('button', { name: 'Delete' }).click();
-    await question.getByRole('button', { name: 'Delete for good' }).click();
-    await page.getByText('No conversation is open').waitFor();
+    await question.getByRole('button', { name: 'Delete conversation' }).click();
+    await page.getByText('No conversation selected').waitFor();
     const { data } = await asPerson(page, 'GET', `/v1/conversations?identity=${encodeURIComponent('user|20')}`);
     expect(data).toEqual([]);
     await expectSound(ada);

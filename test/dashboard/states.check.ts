@@ -32,11 +32,11 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     const { id } = await asPerson(page, 'POST', '/v1/questions', { type: 'nps', title: 'How likely?' });
     const EMPTY: [string, string[]][] = [
       [pathTo('questionVersions', { id }), ['No versions yet']],
-      [pathTo('questionResults', { id }), ['No answers in this time', 'No comments']],
-      [pathTo('inbox'), ['Nothing is open', 'No conversation is open']],
+      [pathTo('questionResults', { id }), ['No answers in this period', 'No comments']],
+      [pathTo('inbox'), ['No open conversations', 'No conversation selected']],
       [pathTo('identity', { identity: 'nobody' }), ['No answers', 'No conversations']],
-      [pathTo('ingestion'), ['The quarantine is empty']],
-      [pathTo('apiKeys'), ['No keys yet']],
+      [pathTo('ingestion'), ['No quarantined answers']],
+      [pathTo('apiKeys'), ['No API keys yet']],
     ];
     for (const [path, texts] of EMPTY) {
       await open(path);
@@ -49,10 +49,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await expectSound(ada);
     await open(pathTo('inbox'));
     await page.getByLabel('Unread only').check();
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No matching conversations').waitFor();
     await open(pathTo('auditLog'));
-    await page.getByLabel('What', { exact: true }).selectOption('question.archived');
-    await page.getByText('Nothing to show').waitFor();
+    await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
+    await page.getByText('No matching entries').waitFor();
     await open(pathTo('conversation', { id: 'conversation_nobody' }));
     await page.getByRole('alert').waitFor();
     await expectSound(ada);
@@ -97,10 +97,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await open(pathTo('newQuestion'));
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Written once');
     installation.network.cut();
-    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('button', { name: 'Create draft' }).click();
     await expectTold(page.getByRole('alert'));
     await mend();
-    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('heading', { level: 1, name: 'Written once' }).waitFor();
 
     installation.network.cut();
@@ -114,19 +114,19 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
   test('without any connection a page says so', async () => {
     await open(pathTo('auditLog'));
     await ada.context.setOffline(true);
-    await page.getByLabel('What', { exact: true }).selectOption('question.archived');
+    await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
     await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
     await expectSound(ada);
     await page.getByRole('link', { name: 'Members' }).click(); // whose script has not come yet
-    await page.getByRole('heading', { level: 1, name: 'This page could not be shown' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'This page could not be loaded' }).waitFor();
     await expectSound(ada);
     await page.goBack(); // one page takes no other with it
     await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
-    await page.getByLabel('What', { exact: true }).selectOption('question.archived');
+    await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
     await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
     await ada.context.setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('Nothing to show').waitFor();
+    await page.getByText('No matching entries').waitFor();
   });
 
   /** Everything that a page could show, and what of it the following tests look at. */
@@ -181,30 +181,30 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
       [
         pathTo('apiKeys'),
         [
-          ['', 'Create a key', 'Create a key'],
+          ['', 'Create API key', 'Create API key'],
           ['kx-2', 'Origins', 'Allowed origins'],
-          ['kx-1', 'Rotate', 'Rotate the key'],
+          ['kx-1', 'Rotate', 'Rotate API key'],
           ['kx-1', 'Revoke', 'Revoke “kx-1”?'],
         ],
       ],
       [
         pathTo('members'),
         [
-          ['', 'Invite somebody', 'Invite somebody'],
+          ['', 'Invite member', 'Invite member'],
           ['zoe@x.example', 'Remove', 'Remove Zoë?'],
-          ['max@x.example', 'Withdraw', 'Withdraw the invitation?'],
+          ['max@x.example', 'Revoke', 'Revoke this invitation?'],
         ],
       ],
       [pathTo('security'), [['', 'Sign out everywhere', 'Sign out everywhere?']]],
-      [pathTo('question', { id: filled.draft }), [['', 'Delete', 'Delete the draft?']]],
-      [pathTo('questionResults', { id: filled.live }), [['', 'Close', 'Close the question?']]],
-      [pathTo('ingestion'), [['ux|1', 'Discard', 'Discard the answer?']]],
+      [pathTo('question', { id: filled.draft }), [['', 'Delete', 'Delete this draft?']]],
+      [pathTo('questionResults', { id: filled.live }), [['', 'Close', 'Close this question?']]],
+      [pathTo('ingestion'), [['ux|1', 'Discard', 'Discard this answer?']]],
       [
         pathTo('conversation', { id: filled.conversation }),
         [
-          ['', 'Keys', 'Keys'],
-          ['', 'Delete', 'Delete the conversation?'],
-          ['', 'Take back', 'Take the message back?'],
+          ['', 'Keyboard shortcuts', 'Keyboard shortcuts'],
+          ['', 'Delete', 'Delete this conversation?'],
+          ['', 'Remove', 'Remove this message?'],
         ],
       ],
     ];
@@ -227,10 +227,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
 
   test('what would be lost by Escape is not: a message that is written, a secret that is shown', async () => {
     await open(pathTo('inbox'));
-    const write = page.getByRole('button', { name: 'Write', exact: true });
+    const write = page.getByRole('button', { name: 'New message', exact: true });
     await write.focus();
     await page.keyboard.press('Enter');
-    const message = page.getByRole('dialog', { name: 'Write to a user' });
+    const message = page.getByRole('dialog', { name: 'New conversation' });
     await message.getByLabel('Message').fill('half a message');
     await expectSound(ada);
     await page.keyboard.press('Escape');
@@ -240,15 +240,15 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await hasKeyboard(write);
 
     await open(pathTo('apiKeys'));
-    const create = page.getByRole('button', { name: 'Create a key' });
+    const create = page.getByRole('button', { name: 'Create API key' });
     await create.focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Name').fill('kx-3');
     await page.keyboard.press('Enter');
-    const secrets = page.getByRole('dialog', { name: 'The key “kx-3”' });
-    await secrets.getByText('Copy both values now.', { exact: false }).waitFor();
+    const secrets = page.getByRole('dialog', { name: 'API key “kx-3”' });
+    await secrets.getByText('Copy these values now.', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
-    await secrets.getByRole('button', { name: 'I have copied it' }).focus();
+    await secrets.getByRole('button', { name: 'Done' }).focus();
     await page.keyboard.press('Enter');
     await secrets.waitFor({ state: 'detached' });
     await hasKeyboard(create);

@@ -25,7 +25,7 @@ const radios = (card: Locator) => card.getByRole('radio').count();
 const fillOptions = async (page: Page) => {
   await page.getByLabel('Option 1', { exact: true }).fill('Red');
   await page.getByLabel('Option 2', { exact: true }).fill('Green');
-  await page.getByRole('button', { name: 'Add an option' }).click();
+  await page.getByRole('button', { name: 'Add option' }).click();
   await page.getByLabel('Option 3', { exact: true }).fill('Blue');
   await page.getByRole('button', { name: 'Move option 3 up' }).click();
 };
@@ -39,7 +39,7 @@ const QUESTIONS: Written[] = [
   {
     type: 'nps',
     name: 'Net Promoter Score',
-    fill: page => page.getByLabel('High end').fill('Gladly'),
+    fill: page => page.getByLabel('High end label').fill('Gladly'),
     preview: async card => [await radios(card), await card.getByText('Gladly').count()],
     shown: [11, 1],
     config: { labels: { high: 'Gladly' } },
@@ -47,7 +47,7 @@ const QUESTIONS: Written[] = [
   {
     type: 'csat',
     name: 'Satisfaction',
-    fill: async page => void (await page.getByLabel('Shown as').selectOption('smiley')),
+    fill: async page => void (await page.getByLabel('Display style').selectOption('smiley')),
     preview: async card => [await radios(card), await card.locator('svg circle').count()],
     shown: [5, 5],
     config: { style: 'smiley', labels: { high: 'Gladly' } },
@@ -65,7 +65,7 @@ const QUESTIONS: Written[] = [
     name: 'Rating',
     fill: async page => {
       await page.getByLabel('Scale', { exact: true }).selectOption('10');
-      await page.getByLabel('Shown as').selectOption('star');
+      await page.getByLabel('Display style').selectOption('star');
     },
     preview: async card => [await radios(card), await card.locator('label svg').count()],
     shown: [10, 10],
@@ -74,7 +74,7 @@ const QUESTIONS: Written[] = [
   { type: 'thumbs', name: 'Thumbs', preview: radios, shown: 2, config: {} },
   {
     type: 'single_choice',
-    name: 'One choice',
+    name: 'Single choice',
     fill: fillOptions,
     preview: card => card.getByRole('radio').locator('..').allTextContents(),
     shown: [' Red', ' Blue', ' Green'],
@@ -82,11 +82,11 @@ const QUESTIONS: Written[] = [
   },
   {
     type: 'multi_choice',
-    name: 'Several choices',
+    name: 'Multiple choice',
     fill: async page => {
       await fillOptions(page);
-      await page.getByLabel('Allow another answer in their own words').check();
-      await page.getByLabel('Choose at most').fill('2');
+      await page.getByLabel('Allow “Other” with free text').check();
+      await page.getByLabel('Maximum selections').fill('2');
     },
     preview: card => card.getByRole('checkbox').locator('..').allTextContents(),
     shown: [' Red', ' Blue', ' Green', ' Other'],
@@ -96,8 +96,8 @@ const QUESTIONS: Written[] = [
     type: 'text',
     name: 'Text',
     fill: async page => {
-      await page.getByLabel('What is written').selectOption('email');
-      await page.getByLabel('Characters at most').fill('200');
+      await page.getByLabel('Input type').selectOption('email');
+      await page.getByLabel('Maximum length').fill('200');
     },
     preview: card => card.locator('input[type=email]').getAttribute('maxlength'),
     shown: '200',
@@ -131,10 +131,10 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   /** What the dialog shows this once, closed then. */
   const takeSecrets = async (): Promise<ShownKey> => {
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'I have copied it' }).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).waitFor();
     await expectSound(ada);
     const [id = '', secret = '', api_key = ''] = await dialog.locator('code').allTextContents();
-    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'detached' });
     return { id, secret, api_key };
   };
@@ -160,9 +160,9 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
 
   test('a key is made that expires, and its secrets are shown once', async () => {
     await open(pathTo('apiKeys'));
-    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByRole('button', { name: 'Create API key' }).first().click();
     await page.getByLabel('Name').fill('backend');
-    await page.getByLabel('Expires at the end of').fill('2099-12-31');
+    await page.getByLabel('Expiry date').fill('2099-12-31');
     await page.getByLabel('identities:write').uncheck();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     key = await takeSecrets();
@@ -176,7 +176,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   test('rotated, it has two values for a while, and without an overlap the old one is gone at once', async () => {
     await row('backend').getByRole('button', { name: 'Rotate' }).click();
     await expectSound(ada);
-    await page.getByLabel('Hours for which the old values hold').fill('1');
+    await page.getByLabel('Grace period (hours)').fill('1');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const next = await takeSecrets();
     expect([next.id, next.secret === key.secret]).toEqual([key.id, false]);
@@ -184,7 +184,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     for (const { api_key } of [key, next]) await ask(api_key, 'GET', '/v1/questions');
     for (const one of [key, next]) await ask(await signToken(one, tenantId, 'user|1'), 'GET', '/v1/cards');
     await row('backend').getByRole('button', { name: 'Rotate' }).click();
-    await page.getByLabel('Hours for which the old values hold').fill('0');
+    await page.getByLabel('Grace period (hours)').fill('0');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const last = await takeSecrets();
     await ask(last.api_key, 'GET', '/v1/questions');
@@ -195,7 +195,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   });
 
   test('a public key has no secret, and works from its origins alone', async () => {
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('browser');
     await page.getByLabel('Public').check();
     await page.getByLabel('Allowed origins').fill('https://app.acme.example');
@@ -216,12 +216,12 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await row('browser').getByRole('button', { name: 'Origins' }).click();
     const origins = page.getByRole('textbox', { name: 'Allowed origins' });
     await origins.fill('no origin');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
     await waitFor(async () => (await origins.getAttribute('aria-invalid')) === 'true');
-    expect(await page.getByText('This is needed.').count()).toBe(0); // but what is wrong with it
+    expect(await page.getByText('Required', { exact: true }).count()).toBe(0); // but what is wrong with it
     await expectSound(ada);
     await origins.fill('https://app.acme.example\nhttps://evil.example');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
     await row('browser').getByText('https://app.acme.example · https://evil.example').waitFor();
     await waitFor(async () => (await claim('https://evil.example')) === 200);
   });
@@ -242,7 +242,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   test.each(QUESTIONS)('a question of type $type is written, previewed and kept as a draft', async written => {
     await open(pathTo('newQuestion'));
     await page.getByRole('radio', { name: 'Net Promoter Score', exact: true }).check();
-    await page.getByLabel('High end').fill('Gladly'); // another type is tried out first, and nothing of it is lost
+    await page.getByLabel('High end label').fill('Gladly'); // another type is tried out first, and nothing of it is lost
     await page.getByRole('radio', { name: written.name, exact: true }).check();
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill(`A question of type ${written.type}`);
     await written.fill?.(page);
@@ -250,7 +250,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await card.getByText(`A question of type ${written.type}`).waitFor();
     expect(await written.preview(card)).toEqual(written.shown);
     await expectSound(ada);
-    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByText('Draft', { exact: true }).waitFor();
     const id = new URL(page.url()).pathname.split('/').at(-1);
     const stored = await ask(key.api_key, 'GET', `/v1/questions/${id}`);
@@ -259,16 +259,16 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
 
   test('what is missing in a question is said at its field', async () => {
     await open(pathTo('newQuestion'));
-    await page.getByRole('radio', { name: 'One choice', exact: true }).check();
+    await page.getByRole('radio', { name: 'Single choice', exact: true }).check();
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Which?');
     await page.getByLabel('Option 1', { exact: true }).fill('Red');
-    await page.getByRole('button', { name: 'Create the draft' }).click();
-    await page.getByText('This is needed.').waitFor();
+    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByText('Required', { exact: true }).waitFor();
     expect(await page.getByLabel('Option 2', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Option 2', { exact: true }).fill('Green');
-    await page.getByText('How often, and before what').click();
+    await page.getByText('Frequency and priority').click();
     await page.getByLabel('Priority').fill('5000');
-    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('button', { name: 'Create draft' }).click();
     await waitFor(async () => (await page.getByLabel('Priority').getAttribute('aria-invalid')) === 'true');
     await expectSound(ada);
   });
@@ -291,27 +291,27 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await press('Resume');
     await stands('Live');
     await press('Close');
-    const question = page.getByRole('alertdialog', { name: 'Close the question?' });
+    const question = page.getByRole('alertdialog', { name: 'Close this question?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'detached' });
     await stands('Live');
     await press('Close');
-    await question.getByRole('button', { name: 'Close the question' }).click();
+    await question.getByRole('button', { name: 'Close question' }).click();
     await stands('Closed');
     await press('Archive');
     await stands('Archived');
     await press('Clone');
-    await page.getByText('This is the copy, a draft.').waitFor();
+    await page.getByText('Question cloned as a draft.').waitFor();
     await stands('Draft');
     expect(page.url()).not.toContain(data[0].id);
     await press('Delete');
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the draft' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete draft' }).click();
     await page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
-    await page.getByLabel('State').selectOption('archived');
+    await page.getByLabel('Status').selectOption('archived');
     await page.getByRole('link', { name: 'A question of type thumbs' }).waitFor();
     await waitFor(async () => (await page.getByRole('row').count()) === 2);
     await page.getByLabel('Search by name or title').fill('no such question');
-    await page.getByText('No question is like that').waitFor();
+    await page.getByText('No matching questions').waitFor();
     await expectSound(ada);
   });
 
@@ -338,9 +338,9 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
       await asBearer(second.baseUrl, key.api_key, 'POST', '/v1/answers', { answers: atOdds });
     }
     await open(pathTo('ingestion'));
-    const rows = page.getByRole('row').filter({ hasText: 'It contradicts an answer of the same id' });
+    const rows = page.getByRole('row').filter({ hasText: 'Conflicts with a stored answer with the same ID' });
     await waitFor(async () => (await rows.count()) === 2);
-    await rows.first().getByText('The answer as it was accepted').click();
+    await rows.first().getByText('Answer as received').click();
     await rows.first().getByText('"main": 1').waitFor();
     await expectSound(ada);
 
@@ -349,24 +349,24 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
       .filter({ hasText: answers[0]?.id ?? '' })
       .getByRole('button', { name: 'Replay' })
       .click();
-    await page.getByText('The answer is in the queue again.').waitFor();
+    await page.getByText('The answer was queued again.').waitFor();
     await waitFor(async () => (await rows.count()) === 1);
     expect((await ask(key.api_key, 'GET', `/v1/answers/${answers[0]?.id}`)).values).toEqual({ main: 1 });
 
     await rows.getByRole('button', { name: 'Discard' }).click();
-    const question = page.getByRole('alertdialog', { name: 'Discard the answer?' });
+    const question = page.getByRole('alertdialog', { name: 'Discard this answer?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'detached' });
     expect(await rows.count()).toBe(1);
     await rows.getByRole('button', { name: 'Discard' }).click();
-    await question.getByRole('button', { name: 'Discard for good' }).click();
-    await page.getByText('The quarantine is empty').waitFor();
+    await question.getByRole('button', { name: 'Discard answer' }).click();
+    await page.getByText('No quarantined answers').waitFor();
     await expectSound(ada);
   });
 
   test.each<[Role, string, string[]]>([
-    ['admin', 'Grace', ['API Keys', 'Audit log', 'New question', 'Quarantine', 'Delete', 'Reply', 'Token doctor']],
-    ['agent', 'Linus', ['Reply', 'Token doctor']],
+    ['admin', 'Grace', ['API Keys', 'Audit log', 'New question', 'Quarantine', 'Delete', 'Reply', 'Token inspector']],
+    ['agent', 'Linus', ['Reply', 'Token inspector']],
     ['analyst', 'Eva', []],
   ])('%s: sees and may do exactly their part', async (role, name, sees) => {
     const { id } = await ask(await signToken(key, tenantId, `of ${role}`), 'POST', '/v1/conversations', {
@@ -388,7 +388,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await look(pathTo('questions'), byRole('link', 'New question'));
     await look(pathTo('ingestion'), byRole('heading', 'Quarantine'));
     await look(pathTo('conversation', { id }), byRole('button', 'Delete'), byRole('button', 'Reply'));
-    await look(pathTo('home'), byRole('heading', 'Token doctor'));
+    await look(pathTo('home'), byRole('heading', 'Token inspector'));
     await expectSound(them);
     expect(seen).toEqual(sees);
 

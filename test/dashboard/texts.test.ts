@@ -45,9 +45,9 @@ test.each([
   ['en', 'Version {version}', { version: 3 }, 'Version 3'],
   ['de', 'Version {version}', { version: 3 }, 'Version 3'],
   ['en', '{count, plural, one {# scope} other {# scopes}}', { count: 1 }, '1 scope'],
-  ['de', '{count, plural, one {# scope} other {# scopes}}', { count: 12 }, '12 Rechte'],
-  ['en', 'Save', {}, 'Save'],
-  ['de', 'Save', {}, 'Speichern'],
+  ['de', '{count, plural, one {# scope} other {# scopes}}', { count: 12 }, '12 Berechtigungen'],
+  ['en', 'Save changes', {}, 'Save changes'],
+  ['de', 'Save changes', {}, 'Änderungen speichern'],
 ])('%s: %s becomes words', (locale, key, values, words) => {
   const i18n = setupI18n();
   i18n.loadAndActivate({ locale, messages: compiledMessages(locale) as never });

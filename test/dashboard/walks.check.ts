@@ -54,31 +54,31 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await expectSound(owner);
     await using second = await openPage(browser);
     await second.page.goto(installation.setupLink);
-    await second.page.getByLabel('Name of your company or product').fill('Thief');
+    await second.page.getByLabel('Company or product name').fill('Thief');
     await second.page.getByLabel('Your name').fill('Mallory');
-    await second.page.getByLabel('E-mail').fill('mallory@example.com');
+    await second.page.getByLabel('Email').fill('mallory@example.com');
     await second.page.getByLabel('Password').fill(PASSWORD);
-    await second.page.getByRole('button', { name: 'Begin' }).click();
+    await second.page.getByRole('button', { name: 'Complete setup' }).click();
     await second.page.getByRole('alert').waitFor();
     await expectSound(second);
   });
 
   test('a key is made with the keyboard alone, and its secrets are shown once', async () => {
     await open(pathTo('apiKeys'));
-    await page.getByRole('button', { name: 'Create a key' }).first().focus();
+    await page.getByRole('button', { name: 'Create API key' }).first().focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Name').waitFor();
     await page.keyboard.type('backend');
     await expectSound(owner);
     await page.keyboard.press('Enter');
-    await page.getByText('Copy both values now.', { exact: false }).waitFor();
+    await page.getByText('Copy these values now.', { exact: false }).waitFor();
     const values = await page.getByRole('dialog').locator('code').allTextContents();
     key = { id: values[0] ?? '', secret: values[1] ?? '', api_key: values[2] ?? '' };
     expect(key.id).toMatch(/^key_/);
     expect(key.secret).toMatch(/^[\w-]{43}$/);
     expect(key.api_key).toMatch(/^sk_/);
     await expectSound(owner);
-    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('cell', { name: /backend/ }).waitFor();
     expect(await page.content()).not.toContain(key.secret);
   });
@@ -93,13 +93,13 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
   test('a question is written, looked at and published', async () => {
     await open(pathTo('newQuestion'));
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('How likely are you to recommend us?');
-    await page.getByLabel('Low end').fill('Never');
+    await page.getByLabel('Low end label').fill('Never');
     const preview = page.getByRole('group', { name: 'Preview' });
     await preview.getByText('How likely are you to recommend us?').waitFor();
     await preview.getByText('Never').waitFor();
     expect(await preview.getByRole('radio').count()).toBe(11);
     await expectSound(owner);
-    await page.getByRole('button', { name: 'Create the draft' }).click();
+    await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Live', { exact: true }).waitFor();
     questionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
@@ -112,15 +112,15 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await open(pathTo('home'));
     const step = (title: string) => page.getByRole('listitem').filter({ hasText: title });
     await step('Publish a question').getByText('done', { exact: true }).waitFor();
-    await step('Let your app fetch its cards').getByText('to do', { exact: true }).waitFor();
+    await step('Fetch cards from your app').getByText('to do', { exact: true }).waitFor();
     await asBearer(installation.baseUrl, await signToken(key, tenantId, 'user|41'), 'GET', '/v1/cards');
-    await step('Let your app fetch its cards').getByText('done', { exact: true }).waitFor({ timeout: SEEN_WITHIN_MS });
-    await step('See the first answer arrive').getByText('to do', { exact: true }).waitFor();
+    await step('Fetch cards from your app').getByText('done', { exact: true }).waitFor({ timeout: SEEN_WITHIN_MS });
+    await step('Receive your first answer').getByText('to do', { exact: true }).waitFor();
   });
 
   test('an answer that arrives over HTTP is in the results within 5 s, without a reload', async () => {
     await open(pathTo('questionResults', { id: questionId }));
-    await page.getByText('No answers in this time').waitFor();
+    await page.getByText('No answers in this period').waitFor();
     const token = await signToken(key, tenantId, 'user|42');
     const { data } = await asBearer(installation.baseUrl, token, 'GET', '/v1/cards');
     const answer = {
@@ -158,11 +158,11 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await expectSound(owner);
   });
 
-  test('the token doctor names the fault', async () => {
+  test('the token inspector names the fault', async () => {
     await open(pathTo('home'));
     await page.getByLabel('Token', { exact: true }).fill(`${await signToken(key, tenantId, 'user|42')}x`);
-    await page.getByRole('button', { name: 'Examine' }).click();
-    await page.getByText('The token would be refused.').waitFor();
+    await page.getByRole('button', { name: 'Inspect' }).click();
+    await page.getByText('The token is invalid.').waitFor();
     await expectSound(owner);
   });
 
@@ -192,14 +192,14 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
 
   test('a note stays with the team, a tag and a resolution are kept', async () => {
     await page.getByRole('button', { name: 'Note', exact: true }).click();
-    await page.getByLabel('Note for the team alone').fill('Seen by us alone');
-    await page.getByRole('button', { name: 'Keep the note' }).click();
+    await page.getByLabel('Internal note').fill('Seen by us alone');
+    await page.getByRole('button', { name: 'Add note' }).click();
     await page.getByRole('list', { name: 'Messages' }).getByText('Seen by us alone').waitFor();
-    await page.getByRole('region', { name: 'Conversation', exact: true }).getByLabel('Add a tag').fill('export');
+    await page.getByRole('region', { name: 'Conversation', exact: true }).getByLabel('Add tag').fill('export');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Remove the tag export' }).waitFor();
+    await page.getByRole('button', { name: 'Remove tag export' }).waitFor();
     await page.getByRole('button', { name: 'Resolve' }).click();
-    await page.getByRole('button', { name: 'Open again' }).waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).waitFor();
     const token = await signToken(key, tenantId, 'user|42');
     const { data } = await asBearer(installation.baseUrl, token, 'GET', '/v1/conversations');
     expect(data[0].status).toBe('resolved');
@@ -211,11 +211,11 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
   test('a shorter retention asks before it deletes, and a longer one does not', async () => {
     await open(pathTo('general'));
     const retention = async () => (await asPerson(page, 'GET', '/v1/tenant')).retention;
-    const days = page.getByLabel('Days for which answers are kept');
-    const save = page.locator('form').filter({ has: days }).getByRole('button', { name: 'Save', exact: true });
-    const question = page.getByRole('alertdialog', { name: 'Delete what is older?' });
+    const days = page.getByLabel('Keep answers for (days)');
+    const save = page.locator('form').filter({ has: days }).getByRole('button', { name: 'Save changes', exact: true });
+    const question = page.getByRole('alertdialog', { name: 'Delete older data?' });
     await days.fill('3000');
-    await page.getByLabel('Attributes that your app may set').fill('plan\nseats');
+    await page.getByLabel('Attributes that apps can set').fill('plan\nseats');
     await save.click();
     await question.waitFor();
     await expectSound(owner);
@@ -233,22 +233,22 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByText('Saved').first().waitFor();
     expect(await question.count()).toBe(0);
     expect((await retention()).answers_days).toBeNull();
-    await page.getByLabel('Attributes that your app may set').fill('not a name!');
+    await page.getByLabel('Attributes that apps can set').fill('not a name!');
     await save.click();
-    await page.getByText('A name has at most 64 letters', { exact: false }).waitFor();
+    await page.getByText('Names can contain up to 64 letters', { exact: false }).waitFor();
     await expectSound(owner);
   });
 
   test('an invitation without a mail server shows its link, once', async () => {
     await open(pathTo('members'));
-    await page.getByRole('button', { name: 'Invite somebody' }).click();
-    await page.getByLabel('E-mail').fill('linus@acme.example');
+    await page.getByRole('button', { name: 'Invite member' }).click();
+    await page.getByLabel('Email').fill('linus@acme.example');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
-    await page.getByText('Send this link to them.', { exact: false }).waitFor();
+    await page.getByText('Send this link to the new member.', { exact: false }).waitFor();
     const link = await page.getByRole('dialog').locator('code').first().textContent();
     expect(link).toMatch(/\/dashboard\/invitation#token=[\w-]{43}$/);
     await expectSound(owner);
-    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('cell', { name: 'linus@acme.example' }).waitFor();
     expect(await page.content()).not.toContain(link);
   });
@@ -256,7 +256,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
   test('a live question that is edited makes a version, with what changed', async () => {
     await open(pathTo('question', { id: questionId }));
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Would you recommend us?');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Saved').waitFor();
     await open(pathTo('questionVersions', { id: questionId }));
     await page.getByRole('heading', { name: 'Version 2' }).waitFor();
@@ -337,7 +337,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await page.getByLabel('E-mail').fill('ada@acme.example');
+    await page.getByLabel('Email').fill('ada@acme.example');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();

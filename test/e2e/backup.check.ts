@@ -67,7 +67,7 @@ async function get(baseUrl: string, path: string, as: string) {
   return { status: response.status, body: (await response.json()) as any };
 }
 
-describe.runIf(inject('valkeyUrl')).each(backends())('with stores of one own and the queue in %s', backend => {
+describe.runIf(inject('hasDocker')).each(backends())('with stores of one own and the queue in %s', backend => {
   test('a backup under load brings back what was accepted before it, once', async () => {
     using folder = temporaryFolder();
     const [backup, data] = ['backup', 'data'].map(name => join(folder.path, name)) as [string, string];

@@ -11,9 +11,11 @@ import {
 import type { Caller } from '../../src/api/caller.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
+import { createIncrementalReads, type IncrementalReads } from '../../src/api/watch/incremental-reads.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { MAX_SCANNED, type Page } from '../../src/domain/pages.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Explained, explainTo } from './explained.ts';
@@ -43,7 +45,7 @@ const VALUES: Record<string, string[]> = {
     .map(number => toTypeId('question', skewedQuestions[number] as string))
     .concat(toTypeId('question', uuidOf('none'))),
   state: ['completed', 'partial'],
-  identity: ['user|1', 'nobody'],
+  identity: ['user|1', 'user|busy', 'nobody'],
   verified: ['true', 'false'],
   version: ['1', '7'],
   tag: ['vip', 'none'],
@@ -96,11 +98,14 @@ function queriesOf(list: Operation): Query[] {
 
 let database: TestDatabase;
 let storage: Storage;
+let incrementalReads: IncrementalReads;
 
 beforeAll(async () => {
   database = await createDatabase();
   await fillSkewed(database.url, SKEW);
-  storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log: createLog('warn', 'test') });
+  const log = createLog('warn', 'test');
+  storage = openStorage({ url: database.url, role: 'parley_app', connections: 1, log });
+  incrementalReads = createIncrementalReads(storage, createMetrics('serve'), log);
 });
 afterAll(async () => {
   await storage.close();
@@ -121,7 +126,7 @@ async function read(list: Operation, caller: Partial<Caller>, sent: Query, after
   const request = { caller, params, query, after, page, receivedAt: new Date() };
   const result = await list.handle(
     request as never,
-    { storage: explainTo(statements, storage), now: () => new Date() } as never,
+    { storage: explainTo(statements, storage), incrementalReads, now: () => new Date() } as never,
   );
   return { statements, page: result as Page<unknown> };
 }
@@ -143,6 +148,22 @@ function expectCheap(statements: Explained[], context: unknown): void {
     expect({ context, sql, whole, dear: pages > most ? pages : 0 }).toEqual({ context, sql, whole: [], dear: 0 });
   }
 }
+
+test('the answers of one identity cost a few pages, and those of one with very many as much as any list', async () => {
+  const list = LISTS.find(({ id }) => id === 'listAnswers') as Operation;
+  const caller = callers(LARGE).session as Partial<Caller>;
+  const pages = async (query: Query) => {
+    const { statements, page } = await read(list, caller, query, null);
+    return { pages: statements.reduce((sum, statement) => sum + statement.pages, 0), rows: page.rows.length };
+  };
+  for (const more of [{}, { state: 'partial' }, { q: 'w' }, { updated_since: '2026-01-01T00:00:00.000Z' }] as Query[]) {
+    expect((await pages({ identity: 'user|1', ...more })).pages).toBeLessThan(200);
+    expect((await pages({ identity: 'nobody', ...more })).pages).toBeLessThan(50);
+    expect((await pages({ identity: 'user|busy', ...more })).pages).toBeLessThan(MOST_PAGES);
+  }
+  expect(await pages({ identity: 'user|1' })).toMatchObject({ rows: SIZE / 200_000 });
+  expect((await pages({ identity: 'user|busy' })).rows).toBe(10);
+});
 
 test('there are values for each parameter of each list', () => {
   const missing = LISTS.flatMap(list =>

@@ -1,7 +1,8 @@
+import { createServer } from 'node:net';
 import type { ClientBase } from 'pg';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
-import { withClient } from '../../src/platform/postgres-client.ts';
+import { awaitServer, probeServer, withClient } from '../../src/platform/postgres-client.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { createDatabase } from '../support/database.ts';
 
@@ -57,4 +58,34 @@ test('a connection that the server ends while a pool has handed it out ends noth
   await ended;
   client.release(true);
   await connection.close();
+});
+
+/** A server that refuses every connection with that SQLSTATE. */
+async function startRefusing(sqlState: string) {
+  const fields = `SFATAL\0C${sqlState}\0Mrefused\0\0`;
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(4 + fields.length);
+  const reply = Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)]);
+  const server = createServer(socket => socket.on('error', () => undefined).once('data', () => socket.end(reply)));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { url: `postgresql://x:x@127.0.0.1:${port}/x`, [Symbol.dispose]: () => void server.close() };
+}
+
+test('a server in recovery is starting, one that refuses for another reason is away', async () => {
+  await using database = await createDatabase();
+  using recovering = await startRefusing('57P03');
+  using refusing = await startRefusing('53300');
+  expect(await Promise.all([database.url, recovering.url, refusing.url].map(probeServer))).toEqual([
+    'ready',
+    'starting',
+    'away',
+  ]);
+});
+
+test('a server is waited for as long as it is starting, and for a limited time while it is away', async () => {
+  const startedAt = Date.now();
+  const recover = async () => (Date.now() - startedAt < 300 ? 'starting' : 'ready');
+  expect(await awaitServer(recover, 50, 10)).toBe(true);
+  expect(await awaitServer(async () => 'away', 50, 10)).toBe(false);
 });

@@ -6,7 +6,7 @@ import { connectQueue, migrateQueue } from '../../src/queue/connection.ts';
 import { isolate, KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES, type RecordAnswers } from '../../src/queue/jobs.ts';
 import { entryOfFlush, entryOfPart, HEADS } from '../../src/queue/pending.ts';
-import { addCounted, countEntries, removePending } from '../../src/queue/pending-redis.ts';
+import { addCounted, addEntry, countEntries, removePending } from '../../src/queue/pending-redis.ts';
 import { readPending } from '../../src/queue/snapshot.ts';
 import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
@@ -39,9 +39,11 @@ async function openQueues(api: TestApi) {
     connection,
     redis,
     async add(data: RecordAnswers): Promise<void> {
-      if (redis) await addCounted(redis, queue(), [asJob(data)]);
-      else await queue().add('answers.record', data, asJob(data).opts);
+      const { name, opts, entry } = asJob(data);
+      await Promise.all([redis && addEntry(redis, queue(), data.flush, entry), queue().add(name, data, opts)]);
     },
+    /** As a producer that is killed between the two, or sends the entry again. */
+    enter: async (data: RecordAnswers) => redis && addEntry(redis, queue(), data.flush, entryOfFlush(data)),
     addAsBefore: (data: RecordAnswers) => queue().add('answers.record', data, asJob(data).opts),
     async isolate(data: RecordAnswers): Promise<void> {
       const jobs = isolate(data).map(part => ({
@@ -82,6 +84,18 @@ describe.each(backends())('with the queue in %s', backend => {
     await queues.end(first.flush);
     expect(await queues.counts(one, other)).toEqual([1, 0]);
     expect((await queues.read(one)).heads.map(({ flush }) => flush)).toEqual([second.flush]);
+  });
+
+  test.runIf(backend === 'valkey')('a flush that is entered twice before its job is added counts once', async () => {
+    await using api = await createApi({ backend });
+    await using queues = await openQueues(api);
+    const tenant = v7();
+    const flush = aFlush(tenant, tenant);
+    for (let time = 0; time < 2; time++) await queues.enter(flush);
+    await queues.addAsBefore(flush);
+    expect(await queues.counts(tenant)).toEqual([2]);
+    await queues.end(flush.flush);
+    expect(await queues.counts(tenant)).toEqual([0]);
   });
 
   test('a replay is not counted, for it is in the quarantine', async () => {

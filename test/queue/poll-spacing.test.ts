@@ -6,11 +6,29 @@ import { createMetrics } from '../../src/platform/metrics.ts';
 import { connectQueue } from '../../src/queue/connection.ts';
 import { KEPT_UNTIL_DONE } from '../../src/queue/isolation.ts';
 import { QUEUES } from '../../src/queue/jobs.ts';
-import { POLL_SPACING_MS } from '../../src/queue/poll-spacing.ts';
+import { createPollSpacing, POLL_SPACING_MS } from '../../src/queue/poll-spacing.ts';
 import { openQueueConsumer } from '../../src/queue/queue-consumer.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 
 afterEach(() => vi.restoreAllMocks());
+
+/** The part of BullMQ's worker that the pace controls. */
+function createWorkerStub() {
+  const stub = { concurrency: 50, closing: undefined, backend: { waitForJob: async () => ({ member: '', score: 0 }) } };
+  return { stub, worker: stub as unknown as Parameters<typeof createPollSpacing>[0] };
+}
+
+test('a worker holds one job at most during the pause between two looks, and as many as allowed after it', async () => {
+  const { stub, worker } = createWorkerStub();
+  const pace = createPollSpacing(worker);
+  await stub.backend.waitForJob();
+  const next = stub.backend.waitForJob(); // too early: it begins with a pause
+  expect(stub.concurrency).toBe(1);
+  pace.setConcurrency(20);
+  expect(stub.concurrency).toBe(1);
+  await next;
+  expect(stub.concurrency).toBe(20);
+});
 
 describe.each(backends())('a worker of the queue in %s', backend => {
   const { prototype } = backend === 'valkey' ? RedisQueueBackend : PostgresQueueBackend;

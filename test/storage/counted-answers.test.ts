@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type AcceptedAnswer, type AnswerState, isAnswered } from '../../src/domain/answers.ts';
+import { MAX_SCANNED } from '../../src/domain/pages.ts';
 import { deleteAnswer, listAnswers, tagAnswer } from '../../src/storage/answers.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { rebuildResults } from '../../src/storage/results.ts';
@@ -170,6 +171,22 @@ describe('of the answers to one card', () => {
     const late = card.answer();
     await record(late);
     expect(await card.counted()).toEqual([late.id]);
+  });
+
+  test('the next is counted also where the user has more answers than are read at once', async () => {
+    const card = await makeCard();
+    const [first, second] = [card.answer(), card.answer()];
+    await record(first);
+    await record(second);
+    await database.query(
+      `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('id', gen_random_uuid(),
+         'question_id', gen_random_uuid()))).*
+       from answers, generate_series(1, ${MAX_SCANNED}) where id = $1`,
+      [second.id],
+    );
+    await card.remove(first.id);
+    const { rows } = await listAnswers(card.tenant, { question_id: second.question_id }, 10, null);
+    expect(rows).toMatchObject([{ id: second.id, counted: true }]);
   });
 
   test('an expired one goes on counting, and no other takes its place', async () => {

@@ -9,6 +9,7 @@ import { createKeychain, createSeals, type Keychain, type Seals } from '../../sr
 import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { stores } from './stores.ts';
 import { waitFor } from './wait.ts';
 
 export { waitFor };
@@ -17,7 +18,7 @@ export { waitFor };
 export type Backend = 'postgres' | 'valkey';
 
 /** The backends that this machine has: both where Docker is. */
-export const backends = (): Backend[] => (inject('valkeyUrl') ? ['postgres', 'valkey'] : ['postgres']);
+export const backends = (): Backend[] => (inject('hasDocker') ? ['postgres', 'valkey'] : ['postgres']);
 
 export interface TestReply {
   status: number;
@@ -61,7 +62,7 @@ export interface TestApiOptions {
 
 /** A Valkey database of this worker's own, emptied. */
 export async function valkeyUrl(): Promise<string> {
-  const url = `${inject('valkeyUrl')}/${process.env.VITEST_POOL_ID ?? '0'}`;
+  const url = `${(await stores()).valkeyUrl}/${process.env.VITEST_POOL_ID ?? '0'}`;
   const redis = new Redis(url);
   await redis.flushdb();
   redis.disconnect();

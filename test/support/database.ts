@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { inject } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { openStorage, type Storage, type StorageRole } from '../../src/storage/orm.ts';
 import { TEMPLATE } from './global-setup.ts';
+import { stores } from './stores.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   /** For the owner, who sees through row-level security. */
@@ -14,12 +14,12 @@ export interface TestDatabase extends AsyncDisposable {
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
 }
 
-const asMaintainer = (sql: string) => withClient(inject('postgresUrl'), client => client.query(sql));
+const asMaintainer = async (sql: string) => withClient((await stores()).postgresUrl, client => client.query(sql));
 
 const drop = async (name: string): Promise<void> => void (await asMaintainer(`drop database ${name} with (force)`));
 
-const urlOf = (name: string): string => {
-  const url = new URL(inject('postgresUrl'));
+const urlOf = async (name: string): Promise<string> => {
+  const url = new URL((await stores()).postgresUrl);
   url.pathname = name;
   return url.href;
 };
@@ -28,7 +28,7 @@ const urlOf = (name: string): string => {
 export async function createDatabase(): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await copyTemplate(name);
-  const url = urlOf(name);
+  const url = await urlOf(name);
   const opened: Storage[] = [];
   return {
     url,
@@ -50,7 +50,7 @@ export async function createDatabase(): Promise<TestDatabase> {
 export async function createEmptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await asMaintainer(`create database ${name}`);
-  return { url: urlOf(name), [Symbol.asyncDispose]: () => drop(name) };
+  return { url: await urlOf(name), [Symbol.asyncDispose]: () => drop(name) };
 }
 
 /** Copies the template, which is busy while another test file copies it. */

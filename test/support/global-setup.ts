@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { GenericContainer, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -12,10 +14,10 @@ import { migrate } from '../../src/storage/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The server's maintenance database; test databases are copied beside it. */
-    postgresUrl: string;
-    /** A Valkey that writes to disk before it replies; absent where no Docker Engine is. */
-    valkeyUrl: string | undefined;
+    /** Whether containers can be started: every test with Valkey needs one. */
+    hasDocker: boolean;
+    /** Where `stores()` in `stores.ts` requests the stores. The first request of a run starts them. */
+    storesUrl: string;
   }
 }
 
@@ -24,27 +26,39 @@ export const TEMPLATE = 'parley_template';
 
 const log = createLog('warn', 'test');
 
-async function hasDocker(): Promise<boolean> {
-  const { getContainerRuntimeClient } = await import('testcontainers');
+interface RunningStores {
+  postgresUrl: string;
+  valkeyUrl: string | undefined;
+  stop(): Promise<void>;
+}
+
+const IMAGES = { postgres: 'postgres:18', valkey: 'valkey/valkey:9' };
+
+/** Why no containers can be started: no Docker Engine, or one that has no images and cannot pull them. */
+async function findDockerFault(): Promise<string | undefined> {
+  const { getContainerRuntimeClient, ImageName } = await import('testcontainers');
   try {
-    await getContainerRuntimeClient();
-    return true;
-  } catch {
-    return false; // said loudly below
+    const { image } = await getContainerRuntimeClient();
+    for (const name of Object.values(IMAGES).map(text => ImageName.fromString(text)))
+      if (!(await image.exists(name))) await image.pull(name);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 
-async function startContainers() {
+async function startContainers(): Promise<RunningStores> {
+  const { GenericContainer, Wait } = await import('testcontainers');
   const password = 'test';
   const [postgres, valkey] = await Promise.all([
-    new GenericContainer('postgres:18')
+    new GenericContainer(IMAGES.postgres)
       .withEnvironment({ POSTGRES_PASSWORD: password })
       .withCommand(['postgres', '-c', 'max_connections=400'])
       .withTmpFs({ '/var/lib/postgresql': 'rw' })
       .withExposedPorts(5432)
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
       .start(),
-    new GenericContainer('valkey/valkey:9')
+    new GenericContainer(IMAGES.valkey)
       .withCommand([
         'valkey-server',
         '--appendonly',
@@ -66,7 +80,7 @@ async function startContainers() {
   };
 }
 
-async function startEmbedded() {
+async function startEmbedded(): Promise<RunningStores> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const { chmodSync } = await import('node:fs');
   chmodSync(folder, 0o755);
@@ -92,18 +106,48 @@ async function makeTemplate(postgresUrl: string): Promise<void> {
   await migrateQueue({ databaseUrl: url.href, redisUrl: undefined });
 }
 
-/** One PostgreSQL a run, and a Valkey where Docker is; without it those tests are left out, and that is said. */
+/** Starts the stores at the first request, and replies to each request with their addresses. */
+async function serveStores(hasDocker: boolean) {
+  let starting: Promise<RunningStores> | undefined;
+  const start = async () => {
+    const stores = hasDocker ? await startContainers() : await startEmbedded();
+    await makeTemplate(stores.postgresUrl);
+    return stores;
+  };
+  const server = createServer(async (_, response) => {
+    try {
+      starting ??= start();
+      const { postgresUrl, valkeyUrl } = await starting;
+      response.end(JSON.stringify({ postgresUrl, valkeyUrl }));
+    } catch (error) {
+      response.writeHead(500).end((error as Error).stack);
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.close();
+      const stores = await starting?.catch(() => undefined); // the tests have reported why it failed
+      await stores?.stop();
+    },
+  };
+}
+
+/**
+ * One PostgreSQL per run, and one Valkey where Docker is found; otherwise the tests with Valkey are left out, with a
+ * message. Neither starts before a test needs it, so unit tests run without them.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const docker = await hasDocker();
-  if (!docker && process.env.TESTS_REQUIRE?.includes('docker'))
-    throw new Error('TESTS_REQUIRE names docker, and none is found.');
-  if (!docker)
+  const fault = await findDockerFault();
+  if (fault && process.env.TESTS_REQUIRE?.includes('docker'))
+    throw new Error(`TESTS_REQUIRE includes docker, but containers cannot be started: ${fault}`);
+  if (fault)
     process.stderr.write(
-      '\n*** No Docker Engine: PostgreSQL is the embedded one, and every test with Valkey is LEFT OUT. ***\n\n',
+      `\n*** No containers (${fault}): PostgreSQL is the embedded one, and every test with Valkey is LEFT OUT. ***\n\n`,
     );
-  const { postgresUrl, valkeyUrl, stop } = docker ? await startContainers() : await startEmbedded();
-  await makeTemplate(postgresUrl);
-  project.provide('postgresUrl', postgresUrl);
-  project.provide('valkeyUrl', valkeyUrl);
-  return stop;
+  const stores = await serveStores(!fault);
+  project.provide('hasDocker', !fault);
+  project.provide('storesUrl', stores.url);
+  return stores.stop;
 }

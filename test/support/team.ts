@@ -9,18 +9,18 @@ export const setupLinkIn = (output: string): string | undefined => /http\S+\/das
 /** Makes the owner and the first tenant by the pages. */
 export async function setUp(page: Page, setupLink: string, tenant = 'Acme', name = 'Ada'): Promise<void> {
   await page.goto(setupLink);
-  await page.getByLabel('Name of your company or product').fill(tenant);
+  await page.getByLabel('Company or product name').fill(tenant);
   await page.getByLabel('Your name').fill(name);
-  await page.getByLabel('E-mail').fill('ada@acme.example');
+  await page.getByLabel('Email').fill('ada@acme.example');
   await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Begin' }).click();
+  await page.getByRole('button', { name: 'Complete setup' }).click();
   await page.getByRole('heading', { name: 'Getting started' }).waitFor();
 }
 
 /** Signs in by the pages, as far as the password goes. */
 export async function signIn(page: Page, baseUrl: string, email: string, password = PASSWORD): Promise<void> {
   await page.goto(`${baseUrl}/dashboard/login`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }

@@ -1,14 +1,14 @@
 /**
- * Brings a survey of Formbricks and its responses into Parley: each question becomes a question, each response an answer a
- * question. Run it again as often as you like: what is there already is not written twice, and later responses are added.
+ * Imports a Formbricks survey and its responses into Parley: each question becomes a question, each response one answer
+ * per question. Safe to run again: existing data is not duplicated, and new responses are added.
  *
  *     PARLEY_URL=https://feedback.example.com PARLEY_API_KEY=sk_… \
  *       node import-formbricks.mjs survey.json responses.json [more-responses.json …]
  *
- * The files are what Formbricks' management API answers to `GET /surveys/{id}` and `GET /responses?surveyId=…`, page by
- * page. The key needs the scopes questions:write and answers:write. Questions are left paused: look at them, then resume them.
- * `PARLEY_IDENTITY_PREFIX` is put before each user id, if your tokens name users so.
- * Which question became which is kept beside the survey in `<survey>.parley.json`.
+ * The files are the responses of Formbricks' management API to `GET /surveys/{id}` and `GET /responses?surveyId=…`, one
+ * file per page. The key needs the scopes questions:write and answers:write. Imported questions are paused; review and resume them.
+ * `PARLEY_IDENTITY_PREFIX` is prepended to each user id, to match the identities in your tokens.
+ * The mapping of questions is saved next to the survey in `<survey>.parley.json`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,11 @@ import { createServerClient } from '@parley/client/server';
 
 const { PARLEY_URL, PARLEY_API_KEY, PARLEY_IDENTITY_PREFIX = '' } = process.env;
 
-/** How many answers one request carries at most, and how many bytes of them, with some room (`POST /v1/answers`). */
+/** Maximum number and size in bytes of the answers in a request, with a margin (`POST /v1/answers`). */
 const BATCH = 100;
 const BATCH_BYTES = 200_000;
 
-/** Text of Formbricks, which has one form a language, and formatting since version 4; without either. */
+/** Plain text of a Formbricks text, which is localized and, since version 4, formatted. */
 function plain(text, limit) {
   const chosen = typeof text === 'object' && text !== null ? (text.default ?? Object.values(text)[0]) : text;
   const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
@@ -45,7 +45,7 @@ const choices = element => ({
   shuffle: (element.shuffleOption ?? 'none') !== 'none',
 });
 
-/** What was chosen, which Formbricks keeps as the label in the language of the user. */
+/** The selected option. Formbricks stores its label in the user's language. */
 function choose(element, labels) {
   const option = label =>
     element.choices.find(each => Object.values(Object(each.label)).includes(label) && !isOther(each));
@@ -56,7 +56,7 @@ function choose(element, labels) {
 
 const number = value => Number(value);
 
-/** By type of Formbricks: the type and config of Parley, and how a value is said there. */
+/** By Formbricks type: Parley's type and config, and the conversion of values. */
 const TYPES = {
   nps: { type: 'nps', config: ends, value: number },
   rating: {
@@ -86,7 +86,7 @@ const TYPES = {
   consent: { type: 'consent', config: () => ({}), value: value => value === 'accepted' },
 };
 
-/** A UUID of version 7 that is always the same for the same response and question, so that nothing is imported twice. */
+/** A deterministic UUIDv7 per response and question, so that answers are not imported twice. */
 function answerId(response, element) {
   const hash = createHash('sha256').update(`${response.id} ${element.id}`).digest('hex');
   const time = new Date(response.createdAt).getTime().toString(16).padStart(12, '0');
@@ -97,13 +97,13 @@ function answerId(response, element) {
 const isAnswered = value =>
   value !== undefined && value !== null && value !== '' && value !== 'dismissed' && String(value) !== '';
 
-/** Whose answer it is: the user's as your tokens name it, or, where Formbricks knew none, somebody's of that response alone. */
+/** The identity as in your tokens or, for anonymous responses, one per response. */
 function identityOf({ id, contact, person }) {
   const userId = contact?.userId ?? person?.userId;
   return userId ? PARLEY_IDENTITY_PREFIX + userId : `formbricks|${id}`;
 }
 
-/** The answers that a response holds; the revision is its time, so that what was added later wins. */
+/** The answers of a response; the revision is its time, so that later updates win. */
 const answersOf = (response, elements, questions) =>
   elements.flatMap(element => {
     const locale = response.language;
@@ -122,7 +122,7 @@ const answersOf = (response, elements, questions) =>
     };
   });
 
-/** Makes the questions that are not there yet, published so that they take answers, and paused so that nobody sees them. */
+/** Creates missing questions; publishes them so that they accept answers and pauses them so that they are not shown. */
 async function importQuestions(parley, survey, elements, mapFile) {
   const known = existsSync(mapFile) ? JSON.parse(readFileSync(mapFile, 'utf8')) : {};
   for (const element of elements) {
@@ -147,7 +147,7 @@ async function importQuestions(parley, survey, elements, mapFile) {
   return known;
 }
 
-/** The answers in requests' sizes. */
+/** Splits the answers into request batches. */
 function batchesOf(answers) {
   const batches = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -163,7 +163,7 @@ function batchesOf(answers) {
   return batches;
 }
 
-/** Sends answers, and says of each that was refused why. */
+/** Sends answers and logs the reason of each rejection. */
 async function importAnswers(parley, answers) {
   const counts = { accepted: 0, duplicate: 0, superseded: 0, rejected: 0 };
   let sent = 0;

@@ -1,8 +1,8 @@
 /**
- * A backend that gives its users access tokens: `POST /v1/svc/auth/token`, the convention of Parley's guides.
+ * A backend that issues access tokens to its users: `POST /v1/svc/auth/token`, the convention of Parley's guides.
  *
- * How it knows its users is the part that your application has already; here a session is a line of `SESSIONS`
- * (`token=user,token=user`). Put it behind TLS: tokens travel over https alone.
+ * Replace the session lookup with that of your application; here sessions are listed in `SESSIONS`
+ * (`token=user,token=user`). Run it behind TLS: tokens must be sent over https only.
  */
 import { createServer } from 'node:http';
 import { signToken } from '@parley/client/server';
@@ -10,7 +10,7 @@ import { signToken } from '@parley/client/server';
 const { SERVICE_API_KEY_ID, SERVICE_API_KEY_SECRET, SERVICE_TENANT_ID, SESSIONS = '', PORT = '8080' } = process.env;
 const sessions = new Map(SESSIONS.split(',').map(line => /** @type {[string, string]} */ (line.split('='))));
 
-/** Your own user behind a request, or undefined. */
+/** Returns the signed-in user of a request, or undefined. */
 function findUser(request) {
   const [, session] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
   return session && sessions.get(session);

@@ -19,15 +19,15 @@ async function all<Item>(list: List<Item>): Promise<Item[]> {
   return items;
 }
 
-/** Asks the tenant's backend for a token of a kind. */
+/** Fetches a token of the given kind from the tenant's backend. */
 async function askBackend(user: string, kind: string): Promise<Credential> {
   const url = `${setting('PARLEY_TOKEN_URL')}?token=${kind}`;
   const reply = await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${user}` } });
-  if (!reply.ok) throw new Error(`the backend answered ${reply.status}`);
+  if (!reply.ok) throw new Error(`the backend responded with ${reply.status}`);
   return (await reply.json()) as Credential;
 }
 
-/** The steps of an app, by a client and an outbox as an app would make them. */
+/** App steps, implemented with a client and an outbox as in an app. */
 export function createAppSteps(): Steps {
   const baseUrl = setting('PARLEY_BASE_URL');
   const retry = { baseMs: Number(setting('PARLEY_RETRY_BASE_MS')) };
@@ -102,7 +102,7 @@ export function createAppSteps(): Steps {
     async logout() {
       client.logout();
       await asked;
-      await new Promise(resolve => setImmediate(resolve)); // until the client has taken what came
+      await new Promise(resolve => setImmediate(resolve)); // lets the client process the reply
     },
     async cards(step) {
       if (step.failure) await expectFailure(step, fetchCards);
@@ -177,7 +177,7 @@ export function createAppSteps(): Steps {
     drain: () =>
       eventually(async () => {
         const { outcome, error } = await outbox.flush();
-        if (outcome !== 'done') throw error ?? new ParleyError('unreadable', 'an answer had no verdict');
+        if (outcome !== 'done') throw error ?? new ParleyError('unreadable', 'an answer has no receipt');
       }),
   };
 }

@@ -1,4 +1,4 @@
-/** Plays a part of the contract's scenario: `node runner/run.ts <part>`. The contract's README says how it is called. */
+/** Runs a part of the contract's scenario: `node runner/run.ts <part>`. Documented in the contract's README. */
 import { readFileSync } from 'node:fs';
 import { createAppSteps } from './app-steps.ts';
 import { createServerSteps } from './server-steps.ts';

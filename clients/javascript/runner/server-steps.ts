@@ -19,7 +19,7 @@ interface Arguments {
   idempotency_key?: string;
 }
 
-/** The arguments of the contract in the order in which this client takes them. */
+/** The contract's arguments in the order of this client's parameters. */
 export function inOrder(operation: OperationName, { params = {}, query, body, if_match, idempotency_key }: Arguments) {
   const [method, path] = OPERATIONS[operation];
   const options: RequestOptions & { verified?: boolean } = {
@@ -31,7 +31,7 @@ export function inOrder(operation: OperationName, { params = {}, query, body, if
   return [...names, ...(method === 'GET' ? [query] : body === undefined ? [options] : [body, options])];
 }
 
-/** The steps of a tenant's server. */
+/** Server steps. */
 export function createServerSteps(): Steps {
   const client = createServerClient({
     baseUrl: setting('PARLEY_BASE_URL'),
@@ -48,7 +48,7 @@ export function createServerSteps(): Steps {
   const call = (operation: OperationName, args: Arguments): any =>
     (client[operation] as (...given: unknown[]) => unknown)(...inOrder(operation, fill(args)));
 
-  /** Writes an answer down for good before it is sent anywhere. */
+  /** Writes an answer to the journal, flushed to disk, before it is sent. */
   function note(answer: { id: string; identity: string }): void {
     const file = openSync(journal, 'a');
     appendFileSync(file, `${JSON.stringify(answer)}\n`);

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ParleyError } from '../src/index.ts';
 
-/** A step of the scenario; what it has beside `do` is that step's own. */
+/** A step of the scenario; all members except `do` depend on the step. */
 // biome-ignore lint/suspicious/noExplicitAny: the scenario is data, and each step reads its own members
 export type Step = { do: string } & Record<string, any>;
 export type Steps = Record<string, (step: Step) => Promise<void>>;
 
-/** Writes a line for whoever drives the runner, at once. */
+/** Writes a line to standard output, unbuffered. */
 export const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-/** Ends the step with what was expected and what came. */
+/** Fails the step if the values differ. */
 export function expectEqual(actual: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(actual, expected))
-    throw new Error(`${what}: ${JSON.stringify(actual)} in place of ${JSON.stringify(expected)}`);
+    throw new Error(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
 }
 
-/** Tries for up to 15 s until nothing is thrown. */
+/** Retries for up to 15 s until it succeeds. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   for (const deadline = Date.now() + 15_000; ; ) {
     try {
@@ -27,7 +27,7 @@ export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a piece of work that must fail just so. */
+/** Expects the work to fail with the step's failure. */
 export async function expectFailure(step: Step, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -37,10 +37,10 @@ export async function expectFailure(step: Step, work: () => Promise<unknown>): P
     if (step.code !== undefined) expectEqual(error.code, step.code, 'the code');
     return;
   }
-  throw new Error(`no failure in place of ${step.failure}`);
+  throw new Error(`no failure instead of ${step.failure}`);
 }
 
-/** A setting from the environment; without it the runner was started wrongly. */
+/** A required environment variable. */
 export function setting(name: string): string {
   const value = process.env[name];
   if (value) return value;

@@ -6,21 +6,21 @@ function parse(url: string, page: string | undefined): URL | undefined {
   try {
     return new URL(url, page);
   } catch {
-    return undefined; // the constructor has no form that reports without throwing
+    return undefined; // URL.parse is not available in all supported runtimes
   }
 }
 
-/** An address that tokens may travel to: `https`, or `http` on this very machine (specification 4.3). */
+/** Parses a URL that credentials may be sent to: `https`, or `http` on localhost (specification 4.3). */
 export function checkUrl(url: string, page?: string): URL {
   const parsed = parse(url, page);
   if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && LOOPBACK.test(parsed.hostname))) return parsed;
-  throw new ParleyError('insecure-url', `The address must be https:// (or http://localhost): ${url}`);
+  throw new ParleyError('insecure-url', `The URL must use https:// (or http://localhost): ${url}`);
 }
 
-/** The base that paths are appended to. Throws `insecure-url` before anything is sent. */
+/** Returns the base that paths are appended to. Throws `insecure-url`. */
 export function checkBaseUrl(url: string): string {
   const { origin, pathname, username, password, search, hash } = checkUrl(url);
   if (username || password || search || hash)
-    throw new ParleyError('insecure-url', 'The base URL must be an address and a path alone.');
+    throw new ParleyError('insecure-url', 'The base URL must have no credentials, query or fragment.');
   return (origin + pathname).replace(/\/+$/, '');
 }

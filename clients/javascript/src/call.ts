@@ -2,16 +2,16 @@ import type { Query } from './path.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Owner } from './tokens.ts';
 
-/** A request of the present user. */
+/** A request as the current user. */
 export interface Call {
   method: string;
   path: string;
   query?: Query;
   body?: unknown;
-  /** Headers that depend on whose token it is. */
+  /** Headers that depend on the token's owner. */
   headers?: (owner: Owner) => Record<string, string>;
-  /** The only user as whom it may go out; the present one where absent. */
+  /** The only user the request may be sent as; defaults to the current one. */
   owner?: Owner;
-  /** How it is repeated; as the client's calls are where absent. */
+  /** Retry policy; defaults to that of the client. */
   retry?: RetryPolicy;
 }

@@ -6,13 +6,13 @@ import type { Card, CardQuery } from './types.ts';
 import type { Reply } from './wire.ts';
 
 export interface CardReader {
-  /** The cards that the user sees now, at most 20, the most important first. */
+  /** The user's current cards, at most 20, highest priority first. */
   listCards(query?: CardQuery): Promise<Card[]>;
-  /** For whom a card was fetched. Its id is that user's alone. */
+  /** The user a card was fetched for. Card ids are unique per user. */
   ownerOf(cardId: string): Owner | undefined;
 }
 
-/** A list of cards as it was last read. */
+/** The last fetched list of cards. */
 interface Hand {
   question: string;
   owner: Owner;
@@ -20,7 +20,7 @@ interface Hand {
   cards: Card[];
 }
 
-/** Reads cards, and asks with the entity tag of those that it has. */
+/** Fetches cards, with the ETag of the cached list. */
 export function createCardReader(request: (call: Call) => Promise<Reply>): CardReader & { forget(): void } {
   const owners = new Map<string, Owner>();
   let last: Hand | undefined;
@@ -40,7 +40,8 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
       });
       if (status === 304 && known) return known.cards;
       const cards = (json as { data?: Card[] } | undefined)?.data;
-      if (!asked || !Array.isArray(cards)) throw new ParleyError('unreadable', 'The reply holds no cards.', { status });
+      if (!asked || !Array.isArray(cards))
+        throw new ParleyError('unreadable', 'The response contains no cards.', { status });
       for (const card of cards) owners.set(card.id, { tenant: asked.tenant, identity: asked.identity });
       last = { question, owner: asked, etag: headers.get('ETag') ?? '', cards };
       if (last.etag === '') last = undefined;

@@ -10,51 +10,51 @@ import type { Answer, AnswerStatus, Attributes, AttributesPatch, Me } from './ty
 import { exchange, openWire, type Reply, type Wire } from './wire.ts';
 
 export interface ClientOptions {
-  /** Where Parley is: `https://…`, or `http://localhost` while developing. */
+  /** Base URL of Parley: `https://…`, or `http://localhost` in development. */
   baseUrl: string;
-  /** Gives the present user's token. */
+  /** Provides the current user's token. */
   provider: Provider;
-  /** How often a call is repeated that got no reply. */
+  /** Retry policy of failed calls. */
   retry?: Partial<RetryPolicy>;
-  /** Parts of the world to replace, in tests or where `fetch` needs a companion. */
+  /** Overrides of network, clock and random numbers, for tests or a custom `fetch`. */
   wire?: Partial<Wire>;
 }
 
-/** Parley as one user of an app sees it. Every call rejects with a `ParleyError`. */
+/** Client for the current user of an app. Every call rejects with a `ParleyError`. */
 export interface Client extends CardReader, Conversations {
   /** The base of every path. */
   readonly baseUrl: string;
-  /** The network, time and chance that it works with. */
+  /** Network, clock and random numbers in use. */
   readonly wire: Wire;
-  /** Sends a request as the present user. */
+  /** Sends a request as the current user. */
   request(call: Call): Promise<Reply>;
-  /** Sends a request that outlives the page, with the token at hand; undefined where there is none of that user. */
+  /** Sends a `keepalive` request with the cached token; undefined if there is none for that user. */
   requestBeyondPage(call: Call & { owner: Owner }): Promise<Reply> | undefined;
-  /** The present user, as its token says. */
+  /** The current user, read from the token. */
   owner(): Promise<Owner>;
-  /** The user of the token at hand, without asking anybody. */
+  /** The user of the cached token, without a call to the provider. */
   heldOwner(): Owner | undefined;
-  /** Who the server takes the user for. */
+  /** Returns the user as the server authenticates them. */
   whoAmI(): Promise<Me>;
   /**
-   * Says something of the user, by the attributes that the tenant lets apps set; `null` removes one, the rest stays.
+   * Updates the user's attributes that the tenant allows apps to set; `null` removes one, others are unchanged.
    *
-   * Resolves with all of these. Not with a public token: `forbidden`.
+   * Resolves with all of them. Public tokens: `forbidden`.
    */
   patchMyAttributes(attributes: AttributesPatch): Promise<Attributes>;
-  /** An answer of the user's, once it is stored; `not-found` before. */
+  /** Reads an answer of the user; `not-found` until it is stored. */
   readAnswer(id: string): Promise<Answer | AnswerStatus>;
   /**
-   * To be called when the user changes: forgets the token and all that was read, and asks the provider anew.
+   * Call this when the user changes: drops the token and all cached data, and requests a new token.
    *
-   * Answers that are still in an outbox stay there until their own user comes back.
+   * Answers in an outbox stay there until their user signs in again.
    */
   logout(): void;
-  /** Calls back at each logout, until the returned function is called. */
+  /** Registers a logout listener; returns a function that removes it. */
   onLogout(listener: () => void): () => void;
 }
 
-/** A client for the users of an app: tokens, cards, conversations. Throws `insecure-url`. */
+/** Creates a client for the users of an app: tokens, cards, conversations. Throws `insecure-url`. */
 export function createClient(options: ClientOptions): Client {
   const baseUrl = checkBaseUrl(options.baseUrl);
   const wire = openWire(options.wire);
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions): Client {
       if (!isSameOwner(owner, token)) throw userChanged();
       try {
         const reply = await send(call, token);
-        if (call.method === 'GET') visit.check(); // what belongs to the user before is not shown to the next one
+        if (call.method === 'GET') visit.check(); // never return a previous user's data
         return reply;
       } catch (error) {
         visit.check();

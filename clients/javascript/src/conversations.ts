@@ -3,41 +3,41 @@ import { createList, type List, type Page } from './pages.ts';
 import { fillPath, type Query } from './path.ts';
 import type { Conversation, ConversationQuery, Message, MessageQuery, NewConversation, NewMessage } from './types.ts';
 
-/** The user's own conversations with the team. A public access token has none: `forbidden`. */
+/** The user's conversations with the team. Public tokens: `forbidden`. */
 export interface Conversations {
-  /** Newest activity first. */
+  /** Lists conversations, latest activity first. */
   listConversations(query?: ConversationQuery): List<Conversation>;
   readConversation(id: string): Promise<Conversation>;
-  /** Starts one; however often it is sent, it is written once. */
+  /** Starts a conversation. Retries do not create duplicates. */
   createConversation(conversation: NewConversation): Promise<Conversation>;
-  /** The user's own word that it is done with. */
+  /** Marks the conversation as resolved by the user. */
   resolveConversation(id: string): Promise<Conversation>;
-  /** Oldest first. */
+  /** Lists messages, oldest first. */
   listMessages(id: string, query?: MessageQuery): List<Message>;
-  /** Replies. In a conversation resolved more than 30 days ago it starts a new one, which `conversation_id` names. */
+  /** Sends a message. If the conversation was resolved more than 30 days ago, this starts a new one: see `conversation_id`. */
   createMessage(id: string, message: NewMessage): Promise<Message>;
-  /** Changes a message of one's own, for 15 minutes. */
+  /** Edits an own message within 15 minutes. */
   patchMessage(id: string, messageId: string, change: { body: string; format?: 'text' | 'markdown' }): Promise<Message>;
-  /** Takes back the text of a message of one's own; its place stays. */
+  /** Removes the text of an own message; an empty message remains. */
   redactMessage(id: string, messageId: string): Promise<void>;
-  /** Everything up to this message was read; never moves back. */
+  /** Marks all messages up to this one as read; never moves back. */
   markConversationRead(id: string, seq: number): Promise<void>;
-  /** How many conversations hold something unread. */
+  /** Counts the conversations with unread messages. */
   countUnreadConversations(): Promise<number>;
 }
 
 const PATH = '/v1/conversations';
 
-/** A body with an id of the client's own, by which the server knows it again. */
+/** Adds a client-generated id, by which the server detects duplicates. */
 const withId = <Body extends { client_message_id?: string }>(body: Body): Body => ({
   client_message_id: newId(),
   ...body,
 });
 
-/** Sends a request as the present user, and gives what the reply says. */
+/** Sends a request as the current user and returns the response body. */
 export type Ask = <T>(method: string, path: string, body?: unknown, query?: Query) => Promise<T>;
 
-/** The operations on conversations, by way of `ask`. */
+/** Creates the conversation operations on top of `ask`. */
 export function createConversations(ask: Ask): Conversations {
   const one = (id: string, rest = '') => fillPath(`${PATH}/{id}`, [id]) + rest;
   const message = (id: string, messageId: string) => one(id) + fillPath('/messages/{message_id}', [messageId]);

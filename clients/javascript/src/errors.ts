@@ -1,4 +1,4 @@
-/** What kind of trouble it is: by the status of the reply, or why there is none. */
+/** Kind of failure: derived from the status, or the reason for a missing response. */
 export type ErrorKind =
   | 'malformed'
   | 'unauthenticated'
@@ -24,31 +24,31 @@ export type ErrorKind =
   | 'insecure-url'
   | 'invalid-argument';
 
-/** One fault among several: where (JSON pointer or parameter name), which, and in words. */
+/** One validation error; `pointer` is a JSON pointer or a parameter name. */
 export interface FieldError {
   pointer: string;
   code: string;
   detail: string;
 }
 
-/** What is known of a failure. */
+/** Details of a failure. */
 export interface Failure {
-  /** The HTTP status; 0 without a reply. */
+  /** HTTP status; 0 without a response. */
   status?: number;
-  /** Parley's own code, such as `validation-failed`; null where the reply has none. */
+  /** Problem code of Parley, such as `validation-failed`, or null. */
   code?: string | null;
   title?: string | null;
   detail?: string | null;
   requestId?: string | null;
   errors?: FieldError[];
   retryable?: boolean;
-  /** After how many milliseconds the server wants to be asked again; null where it doesn't say. */
+  /** `Retry-After` in milliseconds, or null. */
   retryAfterMs?: number | null;
-  /** What lies behind it, such as the provider's own failure. */
+  /** Underlying error, such as the provider's. */
   cause?: unknown;
 }
 
-/** Every failure of this library. Whatever else is thrown is a bug of it. */
+/** The error type of this library. Any other exception is a bug. */
 export class ParleyError extends Error {
   readonly kind: ErrorKind;
   readonly status: number;
@@ -73,7 +73,7 @@ export class ParleyError extends Error {
     this.errors = failure.errors ?? [];
     this.retryable = failure.retryable ?? false;
     this.retryAfterMs = failure.retryAfterMs ?? null;
-    if (failure.cause !== undefined) this.cause = failure.cause; // older browsers take no cause in the constructor
+    if (failure.cause !== undefined) this.cause = failure.cause; // older browsers ignore `cause` in the constructor
   }
 }
 
@@ -101,7 +101,7 @@ function kindOf(status: number): ErrorKind {
   return KINDS[status] ?? (status < 500 ? 'malformed' : 'unavailable');
 }
 
-/** `Retry-After` in milliseconds: seconds or a date (RFC 9110); null where it says neither. */
+/** Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; null if absent or invalid. */
 function readRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
@@ -109,26 +109,26 @@ function readRetryAfter(value: string | null, now: number): number | null {
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/** The members of a problem document (RFC 9457); none where the text is no JSON object. */
+/** Members of a problem document (RFC 9457); empty if the text is not a JSON object. */
 function readDocument(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as never) : {};
   } catch {
-    return {}; // a proxy's page, or a reply that broke off: the status alone tells what it is
+    return {}; // a proxy's error page or a truncated response: only the status is used
   }
 }
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** A reply that is no success, as an error. */
+/** Converts an error response to an error. */
 export function errorFrom(status: number, headers: Headers, text: string, now: number): ParleyError {
   const kind = kindOf(status);
   const known = kind === 'unreadable' ? {} : readDocument(text);
   const code = asText(known.code);
   const detail = asText(known.detail);
   const title = asText(known.title);
-  return new ParleyError(kind, detail ?? title ?? `The server answered ${status}.`, {
+  return new ParleyError(kind, detail ?? title ?? `The server responded with status ${status}.`, {
     status,
     code,
     title,
@@ -141,4 +141,4 @@ export function errorFrom(status: number, headers: Headers, text: string, now: n
 }
 
 export const userChanged = (): ParleyError =>
-  new ParleyError('user-changed', 'Another user has logged in since the call began.');
+  new ParleyError('user-changed', 'The user changed while the call was in progress.');

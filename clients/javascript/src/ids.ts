@@ -1,4 +1,4 @@
-/** An id for an answer or a message: a UUIDv7 (RFC 9562), which browsers can't make by themselves. */
+/** Generates an id for an answer or a message: a UUIDv7 (RFC 9562), which browsers do not provide. */
 export function newId(now = Date.now()): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   for (let index = 0; index < 6; index++) bytes[index] = Math.floor(now / 2 ** (8 * (5 - index)));

@@ -1,18 +1,18 @@
 import type { Query } from './path.ts';
 
-/** A part of a list as the API sends it. */
+/** One page of a list. */
 export interface Page<Item> {
   data: Item[];
   has_more: boolean;
   next_cursor: string | null;
 }
 
-/** A list: `for await` goes through all of it, page by page as needed; `page()` gives the first page alone. */
+/** A list: `for await` iterates over all items and fetches pages on demand; `page()` returns only the first page. */
 export interface List<Item> extends AsyncIterable<Item> {
   page(): Promise<Page<Item>>;
 }
 
-/** A list that is read by `fetchPage`, which gets the query with each page's cursor. */
+/** Creates a list from `fetchPage`, which receives the query with each page's cursor. */
 export function createList<Item, Filter extends object>(
   query: Filter,
   fetchPage: (query: Query) => Promise<Page<Item>>,

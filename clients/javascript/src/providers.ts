@@ -6,10 +6,10 @@ import type { Credential } from './types.ts';
 import { exchange, openWire, type Wire } from './wire.ts';
 
 /**
- * A provider that asks your own backend (specification 4.3): `POST` without a body, answered by `{"access_token"}`.
+ * Creates a provider that requests tokens from your backend (specification 4.3): `POST` without a body, response `{"access_token"}`.
  *
- * `init` says how the backend knows its user, such as `{headers: {Authorization}}` or `{credentials: 'include'}`. It may be
- * a function, so that it is made anew for each call. Throws `insecure-url` for an address that is not safe.
+ * `init` authenticates the user to your backend, for example `{headers: {Authorization}}` or `{credentials: 'include'}`.
+ * Pass a function to evaluate it for each call. Throws `insecure-url`.
  */
 export function tokenEndpoint(url: string, init: RequestInit | (() => RequestInit) = {}): Provider {
   const page = (globalThis as { location?: { href: string } }).location?.href;
@@ -25,14 +25,14 @@ export function tokenEndpoint(url: string, init: RequestInit | (() => RequestIni
 export interface PublicTokenOptions {
   baseUrl: string;
   tenantId: string;
-  /** The id of a key with the Public option. */
+  /** ID of a public key. */
   keyId: string;
-  /** Whom the app says that its user is; asked anew for each token. */
+  /** The user id that the app claims; evaluated for each token. */
   userId: () => string;
   wire?: Partial<Wire>;
 }
 
-/** A provider without a backend (specification 4.2): restricted tokens for users that nobody has proven. */
+/** Creates a provider for apps without a backend (specification 4.2): restricted tokens for unverified users. */
 export function publicTokens({ baseUrl, tenantId, keyId, userId, wire }: PublicTokenOptions): Provider {
   const url = checkBaseUrl(baseUrl) + fillPath('/v1/tenants/{id}/issuers/public/auth/token', [tenantId]);
   if (!keyId.startsWith('key_')) throw new ParleyError('invalid-argument', 'keyId must be the id of a public API key.');

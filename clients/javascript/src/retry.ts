@@ -1,20 +1,20 @@
 import { ParleyError } from './errors.ts';
 import type { Wire } from './wire.ts';
 
-/** How often and how long after each other something is tried again. */
+/** Retry policy with exponential backoff. */
 export interface RetryPolicy {
-  /** How many times at most after the first; null: without an end. */
+  /** Maximum number of retries; null for no limit. */
   retries: number | null;
   baseMs: number;
   capMs: number;
-  /** The longest `Retry-After` that is waited for. */
+  /** Maximum honored `Retry-After`. */
   longestRetryAfterMs: number;
 }
 
-/** A call that somebody waits for: four attempts within seconds. */
+/** Policy of interactive calls: four attempts within seconds. */
 export const REQUEST_POLICY: RetryPolicy = { retries: 3, baseMs: 500, capMs: 8000, longestRetryAfterMs: 30_000 };
 
-/** What lies on disk: as long as it takes, at most five minutes apart. */
+/** Policy of the outbox: no limit, at most five minutes apart. */
 export const OUTBOX_POLICY: RetryPolicy = {
   retries: null,
   baseMs: 1000,
@@ -22,7 +22,7 @@ export const OUTBOX_POLICY: RetryPolicy = {
   longestRetryAfterMs: 3_600_000,
 };
 
-/** The milliseconds before a retry (the first is 1), with full jitter; null: it is given up. */
+/** Delay in milliseconds before a retry (counted from 1), with full jitter; null to give up. */
 export function delayBefore(
   policy: RetryPolicy,
   retry: number,
@@ -36,7 +36,7 @@ export function delayBefore(
   return Math.min(retryAfterMs, longestRetryAfterMs) + Math.floor(random * baseMs);
 }
 
-/** Tries until it succeeds, fails for good, or the policy gives up; `attempt` learns how many came before it. */
+/** Retries until success, a permanent failure or the policy's limit; `attempt` receives the number of previous attempts. */
 export async function persist<T>(wire: Wire, policy: RetryPolicy, attempt: (before: number) => Promise<T>): Promise<T> {
   for (let before = 0; ; before++) {
     try {

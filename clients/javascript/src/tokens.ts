@@ -1,16 +1,16 @@
 import { ParleyError, userChanged } from './errors.ts';
 import type { Credential } from './types.ts';
 
-/** Gives the present user's token, or says (or throws) why there is none. */
+/** Provides the current user's token; returns or throws an error if there is none. */
 export type Provider = () => Promise<Credential | Error> | Credential | Error;
 
-/** Whose something is. */
+/** Owner of a token or an answer. */
 export interface Owner {
   tenant: string;
   identity: string;
 }
 
-/** A token with what it says of itself. Nothing of that is proven here: the server does it. */
+/** A token with its decoded claims. They are not verified here but by the server. */
 export interface Token extends Owner {
   text: string;
   /** Milliseconds since 1970. */
@@ -19,7 +19,7 @@ export interface Token extends Owner {
 
 export const isSameOwner = (a: Owner, b: Owner): boolean => a.tenant === b.tenant && a.identity === b.identity;
 
-/** How long before its end a token is replaced. */
+/** Remaining lifetime at which a token is replaced. */
 const RENEW_BEFORE_MS = 60_000;
 
 function readClaims(text: string): { sub?: unknown; exp?: unknown; grants?: { identity?: unknown } } {
@@ -28,11 +28,11 @@ function readClaims(text: string): { sub?: unknown; exp?: unknown; grants?: { id
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** A credential as a token. Throws where it is none. */
+/** Decodes a credential. Throws if it is not a token. */
 function readToken(credential: Credential): Token {
   const { sub, exp, grants } = readClaims(credential.access_token);
   if (typeof sub !== 'string' || typeof exp !== 'number' || typeof grants?.identity !== 'string')
-    throw new TypeError('The provider gave something else than an access token.');
+    throw new TypeError('The provider did not return an access token.');
   return { text: credential.access_token, tenant: sub, identity: grants.identity, expiresAt: exp * 1000 };
 }
 
@@ -43,32 +43,32 @@ async function askProvider(provider: Provider): Promise<Token> {
     return readToken(credential);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ParleyError('provider-failed', `The provider gave no access token: ${why}`, { cause });
+    throw new ParleyError('provider-failed', `The provider returned no access token: ${why}`, { cause });
   }
 }
 
-/** One user's time with the app: it is over when somebody logs out. */
+/** The session of one user; ends at logout. */
 export interface Visit {
-  /** A token that serves: the one held, or a new one. Throws `provider-failed`, `user-changed`. */
+  /** Returns the cached token or a new one. Throws `provider-failed`, `user-changed`. */
   token(): Promise<Token>;
-  /** A token in place of one that the server refused. */
+  /** Returns a token to replace a rejected one. */
   replace(refused: Token): Promise<Token>;
-  /** Throws `user-changed` when the visit is over. */
+  /** Throws `user-changed` if the session has ended. */
   check(): void;
 }
 
-/** A visit with the token that it holds. */
+/** A session with its cached token. */
 type OpenVisit = Visit & { held(): Token | undefined };
 
 export interface TokenCache {
   visit(): Visit;
-  /** The token at hand, without asking anybody. */
+  /** The cached token, without a call to the provider. */
   held(): Token | undefined;
-  /** Ends the visit: forgets the token, and asks for the next user's beside. */
+  /** Ends the session: drops the token and requests the next user's in the background. */
   logout(): void;
 }
 
-/** Holds one token for the present user; however many ask at a time, the provider is asked once. */
+/** Caches one token for the current user; concurrent requests share one provider call. */
 export function createTokenCache(provider: Provider, now: () => number): TokenCache {
   let current: OpenVisit = startVisit();
 
@@ -81,7 +81,7 @@ export function createTokenCache(provider: Provider, now: () => number): TokenCa
     const fetchToken = async (): Promise<Token> => {
       try {
         const token = await askProvider(provider);
-        check(); // what was on its way when the user logged out serves nobody
+        check(); // discard tokens requested before the logout
         held = token;
         return token;
       } catch (error) {
@@ -118,7 +118,7 @@ export function createTokenCache(provider: Provider, now: () => number): TokenCa
     held: () => current.held(),
     logout() {
       current = startVisit();
-      current.token().catch(() => undefined); // whoever needs the token next asks again, and is told
+      current.token().catch(() => undefined); // the next call retries and reports the error
     },
   };
 }

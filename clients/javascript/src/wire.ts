@@ -1,6 +1,6 @@
 import { errorFrom, ParleyError } from './errors.ts';
 
-/** Everything that comes from outside: the network, the time, chance. Tests bring their own. */
+/** External dependencies: network, clock and random numbers. Replaceable in tests. */
 export interface Wire {
   fetch: typeof fetch;
   /** Milliseconds since 1970. */
@@ -8,13 +8,13 @@ export interface Wire {
   /** 0 ≤ x < 1. */
   random(): number;
   sleep(ms: number): Promise<void>;
-  /** How long one attempt may take. */
+  /** Timeout of one attempt. */
   timeoutMs: number;
 }
 
-/** The world as it is, with what is given in place of its parts. */
+/** The defaults with overrides. */
 export const openWire = (parts: Partial<Wire> = {}): Wire => ({
-  fetch: (input, init) => globalThis.fetch(input, init), // looked up each time: apps wrap it after this was loaded
+  fetch: (input, init) => globalThis.fetch(input, init), // looked up per call: apps may wrap `fetch` after this module is loaded
   now: Date.now,
   random: Math.random,
   sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
@@ -22,28 +22,31 @@ export const openWire = (parts: Partial<Wire> = {}): Wire => ({
   ...parts,
 });
 
-/** A request as it goes out. */
+/** An outgoing request. */
 export interface Outgoing {
   method: string;
   url: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** Whether it goes on when the page is closed; the browser then takes at most 64 KB. */
+  /** Whether it continues after the page is closed; limited to 64 KB by browsers. */
   keepalive?: boolean | undefined;
 }
 
-/** A reply that is a success. */
+/** A successful response. */
 export interface Reply {
   status: number;
   headers: Headers;
-  /** The body; undefined with 204 and 304. */
+  /** Parsed body; undefined for 204 and 304. */
   json: unknown;
 }
 
 const noReply = (cause: unknown): ParleyError =>
-  new ParleyError('no-reply', 'The server could not be reached, or its reply broke off.', { retryable: true, cause });
+  new ParleyError('no-reply', 'The server could not be reached or the response was incomplete.', {
+    retryable: true,
+    cause,
+  });
 
-/** Sends a request once. Throws a `ParleyError` for whatever is no success that can be read. */
+/** Sends a request once. Throws a `ParleyError` unless the response is a readable success. */
 export async function exchange(wire: Wire, { url, ...init }: Outgoing): Promise<Reply> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), wire.timeoutMs);
@@ -71,7 +74,7 @@ function read({ status, headers }: Response, text: string, now: number): Reply {
     return { status, headers, json: JSON.parse(text) };
   } catch (cause) {
     const requestId = headers.get('X-Request-Id');
-    throw new ParleyError('unreadable', 'The reply is not JSON: is the base URL that of Parley?', {
+    throw new ParleyError('unreadable', 'The response is not JSON. Check that the base URL is that of Parley.', {
       status,
       requestId,
       cause,

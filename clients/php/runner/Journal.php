@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Parley\Runner;
 
-/** Answers on disk before they are sent, as a backend would keep them: a line each. */
+/** Journal of answers on disk, one per line, written before they are sent. */
 final class Journal
 {
     /** @param resource $file */
@@ -16,10 +16,10 @@ final class Journal
     {
         $file = fopen($path, 'c+');
         if ($file === false) {
-            throw new \RuntimeException("$path can't be opened.");
+            throw new \RuntimeException("Cannot open $path.");
         }
         $written = (string) stream_get_contents($file);
-        ftruncate($file, (int) strrpos("\n$written", "\n")); // a line at which the process was killed is no line
+        ftruncate($file, (int) strrpos("\n$written", "\n")); // removes an incomplete last line
         fseek($file, 0, SEEK_END);
         return new self($file);
     }
@@ -33,11 +33,11 @@ final class Journal
     {
         $line = json_encode($answer, JSON_THROW_ON_ERROR) . "\n";
         if (fwrite($this->file, $line) !== strlen($line) || !fsync($this->file)) {
-            throw new \RuntimeException('The disk took less than was written.');
+            throw new \RuntimeException('Incomplete write to disk.');
         }
     }
 
-    /** @return list<array<string, mixed>> every answer ever written, the oldest first */
+    /** @return list<array<string, mixed>> all answers, oldest first */
     public function read(): array
     {
         rewind($this->file);

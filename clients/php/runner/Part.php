@@ -10,13 +10,13 @@ use Parley\ServerClient;
 use Parley\Tests\Support\Operation;
 use Parley\Uuid;
 
-/** The steps of the server's parts. A step that is not as it must be throws. */
+/** Server steps. A failed step throws. */
 final class Part
 {
     private const WAIT_S = 15;
     private const BATCH = 100;
 
-    /** @var array<string, mixed> what steps gave a name to */
+    /** @var array<string, mixed> saved values by name */
     private array $saved = ['language' => 'PHP'];
 
     /** @param \Closure(array<string, mixed>): void $say writes a line */
@@ -124,7 +124,7 @@ final class Part
                 return $question;
             }
         }
-        throw new \RuntimeException("There is no question '$title'.");
+        throw new \RuntimeException("No question with title '$title'.");
     }
 
     /**
@@ -144,7 +144,7 @@ final class Part
         ];
     }
 
-    /** Puts in what `{names}` stand for. */
+    /** Replaces `{names}` with saved values. */
     private function fill(mixed $value): mixed
     {
         if (is_array($value)) {

@@ -8,7 +8,7 @@ use Parley\RetryPolicy;
 use Parley\ServerClient;
 use Parley\TokenSigner;
 
-/** What a part plays with. */
+/** Environment of a part. */
 final class World
 {
     private function __construct(
@@ -18,7 +18,7 @@ final class World
     ) {
     }
 
-    /** @param bool $isLossy whether replies get lost on the way: then no call is ever given up */
+    /** @param bool $isLossy whether responses get lost: calls are then retried without limit */
     public static function open(bool $isLossy): self
     {
         $retries = $isLossy ? null : 3;

@@ -1,7 +1,7 @@
 <?php
 
 /**
- * Plays a part of the scenario: `php run.php <part>`. What it is given and what it writes stands in the README of
+ * Runs a part of the scenario: `php run.php <part>`. Input and output are described in the README of
  * `clients/contract`.
  */
 

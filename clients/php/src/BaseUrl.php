@@ -4,21 +4,21 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** Where Parley is. */
+/** Base URL of Parley. */
 final class BaseUrl
 {
-    /** What would carry credentials, or is no part of a base. */
+    /** URL parts that are not allowed in a base URL. */
     private const NOT_TAKEN = ['user' => 0, 'pass' => 0, 'query' => 0, 'fragment' => 0];
 
     private const LOOPBACK = '/^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/D';
 
-    /** What no URL holds as it is. `parse_url` would take some of it for a part of the host. */
+    /** Characters that are invalid in URLs; `parse_url` would accept some of them in the host. */
     private const ILLEGAL = '/[\x00-\x20\x7f"<>\\\\^`{|}]/';
 
     /**
-     * The base that paths are appended to: `https`, or `http` on this very machine (specification 4.3).
+     * Returns the base that paths are appended to: `https`, or `http` on localhost (specification 4.3).
      *
-     * @throws ParleyException insecure-url, for everything else, before anything is sent
+     * @throws ParleyException insecure-url, for any other URL
      */
     public static function check(string $url): string
     {
@@ -28,8 +28,8 @@ final class BaseUrl
         $isLocal = $scheme === 'http' && preg_match(self::LOOPBACK, $host) === 1;
         $isSafe = $host !== '' && ($scheme === 'https' || $isLocal);
         if ($parts === false || !$isSafe || array_intersect_key($parts, self::NOT_TAKEN) !== []) {
-            // not quoted: it may hold a password
-            $fault = 'The base URL must be https:// (or http://localhost) and a path alone.';
+            // not quoted: it may contain a password
+            $fault = 'The base URL must use https:// (or http://localhost), without credentials, query or fragment.';
             throw new ParleyException(ErrorKind::InsecureUrl, $fault);
         }
         $port = isset($parts['port']) ? ":{$parts['port']}" : '';

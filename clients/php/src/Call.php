@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** A request as an operation describes it; every attempt of it is the same. */
+/** A request of an operation, identical for every attempt. */
 final class Call
 {
     /**
      * @param array<string, mixed> $query
      * @param array<string, mixed>|null $body null: none
-     * @param string|null $ifMatch only if the resource still has this entity tag
-     * @param string|null $idempotencyKey by which the server knows the call again; null: none
+     * @param string|null $ifMatch expected ETag of the resource
+     * @param string|null $idempotencyKey idempotency key, or null for none
      */
     public function __construct(
         public readonly string $method,

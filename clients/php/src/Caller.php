@@ -8,12 +8,12 @@ use Psr\Http\Client\ClientExceptionInterface;
 use Psr\Http\Message\RequestInterface;
 use Psr\Http\Message\StreamInterface;
 
-/** Sends calls under one credential, again and again where that may help. */
+/** Sends calls with one credential, with retries. */
 final class Caller
 {
     private readonly string $baseUrl;
 
-    /** @param string $authorization the header; it is not shown by `var_dump` */
+    /** @param string $authorization the header; hidden from `var_dump` */
     public function __construct(
         string $baseUrl,
         #[\SensitiveParameter] private readonly string $authorization,
@@ -23,7 +23,7 @@ final class Caller
         $this->baseUrl = BaseUrl::check($baseUrl);
     }
 
-    /** @throws ParleyException when there is no success, at once or after the last retry */
+    /** @throws ParleyException on failure, immediately or after the last retry */
     public function call(Call $call): Reply
     {
         $isPerhapsDone = false;
@@ -32,7 +32,7 @@ final class Caller
                 return $this->attempt($call);
             } catch (ParleyException $error) {
                 if ($isPerhapsDone && $call->method === 'DELETE' && $error->kind === ErrorKind::NotFound) {
-                    return new Reply([], null); // an earlier attempt did it, and its reply was lost
+                    return new Reply([], null); // deleted by an earlier attempt whose response was lost
                 }
                 $this->waitBefore($retry, $error);
                 $isPerhapsDone = $isPerhapsDone || $error->status === 0 || $error->status >= 500;
@@ -40,13 +40,13 @@ final class Caller
         }
     }
 
-    /** @return array<string, mixed> what may be shown of it: not the credential */
+    /** @return array<string, mixed> properties without the credential */
     public function __debugInfo(): array
     {
         return ['baseUrl' => $this->baseUrl, 'policy' => $this->policy];
     }
 
-    /** @throws ParleyException the error, where waiting will not help or would take too long */
+    /** @throws ParleyException the error, if it is not retryable or the delay would be too long */
     private function waitBefore(int $retry, ParleyException $error): void
     {
         $random = ($this->wire->random)();
@@ -63,10 +63,10 @@ final class Caller
         try {
             $response = $this->wire->client->sendRequest($request);
             $text = self::read($response->getBody());
-        } catch (ClientExceptionInterface | \RuntimeException $cause) { // reading the body throws the latter
+        } catch (ClientExceptionInterface | \RuntimeException $cause) { // thrown while reading the body
             throw new ParleyException(
                 ErrorKind::NoReply,
-                "The server could not be reached, or its reply broke off: {$cause->getMessage()}",
+                "The server could not be reached or the response was incomplete: {$cause->getMessage()}",
                 retryable: true,
                 previous: $cause,
             );
@@ -74,7 +74,7 @@ final class Caller
         return Reply::read($response, $text, ($this->wire->now)());
     }
 
-    /** All of a body. Not by its conversion to text, which some libraries let fail without a word. */
+    /** Reads the whole body. Not by a string cast, which fails silently in some libraries. */
     private static function read(StreamInterface $body): string
     {
         if ($body->isSeekable()) {

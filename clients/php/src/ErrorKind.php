@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** What kind of trouble it is: by the status of the reply, or why there is none. */
+/** Kind of failure: derived from the status, or the reason for a missing response. */
 enum ErrorKind: string
 {
     case Malformed = 'malformed';
@@ -24,14 +24,14 @@ enum ErrorKind: string
     case Internal = 'internal';
     case NotImplemented = 'not-implemented';
     case Unavailable = 'unavailable';
-    /** No connection, a reply that broke off, a time limit. */
+    /** No connection, incomplete response or timeout. */
     case NoReply = 'no-reply';
-    /** A reply that no Parley sends: a redirect, a portal's page. */
+    /** A response that is not from Parley, such as a redirect or a captive portal's page. */
     case Unreadable = 'unreadable';
-    /** A base URL over which credentials would travel in the open (specification 4.3). */
+    /** A base URL that would send credentials unencrypted (specification 4.3). */
     case InsecureUrl = 'insecure-url';
 
-    /** The kind of a reply that is no success. */
+    /** Returns the kind of an error response. */
     public static function ofStatus(int $status): self
     {
         return match ($status) {

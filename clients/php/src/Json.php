@@ -4,15 +4,15 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** JSON as Parley speaks it. */
+/** JSON encoding and decoding. */
 final class Json
 {
-    /** The members that are objects: PHP has one empty array for both, and would write `[]` where `{}` is meant. */
+    /** Members that are objects: PHP would encode an empty array as `[]` instead of `{}`. */
     public const OBJECTS = ['attributes', 'config', 'frequency', 'labels', 'metadata', 'values'];
 
     /**
      * @param array<mixed> $body
-     * @throws \InvalidArgumentException for what JSON can't say, such as text that is not UTF-8
+     * @throws \InvalidArgumentException for values that cannot be encoded as JSON, such as text that is not UTF-8
      */
     public static function encode(array $body): string
     {
@@ -22,12 +22,12 @@ final class Json
                 JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES,
             );
         } catch (\JsonException $cause) {
-            throw new \InvalidArgumentException("The body can't be written as JSON: {$cause->getMessage()}", 0, $cause);
+            throw new \InvalidArgumentException("The body cannot be encoded as JSON: {$cause->getMessage()}", 0, $cause);
         }
     }
 
     /**
-     * An object as an array by name; null where the text is none.
+     * Decodes a JSON object to an array; null if the text is not an object.
      *
      * @return array<string, mixed>|null
      */
@@ -38,7 +38,7 @@ final class Json
             /** @var array<string, mixed> */
             return $value instanceof \stdClass ? json_decode($text, true, 512, JSON_THROW_ON_ERROR) : null;
         } catch (\JsonException) {
-            return null; // a proxy's page, or a reply that broke off: the caller says what that means
+            return null; // a proxy's error page or a truncated response: handled by the caller
         }
     }
 

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Parley;
 
 /**
- * A list: `foreach` goes through all of it, fetching page by page as needed; `page()` gives the first page alone.
- * A failure comes after the items before it. Each `foreach` begins anew.
+ * A list: `foreach` iterates over all items and fetches pages on demand; `page()` returns only the first page.
+ * Failures are thrown after the preceding items. Each `foreach` starts over.
  *
  * @template Item of array
  * @implements \IteratorAggregate<int, Item>
@@ -39,7 +39,7 @@ final class Listing implements \IteratorAggregate
         for ($query = $this->query; ; $query = ['cursor' => $page->nextCursor] + $this->query) {
             $page = ($this->fetch)($query);
             foreach ($page->data as $item) {
-                yield $item; // not `yield from`, which would begin the keys anew with each page
+                yield $item; // not `yield from`, which would restart the keys on each page
             }
             if (!$page->hasMore || $page->nextCursor === null) {
                 return;

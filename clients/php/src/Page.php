@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Parley;
 
 /**
- * A part of a list.
+ * One page of a list.
  *
  * @template Item of array
  */
@@ -13,7 +13,7 @@ final class Page
 {
     /**
      * @param list<Item> $data
-     * @param string|null $nextCursor where the next page begins; null at the end
+     * @param string|null $nextCursor cursor of the next page; null at the end
      */
     public function __construct(
         public readonly array $data,
@@ -23,7 +23,7 @@ final class Page
     }
 
     /**
-     * A page as the API sends it.
+     * Parses a page.
      *
      * @param array<string, mixed> $body
      * @return self<array<string, mixed>>
@@ -34,7 +34,7 @@ final class Page
         $data = $body['data'] ?? null;
         $cursor = $body['next_cursor'] ?? null;
         if (!is_array($data) || !array_is_list($data)) {
-            throw new ParleyException(ErrorKind::Unreadable, 'The reply holds no list: is the base URL right?', 200);
+            throw new ParleyException(ErrorKind::Unreadable, 'The response is not a list. Check the base URL.', 200);
         }
         /** @var list<array<string, mixed>> $data */
         return new self($data, ($body['has_more'] ?? false) === true, is_string($cursor) ? $cursor : null);

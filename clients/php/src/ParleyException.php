@@ -5,23 +5,23 @@ declare(strict_types=1);
 namespace Parley;
 
 /**
- * Every failure of a call. Wrong arguments are an `InvalidArgumentException` or a `TypeError`; whatever else is thrown
- * is a bug of this library.
+ * Failure of a call. Invalid arguments throw `InvalidArgumentException` or `TypeError`; any other exception is a bug of
+ * this library.
  *
  * @phpstan-type FieldError array{pointer: string, code: string, detail: string}
  */
 final class ParleyException extends \RuntimeException
 {
     /**
-     * @param int $status the HTTP status; 0 without a reply
-     * @param string|null $problemCode Parley's own code, such as `validation-failed`; null where the reply has none. It
-     *     is `code` on the wire and in the other languages, which PHP's exceptions keep for a number of their own
-     * @param string|null $title what the code means, the same for each occurrence
-     * @param string|null $detail what happened this time
-     * @param string|null $requestId by which the operator finds the request in the log
-     * @param list<FieldError> $errors where (JSON pointer or parameter name), which fault, and in words
-     * @param bool $retryable whether the same request may succeed later; the client has then already repeated it
-     * @param int|null $retryAfterMs after how long the server wants to be asked again; null where it doesn't say
+     * @param int $status HTTP status; 0 without a response
+     * @param string|null $problemCode problem code of Parley, such as `validation-failed`, or null. Named
+     *     `code` in the API and in other languages; PHP exceptions reserve that name for an integer
+     * @param string|null $title meaning of the code
+     * @param string|null $detail explanation of this occurrence
+     * @param string|null $requestId ID of the request in the server's log
+     * @param list<FieldError> $errors validation errors: JSON pointer or parameter name, code and text
+     * @param bool $retryable whether the same request may succeed later; the client has already retried it
+     * @param int|null $retryAfterMs `Retry-After` in milliseconds, or null
      */
     public function __construct(
         public readonly ErrorKind $kind,

@@ -4,19 +4,19 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** Paths and queries as they go out. */
+/** Builds paths and queries. */
 final class Path
 {
-    /** What an HTTP client takes for a step in the path, encoded or not: the request would go elsewhere. */
+    /** Dot segments, encoded or not, which HTTP clients resolve to another path. */
     private const STEPS = ['', '.', '..'];
 
-    /** @throws \InvalidArgumentException for a value that can't be a segment of a path */
+    /** @throws \InvalidArgumentException for a value that is not a valid path segment */
     public static function fill(string $pattern, string ...$values): string
     {
         $fill = static function (array $match) use (&$values): string {
             $value = array_shift($values);
             if ($value === null || in_array($value, self::STEPS, true)) {
-                throw new \InvalidArgumentException("{$match[1]} must be neither empty nor dots alone.");
+                throw new \InvalidArgumentException("{$match[1]} must not be empty or consist of dots.");
             }
             return rawurlencode($value);
         };
@@ -24,7 +24,7 @@ final class Path
     }
 
     /**
-     * A path with its query; what is null is left out, times are sent in UTC.
+     * Appends a query to a path; null values are omitted, times are sent in UTC.
      *
      * @param array<string, mixed> $query
      */
@@ -42,7 +42,7 @@ final class Path
             $value instanceof \DateTimeInterface => \DateTimeImmutable::createFromInterface($value)
                 ->setTimezone(new \DateTimeZone('UTC'))
                 ->format('Y-m-d\TH:i:s.v\Z'),
-            default => throw new \InvalidArgumentException('A query takes text, whole numbers, booleans and times.'),
+            default => throw new \InvalidArgumentException('Query values must be strings, integers, booleans or times.'),
         };
     }
 }

@@ -6,7 +6,7 @@ namespace Parley;
 
 use Psr\Http\Message\ResponseInterface;
 
-/** Replies that are no success (RFC 9457), as exceptions. */
+/** Converts error responses (RFC 9457) to exceptions. */
 final class Problem
 {
     private const RETRYABLE = [408, 425, 429];
@@ -25,7 +25,7 @@ final class Problem
         $detail = self::text($document, 'detail');
         return new ParleyException(
             $kind,
-            ($detail ?? $title ?? 'The server refused.') . " ($status" . ($code === null ? ')' : " $code)"),
+            ($detail ?? $title ?? 'The request failed.') . " ($status" . ($code === null ? ')' : " $code)"),
             $status,
             $code,
             $title,
@@ -37,13 +37,13 @@ final class Problem
         );
     }
 
-    /** A reply that no Parley sends. A redirect is one: it would carry the credential elsewhere. */
+    /** A response that is not from Parley. Includes redirects, which would send the credential to another URL. */
     public static function unreadable(ResponseInterface $response): ParleyException
     {
         $status = $response->getStatusCode();
         return new ParleyException(
             ErrorKind::Unreadable,
-            "The reply ($status) is none of Parley's: is the base URL right?",
+            "The response ($status) is not from Parley. Check the base URL.",
             $status,
             requestId: self::requestId($response),
         );
@@ -78,7 +78,7 @@ final class Problem
         return $read;
     }
 
-    /** `Retry-After`: seconds or a date (RFC 9110); null where it says neither. `strtotime` would take "tomorrow". */
+    /** Parses `Retry-After`: seconds or a date (RFC 9110), else null. Not with `strtotime`, which accepts "tomorrow". */
     private static function retryAfterMs(string $value, float $now): ?int
     {
         if (preg_match('/^\d{1,9}$/D', $value) === 1) {

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Parley;
 
 /**
- * Issues public access tokens by the id of a public key (specification 4.2): restricted, for users that nobody has
- * proven. A backend that can sign (`TokenSigner`) should do that.
+ * Issues public access tokens by the id of a public key (specification 4.2): restricted tokens for unverified users.
+ * Backends that can sign tokens should use `TokenSigner` instead.
  *
  * @phpstan-import-type PublicToken from Shapes
  */
@@ -15,7 +15,7 @@ final class PublicKeyClient
     private readonly Caller $caller;
 
     /**
-     * @param string $keyId the id of a public key, `key_…`
+     * @param string $keyId ID of a public key, `key_…`
      * @throws ParleyException insecure-url
      */
     public function __construct(string $baseUrl, string $keyId, ?RetryPolicy $retry = null, ?Wire $wire = null)
@@ -28,7 +28,7 @@ final class PublicKeyClient
     }
 
     /**
-     * A token for who says to be this user, for an hour.
+     * Issues a token for a claimed user id, valid for an hour.
      *
      * @param array{user_id: string} $body
      * @return PublicToken

@@ -6,22 +6,22 @@ namespace Parley;
 
 use Psr\Http\Message\ResponseInterface;
 
-/** A reply that is a success. */
+/** A successful response. */
 final class Reply
 {
     /**
-     * @param array<string, mixed> $body empty with 204
-     * @param string|null $etag the version that was replied with
+     * @param array<string, mixed> $body empty for 204
+     * @param string|null $etag ETag of the resource
      */
     public function __construct(public readonly array $body, public readonly ?string $etag)
     {
     }
 
     /**
-     * What a response says.
+     * Parses a response.
      *
      * @param float $now seconds since 1970
-     * @throws ParleyException for whatever is no success that can be read
+     * @throws ParleyException for error responses and unreadable ones
      */
     public static function read(ResponseInterface $response, string $text, float $now): self
     {

@@ -4,12 +4,12 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** How often and how long after each other a call is tried again. The default: four attempts within seconds. */
+/** Retry policy with exponential backoff. Default: four attempts within seconds. */
 final class RetryPolicy
 {
     /**
-     * @param int|null $retries how many at most after the first attempt; null: without an end, for a queue's worker
-     * @param int $longestRetryAfterMs the longest `Retry-After` that is waited for
+     * @param int|null $retries maximum number of retries; null for no limit, for queue workers
+     * @param int $longestRetryAfterMs maximum honored `Retry-After`
      */
     public function __construct(
         public readonly ?int $retries = 3,
@@ -20,11 +20,11 @@ final class RetryPolicy
     }
 
     /**
-     * The milliseconds before a retry (the first is 1), with full jitter so that clients don't return together; null: it
-     * is given up.
+     * Returns the delay in milliseconds before a retry (counted from 1), with full jitter to spread clients; null to give
+     * up.
      *
      * @param float $random 0 ≤ x < 1
-     * @param int|null $retryAfterMs what the server asked for
+     * @param int|null $retryAfterMs delay requested by the server
      */
     public function delayBefore(int $retry, float $random, ?int $retryAfterMs): ?int
     {

@@ -5,14 +5,14 @@ declare(strict_types=1);
 namespace Parley;
 
 /**
- * Parley as a tenant's own server sees it, by its API key. One method an operation of the API, under its name.
+ * Client for a tenant's backend with an API key. One method per API operation, with the same name.
  *
- * Every method takes what the path needs, then the body or the query as arrays under the names of the wire, and gives the
- * reply as an array of that kind (`Shapes` says what is in it; PHPStan checks it). Arrays and not objects, so that a
- * member that a newer server adds is there for who wants it, and nothing has to be mapped or kept in step.
+ * Methods take path parameters, then the body or the query as an array with the API's names, and return the response as
+ * an array (typed in `Shapes` for PHPStan). Arrays instead of objects, so that members added by newer servers are
+ * available without an update.
  *
- * Calls are repeated when no reply came or the server said that it may help; a POST carries an idempotency key, the same
- * for every attempt, so that it counts once. Every method throws `ParleyException`.
+ * Calls are retried after missing or retryable responses; POSTs carry an idempotency key, the same for every attempt, so
+ * that they take effect once. Every method throws `ParleyException`.
  */
 final class ServerClient
 {
@@ -22,17 +22,17 @@ final class ServerClient
     use Operations\Ingestion;
     use Operations\Questions;
 
-    /** The version of this package. */
+    /** Version of this package. */
     public const VERSION = '0.1.0';
 
     private readonly Caller $caller;
 
     /**
-     * @param string $baseUrl `https://…`, or `http://localhost` while developing
-     * @param string $apiKey the bearer value of a server key, `sk_…`. It belongs on servers alone
-     * @param Wire|null $wire an HTTP client of your own, or a clock for tests
+     * @param string $baseUrl `https://…`, or `http://localhost` in development
+     * @param string $apiKey bearer value of a server key, `sk_…`. Use it on servers only
+     * @param Wire|null $wire custom HTTP client, or a clock for tests
      * @throws ParleyException insecure-url
-     * @throws \InvalidArgumentException where the key is none, such as the secret in its place
+     * @throws \InvalidArgumentException if the key is invalid, for example the key's secret
      */
     public function __construct(
         string $baseUrl,
@@ -77,7 +77,7 @@ final class ServerClient
     }
 
     /**
-     * Posts items that have ids of their own: repeating it is safe without an `Idempotency-Key`.
+     * Posts items with client-generated ids: retries are safe without an `Idempotency-Key`.
      *
      * @param array<string, mixed> $body
      * @return array<string, mixed>

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Parley;
 
 /**
- * What goes over the wire, under the names that it has there; the API's own document says more of each member. Times are
- * RFC 3339 in UTC with milliseconds. A newer server may send more members than these.
+ * Types of the API, with its names; members are documented in the OpenAPI document. Times are RFC 3339 in UTC with
+ * milliseconds. Newer servers may send additional members.
  *
  * @phpstan-type QuestionType 'nps'|'csat'|'ces'|'rating'|'thumbs'|'single_choice'|'multi_choice'|'text'|'date'|'consent'|'statement'
  * @phpstan-type QuestionStatus 'draft'|'live'|'paused'|'closed'|'archived'
@@ -16,7 +16,7 @@ namespace Parley;
  * @phpstan-type AuthorType 'user'|'member'|'api'|'system'
  * @phpstan-type Time \DateTimeInterface|string
  *
- * Answers. `values` are by step; the question itself is the step `main`.
+ * Answers. `values` are by step key; the question is the step `main`.
  *
  * @phpstan-type AnswerValue int|bool|string|array{option_id?: string, option_ids?: list<string>, other_text?: string}
  * @phpstan-type NewAnswer array{
@@ -92,7 +92,7 @@ namespace Parley;
  *     key_kind: 'server'|'public'|null
  * }
  *
- * Conversations. What is optional is for the team alone, which an API key is.
+ * Conversations. Optional members are visible to the team only, which includes API keys.
  *
  * @phpstan-type Conversation array{
  *     id: string,
@@ -154,7 +154,7 @@ namespace Parley;
  * @phpstan-type NewMessage array{body: string, format?: 'text'|'markdown', kind?: 'reply'|'note', client_message_id?: string}
  * @phpstan-type MessagePatch array{body: string, format?: 'text'|'markdown'}
  *
- * Questions. What `config` holds follows from the type.
+ * Questions. The members of `config` depend on the type.
  *
  * @phpstan-type Frequency array{
  *     repeat?: 'once'|'until_answered'|'always',
@@ -235,7 +235,7 @@ namespace Parley;
  *     changes: list<array{pointer: string, before: mixed, after: mixed}>
  * }
  *
- * Results. A rate or a share of nothing is null.
+ * Results. Rates and shares without answers are null.
  *
  * @phpstan-type Score array{
  *     measure: 'nps'|'csat'|'mean'|'positive',
@@ -309,7 +309,7 @@ namespace Parley;
  * }
  * @phpstan-type IdentityQuery array{limit?: int, cursor?: string, verified?: bool, q?: string}
  *
- * The way of answers.
+ * Ingestion.
  *
  * @phpstan-type Ingestion array{
  *     oldest_queued_age_ms: int|null,

@@ -11,7 +11,7 @@ use Lcobucci\JWT\Signer\Key\InMemory;
 /** Signs access tokens for a tenant's users (specification 5.3). Needs `lcobucci/jwt`. */
 final class TokenSigner
 {
-    /** The longest life of a token, and the usual one. */
+    /** Maximum and default token lifetime. */
     public const LIFETIME_S = 3600;
 
     private const CONTENT_TYPE = 'svc-fpa;v=1';
@@ -23,7 +23,7 @@ final class TokenSigner
 
     /**
      * @param string $keyId `key_…`, SERVICE_API_KEY_ID
-     * @param string $secret SERVICE_API_KEY_SECRET, which signs; not the `sk_…` value, which is for requests
+     * @param string $secret SERVICE_API_KEY_SECRET, the signing secret; not the `sk_…` value for requests
      * @param string $tenantId `tenant_…`, SERVICE_TENANT_ID
      * @param (\Closure(): float)|null $now seconds since 1970
      */
@@ -45,12 +45,12 @@ final class TokenSigner
     }
 
     /**
-     * A token with which a client acts as this user. Whoever holds it is that user: give it only to who has logged in.
+     * Signs a token with which a client acts as this user. Issue it only to the signed-in user.
      *
-     * @param string $identity the user's name in your own system, such as `user|42`: 1 to 256 characters in normalization
-     *     form C, none of them a control character. Integer ids are sent as text
+     * @param string $identity user id in your system, such as `user|42`: 1 to 256 characters in NFC, without
+     *     control characters. Pass integer ids as strings
      * @param int $lifetimeSeconds 1 to 3600
-     * @throws \InvalidArgumentException that names the argument at fault
+     * @throws \InvalidArgumentException names the invalid argument
      */
     public function sign(string $identity, int $lifetimeSeconds = self::LIFETIME_S): string
     {
@@ -72,7 +72,7 @@ final class TokenSigner
             ->toString();
     }
 
-    /** @return array<string, mixed> what may be shown of it: not the secret */
+    /** @return array<string, mixed> properties without the secret */
     public function __debugInfo(): array
     {
         return ['keyId' => $this->keyId, 'tenantId' => $this->tenantId];

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Parley;
 
-/** Ids that the client makes. */
+/** Client-generated ids. */
 final class Uuid
 {
-    /** A UUIDv7 (RFC 9562) for an answer or a message: it says when it was made, so that rows lie in that order. */
+    /** Generates a UUIDv7 (RFC 9562) for an answer or a message; sorts by creation time. */
     public static function v7(?float $now = null): string
     {
         $milliseconds = (int) floor(($now ?? microtime(true)) * 1000);

@@ -8,13 +8,13 @@ use Psr\Http\Client\ClientInterface;
 use Psr\Http\Message\RequestFactoryInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
-/** Everything that comes from outside: the network, the time, chance. Tests bring their own. */
+/** External dependencies: network, clock and random numbers. Replaceable in tests. */
 final class Wire
 {
     /**
      * @param \Closure(): float $now seconds since 1970
      * @param \Closure(): float $random 0 ≤ x < 1
-     * @param \Closure(int): void $sleep for so many milliseconds
+     * @param \Closure(int): void $sleep sleeps for a number of milliseconds
      */
     private function __construct(
         public readonly ClientInterface $client,
@@ -27,10 +27,10 @@ final class Wire
     }
 
     /**
-     * The world as it is, with what is given in place of its parts.
+     * Creates the defaults with overrides.
      *
-     * @param ClientInterface|null $client must not follow redirects, and should have a time limit: PSR-18 has a setting
-     *     for neither. The client that is found without one has both
+     * @param ClientInterface|null $client must not follow redirects and should have a timeout; PSR-18 cannot set
+     *     either. The automatically discovered client has both
      * @param (\Closure(): float)|null $now
      * @param (\Closure(): float)|null $random
      * @param (\Closure(int): void)|null $sleep

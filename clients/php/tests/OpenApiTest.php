@@ -11,13 +11,13 @@ use Parley\Tests\Support\ShapeReader;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** What the client knows of the API is what the API's own document says. */
+/** Checks that the client matches the OpenAPI document. */
 final class OpenApiTest extends TestCase
 {
-    /** What servers of an earlier version do not send. */
+    /** Members not sent by earlier server versions. */
     private const ABSENT_BEFORE = ['Answer' => ['counted']];
 
-    /** The shapes of queries, by the operation that takes them. */
+    /** Query shapes by operation. */
     private const QUERIES = [
         'AnswerQuery' => 'listAnswers',
         'ConversationQuery' => 'listConversations',
@@ -54,7 +54,7 @@ final class OpenApiTest extends TestCase
         $variants = $schema['oneOf'] ?? $schema['anyOf'] ?? [$schema];
         $properties = array_merge(...array_column($variants, 'properties'));
         self::assertEqualsCanonicalizing(array_keys($properties), array_keys($members));
-        if (isset($schema['required']) && !str_starts_with($name, 'New')) { // a key must name the identity
+        if (isset($schema['required']) && !str_starts_with($name, 'New')) { // required with an API key
             $required = array_diff($schema['required'], self::ABSENT_BEFORE[$name] ?? []);
             self::assertEqualsCanonicalizing($required, array_keys($members, false, true));
         }
@@ -90,7 +90,7 @@ final class OpenApiTest extends TestCase
         self::assertSame(Json::OBJECTS, $names);
     }
 
-    /** @return array<string, array<mixed>> what an API key may call */
+    /** @return array<string, array<mixed>> operations available to an API key */
     private static function operations(): array
     {
         $operations = [];

@@ -57,7 +57,7 @@ final class ProblemsTest extends TestCase
         $client = new ServerClient('https://feedback.example.com', 'sk_test', wire: (new Replies(Replies::json(['data' => 5])))->wire());
         try {
             $client->listAnswers()->page();
-            self::fail('It was read.');
+            self::fail('Expected an exception.');
         } catch (ParleyException $error) {
             self::assertSame(ErrorKind::Unreadable, $error->kind);
         }
@@ -73,6 +73,6 @@ final class ProblemsTest extends TestCase
         } catch (ParleyException $error) {
             return $error;
         }
-        self::fail('It was a success.');
+        self::fail('Expected an exception.');
     }
 }

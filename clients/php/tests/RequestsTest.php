@@ -103,7 +103,7 @@ final class RequestsTest extends TestCase
                 $client->deleteQuestion($segment);
                 self::fail("'$segment' was sent.");
             } catch (\InvalidArgumentException $error) {
-                self::assertStringContainsString('id must be', $error->getMessage());
+                self::assertStringContainsString('id must not be', $error->getMessage());
             }
         }
     }
@@ -113,7 +113,7 @@ final class RequestsTest extends TestCase
         foreach (['', 'secret-of-the-key', "sk_test\r\nX: y"] as $key) {
             try {
                 new ServerClient(self::BASE, $key, wire: (new Replies())->wire());
-                self::fail('It was taken.');
+                self::fail('Expected an exception.');
             } catch (\InvalidArgumentException $error) {
                 self::assertSame('apiKey must be the bearer value of a server key, sk_…', $error->getMessage());
             }

@@ -57,7 +57,7 @@ final class SigningTest extends TestCase
     {
         try {
             self::sign($case);
-            self::fail('It was signed.');
+            self::fail('Expected an exception.');
         } catch (\InvalidArgumentException | \TypeError $error) {
             self::assertMatchesRegularExpression(
                 '/\b' . Operation::camelCase($case['argument']) . '\b/',
@@ -88,7 +88,7 @@ final class SigningTest extends TestCase
         return $signer->sign($case['identity'], ...array_filter(['lifetimeSeconds' => $case['lifetime_seconds'] ?? null], is_int(...)));
     }
 
-    /** Whether a token has exactly the header that it must have, and this secret's signature. Uses no JWT library. */
+    /** Checks the exact header and the signature of a token without a JWT library. */
     private static function isRight(string $token, string $secret): bool
     {
         if (preg_match('/^([\w-]+)\.([\w-]+)\.([\w-]+)$/D', $token, $parts) !== 1) {

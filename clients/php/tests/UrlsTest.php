@@ -54,7 +54,7 @@ final class UrlsTest extends TestCase
         foreach ($makers as $make) {
             try {
                 $make();
-                self::fail('It was taken.');
+                self::fail('Expected an exception.');
             } catch (ParleyException $error) {
                 self::assertSame(ErrorKind::InsecureUrl, $error->kind);
                 self::assertSame(0, $error->status);

@@ -20,7 +20,7 @@ use Psr\Http\Client\ClientInterface;
 use Symfony\Component\HttpClient\HttpClient;
 use Symfony\Component\HttpClient\Psr18Client as Symfony;
 
-/** Real requests, by the clients that applications have. */
+/** Real requests with common HTTP clients. */
 final class WireTest extends TestCase
 {
     private static LocalServer $server;
@@ -110,6 +110,6 @@ final class WireTest extends TestCase
         } catch (ParleyException $error) {
             return $error;
         }
-        self::fail('It was a success.');
+        self::fail('Expected an exception.');
     }
 }

@@ -1,6 +1,6 @@
 <?php
 
-/** A server that behaves as no Parley does, for `WireTest`: `php -S … server.php`. */
+/** A misbehaving server for `WireTest`: `php -S … server.php`. */
 
 declare(strict_types=1);
 

@@ -20,13 +20,13 @@ TENANT_ID = os.environ["SERVICE_TENANT_ID"]
 settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["localhost", "127.0.0.1"])
 
 
-@csrf_exempt  # no cookie is looked at, so no other page can ask in the user's name
+@csrf_exempt  # cookies are not used, so cross-site requests cannot act as the user
 @require_POST
 def issue_token(request: HttpRequest) -> HttpResponse:
-    """Gives the user who is logged in a token for Parley."""
+    """Returns a Parley token for the signed-in user."""
     identity = find_identity(request.headers.get("Authorization"))
     if identity is None:
-        return HttpResponse("Log in first.", status=401, headers={"WWW-Authenticate": "Bearer"})
+        return HttpResponse("Sign in first.", status=401, headers={"WWW-Authenticate": "Bearer"})
     token = sign_token(identity, key_id=KEY_ID, secret=SECRET, tenant_id=TENANT_ID)
     return JsonResponse({"access_token": token}, headers={"Cache-Control": "no-store"})
 

@@ -17,9 +17,9 @@ TENANT_ID = os.environ["SERVICE_TENANT_ID"]
 
 @app.post("/v1/svc/auth/token")
 def issue_token(response: Response, authorization: Annotated[str | None, Header()] = None) -> dict[str, str]:
-    """Gives the user who is logged in a token for Parley."""
+    """Returns a Parley token for the signed-in user."""
     identity = find_identity(authorization)
     if identity is None:
-        raise HTTPException(401, "Log in first.", {"WWW-Authenticate": "Bearer"})
+        raise HTTPException(401, "Sign in first.", {"WWW-Authenticate": "Bearer"})
     response.headers["Cache-Control"] = "no-store"
     return {"access_token": sign_token(identity, key_id=KEY_ID, secret=SECRET, tenant_id=TENANT_ID)}

@@ -16,10 +16,10 @@ TENANT_ID = os.environ["SERVICE_TENANT_ID"]
 
 @app.post("/v1/svc/auth/token")
 def issue_token() -> Response:
-    """Gives the user who is logged in a token for Parley."""
+    """Returns a Parley token for the signed-in user."""
     identity = find_identity(request.headers.get("Authorization"))
     if identity is None:
-        return Response("Log in first.", 401, {"WWW-Authenticate": "Bearer"})
+        return Response("Sign in first.", 401, {"WWW-Authenticate": "Bearer"})
     token = sign_token(identity, key_id=KEY_ID, secret=SECRET, tenant_id=TENANT_ID)
     response = jsonify(access_token=token)
     response.headers["Cache-Control"] = "no-store"

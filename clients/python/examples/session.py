@@ -1,4 +1,4 @@
-"""Who is logged in. Replace this by what your application has already: its session, its own tokens."""
+"""The signed-in user. Replace this with your application's session or token lookup."""
 
 import os
 
@@ -6,9 +6,9 @@ _SESSIONS = dict(line.split("=", 1) for line in os.environ["SESSIONS"].split(","
 
 
 def find_identity(authorization: str | None) -> str | None:
-    """Gives the identity of the user whose session it is; None without one.
+    """Returns the identity of the session's user, or None.
 
-    Here a session is a line of `SESSIONS` (`token=user,token=user`).
+    Here sessions are listed in `SESSIONS` (`token=user,token=user`).
     """
     scheme, _, session = (authorization or "").partition(" ")
     user = _SESSIONS.get(session) if scheme == "Bearer" else None

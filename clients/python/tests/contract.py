@@ -1,4 +1,4 @@
-"""The cases that every client is held to (`clients/contract/README.md`)."""
+"""Contract cases shared by all clients (`clients/contract/README.md`)."""
 
 import json
 import re
@@ -17,12 +17,12 @@ def document() -> Any:
 
 
 def snake(operation: str) -> str:
-    """The name of an operation in the case of Python."""
+    """Operation name in snake case."""
     return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", operation)
 
 
 def arguments(case: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a case as this client takes them: the path's, the body, then the rest by name."""
+    """Arguments of a case for this client: path parameters, body, then keyword arguments."""
     body = [case["body"]] if "body" in case else []
     named = {f"{name}_" if name == "from" else name: value for name, value in case.get("query", {}).items()}
     if "if_match" in case:

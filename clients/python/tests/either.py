@@ -1,4 +1,4 @@
-"""A client of either kind, called alike, so that every test holds for both."""
+"""Wraps both kinds of client, so that every test covers both."""
 
 import asyncio
 import atexit
@@ -22,7 +22,7 @@ atexit.register(LOOP.close)
 
 
 class Either:
-    """Has the operations by name; what an `AsyncClient` gives is awaited."""
+    """Provides the operations by name; awaits those of an `AsyncClient`."""
 
     def __init__(self, client: Client | AsyncClient) -> None:
         self.client = client
@@ -39,7 +39,7 @@ class Either:
         return page if isinstance(self.client, Client) else self._await(page)
 
     def collect(self, operation: str, *args: Any, take: int | None = None, into: list[Any], **named: Any) -> None:
-        """Adds the items of a list, `take` at most, to `into`, so that those before a failure are seen."""
+        """Appends up to `take` items of a list to `into`, including those before a failure."""
         self.collect_pages(getattr(self.client, operation)(*args, **named), take, into)
 
     def collect_pages(self, pages: Any, take: int | None, into: list[Any]) -> None:
@@ -68,7 +68,7 @@ async def _take_async(pages: AsyncIterable[Any], take: int | None, into: list[An
 
 
 class Network:
-    """Serves replies in order, and keeps what was sent and how long was waited."""
+    """Serves responses in order and records requests and delays."""
 
     def __init__(self, *replies: httpx.Response | httpx.RequestError) -> None:
         self._replies = iter(replies)
@@ -87,7 +87,7 @@ class Network:
 
 
 def connect(kind: Kind, network: Network, *, random: Callable[[], float] = lambda: 0.5, **options: Any) -> Either:
-    """A client on a network of the test's own, whose clock never really waits."""
+    """A client with a fake network and clock."""
     transport = httpx.MockTransport(network.handle)
     options = {"transport": transport, "random": random, **options}
     if kind == "sync":

@@ -1,6 +1,6 @@
-"""Plays a part of `clients/contract/scenario.json` against a real server, as its README says.
+"""Runs a part of `clients/contract/scenario.json` against a real server, as described in its README.
 
-Besides what is written there, `PARLEY_PYTHON_CLIENT=async` lets the asynchronous client play it.
+In addition, `PARLEY_PYTHON_CLIENT=async` selects the asynchronous client.
 """
 
 import json
@@ -20,11 +20,11 @@ from parley import AsyncClient, Client, ParleyError, RetryPolicy, sign_token
 Step = dict[str, Any]
 
 PATIENCE_S = 15
-"""How long what comes by itself may take."""
+"""Timeout for asynchronous effects."""
 
 
 class StepError(Exception):
-    """A step came out otherwise than it says."""
+    """A step did not have the expected result."""
 
 
 def demand(actual: object, expected: object) -> None:
@@ -37,7 +37,7 @@ def say(**line: object) -> None:
 
 
 class Journal:
-    """The answers of a backend that are not to be lost, a line each. What is not a whole line was not promised."""
+    """Journal of answers, one per line. Incomplete lines are ignored."""
 
     def __init__(self, folder: str) -> None:
         self._path = Path(folder) / "journal.jsonl"
@@ -57,7 +57,7 @@ class Journal:
 
 
 class Runner:
-    """Has a method for each step."""
+    """Has one method per step."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
@@ -71,7 +71,7 @@ class Runner:
         getattr(self, step["do"])(self._filled(step))
 
     def _filled(self, value: Any) -> Any:
-        """A value with what was saved in place of `{name}`."""
+        """Replaces `{name}` with saved values."""
         if isinstance(value, dict):
             return {name: self._filled(member) for name, member in value.items()}
         if isinstance(value, list):
@@ -145,7 +145,7 @@ class Runner:
         return next(str(question["id"]) for question in questions if question["title"] == title)
 
     def _persist(self, attempt: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """Goes on where the client gave up: a backend's own queue would."""
+        """Retries after the client gives up, as a backend's queue would."""
         while True:
             try:
                 return attempt(*args, **named)

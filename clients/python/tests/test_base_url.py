@@ -55,4 +55,4 @@ def test_a_proxy_of_the_environment_never_sees_a_key_on_its_way_to_this_machine(
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
     with Client("http://localhost:3000", "sk_test") as near, Client("https://example.com", "sk_test") as far:
         assert not near._http._mounts
-        assert far._http._mounts  # TLS goes through it as it is
+        assert far._http._mounts  # TLS is passed through unchanged

@@ -76,7 +76,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def types_of_the_sync_client(client: Client) -> None:
-    """Not called: the type checker reads it."""
+    """Not called; for the type checker only."""
     assert_type(client.read_answer("id"), types.Answer)
     assert_type(client.read_answer.reply("id"), Reply[types.Answer])
     assert_type(client.list_answers(limit=1), Pages[types.Answer])
@@ -88,7 +88,7 @@ def types_of_the_sync_client(client: Client) -> None:
 
 
 async def types_of_the_async_client(client: AsyncClient) -> None:
-    """Not called: the type checker reads it."""
+    """Not called; for the type checker only."""
     waiting = assert_type(client.read_answer("id"), Coroutine[Any, Any, types.Answer])
     assert_type(await waiting, types.Answer)
     assert_type(await client.read_answer.reply("id"), Reply[types.Answer])

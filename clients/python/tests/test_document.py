@@ -1,4 +1,4 @@
-"""This client says what the OpenAPI document says: operations, parameters, fields."""
+"""Checks that operations, parameters and fields match the OpenAPI document."""
 
 import inspect
 import typing
@@ -14,13 +14,13 @@ from parley.operations import Operations
 DOCUMENT = document()
 METHODS = {"get", "post", "put", "patch", "delete"}
 
-# An API key speaks for nobody by itself, so who an answer or a conversation belongs to must be named.
+# API keys have no user of their own, so answers and conversations must name one.
 STRICTER = {"NewAnswer": {"identity"}, "NewConversation": {"identity"}}
-# The server fills these in when they are left out.
+# Defaulted by the server.
 LOOSER = {"NewAnswer": {"values", "metadata"}}
-# Servers of an earlier version do not send these.
+# Not sent by earlier server versions.
 ABSENT_BEFORE = {"Answer": {"counted"}}
-# Operations whose repetition is recognised by the ids that the client chose, not by a key.
+# Operations deduplicated by client-generated ids instead of idempotency keys.
 UNKEYED = {"record_answers"}
 
 
@@ -94,4 +94,4 @@ def test_a_type_has_the_fields_of_its_schema(name: str) -> None:
 def test_every_schema_of_our_operations_has_a_type() -> None:
     text = str(list(OPERATIONS.values()))
     used = {name for name in DOCUMENT["components"]["schemas"] if f"schemas/{name}'" in text}
-    assert used - set(resource_types()) == {"Problem", "AnswerStatus"}  # an error, and what public tokens may know
+    assert used - set(resource_types()) == {"Problem", "AnswerStatus"}  # an error, and the view of public tokens

@@ -23,7 +23,7 @@ def success_of(case: dict[str, Any]) -> httpx.Response:
 
 
 def send(kind: Kind, case: dict[str, Any], **named: Any) -> list[httpx.Request]:
-    """What goes out, twice, since the server is busy at first."""
+    """Returns the requests of a call that is retried once."""
     network = Network(httpx.Response(503), success_of(case))
     positional, others = arguments(case["arguments"])
     if case["as"] == ["public-key"]:

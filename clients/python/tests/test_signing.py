@@ -19,7 +19,7 @@ def decode(part: str) -> Any:
 
 
 def is_signed(token: str, secret: str) -> bool:
-    """Whether a token has the exact header and the right signature, by means of the standard library alone."""
+    """Checks header and signature of a token with the standard library only."""
     signed, _, signature = token.rpartition(".")
     digest = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
     expected = base64.urlsafe_b64encode(digest).decode().rstrip("=")

@@ -4,18 +4,18 @@ import styles from './bars.module.css';
 export interface Bar {
   label: string;
   count: number;
-  /** Of all answers; null where there are none. */
+  /** Share of all answers (0–1); null without answers. */
   share: number | null;
 }
 
 interface BarsProps {
   caption: string;
-  /** What the bars are of. */
+  /** Header of the label column. */
   where: string;
   bars: Bar[];
 }
 
-/** Shares with the words that they are of, however long: a chart that is its own table. */
+/** Horizontal bar chart for long labels, built as a table. */
 export const Bars = ({ caption, where, bars }: BarsProps) => (
   <table className={styles.bars}>
     <caption className="hidden-text">{caption}</caption>

@@ -24,22 +24,22 @@ Chart.register(
   Tooltip,
 );
 
-/** Up to how many bars each has its value written above it, in place of an axis. */
-const MOST_LABELLED = 12;
-/** From how many points on a line has no dots. */
-const MOST_DOTTED = 20;
+/** Maximum number of bars with value labels instead of an axis. */
+const MAX_LABELLED_BARS = 12;
+/** Maximum number of points for which a line has dots. */
+const MAX_DOTTED_POINTS = 20;
 
-/** A variable of the design as a color that a canvas takes: `light-dark()` is resolved by an element that uses it. */
+/** Resolves a CSS variable to a color for the canvas; an element is needed to resolve `light-dark()`. */
 function colorOf(name: string, probe: HTMLElement): string {
   probe.style.color = `var(--${name})`;
   return getComputedStyle(probe).color;
 }
 
-/** One color, or one for each value. */
+/** Returns one color, or one per value. */
 const colorsOf = ({ tone, tones }: Series, color: (tone: ChartTone) => string) =>
   tones ? tones.map(color) : color(tone);
 
-/** The drawing. It is made anew when its numbers or the look of the page change. */
+/** Draws the chart; redraws it when the data or the theme change. */
 export function ChartCanvas({ kind, points, series, format, min, max }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
@@ -49,7 +49,7 @@ export function ChartCanvas({ kind, points, series, format, min, max }: ChartPro
       const color = (name: string) => colorOf(name, element);
       const family = getComputedStyle(element).fontFamily;
       const ticks = { color: color('muted'), font: { family } };
-      const isLabelled = kind === 'bar' && series.length === 1 && points.length <= MOST_LABELLED;
+      const isLabelled = kind === 'bar' && series.length === 1 && points.length <= MAX_LABELLED_BARS;
       return new Chart(element, {
         type: kind,
         plugins: isLabelled ? [valueLabels({ color: color('text'), font: `600 12px ${family}`, format })] : [],
@@ -63,7 +63,7 @@ export function ChartCanvas({ kind, points, series, format, min, max }: ChartPro
             borderRadius: kind === 'bar' ? 4 : undefined,
             borderWidth: kind === 'bar' ? 0 : 2,
             maxBarThickness: 48,
-            pointRadius: points.length > MOST_DOTTED ? 0 : 3,
+            pointRadius: points.length > MAX_DOTTED_POINTS ? 0 : 3,
             pointHoverRadius: 4,
             cubicInterpolationMode: 'monotone',
             spanGaps: true,

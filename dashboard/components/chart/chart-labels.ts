@@ -6,7 +6,7 @@ interface Look {
   format(value: number): string;
 }
 
-/** Writes the value of each bar above it, so that nothing has to be read off an axis. */
+/** Chart.js plugin that writes the value above each bar. */
 export const valueLabels = ({ color, font, format }: Look): Plugin => ({
   id: 'value-labels',
   afterDatasetsDraw(chart) {

@@ -1,33 +1,32 @@
-/** What a color of a chart says; each has its variable in base.css (`--chart-…`). */
+/** Semantic color of a chart; defined in base.css as `--chart-…`. */
 export type ChartTone = 'accent' | 'quiet' | 'good' | 'bad';
 
-/** One row of values, a value for each point; null where there is none. */
+/** One data series with a value for each point; null if there is none. */
 export interface Series {
   label: string;
   values: (number | null)[];
   tone: ChartTone;
-  /** A tone for each value, where they differ. */
+  /** Tones per value; override `tone`. */
   tones?: ChartTone[];
 }
 
-/** What a color means, in words. */
 export interface LegendEntry {
   label: string;
   tone: ChartTone;
 }
 
 export interface ChartProps {
-  /** Bars count things, so their axis has whole numbers alone. */
+  /** Bar charts show counts: their axis has integers only. */
   kind: 'bar' | 'line';
-  /** What the chart shows, in a sentence: its name for those who do not see it. */
+  /** Accessible name of the chart. */
   label: string;
-  /** What the points are, such as days; the head of their column in the table. */
+  /** Header of the points' column in the table, such as Day. */
   where: string;
   points: string[];
   series: Series[];
-  /** Where absent, the series themselves, when there are several. */
+  /** Defaults to the series if there are several. */
   legend?: LegendEntry[];
-  /** How a value is written. */
+  /** Formats a value. */
   format(value: number): string;
   min?: number;
   max?: number;

@@ -5,7 +5,7 @@ import { type Column, Table } from '../table.tsx';
 import styles from './chart.module.css';
 import type { ChartProps, LegendEntry } from './chart-props.ts';
 
-/** The library of charts, loaded with the first one. */
+/** Loads Chart.js with the first chart. */
 const Canvas = lazy(() => import('./chart-canvas.tsx').then(module => ({ default: module.ChartCanvas })));
 
 const Legend = ({ entries }: { entries: LegendEntry[] }) => (
@@ -30,7 +30,7 @@ function NumbersTable({ label, where, points, series, format }: ChartProps) {
   return <Table compact caption={label} columns={columns} rows={points.map((_, at) => at)} keyOf={String} />;
 }
 
-/** A chart with its numbers as a table below. */
+/** A chart with its data as a table below. */
 export function Chart(props: ChartProps) {
   const { label, series, legend = series.length > 1 ? series : [] } = props;
   return (
@@ -42,7 +42,7 @@ export function Chart(props: ChartProps) {
         </Suspense>
       </div>
       <details className={styles.foot}>
-        <summary>{t('The numbers as a table')}</summary>
+        <summary>{t('Show as table')}</summary>
         <NumbersTable {...props} />
       </details>
     </figure>

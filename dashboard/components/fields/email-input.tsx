@@ -2,12 +2,12 @@ import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
 import { t } from '../../i18n.ts';
 import { TextInput } from './fields.tsx';
 
-/** The e-mail address by which a person signs in. */
+/** Input for the email address of an account. */
 export const EmailInput = <V extends FieldValues>({ form, name }: { form: UseFormReturn<V>; name: Path<V> }) => (
   <TextInput
     form={form}
     name={name}
-    label={t('E-mail')}
+    label={t('Email')}
     type="email"
     autoComplete="username"
     rules={{ required: true }}

@@ -18,7 +18,7 @@ interface FieldProps<Values extends FieldValues> {
   rules?: RegisterOptions<Values>;
 }
 
-/** What a field is wired with: its name in the form, its error, and the ids that tie label, hint and error to it. */
+/** Registers a field in the form and connects its label, hint and error by id. */
 function useField<Values extends FieldValues>({ form, name, rules, hint }: FieldProps<Values>) {
   const id = useId();
   const error = get(form.formState.errors, name) as FieldError | undefined;
@@ -33,7 +33,7 @@ function useField<Values extends FieldValues>({ form, name, rules, hint }: Field
   return { id, error, input };
 }
 
-const Around = ({
+const FieldFrame = ({
   id,
   label,
   hint,
@@ -58,7 +58,7 @@ const Around = ({
     )}
     {error && (
       <p id={`${id}-error`} className={styles.error}>
-        {error.message || t('This is needed.')}
+        {error.message || t('Required')}
       </p>
     )}
   </div>
@@ -66,7 +66,7 @@ const Around = ({
 
 type Attributes<Tag extends 'input' | 'textarea' | 'select'> = Omit<ComponentProps<Tag>, 'form' | 'name'>;
 
-/** A line of text, a number or a date, by `type`. */
+/** Input for text, a number or a date, by `type`. */
 export function TextInput<V extends FieldValues>({
   form,
   name,
@@ -78,13 +78,13 @@ export function TextInput<V extends FieldValues>({
   const { id, error, input } = useField({ form, name, label, hint, rules });
   const narrow = rest.type === 'number' ? styles.narrow : '';
   return (
-    <Around {...{ id, label, hint, error }}>
+    <FieldFrame {...{ id, label, hint, error }}>
       <input className={`${styles.input} ${narrow}`} {...rest} {...input} />
-    </Around>
+    </FieldFrame>
   );
 }
 
-/** Several lines of text. */
+/** Multi-line text input. */
 export function TextArea<V extends FieldValues>({
   form,
   name,
@@ -95,13 +95,13 @@ export function TextArea<V extends FieldValues>({
 }: FieldProps<V> & Attributes<'textarea'>) {
   const { id, error, input } = useField({ form, name, label, hint, rules });
   return (
-    <Around {...{ id, label, hint, error }}>
+    <FieldFrame {...{ id, label, hint, error }}>
       <textarea className={styles.input} {...rest} {...input} />
-    </Around>
+    </FieldFrame>
   );
 }
 
-/** One of a list. */
+/** Drop-down list. */
 export function SelectInput<V extends FieldValues>({
   form,
   name,
@@ -112,13 +112,13 @@ export function SelectInput<V extends FieldValues>({
 }: FieldProps<V> & Attributes<'select'>) {
   const { id, error, input } = useField({ form, name, label, hint, rules });
   return (
-    <Around {...{ id, label, hint, error }}>
+    <FieldFrame {...{ id, label, hint, error }}>
       <select className={styles.input} {...rest} {...input} />
-    </Around>
+    </FieldFrame>
   );
 }
 
-/** Yes or no. */
+/** Checkbox. */
 export function CheckInput<V extends FieldValues>({
   form,
   name,
@@ -147,7 +147,7 @@ export interface Choice {
   hint?: ReactNode;
 }
 
-/** One of a few, each with a word of explanation. */
+/** Radio buttons with hints. */
 export function Choices<V extends FieldValues>({
   form,
   name,
@@ -182,7 +182,7 @@ export function Choices<V extends FieldValues>({
   );
 }
 
-/** A filter outside of a form; a small one is as wide as what it says. */
+/** Drop-down filter outside a form; `small` shrinks it to its content. */
 export function Filter({ label, small, children, ...rest }: Attributes<'select'> & { label: string; small?: boolean }) {
   return (
     <select className={small ? `${styles.input} ${styles.small}` : styles.input} aria-label={label} {...rest}>
@@ -191,7 +191,7 @@ export function Filter({ label, small, children, ...rest }: Attributes<'select'>
   );
 }
 
-/** A search field outside of a form. */
+/** Search field outside a form. */
 export const Search = ({ label, ...rest }: Attributes<'input'> & { label: string }) => (
   <input type="search" className={styles.input} aria-label={label} placeholder={label} {...rest} />
 );

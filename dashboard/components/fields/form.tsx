@@ -8,17 +8,17 @@ import styles from './fields.module.css';
 
 interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
-  /** Sends the values; what it throws is shown. */
+  /** Submits the values; a thrown `ApiProblem` is shown. */
   send(values: Values): Promise<unknown>;
   submitLabel: ReactNode;
-  /** Further buttons beside the one that sends. */
+  /** Additional buttons next to the submit button. */
   actions?: ReactNode;
   children?: ReactNode;
 }
 
 /**
- * The field of the form that a JSON pointer of a problem means: `/config/scale` is `config.scale`. A place within a field,
- * such as a line of a text that is sent as a list, is that field; a place in none is `undefined`.
+ * Finds the form field for a JSON pointer: `/config/scale` is `config.scale`. A pointer into a field, such as to an item
+ * of a list that is edited as text, returns that field. Returns `undefined` if no field matches.
  */
 function fieldAt<Values extends FieldValues>(form: UseFormReturn<Values>, pointer: string): Path<Values> | undefined {
   const parts = pointer.split('/').slice(1);
@@ -27,8 +27,8 @@ function fieldAt<Values extends FieldValues>(form: UseFormReturn<Values>, pointe
   return names.find(isField) as Path<Values> | undefined;
 }
 
-/** Puts each fault of a problem at its field; gives whether all found one. */
-function placeFaults<Values extends FieldValues>(form: UseFormReturn<Values>, problem: ApiProblem): boolean {
+/** Sets each validation error on its field; returns whether every error has a field. */
+function setFieldErrors<Values extends FieldValues>(form: UseFormReturn<Values>, problem: ApiProblem): boolean {
   const placed = problem.errors.map(({ pointer, detail }) => {
     const name = fieldAt(form, pointer);
     if (name === undefined) return false;
@@ -38,7 +38,7 @@ function placeFaults<Values extends FieldValues>(form: UseFormReturn<Values>, pr
   return placed.length > 0 && placed.every(Boolean);
 }
 
-/** A form that shows faults at their fields and everything else as a problem above its button. */
+/** A form that shows validation errors at their fields and other problems above the submit button. */
 export function Form<Values extends FieldValues>({ form, send, submitLabel, actions, children }: FormProps<Values>) {
   const [problem, setProblem] = useState<ApiProblem>();
   const submit = form.handleSubmit(async values => {
@@ -47,7 +47,7 @@ export function Form<Values extends FieldValues>({ form, send, submitLabel, acti
       await send(values);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      if (!placeFaults(form, error)) setProblem(error);
+      if (!setFieldErrors(form, error)) setProblem(error);
     }
   });
   return (
@@ -56,7 +56,7 @@ export function Form<Values extends FieldValues>({ form, send, submitLabel, acti
       {problem && <ProblemNote problem={problem} />}
       <div className={styles.actions}>
         <Button type="submit" look="primary" isPending={form.formState.isSubmitting}>
-          {form.formState.isSubmitting ? t('One moment…') : submitLabel}
+          {form.formState.isSubmitting ? t('Please wait…') : submitLabel}
         </Button>
         {actions}
       </div>

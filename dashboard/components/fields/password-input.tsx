@@ -2,9 +2,9 @@ import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
 import { t } from '../../i18n.ts';
 import { TextInput } from './fields.tsx';
 
-const LEAST = 12;
+const MIN_LENGTH = 12;
 
-/** A password that is being chosen. */
+/** Input for a new password. */
 export const NewPassword = <V extends FieldValues>({
   form,
   name,
@@ -18,12 +18,12 @@ export const NewPassword = <V extends FieldValues>({
     form={form}
     name={name}
     label={label ?? t('Password')}
-    hint={t('At least {least} characters. A few words are easier to keep than signs.', { least: LEAST })}
+    hint={t('At least {least} characters. A few words are easier to remember than symbols.', { least: MIN_LENGTH })}
     type="password"
     autoComplete="new-password"
     rules={{
       required: true,
-      minLength: { value: LEAST, message: t('At least {least} characters.', { least: LEAST }) },
+      minLength: { value: MIN_LENGTH, message: t('At least {least} characters.', { least: MIN_LENGTH }) },
     }}
   />
 );

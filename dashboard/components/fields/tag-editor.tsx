@@ -3,17 +3,17 @@ import { t } from '../../i18n.ts';
 import { Icon } from '../icon.tsx';
 import styles from './tag-editor.module.css';
 
-/** How many tags a thing takes, and how long each may be (contract section 5). */
-const MOST_TAGS = 20;
-const LONGEST_TAG = 50;
+/** Maximum number of tags and maximum length of a tag (contract section 5). */
+const MAX_TAGS = 20;
+const MAX_TAG_LENGTH = 50;
 
 interface TagEditorProps {
   tags: readonly string[];
-  /** Absent for those who may only look. */
+  /** Absent without write permission. */
   change?(tags: string[]): void;
 }
 
-/** The tags of a thing; Enter adds one, its cross takes it away. */
+/** Tags with an input to add and buttons to remove them. */
 export function TagEditor({ tags, change }: TagEditorProps) {
   const [draft, setDraft] = useState('');
   const add = () => {
@@ -22,7 +22,7 @@ export function TagEditor({ tags, change }: TagEditorProps) {
     if (tag && !tags.includes(tag)) change?.([...tags, tag]);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    event.stopPropagation(); // a letter written here is no shortcut
+    event.stopPropagation(); // typing must not trigger shortcuts
     if (event.key !== 'Enter') return;
     event.preventDefault();
     add();
@@ -36,7 +36,7 @@ export function TagEditor({ tags, change }: TagEditorProps) {
             <button
               type="button"
               className={styles.remove}
-              aria-label={t('Remove the tag {tag}', { tag })}
+              aria-label={t('Remove tag {tag}', { tag })}
               onClick={() => change(tags.filter(other => other !== tag))}
             >
               <Icon name="close" size={12} />
@@ -44,13 +44,13 @@ export function TagEditor({ tags, change }: TagEditorProps) {
           )}
         </span>
       ))}
-      {change && tags.length < MOST_TAGS && (
+      {change && tags.length < MAX_TAGS && (
         <input
           className={styles.input}
           value={draft}
-          maxLength={LONGEST_TAG}
-          placeholder={t('Add a tag')}
-          aria-label={t('Add a tag')}
+          maxLength={MAX_TAG_LENGTH}
+          placeholder={t('Add tag')}
+          aria-label={t('Add tag')}
           onChange={event => setDraft(event.target.value)}
           onKeyDown={onKeyDown}
           onBlur={add}

@@ -17,14 +17,14 @@ function ByMail() {
   if (sent) {
     return (
       <Note tone="good">
-        <p role="status">{t('If there is an account with this address, a link is on its way to it.')}</p>
+        <p role="status">{t('If an account with this address exists, a reset link has been sent to it.')}</p>
       </Note>
     );
   }
   return (
     <Form
       form={form}
-      submitLabel={t('Send me a link')}
+      submitLabel={t('Send reset link')}
       send={async body => {
         await ask.mutateAsync({ body });
         setSent(true);
@@ -35,22 +35,26 @@ function ByMail() {
   );
 }
 
-/** For who has forgotten the password: a link by mail, or by whoever runs this installation. */
+/** Requests a reset link by email or, without a mail server, refers to the administrator. */
 export function Forgotten() {
   const options = useApi('GET /v1/login-options', {});
   return (
-    <Front title={t('Forgotten password')}>
+    <Front title={t('Reset your password')}>
       <Ready query={options} lines={1}>
         {({ password_reset_by_mail }) =>
           password_reset_by_mail ? (
             <ByMail />
           ) : (
-            <p>{t('This installation sends no mail. Whoever runs it can print a link for you on the command line.')}</p>
+            <p>
+              {t(
+                'This installation does not send email. Ask your administrator to create a reset link on the command line.',
+              )}
+            </p>
           )
         }
       </Ready>
       <p className="small">
-        <Link href={PATHS.login}>{t('Back to the login')}</Link>
+        <Link href={PATHS.login}>{t('Back to sign-in')}</Link>
       </p>
     </Front>
   );

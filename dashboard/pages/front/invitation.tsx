@@ -36,7 +36,7 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
   return (
     <Form form={form} send={send} submitLabel={t('Join')}>
       <p>
-        {t('{email} joins {tenant} as {role}.', {
+        {t('{email} will join {tenant} as {role}.', {
           email: invitation.email,
           tenant: invitation.tenant_name,
           role: roleName(invitation.role),
@@ -47,7 +47,7 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
           form={form}
           name="password"
           label={t('Your password')}
-          hint={t('You have an account already: sign in with its password.')}
+          hint={t('You already have an account. Enter its password.')}
           type="password"
           autoComplete="current-password"
           rules={{ required: true }}
@@ -62,7 +62,7 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
         <TextInput
           form={form}
           name="totp"
-          label={t('Code of your authenticator')}
+          label={t('Authentication code')}
           autoComplete="one-time-code"
           autoFocus
           rules={{ required: true }}
@@ -72,7 +72,7 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
   );
 }
 
-/** Joining with an account of the identity provider, where one is configured. */
+/** Button to join through the identity provider, if one is configured. */
 function ByProvider({ token }: { token: string }) {
   const { data: options } = useApi('GET /v1/login-options', {});
   if (!options?.oidc) return null;
@@ -84,12 +84,12 @@ function ByProvider({ token }: { token: string }) {
   );
 }
 
-/** Joining a tenant by the link of an invitation. */
+/** Page for accepting an invitation to a tenant. */
 export function Invitation() {
   const token = linkToken();
   const invitation = useApi('GET /v1/invitations/{token}', { params: { token } });
   return (
-    <Front title={t('You are invited')}>
+    <Front title={t('You have been invited')}>
       <Ready query={invitation} lines={2}>
         {data => (
           <>

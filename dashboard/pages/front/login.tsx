@@ -19,19 +19,19 @@ interface Values {
   totp: string;
 }
 
-/** The code for an account that a login by password is to connect with the identity provider. */
+/** Error code for an account that must sign in with its password to be linked to the identity provider. */
 const LINK_REQUIRED = 'link-required';
 
-/** What went wrong at the identity provider, which sends the person back here with a code. */
+/** Error code of a failed sign-in through the identity provider. */
 const oidcError = (): string | null => new URLSearchParams(location.search).get('error');
 
-/** Where the identity provider sends the person back to: what was looked for. */
+/** Login URL of the identity provider that returns to the requested page. */
 const returnTo = (loginUrl: string): string => {
   const wanted = location.pathname === `${BASE}${PATHS.login}` ? `${BASE}/` : location.pathname;
   return `${loginUrl}?${new URLSearchParams({ return_to: wanted })}`;
 };
 
-/** The login: e-mail and password, the second factor when it is asked for, or the identity provider. */
+/** Sign-in with password, TOTP code if required, or the identity provider. */
 export function Login() {
   const form = useForm<Values>({ defaultValues: { email: '', password: '', totp: '' } });
   const [needsCode, setNeedsCode] = useState(false);
@@ -53,7 +53,7 @@ export function Login() {
       {failure === LINK_REQUIRED && (
         <Note>
           <p role="alert">
-            {t('You already have an account. Sign in with your password once to connect it with {provider}.', {
+            {t('You already have an account. Sign in with your password once to link it to {provider}.', {
               provider: options?.oidc?.name ?? '',
             })}
           </p>
@@ -62,7 +62,7 @@ export function Login() {
       {failure && failure !== LINK_REQUIRED && (
         <Note tone="bad">
           <p role="alert">
-            {t('The identity provider did not let you in.')} <code>{failure}</code>
+            {t('Sign-in with the identity provider failed.')} <code>{failure}</code>
           </p>
         </Note>
       )}
@@ -88,8 +88,8 @@ export function Login() {
           <TextInput
             form={form}
             name="totp"
-            label={t('Code of your authenticator')}
-            hint={t('Six digits, or one of your recovery codes.')}
+            label={t('Authentication code')}
+            hint={t('Enter a six-digit code or one of your recovery codes.')}
             autoComplete="one-time-code"
             autoFocus
             rules={{ required: true }}

@@ -9,19 +9,22 @@ import { t } from '../../i18n.ts';
 import { linkToken } from '../../link-token.ts';
 import { PATHS } from '../../paths.ts';
 
-/** A new password by the link that was sent or printed. It ends every session of the account. */
+/** Page behind a reset link. A new password ends all sessions of the account. */
 export function Reset() {
   const form = useForm({ defaultValues: { password: '' } });
   const reset = useAct('POST /v1/password-resets/{token}');
   const [, go] = useLocation();
   return (
-    <Front title={t('Choose a new password')} lead={t('You are signed out everywhere, and sign in with the new one.')}>
+    <Front
+      title={t('Choose a new password')}
+      lead={t('You will be signed out on all devices and can then sign in with the new password.')}
+    >
       <Form
         form={form}
-        submitLabel={t('Change the password')}
+        submitLabel={t('Change password')}
         send={async body => {
           await reset.mutateAsync({ params: { token: linkToken() }, body });
-          toast(t('The password was changed. Sign in with it.'));
+          toast(t('Password changed. Sign in with your new password.'));
           go(PATHS.login, { replace: true });
         }}
       >

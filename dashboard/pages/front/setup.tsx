@@ -12,7 +12,7 @@ import { linkToken } from '../../link-token.ts';
 import { PATHS } from '../../paths.ts';
 import { useSessionChange } from '../../session.tsx';
 
-/** The first run: the one-time link that `npm start` printed makes the owner and the first tenant. */
+/** Page behind the one-time setup link: creates the first tenant and its owner. */
 export function Setup() {
   const form = useForm({ defaultValues: { tenant_name: '', name: '', email: '', password: '' } });
   const setup = useAct('POST /v1/setup');
@@ -23,16 +23,16 @@ export function Setup() {
     return (
       <Front title={t('Set up Parley')}>
         <Note tone="warn">
-          <p>{t('Open the whole link that Parley printed when it started. It works once.')}</p>
+          <p>{t('Open the complete setup link that Parley printed at startup. It can be used once.')}</p>
         </Note>
       </Front>
     );
   }
   return (
-    <Front title={t('Set up Parley')} lead={t('You become the owner of the first tenant.')}>
+    <Front title={t('Set up Parley')} lead={t('You will be the owner of the first tenant.')}>
       <Form
         form={form}
-        submitLabel={t('Begin')}
+        submitLabel={t('Complete setup')}
         send={async values => {
           await setup.mutateAsync({ body: { token, ...values } });
           go(PATHS.home, { replace: true });
@@ -42,7 +42,7 @@ export function Setup() {
         <TextInput
           form={form}
           name="tenant_name"
-          label={t('Name of your company or product')}
+          label={t('Company or product name')}
           autoComplete="organization"
           maxLength={120}
           rules={{ required: true }}

@@ -10,12 +10,12 @@ import { PATHS } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
 import styles from './getting-started.module.css';
 import { SNIPPETS } from './snippets.ts';
-import { TokenDoctor } from './token-doctor.tsx';
+import { TokenInspector } from './token-doctor.tsx';
 
-/** How often it is looked whether a step has happened. */
+/** Poll interval for the progress of the steps. */
 const EVERY_MS = 2000;
 
-/** What has happened so far, asked for again until all of it has. */
+/** Polls the progress of the four steps. */
 function useProgress() {
   const { may } = useSession();
   const keys = useApi(
@@ -68,9 +68,11 @@ function Checklist({ progress: { hasKey, isLive, fetched, stored } }: { progress
         number={1}
         done={hasKey}
         title={t('Create an API key')}
-        action={!hasKey && may('api-keys:manage') && <ButtonLink href={PATHS.apiKeys}>{t('To the keys')}</ButtonLink>}
+        action={
+          !hasKey && may('api-keys:manage') && <ButtonLink href={PATHS.apiKeys}>{t('Go to API keys')}</ButtonLink>
+        }
       >
-        {t('Your backend signs tokens for your users with its secret.')}
+        {t('Your backend uses its secret to sign tokens for your users.')}
       </Step>
       <Step
         number={2}
@@ -80,24 +82,24 @@ function Checklist({ progress: { hasKey, isLive, fetched, stored } }: { progress
           !isLive && may('questions:write') && <ButtonLink href={PATHS.newQuestion}>{t('New question')}</ButtonLink>
         }
       >
-        {t('Create a draft, look at it in the preview, publish it.')}
+        {t('Create a draft, check the preview and publish it.')}
       </Step>
-      <Step number={3} done={fetched} title={t('Let your app fetch its cards')}>
-        {t('With one of the snippets below. This step is done when Parley hands out the first card.')}
+      <Step number={3} done={fetched} title={t('Fetch cards from your app')}>
+        {t('Use one of the snippets below. This step is complete when Parley returns the first card.')}
       </Step>
       <Step
         number={4}
         done={stored}
-        title={t('See the first answer arrive')}
-        action={stored && <ButtonLink href={PATHS.questions}>{t('To the results')}</ButtonLink>}
+        title={t('Receive your first answer')}
+        action={stored && <ButtonLink href={PATHS.questions}>{t('View results')}</ButtonLink>}
       >
-        {t('It is stored within a moment, and appears in the results by itself.')}
+        {t('Answers are stored within seconds and appear in the results automatically.')}
       </Step>
     </ol>
   );
 }
 
-/** The first page: what is left to do until answers arrive, watching it happen, with what one needs for it. */
+/** Home page: onboarding checklist with live progress, code snippets and the token inspector. */
 export function GettingStarted() {
   const progress = useProgress();
   const { membership, may } = useSession();
@@ -105,11 +107,11 @@ export function GettingStarted() {
   const ids = { baseUrl: location.origin, tenantId: membership.tenant.id, keyId };
   return (
     <Page
-      title={progress.stored ? t('You are set up') : t('Getting started')}
+      title={progress.stored ? t('Setup complete') : t('Getting started')}
       lead={
         progress.stored
-          ? t('Answers arrive. What you connected with stays here for the next app.')
-          : t('Four steps from nothing to the first answer. They tick themselves off.')
+          ? t('Answers are arriving. The snippets stay here for your next app.')
+          : t('Complete these four steps to receive your first answer. Each step is checked off automatically.')
       }
     >
       <Panel>
@@ -117,11 +119,11 @@ export function GettingStarted() {
       </Panel>
       <Panel
         title={t('Your first request')}
-        lead={t('Filled with the ids of this tenant. The secret was shown when the key was created.')}
+        lead={t('The snippets contain your tenant ID and key ID. The secret was shown when the key was created.')}
       >
         <CopyValue value={membership.tenant.id} what={t('Tenant ID')} />
         <Tabs
-          label={t('Language of the snippet')}
+          label={t('Snippet language')}
           tabs={SNIPPETS.map(({ id, title, code }) => ({
             id,
             title,
@@ -129,7 +131,7 @@ export function GettingStarted() {
           }))}
         />
       </Panel>
-      {may('tokens:inspect') && <TokenDoctor />}
+      {may('tokens:inspect') && <TokenInspector />}
     </Page>
   );
 }

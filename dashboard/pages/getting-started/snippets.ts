@@ -1,8 +1,8 @@
-/** What a snippet is filled with. */
+/** Values inserted into the snippets. */
 export interface Ids {
   baseUrl: string;
   tenantId: string;
-  /** The id of a key, or what stands for it while there is none. */
+  /** Key ID, or a placeholder if there is no key. */
   keyId: string;
 }
 
@@ -33,7 +33,7 @@ const token = await new SignJWT({ grants: { identity: 'user|42' } })
   .setExpirationTime('1h')
   .sign(new TextEncoder().encode(process.env.SERVICE_API_KEY_SECRET));
 
-// In the app, with the token that your backend gave it:
+// In the app, with the token from your backend:
 const headers = { Authorization: \`Bearer \${token}\`, 'Content-Type': 'application/json' };
 const { data: cards } = await fetch('${baseUrl}/v1/cards', { headers }).then(reply => reply.json());
 for (const card of cards.slice(0, 1)) {
@@ -70,7 +70,7 @@ for card in requests.get("${baseUrl}/v1/cards", headers=headers).json()["data"][
 const php = ({
   tenantId,
   keyId,
-}: Ids): string => `<?php // composer require lcobucci/jwt. The endpoint of your backend that gives tokens to your app.
+}: Ids): string => `<?php // composer require lcobucci/jwt. The endpoint of your backend that issues tokens to your app.
 require 'vendor/autoload.php';
 use Lcobucci\\JWT\\JwtFacade;
 use Lcobucci\\JWT\\Signer\\Hmac\\Sha256;
@@ -95,16 +95,16 @@ import Foundation
 struct Token: Decodable { let access_token: String }
 
 func fetchCards() async throws -> Data {
-    var ask = URLRequest(url: URL(string: "https://your-backend.example/v1/svc/auth/token")!)
-    ask.httpMethod = "POST"
-    let token = try JSONDecoder().decode(Token.self, from: try await URLSession.shared.data(for: ask).0)
+    var request = URLRequest(url: URL(string: "https://your-backend.example/v1/svc/auth/token")!)
+    request.httpMethod = "POST"
+    let token = try JSONDecoder().decode(Token.self, from: try await URLSession.shared.data(for: request).0)
 
     var cards = URLRequest(url: URL(string: "${baseUrl}/v1/cards")!)
     cards.setValue("Bearer \\(token.access_token)", forHTTPHeaderField: "Authorization")
     return try await URLSession.shared.data(for: cards).0
 }`;
 
-/** The first request in five languages, with the ids of this tenant. */
+/** The first request in curl and four languages, with the tenant's ids. */
 export const SNIPPETS: { id: string; title: string; code(ids: Ids): string }[] = [
   { id: 'curl', title: 'curl', code: curl },
   { id: 'javascript', title: 'JavaScript', code: javascript },

@@ -8,11 +8,15 @@ import { Panel } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
 
-const Diagnosis = ({ inspection: { valid, code, detail, header, claims } }: { inspection: Schemas['Inspection'] }) => (
+const InspectionResult = ({
+  inspection: { valid, code, detail, header, claims },
+}: {
+  inspection: Schemas['Inspection'];
+}) => (
   <div className="stack" role="status">
     <Note tone={valid ? 'good' : 'bad'}>
       <p>
-        <strong>{valid ? t('The token is good.') : t('The token would be refused.')}</strong>{' '}
+        <strong>{valid ? t('The token is valid.') : t('The token is invalid.')}</strong>{' '}
         {code && (
           <a href={`/problems/${code}`} target="_blank" rel="noreferrer">
             {code}
@@ -26,18 +30,18 @@ const Diagnosis = ({ inspection: { valid, code, detail, header, claims } }: { in
   </div>
 );
 
-/** Says what exactly is wrong with a token that the tenant signed. */
-export function TokenDoctor() {
+/** Form that validates an access token and explains why it is rejected. */
+export function TokenInspector() {
   const form = useForm({ defaultValues: { token: '' } });
   const inspect = useAct('POST /v1/auth/inspect');
   return (
     <Panel
-      title={t('Token doctor')}
-      lead={t('A token is refused and you can’t see why? Paste it. It is looked at and kept nowhere.')}
+      title={t('Token inspector')}
+      lead={t('Paste a token to see why it is rejected. Tokens are checked but not stored.')}
     >
       <Form
         form={form}
-        submitLabel={t('Examine')}
+        submitLabel={t('Inspect')}
         send={({ token }) => inspect.mutateAsync({ body: { token: token.trim() } })}
       >
         <TextArea
@@ -51,7 +55,7 @@ export function TokenDoctor() {
           rules={{ required: true }}
         />
       </Form>
-      {inspect.data && <Diagnosis inspection={inspect.data} />}
+      {inspect.data && <InspectionResult inspection={inspect.data} />}
     </Panel>
   );
 }

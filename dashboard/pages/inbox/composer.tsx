@@ -9,17 +9,17 @@ import styles from './inbox.module.css';
 type Mode = 'reply' | 'note';
 
 export interface ComposerHandle {
-  /** Puts the cursor where a reply or a note is written. */
+  /** Focuses the text field in the given mode. */
   write(mode: Mode): void;
 }
 
-const LONGEST = 10_000;
+const MAX_LENGTH = 10_000;
 
-/** Where the team answers its user, or writes a note to itself. */
+/** Text field for replies to the user and internal notes. */
 export function Composer({ conversationId, ref }: { conversationId: string; ref: Ref<ComposerHandle> }) {
   const [mode, setMode] = useState<Mode>('reply');
   const [body, setBody] = useState('');
-  // The same id as long as the text is not sent: pressed twice, or again after no reply, it is written once.
+  // Reused until the message is sent, so that a double click or a retry creates one message only.
   const messageId = useRef(newId());
   const field = useRef<HTMLTextAreaElement>(null);
   const create = useAct('POST /v1/conversations/{id}/messages');
@@ -44,9 +44,9 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
-    if (event.key === 'Escape') field.current?.blur(); // the keys of one letter mean what they mean again
+    if (event.key === 'Escape') field.current?.blur(); // single-key shortcuts work again
   };
-  const label = mode === 'reply' ? t('Reply to the user') : t('Note for the team alone');
+  const label = mode === 'reply' ? t('Reply to the user') : t('Internal note');
   return (
     <div className={mode === 'note' ? `${styles.composer} ${styles.asNote}` : styles.composer}>
       <div className={styles.writing}>
@@ -66,7 +66,7 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
         <textarea
           ref={field}
           value={body}
-          maxLength={LONGEST}
+          maxLength={MAX_LENGTH}
           aria-label={label}
           placeholder={label}
           onChange={event => {
@@ -76,9 +76,9 @@ export function Composer({ conversationId, ref }: { conversationId: string; ref:
           onKeyDown={onKeyDown}
         />
         <div className={styles.sending}>
-          <span className="small quiet">{t('Ctrl and Enter send it')}</span>
+          <span className="small quiet">{t('Ctrl+Enter to send')}</span>
           <Button small look="primary" isPending={create.isPending} isDisabled={body.trim() === ''} onPress={send}>
-            {mode === 'reply' ? t('Send the reply') : t('Keep the note')}
+            {mode === 'reply' ? t('Send reply') : t('Add note')}
           </Button>
         </div>
       </div>

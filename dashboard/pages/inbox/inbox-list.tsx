@@ -9,10 +9,10 @@ import styles from './inbox.module.css';
 
 type Conversation = Schemas['Conversation'];
 
-/** The height of each row, so that a hundred thousand need no measuring. */
+/** Fixed row height, so that the virtual list measures no rows. */
 const LAYOUT = { rowHeight: 68 };
 
-/** Of which priority a row says so. */
+/** Priorities that are shown as a badge. */
 const PRESSING: Partial<Record<Priority, Tone>> = { high: 'warn', urgent: 'bad' };
 
 const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boolean }) => {
@@ -42,11 +42,11 @@ const Row = ({ conversation, isHere }: { conversation: Conversation; isHere: boo
   );
 };
 
-/** Scrolls as far as shows the row of the open conversation, which keys may have chosen out of sight. */
+/** Keeps the row of the open conversation in view when it is selected with the keyboard. */
 function useRowInView(items: Conversation[], here: string | undefined) {
   const grid = useRef<HTMLDivElement>(null);
   const at = items.findIndex(({ id }) => id === here);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a row that moves by itself does not take the view along
+  // biome-ignore lint/correctness/useExhaustiveDependencies: must not scroll when new activity moves the row
   useEffect(() => {
     const element = grid.current;
     if (!element || at < 0) return;
@@ -64,7 +64,7 @@ interface InboxListProps {
   list: MoreProps['list'];
 }
 
-/** The conversations. Only the rows on the screen are in the page, and the next ones come as one nears the end. */
+/** Virtualized list of conversations that loads further pages on scroll. */
 export function InboxList({ items, here, open, list }: InboxListProps) {
   const grid = useRowInView(items, here);
   return (

@@ -42,9 +42,9 @@ const queryOf = ({ status, assignee, tag, unread, q }: Filters) => ({
 });
 
 /**
- * The conversations that fit, newest activity first.
+ * Conversations that match the filters, latest activity first.
  *
- * Whatever happens comes to the top, so the first page alone is asked for again and again, and laid over the others.
+ * Activity moves a conversation to the top, so only the first page is polled; it replaces the same rows in older pages.
  */
 function useConversations(filters: Filters) {
   const query = queryOf(filters);
@@ -56,16 +56,16 @@ function useConversations(filters: Filters) {
   return { list, items: [...newest, ...older] };
 }
 
-/** Who can be filtered by; everybody, where there are few enough to choose from. */
+/** Filter options: all, own, unassigned and the first 100 members. */
 function AssigneeOptions() {
   const { data } = useApi('GET /v1/members', { query: { limit: 100 } });
   const { membership } = useSession();
   const others = data?.data.filter(({ id }) => id !== membership.member_id) ?? [];
   return (
     <>
-      <option value="">{t('Everybody’s')}</option>
-      <option value={membership.member_id}>{t('Mine')}</option>
-      <option value="none">{t('Nobody’s')}</option>
+      <option value="">{t('All assignees')}</option>
+      <option value={membership.member_id}>{t('Assigned to me')}</option>
+      <option value="none">{t('Unassigned')}</option>
       {others.map(({ id, name, email }) => (
         <option key={id} value={id}>
           {name || email}
@@ -80,7 +80,7 @@ interface HeadProps {
   change(filters: Partial<Filters>): void;
   search: React.RefObject<HTMLDivElement | null>;
   help(): void;
-  /** Absent for those who may not write. */
+  /** Absent without write permission. */
   write?: () => void;
 }
 
@@ -91,12 +91,12 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
         {t('Inbox')}
       </span>
       <span className="row">
-        <Button icon small look="quiet" aria-label={t('Keys')} onPress={help}>
+        <Button icon small look="quiet" aria-label={t('Keyboard shortcuts')} onPress={help}>
           <Icon name="keys" />
         </Button>
         {write && (
           <Button small onPress={write}>
-            <Icon name="plus" size={15} /> {t('Write')}
+            <Icon name="plus" size={15} /> {t('New message')}
           </Button>
         )}
       </span>
@@ -111,11 +111,11 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
     <div className={styles.filters}>
       <Filter
         small
-        label={t('State')}
+        label={t('Status')}
         value={filters.status}
         onChange={event => change({ status: event.target.value as Filters['status'] })}
       >
-        <option value="">{t('Every state')}</option>
+        <option value="">{t('All statuses')}</option>
         {STATUSES.map(status => (
           <option key={status} value={status}>
             {conversationStatus(status)}
@@ -124,7 +124,7 @@ const Head = ({ filters, change, search, help, write }: HeadProps) => (
       </Filter>
       <Filter
         small
-        label={t('Assigned to')}
+        label={t('Assignee')}
         value={filters.assignee}
         onChange={event => change({ assignee: event.target.value })}
       >
@@ -149,11 +149,11 @@ const KEYS = () => [
   ['j', t('Next conversation')],
   ['k', t('Previous conversation')],
   ['r', t('Write a reply')],
-  ['n', t('Write a note')],
+  ['n', t('Write an internal note')],
   ['a', t('Assign to me')],
-  ['e', t('Resolve, or open again')],
+  ['e', t('Resolve or reopen')],
   ['/', t('Search')],
-  ['?', t('These keys')],
+  ['?', t('Show keyboard shortcuts')],
 ];
 
 function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
@@ -163,7 +163,7 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
     setOn(on);
   };
   return (
-    <Dialog title={t('Keys')} isOpen={isOpen} close={close}>
+    <Dialog title={t('Keyboard shortcuts')} isOpen={isOpen} close={close}>
       <dl className={styles.keys}>
         {KEYS().map(([key, what]) => (
           <div key={key}>
@@ -177,12 +177,12 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
           <dt>
             <kbd>Ctrl</kbd> <kbd>Enter</kbd>
           </dt>
-          <dd>{t('Send what is written')}</dd>
+          <dd>{t('Send')}</dd>
         </div>
       </dl>
       <label className={styles.check}>
         <input type="checkbox" checked={isOn} onChange={event => change(event.target.checked)} />
-        {t('Keys of one letter are on')}
+        {t('Single-key shortcuts are on')}
       </label>
       <div>
         <Button onPress={close}>{t('Close')}</Button>
@@ -191,14 +191,14 @@ function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
   );
 }
 
-const NOTHING: Filters = { status: 'open', assignee: '', tag: '', unread: false, q: '' };
+const NO_FILTERS: Filters = { status: 'open', assignee: '', tag: '', unread: false, q: '' };
 
-/** The conversations on one side, the one that is open on the other. */
+/** List of conversations with the selected one next to it. */
 export function Inbox() {
   useTitle(t('Inbox'));
   const { id } = useParams();
   const [, go] = useLocation();
-  const [filters, setFilters] = useState(NOTHING);
+  const [filters, setFilters] = useState(NO_FILTERS);
   const [isHelping, setHelping] = useState(false);
   const [isWriting, setWriting] = useState(false);
   const { may } = useSession();
@@ -215,7 +215,7 @@ export function Inbox() {
     '/': () => search.current?.querySelector('input')?.focus(),
     '?': () => setHelping(true),
   });
-  const isFiltered = JSON.stringify(filters) !== JSON.stringify(NOTHING);
+  const isFiltered = JSON.stringify(filters) !== JSON.stringify(NO_FILTERS);
   return (
     <div className={id ? `${styles.inbox} ${styles.open}` : styles.inbox}>
       <h1 className="hidden-text">{t('Inbox')}</h1>
@@ -236,8 +236,8 @@ export function Inbox() {
                 {list.hasNextPage ? (
                   <More list={list} />
                 ) : (
-                  <Empty title={isFiltered ? t('Nothing fits') : t('Nothing is open')}>
-                    {isFiltered ? t('Choose other filters.') : t('When a user writes, it appears here.')}
+                  <Empty title={isFiltered ? t('No matching conversations') : t('No open conversations')}>
+                    {isFiltered ? t('Try different filters.') : t('Messages from users appear here.')}
                   </Empty>
                 )}
               </div>
@@ -250,10 +250,10 @@ export function Inbox() {
       ) : (
         <div className={`${styles.side} ${styles.nothing}`}>
           <Icon name="inbox" size={36} />
-          <Empty title={t('No conversation is open')}>{t('Choose one from the list.')}</Empty>
+          <Empty title={t('No conversation selected')}>{t('Select a conversation from the list.')}</Empty>
         </div>
       )}
-      <Dialog title={t('Write to a user')} isOpen={isWriting} close={() => setWriting(false)} dismissable={false}>
+      <Dialog title={t('New conversation')} isOpen={isWriting} close={() => setWriting(false)} dismissable={false}>
         <NewConversation
           done={made => {
             setWriting(false);

@@ -6,7 +6,7 @@ import { Form } from '../../components/fields/form.tsx';
 import { t } from '../../i18n.ts';
 import { newId } from '../../new-id.ts';
 
-/** The team writes first. Sent twice, it is one conversation. */
+/** Form that starts a conversation with a user. Submitting twice creates one conversation. */
 export function NewConversation({ done }: { done(id: string): void }) {
   const form = useForm({ defaultValues: { identity: '', subject: '', message: '' } });
   const client_message_id = useRef(newId()).current;
@@ -25,7 +25,7 @@ export function NewConversation({ done }: { done(id: string): void }) {
         name="identity"
         autoFocus
         label={t('User')}
-        hint={t('As your tokens name them, such as user|42.')}
+        hint={t('The identity in your tokens, such as user|42.')}
         maxLength={256}
         rules={{ required: true }}
       />

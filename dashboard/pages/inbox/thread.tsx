@@ -28,7 +28,7 @@ type Change = BodyOf<'PATCH /v1/conversations/{id}'>;
 const EVERY_MS = 2500;
 const PRIORITIES: Priority[] = ['none', 'low', 'medium', 'high', 'urgent'];
 
-/** A change of the conversation, refused where somebody else changed it meanwhile. */
+/** Updates the conversation; fails if another member has changed it in the meantime. */
 function useChange(conversation: Conversation) {
   const patch = useAct('PATCH /v1/conversations/{id}');
   return (body: Change) =>
@@ -43,11 +43,11 @@ function Assignee({ conversation, change }: { conversation: Conversation; change
   return (
     <Filter
       small
-      label={t('Assigned to')}
+      label={t('Assignee')}
       value={conversation.assignee_id ?? ''}
       onChange={event => change({ assignee_id: event.target.value || null })}
     >
-      <option value="">{t('Assigned to nobody')}</option>
+      <option value="">{t('Unassigned')}</option>
       {data?.data.map(({ id, name, email }) => (
         <option key={id} value={id}>
           {name || email}
@@ -83,11 +83,11 @@ function Delete({ id }: { id: string }) {
     <ConfirmButton
       small
       label={t('Delete')}
-      title={t('Delete the conversation?')}
-      confirmLabel={t('Delete for good')}
+      title={t('Delete this conversation?')}
+      confirmLabel={t('Delete conversation')}
       act={act}
     >
-      {t('It goes with all its messages, for the user too. It can not be brought back.')}
+      {t('All messages are deleted, including for the user. This cannot be undone.')}
     </ConfirmButton>
   );
 }
@@ -114,7 +114,7 @@ function Head({ conversation }: { conversation: Conversation }) {
         </div>
         {mayWrite && (
           <Button look={status === 'resolved' ? 'plain' : 'primary'} onPress={toggle}>
-            {status === 'resolved' ? t('Open again') : t('Resolve')}
+            {status === 'resolved' ? t('Reopen') : t('Resolve')}
           </Button>
         )}
       </div>
@@ -132,7 +132,7 @@ function Head({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** For how long the author may take a message back (contract section 5). */
+/** How long authors may remove their messages (contract section 5). */
 const REDACTABLE_MS = 15 * 60_000;
 
 function Redact({ message }: { message: Message }) {
@@ -140,21 +140,21 @@ function Redact({ message }: { message: Message }) {
   return (
     <ConfirmButton
       small
-      label={t('Take back')}
-      title={t('Take the message back?')}
-      confirmLabel={t('Take it back')}
+      label={t('Remove')}
+      title={t('Remove this message?')}
+      confirmLabel={t('Remove message')}
       act={() => redact.mutateAsync({ params: { id: message.conversation_id, message_id: message.id } })}
     >
-      {t('Its place stays, its text is gone for everybody.')}
+      {t('The message’s text is removed for everyone.')}
     </ConfirmButton>
   );
 }
 
-/** Who wrote it: a member by name, a server by its key, the user as whom the tenant knows them. */
+/** Author name: a member's name, an API key's name or the user's identity. */
 function authorText({ author }: Message, identity: string, names: ReadonlyMap<string, string>): string {
   if (author.type === 'user') return identity;
   if (author.type === 'system') return 'Parley';
-  return author.name ?? names.get(author.id ?? '') ?? (author.type === 'api' ? t('Through the API') : t('The team'));
+  return author.name ?? names.get(author.id ?? '') ?? (author.type === 'api' ? t('Via the API') : t('Team member'));
 }
 
 interface MessageViewProps {
@@ -181,7 +181,7 @@ function MessageView({ message, identity, names }: MessageViewProps) {
   return (
     <li className={classes.filter(Boolean).join(' ')}>
       <div className={styles.bubble}>
-        {message.redacted ? <em className="quiet">{t('This message was taken back.')}</em> : message.body}
+        {message.redacted ? <em className="quiet">{t('This message was removed.')}</em> : message.body}
       </div>
       <div className={styles.meta}>
         {message.kind === 'note' && <strong>{t('Note')}</strong>}
@@ -194,7 +194,7 @@ function MessageView({ message, identity, names }: MessageViewProps) {
   );
 }
 
-/** All messages, oldest first; the view stays at the newest. */
+/** All messages, oldest first, scrolled to the newest. */
 function Messages({ conversation }: { conversation: Conversation }) {
   const list = useList(
     'GET /v1/conversations/{id}/messages',
@@ -207,7 +207,7 @@ function Messages({ conversation }: { conversation: Conversation }) {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is what came last that moves the view
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll only when a new message arrives
   useEffect(() => {
     end.current?.scrollTo({ top: end.current.scrollHeight });
   }, [items.at(-1)?.id]);
@@ -215,7 +215,7 @@ function Messages({ conversation }: { conversation: Conversation }) {
   return (
     <Ready query={list}>
       {() => (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
         <ol ref={end} className={styles.messages} aria-label={t('Messages')} aria-live="polite" tabIndex={0}>
           {items.map(message => (
             <MessageView key={message.id} message={message} identity={conversation.identity} names={names} />
@@ -226,7 +226,7 @@ function Messages({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** Says that the team has read as far as the last message, once it is on a screen that somebody looks at. */
+/** Marks the conversation as read up to the last message while the page is visible. */
 function useReadHorizon(conversation: Conversation | undefined): void {
   const { may } = useSession();
   const read = useAct('PUT /v1/conversations/{id}/read');
@@ -239,7 +239,7 @@ function useReadHorizon(conversation: Conversation | undefined): void {
   }, [seq, id, mayWrite, mutate]);
 }
 
-/** One conversation: what was said, and the place to answer. */
+/** One conversation: messages and composer. */
 export function Thread({ id }: { id: string }) {
   const query = useApi('GET /v1/conversations/{id}', { params: { id } }, { everyMs: EVERY_MS });
   const { may } = useSession();

@@ -11,12 +11,12 @@ import { useSession } from '../../session.tsx';
 
 type Question = Schemas['Question'];
 
-const complain = (problem: ApiProblem) => toast([problem.title, problem.message].filter(Boolean).join(': '));
+const showProblem = (problem: ApiProblem) => toast([problem.title, problem.message].filter(Boolean).join(': '));
 
 function Publish({ id }: { id: string }) {
   const publish = useAct('POST /v1/questions/{id}/publish');
   const act = () =>
-    publish.mutate({ params: { id } }, { onSuccess: () => toast(t('The question is live.')), onError: complain });
+    publish.mutate({ params: { id } }, { onSuccess: () => toast(t('The question is live.')), onError: showProblem });
   return (
     <Button look="primary" isPending={publish.isPending} onPress={act}>
       {t('Publish')}
@@ -29,7 +29,7 @@ function PauseOrResume({ id, status }: Question) {
   const resume = useAct('POST /v1/questions/{id}/resume');
   const act = status === 'live' ? pause : resume;
   return (
-    <Button isPending={act.isPending} onPress={() => act.mutate({ params: { id } }, { onError: complain })}>
+    <Button isPending={act.isPending} onPress={() => act.mutate({ params: { id } }, { onError: showProblem })}>
       {status === 'live' ? t('Pause') : t('Resume')}
     </Button>
   );
@@ -43,10 +43,10 @@ function Clone({ id }: { id: string }) {
       { params: { id } },
       {
         onSuccess: copy => {
-          toast(t('This is the copy, a draft.'));
+          toast(t('Question cloned as a draft.'));
           go(pathTo('question', { id: copy.id }));
         },
-        onError: complain,
+        onError: showProblem,
       },
     );
   return (
@@ -61,12 +61,12 @@ function Close({ id }: { id: string }) {
   return (
     <ConfirmButton
       label={t('Close')}
-      title={t('Close the question?')}
-      confirmLabel={t('Close the question')}
+      title={t('Close this question?')}
+      confirmLabel={t('Close question')}
       act={() => close.mutateAsync({ params: { id } })}
     >
       {t(
-        'No card of it appears any more. Answers of devices that were offline are taken for 7 more days. It can not be opened again, but cloned.',
+        'The question is no longer shown. Answers from devices that were offline are accepted for 7 more days. Closed questions cannot be reopened, but they can be cloned.',
       )}
     </ConfirmButton>
   );
@@ -75,7 +75,7 @@ function Close({ id }: { id: string }) {
 function Archive({ id }: { id: string }) {
   const archive = useAct('POST /v1/questions/{id}/archive');
   return (
-    <Button isPending={archive.isPending} onPress={() => archive.mutate({ params: { id } }, { onError: complain })}>
+    <Button isPending={archive.isPending} onPress={() => archive.mutate({ params: { id } }, { onError: showProblem })}>
       {t('Archive')}
     </Button>
   );
@@ -86,17 +86,17 @@ function Delete({ id }: { id: string }) {
   const [, go] = useLocation();
   const act = async () => {
     await remove.mutateAsync({ params: { id } });
-    toast(t('The draft was deleted.'));
+    toast(t('Draft deleted.'));
     go(PATHS.questions, { replace: true });
   };
   return (
-    <ConfirmButton label={t('Delete')} title={t('Delete the draft?')} confirmLabel={t('Delete the draft')} act={act}>
-      {t('Nobody has seen it. It can not be brought back.')}
+    <ConfirmButton label={t('Delete')} title={t('Delete this draft?')} confirmLabel={t('Delete draft')} act={act}>
+      {t('The draft was never shown to users. This cannot be undone.')}
     </ConfirmButton>
   );
 }
 
-/** What can be done with a question in the state that it is in. */
+/** Buttons for the actions that the question's status allows. */
 export function QuestionActions({ question }: { question: Question }) {
   const { may } = useSession();
   if (!may('questions:write')) return null;

@@ -17,11 +17,11 @@ import styles from './comments.module.css';
 
 type Answer = Schemas['Answer'];
 
-/** As often as the numbers beside them: an answer is to be seen within 5 s of its storing. */
+/** Poll interval, equal to that of the results: a stored answer must appear within 5 s. */
 const EVERY_MS = 2500;
 
-/** What somebody wrote: the comment, else the words of the answer itself. */
-const wordsOf = ({ comment, values }: Answer): string => comment ?? valueText(values.main);
+/** The comment or, for text questions, the answer itself. */
+const textOf = ({ comment, values }: Answer): string => comment ?? valueText(values.main);
 
 function Comment({ answer, type }: { answer: Answer; type: QuestionType }) {
   const { may } = useSession();
@@ -46,13 +46,13 @@ function Comment({ answer, type }: { answer: Answer; type: QuestionType }) {
           <Time at={answer.received_at} />
         </span>
       </div>
-      <p className={styles.text}>{wordsOf(answer)}</p>
+      <p className={styles.text}>{textOf(answer)}</p>
       <TagEditor tags={answer.tags} change={may('answers:write') ? change : undefined} />
     </li>
   );
 }
 
-/** What people wrote with their answers, with search and tags. */
+/** Comments on a question, with search and tags. */
 export function Comments({ question: { id, type } }: { question: Schemas['Question'] }) {
   const [search, setSearch] = useState('');
   const [tag, setTag] = useState('');
@@ -64,15 +64,15 @@ export function Comments({ question: { id, type } }: { question: Schemas['Questi
   };
   const list = useList('GET /v1/answers', { query }, { everyMs: EVERY_MS, limit: 25 });
   return (
-    <Panel title={t('What they wrote')}>
+    <Panel title={t('Comments')}>
       <div className={styles.filters}>
-        <Search label={t('Search the comments')} value={search} onChange={event => setSearch(event.target.value)} />
-        <Search label={t('Only with this tag')} value={tag} onChange={event => setTag(event.target.value)} />
+        <Search label={t('Search comments')} value={search} onChange={event => setSearch(event.target.value)} />
+        <Search label={t('Filter by tag')} value={tag} onChange={event => setTag(event.target.value)} />
       </div>
       <Ready query={list}>
         {() =>
           list.items.length === 0 && !list.hasNextPage ? (
-            <Empty title={t('No comments')}>{t('Nobody has written anything that fits.')}</Empty>
+            <Empty title={t('No comments')}>{t('Comments that match your filters appear here.')}</Empty>
           ) : (
             <>
               <ul className={styles.list}>

@@ -8,17 +8,23 @@ import { freeOptionId, type QuestionValues } from './form.ts';
 
 interface PartProps {
   form: UseFormReturn<QuestionValues>;
-  /** Published: what gives stored answers their meaning stays as it is. */
+  /** Whether the question is published; scale and options then stay unchanged, so that stored answers keep their meaning. */
   isFixed: boolean;
 }
 
 const Labels = ({ form }: PartProps) => (
   <div className={styles.pair}>
-    <TextInput form={form} name="config.labels.low" label={t('Low end')} placeholder={t('Not at all')} maxLength={80} />
+    <TextInput
+      form={form}
+      name="config.labels.low"
+      label={t('Low end label')}
+      placeholder={t('Not at all')}
+      maxLength={80}
+    />
     <TextInput
       form={form}
       name="config.labels.high"
-      label={t('High end')}
+      label={t('High end label')}
       placeholder={t('Very much')}
       maxLength={80}
     />
@@ -26,7 +32,7 @@ const Labels = ({ form }: PartProps) => (
 );
 
 const Style = ({ form }: PartProps) => (
-  <SelectInput form={form} name="config.style" label={t('Shown as')}>
+  <SelectInput form={form} name="config.style" label={t('Display style')}>
     <option value="number">{t('Numbers')}</option>
     <option value="smiley">{t('Smileys')}</option>
     <option value="star">{t('Stars')}</option>
@@ -94,19 +100,19 @@ function Options({ form, isFixed }: PartProps) {
             isDisabled={fields.length >= 30}
             onPress={() => append({ id: freeOptionId(form.getValues('config.options')), label: '' })}
           >
-            <Icon name="plus" size={15} /> {t('Add an option')}
+            <Icon name="plus" size={15} /> {t('Add option')}
           </Button>
         </div>
       )}
-      <CheckInput form={form} name="config.allow_other" label={t('Allow another answer in their own words')} />
-      <CheckInput form={form} name="config.shuffle" label={t('Show the options in a random order')} />
+      <CheckInput form={form} name="config.allow_other" label={t('Allow “Other” with free text')} />
+      <CheckInput form={form} name="config.shuffle" label={t('Show options in random order')} />
     </fieldset>
   );
 }
 
 const numberOrNull = (text: unknown): number | null => (text === '' || text === null ? null : Number(text));
 
-const HowMany = ({ form }: PartProps) => (
+const SelectionLimits = ({ form }: PartProps) => (
   <div className={styles.pair}>
     <TextInput
       form={form}
@@ -114,7 +120,7 @@ const HowMany = ({ form }: PartProps) => (
       type="number"
       min={0}
       max={31}
-      label={t('Choose at least')}
+      label={t('Minimum selections')}
       rules={{ setValueAs: numberOrNull }}
     />
     <TextInput
@@ -123,7 +129,7 @@ const HowMany = ({ form }: PartProps) => (
       type="number"
       min={1}
       max={31}
-      label={t('Choose at most')}
+      label={t('Maximum selections')}
       rules={{ setValueAs: numberOrNull }}
     />
   </div>
@@ -131,11 +137,11 @@ const HowMany = ({ form }: PartProps) => (
 
 const Text = ({ form }: PartProps) => (
   <>
-    <SelectInput form={form} name="config.input" label={t('What is written')}>
+    <SelectInput form={form} name="config.input" label={t('Input type')}>
       <option value="text">{t('Any text')}</option>
-      <option value="email">{t('An e-mail address')}</option>
-      <option value="url">{t('A web address')}</option>
-      <option value="number">{t('A number')}</option>
+      <option value="email">{t('Email address')}</option>
+      <option value="url">{t('URL')}</option>
+      <option value="number">{t('Number')}</option>
     </SelectInput>
     <div className={styles.pair}>
       <TextInput
@@ -144,7 +150,7 @@ const Text = ({ form }: PartProps) => (
         type="number"
         min={0}
         max={5000}
-        label={t('Characters at least')}
+        label={t('Minimum length')}
         rules={{ valueAsNumber: true }}
       />
       <TextInput
@@ -153,14 +159,14 @@ const Text = ({ form }: PartProps) => (
         type="number"
         min={1}
         max={5000}
-        label={t('Characters at most')}
+        label={t('Maximum length')}
         rules={{ valueAsNumber: true }}
       />
     </div>
   </>
 );
 
-/** The fields of the config of the type that is chosen. */
+/** Config fields of the selected question type. */
 export function ConfigFields(props: PartProps) {
   switch (props.form.watch('type')) {
     case 'nps':
@@ -193,7 +199,7 @@ export function ConfigFields(props: PartProps) {
       return (
         <>
           <Options {...props} />
-          <HowMany {...props} />
+          <SelectionLimits {...props} />
         </>
       );
     case 'text':

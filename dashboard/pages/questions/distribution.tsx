@@ -12,14 +12,14 @@ type Values = Results['values'];
 
 const CHART_TONE: Partial<Record<Tone, ChartTone>> = { good: 'good', neutral: 'quiet', bad: 'bad' };
 
-/** The three groups that an NPS is made of, with their share of the answers. */
+/** The three groups of an NPS. */
 const NPS_GROUPS = (): { label: string; tone: ChartTone }[] => [
   { label: t('Detractors'), tone: 'bad' },
   { label: t('Passives'), tone: 'quiet' },
   { label: t('Promoters'), tone: 'good' },
 ];
 
-/** What a value is called; what is none of the options came in the user's own words. */
+/** The label of a value; `other` stands for free-text answers. */
 const nameOf = ({ value, label }: Values[number]): string =>
   label ?? (value === 'other' ? t('Other') : valueText(value));
 
@@ -34,7 +34,7 @@ function Scale({ type, values }: Pick<Results, 'type' | 'values'>) {
   return (
     <Chart
       kind="bar"
-      label={t('How many answers each value has')}
+      label={t('Answers per value')}
       where={t('Value')}
       points={values.map(nameOf)}
       series={[{ label: t('Answers'), tone: 'accent', tones, values: values.map(({ count }) => count) }]}
@@ -46,13 +46,13 @@ function Scale({ type, values }: Pick<Results, 'type' | 'values'>) {
 
 const Shares = ({ values }: { values: Values }) => (
   <Bars
-    caption={t('How many answers each value has')}
+    caption={t('Answers per value')}
     where={t('Value')}
     bars={values.map(value => ({ label: nameOf(value), count: value.count, share: value.share }))}
   />
 );
 
-/** How the answers spread: over a scale as columns, over words as bars that leave them room. */
+/** Distribution of answers: a column chart for scales, horizontal bars with long labels for options. */
 export const Distribution = ({ type, values }: Pick<Results, 'type' | 'values'>) => (
   <Panel title={t('Distribution')}>
     {values.every(({ value }) => typeof value === 'number') ? (

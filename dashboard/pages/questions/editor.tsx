@@ -22,18 +22,18 @@ type Question = Schemas['Question'];
 
 interface EditorProps {
   values: QuestionValues;
-  /** Absent for a question that is being made. */
+  /** Absent for a new question. */
   question?: Question;
   save(values: QuestionValues): Promise<unknown>;
 }
 
-/** Who sees it how often, which has good defaults. */
+/** Frequency and priority; the defaults suit most questions. */
 const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> }) => (
   <>
-    <SelectInput form={form} name="frequency.repeat" label={t('How often')}>
-      <option value="until_answered">{t('Until it is answered')}</option>
-      <option value="once">{t('Once, answered or not')}</option>
-      <option value="always">{t('Always, for many answers')}</option>
+    <SelectInput form={form} name="frequency.repeat" label={t('Repeat')}>
+      <option value="until_answered">{t('Until answered')}</option>
+      <option value="once">{t('Once (even if not answered)')}</option>
+      <option value="always">{t('Always (several answers per user)')}</option>
     </SelectInput>
     <TextInput
       form={form}
@@ -41,14 +41,14 @@ const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> 
       type="number"
       min={0}
       max={365}
-      label={t('Days until it is shown again after it was dismissed')}
+      label={t('Days until shown again after a dismissal')}
       rules={{ valueAsNumber: true }}
     />
     <CheckInput
       form={form}
       name="frequency.ignore_cooldown"
-      label={t('Stands outside the pause between questions')}
-      hint={t('Neither waits for it nor starts it.')}
+      label={t('Ignore the minimum time between questions')}
+      hint={t('Other questions do not delay this one, and it does not delay them.')}
     />
     <TextInput
       form={form}
@@ -57,13 +57,13 @@ const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> 
       min={0}
       max={1000}
       label={t('Priority')}
-      hint={t('Where several questions are due, the highest comes first.')}
+      hint={t('When several questions are due, the one with the highest priority is shown first.')}
       rules={{ valueAsNumber: true }}
     />
   </>
 );
 
-/** The types to choose from; of what was published its own alone. */
+/** Selectable types; a published question keeps its own. */
 const typesOf = (question: Question | undefined): QuestionType[] =>
   question && question.status !== 'draft' ? [question.type] : questionTypes();
 
@@ -74,13 +74,16 @@ function Editor({ values, question, save }: EditorProps) {
   return (
     <div className={styles.editor}>
       <Panel>
-        <Form form={form} send={save} submitLabel={question ? t('Save') : t('Create the draft')}>
+        <Form form={form} send={save} submitLabel={question ? t('Save changes') : t('Create draft')}>
           {isFixed && (
             <Note>
               <p>
-                {t('What users see becomes version {next} when you save. Type, scale and options stay.', {
-                  next: question.version + 1,
-                })}
+                {t(
+                  'Saving changes to the visible text creates version {next}. The type, scale and set of options cannot be changed.',
+                  {
+                    next: question.version + 1,
+                  },
+                )}
               </p>
             </Note>
           )}
@@ -95,7 +98,7 @@ function Editor({ values, question, save }: EditorProps) {
             form={form}
             name="title"
             label={t('Question')}
-            hint={t('What the user is asked.')}
+            hint={t('The text your users see.')}
             maxLength={300}
             rules={{ required: true }}
           />
@@ -103,7 +106,7 @@ function Editor({ values, question, save }: EditorProps) {
             form={form}
             name="description"
             label={t('Description')}
-            hint={t('A line below it, if it needs one.')}
+            hint={t('Optional text below the question.')}
             maxLength={1000}
             rows={2}
           />
@@ -112,17 +115,17 @@ function Editor({ values, question, save }: EditorProps) {
             form={form}
             name="name"
             label={t('Name')}
-            hint={t('For your team; the question itself where it is left empty.')}
+            hint={t('Visible only to your team. Defaults to the question text.')}
             maxLength={120}
           />
           <CheckInput
             form={form}
             name="allow_public"
-            label={t('Also for apps with a public key')}
-            hint={t('Their users are claimed, not proven. Their answers are marked as such.')}
+            label={t('Show in apps that use a public key')}
+            hint={t('Users of these apps are not verified. Their answers are marked as unverified.')}
           />
           <details className={styles.more}>
-            <summary>{t('How often, and before what')}</summary>
+            <summary>{t('Frequency and priority')}</summary>
             <div className="stack">
               <Frequency form={form} />
             </div>
@@ -130,7 +133,7 @@ function Editor({ values, question, save }: EditorProps) {
         </Form>
       </Panel>
       <aside className={styles.preview} aria-label={t('Preview')}>
-        <h2>{t('As your users see it')}</h2>
+        <h2>{t('Preview')}</h2>
         <CardPreview
           type={seen.type}
           title={seen.title}
@@ -142,13 +145,13 @@ function Editor({ values, question, save }: EditorProps) {
   );
 }
 
-/** A question that is being made: it becomes a draft, which nobody sees yet. */
+/** Page that creates a draft. */
 export function NewQuestion() {
   const create = useAct('POST /v1/questions');
   const [, go] = useLocation();
   const save = async (values: QuestionValues) => {
     const question = await create.mutateAsync({ body: bodyOf(values) as Schemas['NewQuestion'] });
-    toast(t('The draft was created. Publish it when it is as you want it.'));
+    toast(t('Draft created. Publish it when it is ready.'));
     go(pathTo('question', { id: question.id }));
   };
   return (
@@ -160,21 +163,21 @@ export function NewQuestion() {
 
 const isEditable = ({ status }: Question): boolean => status !== 'closed' && status !== 'archived';
 
-/** What can not be edited any more, or not by this person. */
-const Shown = ({ question }: { question: Question }) => (
+/** Read-only view, for closed questions and for members without write permission. */
+const ReadOnlyQuestion = ({ question }: { question: Question }) => (
   <div className={styles.editor}>
     <Note>
       <p>
         {isEditable(question)
-          ? t('Your role reads questions and does not change them.')
-          : t('A closed question stays as it is. Clone it to go on from here.')}
+          ? t('Your role has read-only access to questions.')
+          : t('Closed questions cannot be edited. Clone the question to continue from here.')}
       </p>
     </Note>
     <CardPreview {...question} />
   </div>
 );
 
-/** A question in the editor, with what can be done with it. */
+/** Page that edits a question. */
 export function EditQuestion() {
   const { id = '' } = useParams();
   const query = useApi('GET /v1/questions/{id}', { params: { id } });
@@ -191,7 +194,7 @@ export function EditQuestion() {
           isEditable(question) && may('questions:write') ? (
             <Editor values={valuesOf(question)} question={question} save={save(question)} />
           ) : (
-            <Shown question={question} />
+            <ReadOnlyQuestion question={question} />
           )
         }
       </Ready>

@@ -3,7 +3,7 @@ import type { QuestionType } from '../../words.ts';
 
 type Question = Schemas['Question'];
 
-/** What the editor holds of a config, for every type at once, so that trying out another type loses nothing. */
+/** Config values of all types at once, so that switching the type in the editor keeps them. */
 export interface ConfigValues {
   labels: { low: string; high: string };
   style: 'number' | 'smiley' | 'star';
@@ -48,7 +48,7 @@ const EMPTY_CONFIG: ConfigValues = {
   url: '',
 };
 
-/** A question that nothing is known of yet. */
+/** Initial values of a new question. */
 export const EMPTY_QUESTION: QuestionValues = {
   type: 'nps',
   name: '',
@@ -60,7 +60,7 @@ export const EMPTY_QUESTION: QuestionValues = {
   priority: 0,
 };
 
-/** A stored question as the editor holds it. */
+/** Editor values of a stored question. */
 export const valuesOf = ({
   type,
   name,
@@ -81,13 +81,13 @@ export const valuesOf = ({
   priority,
 });
 
-/** Only the ends that say something; the API takes no empty object for none. */
+/** Omits empty labels; the API rejects an empty `labels` object. */
 function labelsOf({ labels: { low, high } }: ConfigValues): { labels?: { low?: string; high?: string } } {
   if (!low && !high) return {};
   return { labels: { ...(low ? { low } : {}), ...(high ? { high } : {}) } };
 }
 
-/** The config of one type, out of what the editor holds for all. */
+/** Picks the config of one type from the editor values. */
 export function configOf(type: QuestionType, config: ConfigValues): Record<string, unknown> {
   const { style, scale, options, allow_other, shuffle, min, max, min_length, max_length, input, url } = config;
   const choice = { options: options.map(({ id, label }) => ({ id, label })), allow_other, shuffle };
@@ -108,14 +108,14 @@ export function configOf(type: QuestionType, config: ConfigValues): Record<strin
   return configs[type];
 }
 
-/** What is sent of the editor's values; a name that was left empty becomes the title's. */
+/** Request body for the editor values; without a name, the API uses the title. */
 export const bodyOf = ({ name, config, ...values }: QuestionValues) => ({
   ...values,
   ...(name.trim() ? { name } : {}),
   config: configOf(values.type, config),
 });
 
-/** The id of a new option: the first that is free, since ids stay for ever once published. */
+/** Returns an unused option id. Ids never change once published. */
 export function freeOptionId(options: { id: string }[]): string {
   const taken = new Set(options.map(({ id }) => id));
   let number = options.length + 1;

@@ -10,7 +10,7 @@ import { QuestionTabs } from './tabs.tsx';
 
 interface FrameProps {
   id: string;
-  /** Absent while it is on its way. */
+  /** Absent while loading. */
   question: Schemas['Question'] | undefined;
   children: ReactNode;
 }
@@ -21,7 +21,7 @@ const Lead = ({ status, type }: Schemas['Question']) => (
   </span>
 );
 
-/** The frame of every page of one question: what it is, what can be done with it, where else one can look. */
+/** Layout of the pages of a question: title, status, actions and tabs. */
 export const QuestionFrame = ({ id, question, children }: FrameProps) => (
   <Page
     title={question?.name ?? t('Question')}

@@ -16,7 +16,7 @@ import styles from './questions.module.css';
 
 const STATUSES: QuestionStatus[] = ['draft', 'live', 'paused', 'closed', 'archived'];
 
-/** How often the numbers are read again. */
+/** Poll interval of the results. */
 const EVERY_MS = 5000;
 
 const Name = ({ question }: { question: QuestionWithResults }) => (
@@ -37,7 +37,7 @@ const Name = ({ question }: { question: QuestionWithResults }) => (
 const columns = () => [
   { label: t('Question'), cell: (question: QuestionWithResults) => <Name question={question} /> },
   {
-    label: t('State'),
+    label: t('Status'),
     cell: ({ status }: QuestionWithResults) => <Badge tone={STATUS_TONE[status]}>{statusName(status)}</Badge>,
   },
 ];
@@ -66,7 +66,7 @@ const numbers = () => [
   },
 ];
 
-/** Every question with its live numbers. */
+/** List of questions with live results. */
 export function Questions() {
   const [status, setStatus] = useState<QuestionStatus | ''>('');
   const [search, setSearch] = useState('');
@@ -83,15 +83,15 @@ export function Questions() {
   );
   const isFiltered = status !== '' || search.trim() !== '';
   return (
-    <Page title={t('Questions')} lead={t('What your users are asked, and what came of it.')} actions={create}>
+    <Page title={t('Questions')} lead={t('The questions you ask your users, and their results.')} actions={create}>
       <div className={styles.filters}>
         <Search label={t('Search by name or title')} value={search} onChange={event => setSearch(event.target.value)} />
         <Filter
-          label={t('State')}
+          label={t('Status')}
           value={status}
           onChange={event => setStatus(event.target.value as QuestionStatus | '')}
         >
-          <option value="">{t('Every state')}</option>
+          <option value="">{t('All statuses')}</option>
           {STATUSES.map(value => (
             <option key={value} value={value}>
               {statusName(value)}
@@ -112,10 +112,10 @@ export function Questions() {
               <More list={list} />
             </>
           ) : isFiltered ? (
-            <Empty title={t('No question is like that')}>{t('Search for something else, or show every state.')}</Empty>
+            <Empty title={t('No matching questions')}>{t('Try a different search or status.')}</Empty>
           ) : (
             <Empty title={t('No questions yet')} action={create}>
-              {t('A question becomes a card in your app as soon as it is published.')}
+              {t('Published questions appear as cards in your app.')}
             </Empty>
           )
         }

@@ -15,11 +15,11 @@ import { Distribution } from './distribution.tsx';
 import { QuestionFrame } from './frame.tsx';
 import styles from './results.module.css';
 
-/** How often the numbers are read again; an unchanged reply is a 304. */
+/** Poll interval; unchanged results are answered with 304. */
 const EVERY_MS = 2500;
 const DAY_MS = 86_400_000;
 
-/** How far back is looked, and in what steps. */
+/** Time ranges in days. */
 const SPANS = { week: 7, month: 30, quarter: 90, year: 365, all: undefined } as const;
 type Span = keyof typeof SPANS;
 
@@ -29,7 +29,7 @@ const spanName = (span: Span): string =>
     month: t('Last 30 days'),
     quarter: t('Last 90 days'),
     year: t('Last year'),
-    all: t('Since the beginning'),
+    all: t('All time'),
   })[span];
 
 const queryOf = (span: Span, version: string) => {
@@ -43,7 +43,7 @@ const queryOf = (span: Span, version: string) => {
 
 const intervalText = ({ measure, interval }: Score): string | undefined =>
   interval
-    ? t('95 % interval {low} to {high}', {
+    ? t('95% interval: {low} to {high}', {
         low: formatScore(measure, interval.low),
         high: formatScore(measure, interval.high),
       })
@@ -60,7 +60,7 @@ const figuresOf = ({ score, answered, displays, response_rate, dismissed, writte
   {
     label: t('Answers'),
     value: formatNumber(answered),
-    hint: t('{count} with words', { count: formatNumber(written) }),
+    hint: t('{count} with text', { count: formatNumber(written) }),
   },
   {
     label: t('Shown'),
@@ -70,7 +70,7 @@ const figuresOf = ({ score, answered, displays, response_rate, dismissed, writte
   {
     label: t('Response rate'),
     value: response_rate === null ? '–' : formatShare(response_rate, 1),
-    hint: t('Answered of shown'),
+    hint: t('Answered out of shown'),
   },
 ];
 
@@ -78,7 +78,7 @@ const dayText = (start: string): string =>
   formatTime(`${start}T12:00:00Z`, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 function Trend({ results: { over_time, score, group_by } }: { results: Results }) {
-  const where = group_by === 'day' ? t('Day') : t('From');
+  const where = group_by === 'day' ? t('Day') : t('Week of');
   const points = over_time.map(({ start }) => dayText(start));
   return (
     <>
@@ -142,9 +142,7 @@ const Versions = ({ versions }: { versions: Results['versions'] }) => (
 
 const Numbers = ({ results }: { results: Results }) =>
   results.displays === 0 ? (
-    <Empty title={t('No answers in this time')}>
-      {t('They appear here by themselves, a moment after they were stored.')}
-    </Empty>
+    <Empty title={t('No answers in this period')}>{t('New answers appear here automatically.')}</Empty>
   ) : (
     <>
       <Figures figures={figuresOf(results)} />
@@ -168,7 +166,7 @@ function Body({ question }: { question: Schemas['Question'] }) {
   return (
     <>
       <div className={styles.filters}>
-        <Filter label={t('Time')} value={span} onChange={event => setSpan(event.target.value as Span)}>
+        <Filter label={t('Time range')} value={span} onChange={event => setSpan(event.target.value as Span)}>
           {(Object.keys(SPANS) as Span[]).map(name => (
             <option key={name} value={name}>
               {spanName(name)}
@@ -177,7 +175,7 @@ function Body({ question }: { question: Schemas['Question'] }) {
         </Filter>
         {versions.length > 1 && (
           <Filter label={t('Version')} value={version} onChange={event => setVersion(event.target.value)}>
-            <option value="">{t('Every version')}</option>
+            <option value="">{t('All versions')}</option>
             {versions.map(number => (
               <option key={number} value={number}>
                 {t('Version {version}', { version: number })}
@@ -192,7 +190,7 @@ function Body({ question }: { question: Schemas['Question'] }) {
   );
 }
 
-/** What came of a question: its score, who answered, how it went over time, and what people wrote. */
+/** Results of a question: score, response rate, charts and comments. */
 export function QuestionResults() {
   const { id = '' } = useParams();
   const question = useApi('GET /v1/questions/{id}', { params: { id } });

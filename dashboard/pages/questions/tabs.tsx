@@ -2,7 +2,7 @@ import { PageTabs } from '../../components/tabs.tsx';
 import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
 
-/** The pages of one question. */
+/** Tabs of a question. */
 export const QuestionTabs = ({ id }: { id: string }) => (
   <PageTabs
     label={t('Question')}

@@ -8,7 +8,7 @@ import { t } from '../../i18n.ts';
 import { QuestionFrame } from './frame.tsx';
 import styles from './versions.module.css';
 
-/** A changed part as text: words as they are, everything else as JSON. */
+/** Formats a changed value: strings as they are, other values as JSON. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 1));
 
 const Change = ({ pointer, before, after }: { pointer: string; before: unknown; after: unknown }) => (
@@ -45,7 +45,7 @@ const Version = ({ version: { version, title, created_at, changes = [] } }: { ve
   </li>
 );
 
-/** What users were asked when: each version is for ever, with what changed from the one before. */
+/** Version history of a question with the changes of each immutable version. */
 export function QuestionVersions() {
   const { id = '' } = useParams();
   const question = useApi('GET /v1/questions/{id}', { params: { id } });
@@ -55,7 +55,9 @@ export function QuestionVersions() {
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (
-            <Empty title={t('No versions yet')}>{t('The first is made when the question is published.')}</Empty>
+            <Empty title={t('No versions yet')}>
+              {t('The first version is created when you publish the question.')}
+            </Empty>
           ) : (
             <>
               <ol className="stack">

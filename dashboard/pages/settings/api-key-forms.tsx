@@ -8,13 +8,13 @@ import { Form } from '../../components/fields/form.tsx';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 
-/** Erasing people is not for every key. */
+/** New keys may do everything except erase identities. */
 const isDefault = (scope: string): boolean => scope !== 'identities:erase';
 
-/** One origin a line, empty lines left out. */
+/** Splits at white space and drops empty parts. */
 const linesOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-/** The last moment of a day where the person is, who is shown it as that day. */
+/** Returns the last millisecond of the day in the browser's time zone. */
 const endOfDay = (day: string): string => new Date(`${day}T23:59:59.999`).toISOString();
 
 interface Values {
@@ -32,7 +32,7 @@ const bodyOf = ({ name, isPublic, scopes, expires_on, allowed_origins }: Values)
   ...(expires_on ? { expires_at: endOfDay(expires_on) } : {}),
 });
 
-/** A new key: for a server, or with the Public option for an app without one. */
+/** Form for a new server key or, with the Public option, a key for apps without a backend. */
 export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void }) {
   const form = useForm<Values>({
     defaultValues: { name: '', isPublic: false, scopes: SCOPES.filter(isDefault), expires_on: '', allowed_origins: '' },
@@ -50,7 +50,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         name="name"
         autoFocus
         label={t('Name')}
-        hint={t('Where it is used, such as “backend”.')}
+        hint={t('Where the key is used, such as “backend”.')}
         rules={{ required: true }}
       />
       <CheckInput
@@ -58,7 +58,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         name="isPublic"
         label={t('Public')}
         hint={t(
-          'For an app without a backend: no secret, restricted tokens, users that are claimed and not proven. Prefer a backend where you can.',
+          'For apps without a backend. There is no secret, tokens are restricted and users are not verified. Use a backend if you can.',
         )}
       />
       {isPublic ? (
@@ -66,7 +66,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
           form={form}
           name="allowed_origins"
           label={t('Allowed origins')}
-          hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
+          hint={t('One per line, such as https://app.example.com. Leave empty to allow any website.')}
         />
       ) : (
         <fieldset>
@@ -84,14 +84,14 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         form={form}
         name="expires_on"
         type="date"
-        label={t('Expires at the end of')}
-        hint={t('Left empty it never expires.')}
+        label={t('Expiry date')}
+        hint={t('Valid until the end of this day. Leave empty for no expiry.')}
       />
     </Form>
   );
 }
 
-/** New values for a key; the old ones hold for a while, so that servers can be changed one after the other. */
+/** Form that rotates a key. The old credentials stay valid for a grace period so that servers can switch one by one. */
 export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: ApiKeyWithSecrets): void }) {
   const form = useForm({ defaultValues: { overlap_hours: 24 } });
   const rotate = useAct('POST /v1/api-keys/{id}/rotate');
@@ -102,7 +102,9 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
       send={async body => done(await rotate.mutateAsync({ params: { id: apiKey.id }, body }))}
     >
       <p>
-        {t('“{name}” gets new values. Nothing stops working before the time below is over.', { name: apiKey.name })}
+        {t('New credentials are created for “{name}”. The old ones stay valid during the grace period.', {
+          name: apiKey.name,
+        })}
       </p>
       <TextInput
         form={form}
@@ -111,22 +113,22 @@ export function RotateKeyForm({ apiKey, done }: { apiKey: ApiKey; done(apiKey: A
         type="number"
         min={0}
         max={168}
-        label={t('Hours for which the old values hold')}
-        hint={t('At most 168, which is a week.')}
+        label={t('Grace period (hours)')}
+        hint={t('Up to 168 hours (one week).')}
         rules={{ required: true, valueAsNumber: true }}
       />
     </Form>
   );
 }
 
-/** From which web pages a public key may be used. */
+/** Form for the origins that may use a public key. */
 export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) {
   const form = useForm({ defaultValues: { allowed_origins: apiKey.allowed_origins.join('\n') } });
   const patch = useAct('PATCH /v1/api-keys/{id}');
   return (
     <Form
       form={form}
-      submitLabel={t('Save')}
+      submitLabel={t('Save changes')}
       send={async ({ allowed_origins }) => {
         await patch.mutateAsync({ params: { id: apiKey.id }, body: { allowed_origins: linesOf(allowed_origins) } });
         toast(t('Saved'));
@@ -138,7 +140,7 @@ export function OriginsForm({ apiKey, done }: { apiKey: ApiKey; done(): void }) 
         name="allowed_origins"
         autoFocus
         label={t('Allowed origins')}
-        hint={t('One a line, such as https://app.example.com. None: every web page may use the key.')}
+        hint={t('One per line, such as https://app.example.com. Leave empty to allow any website.')}
       />
     </Form>
   );

@@ -16,13 +16,13 @@ import { KEY_TONE, keyStatus } from '../../words.ts';
 import { CreateKeyForm, OriginsForm, RotateKeyForm } from './api-key-forms.tsx';
 import { SettingsFrame } from './frame.tsx';
 
-/** What a new key is used with. Its secrets are shown this once, so nothing closes this by accident. */
+/** Shows a new key's credentials once, in a dialog that cannot be dismissed by accident. */
 function Secrets({ apiKey, close }: { apiKey: ApiKeyWithSecrets; close(): void }) {
   return (
-    <Dialog title={t('The key “{name}”', { name: apiKey.name })} isOpen close={close} dismissable={false}>
+    <Dialog title={t('API key “{name}”', { name: apiKey.name })} isOpen close={close} dismissable={false}>
       {apiKey.secret && (
         <Note tone="warn">
-          <p>{t('Copy both values now. They are shown this once and can not be read again.')}</p>
+          <p>{t('Copy these values now. They cannot be shown again.')}</p>
         </Note>
       )}
       <dl className="stack">
@@ -34,7 +34,9 @@ function Secrets({ apiKey, close }: { apiKey: ApiKeyWithSecrets; close(): void }
         </div>
         {apiKey.secret && (
           <div>
-            <dt className="small quiet">{t('API key secret: signs tokens for your users, in your backend alone')}</dt>
+            <dt className="small quiet">
+              {t('API key secret (signs tokens for your users; keep it on your backend)')}
+            </dt>
             <dd>
               <CopyValue value={apiKey.secret} what={t('API key secret')} />
             </dd>
@@ -42,17 +44,17 @@ function Secrets({ apiKey, close }: { apiKey: ApiKeyWithSecrets; close(): void }
         )}
         {apiKey.api_key && (
           <div>
-            <dt className="small quiet">{t('API key: for requests of your own servers')}</dt>
+            <dt className="small quiet">{t('API key (for requests from your servers)')}</dt>
             <dd>
               <CopyValue value={apiKey.api_key} what={t('API key')} />
             </dd>
           </div>
         )}
       </dl>
-      {!apiKey.secret && <p>{t('A public key has no secret to keep: its ID is all that your app needs.')}</p>}
+      {!apiKey.secret && <p>{t('Public keys have no secret. Your app needs only the key ID.')}</p>}
       <div>
         <Button look="primary" onPress={close}>
-          {t('I have copied it')}
+          {t('Done')}
         </Button>
       </div>
     </Dialog>
@@ -81,10 +83,10 @@ function Actions({ apiKey, begin }: { apiKey: ApiKey; begin(task: Task): void })
         confirmLabel={t('Revoke')}
         act={async () => {
           await revoke.mutateAsync({ params: { id: apiKey.id } });
-          toast(t('The key was revoked.'));
+          toast(t('API key revoked.'));
         }}
       >
-        {t('Within a second nothing signed or sent with it is taken any more. This can not be undone.')}
+        {t('Tokens and requests that use this key are rejected within a second. This cannot be undone.')}
       </ConfirmButton>
     </div>
   );
@@ -113,7 +115,7 @@ const Name = ({ apiKey }: { apiKey: ApiKey }) => (
   </>
 );
 
-/** Settings, tab API Keys: what servers and apps of the tenant are known by. */
+/** Settings, tab API Keys. */
 export function ApiKeys() {
   const list = useList('GET /v1/api-keys', {});
   const { may } = useSession();
@@ -125,7 +127,7 @@ export function ApiKeys() {
   };
   const create = may('api-keys:manage') && (
     <Button look="primary" onPress={() => begin({ kind: 'create' })}>
-      {t('Create a key')}
+      {t('Create API key')}
     </Button>
   );
   return (
@@ -133,8 +135,8 @@ export function ApiKeys() {
       <Ready query={list}>
         {() =>
           list.items.length === 0 ? (
-            <Empty title={t('No keys yet')} action={create}>
-              {t('A key lets your backend sign tokens for your users and ask the API.')}
+            <Empty title={t('No API keys yet')} action={create}>
+              {t('Your backend uses an API key to sign tokens for your users and to call the API.')}
             </Empty>
           ) : (
             <>
@@ -145,7 +147,7 @@ export function ApiKeys() {
                 columns={[
                   { label: t('Key'), cell: apiKey => <Name apiKey={apiKey} /> },
                   {
-                    label: t('State'),
+                    label: t('Status'),
                     cell: ({ status }) => <Badge tone={KEY_TONE[status]}>{keyStatus(status)}</Badge>,
                   },
                   { label: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
@@ -166,10 +168,10 @@ export function ApiKeys() {
           )
         }
       </Ready>
-      <Dialog title={t('Create a key')} isOpen={task?.kind === 'create'} close={() => begin(undefined)}>
+      <Dialog title={t('Create API key')} isOpen={task?.kind === 'create'} close={() => begin(undefined)}>
         <CreateKeyForm done={finish} />
       </Dialog>
-      <Dialog title={t('Rotate the key')} isOpen={task?.kind === 'rotate'} close={() => begin(undefined)}>
+      <Dialog title={t('Rotate API key')} isOpen={task?.kind === 'rotate'} close={() => begin(undefined)}>
         {task?.kind === 'rotate' && <RotateKeyForm apiKey={task.apiKey} done={finish} />}
       </Dialog>
       <Dialog title={t('Allowed origins')} isOpen={task?.kind === 'origins'} close={() => begin(undefined)}>

@@ -14,7 +14,7 @@ const actorKind = (type: AuditEntry['actor']['type']): string =>
 
 const columns = () => [
   {
-    label: t('When'),
+    label: t('Time'),
     cell: ({ at }: AuditEntry) => (
       <time dateTime={at} className="nowrap">
         {formatTime(at, { dateStyle: 'medium', timeStyle: 'medium' })}
@@ -22,7 +22,7 @@ const columns = () => [
     ),
   },
   {
-    label: t('Who'),
+    label: t('Actor'),
     cell: ({ actor }: AuditEntry) => (
       <>
         <span className="wrap-anywhere">{actor.name ?? actor.id ?? '–'}</span>{' '}
@@ -30,9 +30,9 @@ const columns = () => [
       </>
     ),
   },
-  { label: t('What'), cell: ({ action }: AuditEntry) => <code>{action}</code> },
+  { label: t('Action'), cell: ({ action }: AuditEntry) => <code>{action}</code> },
   {
-    label: t('Of what'),
+    label: t('Target'),
     cell: ({ target, fields }: AuditEntry) => (
       <>
         <span className="wrap-anywhere">{target.name ?? target.id ?? '–'}</span>
@@ -41,7 +41,7 @@ const columns = () => [
     ),
   },
   {
-    label: t('Request'),
+    label: t('Request ID'),
     cell: ({ request_id, ip }: AuditEntry) => (
       <>
         <code className="small quiet wrap-anywhere">{request_id ?? '–'}</code>
@@ -51,7 +51,7 @@ const columns = () => [
   },
 ];
 
-/** Settings, tab Audit log: every act of management, newest first. Nothing in it can be changed. */
+/** Settings, tab Audit log: administrative actions, newest first. Entries are immutable. */
 export function AuditLog() {
   const [action, setAction] = useState<AuditEntry['action'] | ''>('');
   const list = useList('GET /v1/audit-log', { query: { action: action || undefined } });
@@ -60,11 +60,11 @@ export function AuditLog() {
       <div className="row">
         <Filter
           small
-          label={t('What')}
+          label={t('Action')}
           value={action}
           onChange={event => setAction(event.target.value as typeof action)}
         >
-          <option value="">{t('Everything that was done')}</option>
+          <option value="">{t('All actions')}</option>
           {ACTIONS.map(name => (
             <option key={name}>{name}</option>
           ))}
@@ -73,7 +73,7 @@ export function AuditLog() {
       <Ready query={list}>
         {() =>
           list.items.length === 0 && !list.hasNextPage ? (
-            <Empty title={t('Nothing to show')}>{t('Every act of management leaves its line here.')}</Empty>
+            <Empty title={t('No matching entries')}>{t('Administrative actions are listed here.')}</Empty>
           ) : (
             <>
               <Table caption={t('Audit log')} columns={columns()} rows={list.items} keyOf={({ id }) => id} />

@@ -6,7 +6,7 @@ import { PATHS } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
 import styles from './frame.module.css';
 
-/** The frame of the settings: one tab for each thing that this person may see. */
+/** Layout of the settings, with the tabs that the member may see. */
 export function SettingsFrame({
   title,
   actions,

@@ -12,12 +12,12 @@ import { useSession } from '../../session.tsx';
 import { SettingsFrame } from './frame.tsx';
 import { PrivacyForm } from './privacy-form.tsx';
 
-/** Languages offered for what users see; any BCP 47 tag that is set already is kept in the list. */
+/** Selectable default languages; the tenant's current BCP 47 tag is added to the list. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'sv', 'da', 'cs', 'ja', 'zh'];
 
 const languageName = (tag: string): string => new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
 
-/** The browser's list of time zones leaves UTC out. */
+/** Time zones; the browser's list lacks UTC. */
 const zones = (current: string): string[] => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
 function TenantForm({ tenant }: { tenant: Tenant }) {
@@ -30,7 +30,7 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
   return (
     <Form
       form={form}
-      submitLabel={t('Save')}
+      submitLabel={t('Save changes')}
       send={async values => {
         await patch.mutateAsync({ body: values, ifMatch: etagOf(tenant) });
         toast(t('Saved'));
@@ -40,8 +40,8 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
       <SelectInput
         form={form}
         name="default_locale"
-        label={t('Language of your users')}
-        hint={t('Where an app asks for no other.')}
+        label={t('Default language')}
+        hint={t('Used when an app does not request another language.')}
       >
         {[...new Set([default_locale, ...LANGUAGES])].map(tag => (
           <option key={tag} value={tag}>
@@ -60,8 +60,8 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
         type="number"
         min={0}
         max={365}
-        label={t('Days between two questions')}
-        hint={t('For one user, whatever the questions; a question can be made an exception.')}
+        label={t('Days between questions')}
+        hint={t('Minimum time between any two questions to the same user. Individual questions can be exempt.')}
         rules={{ required: true, valueAsNumber: true }}
       />
     </Form>
@@ -69,14 +69,14 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
 }
 
 const daysText = (days: number | null): string =>
-  days === null ? t('For ever') : t('{days, plural, one {# day} other {# days}}', { days });
+  days === null ? t('Forever') : t('{days, plural, one {# day} other {# days}}', { days });
 
 function Facts({ tenant }: { tenant: Tenant }) {
   const facts: [term: string, fact: string | number][] = [
     [t('Time zone'), tenant.timezone],
-    [t('Days between two questions'), tenant.cooldown_days],
-    [t('Answers are kept'), daysText(tenant.retention.answers_days)],
-    [t('Resolved conversations are kept'), daysText(tenant.retention.conversations_days)],
+    [t('Days between questions'), tenant.cooldown_days],
+    [t('Answers are kept for'), daysText(tenant.retention.answers_days)],
+    [t('Resolved conversations are kept for'), daysText(tenant.retention.conversations_days)],
   ];
   return (
     <dl className="stack">
@@ -90,7 +90,7 @@ function Facts({ tenant }: { tenant: Tenant }) {
   );
 }
 
-/** Settings, tab General: the tenant's id and what holds for all of it. */
+/** Settings, tab General: tenant ID, tenant settings, retention and privacy. */
 export function General() {
   const tenant = useApi('GET /v1/tenant', {});
   const { membership, may } = useSession();
@@ -98,7 +98,7 @@ export function General() {
     <SettingsFrame title={t('Settings')}>
       <Panel
         title={t('Tenant ID')}
-        lead={t('The “sub” of the tokens that you sign, and a part of the path for public ones.')}
+        lead={t('The “sub” claim of the tokens you sign, and part of the URL for public tokens.')}
       >
         <CopyValue value={membership.tenant.id} what={t('Tenant ID')} />
       </Panel>
@@ -110,7 +110,7 @@ export function General() {
       {may('tenant:write') && (
         <Panel
           title={t('Retention and privacy')}
-          lead={t('What is kept of your users and your team, and for how long.')}
+          lead={t('Which data about your users and team is stored, and for how long.')}
         >
           <Ready query={tenant}>{data => <PrivacyForm tenant={data} />}</Ready>
         </Panel>

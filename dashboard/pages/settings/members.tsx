@@ -20,7 +20,7 @@ import { SettingsFrame } from './frame.tsx';
 
 const ROLES: MemberRole[] = ['owner', 'admin', 'agent', 'analyst'];
 
-/** Only an owner makes owners. */
+/** Only owners can assign the owner role. */
 const rolesFor = (own: MemberRole): MemberRole[] => (own === 'owner' ? ROLES : ROLES.filter(role => role !== 'owner'));
 
 function InviteForm({ done }: { done(invitation: SentInvitation): void }) {
@@ -29,7 +29,7 @@ function InviteForm({ done }: { done(invitation: SentInvitation): void }) {
   const invite = useAct('POST /v1/members');
   return (
     <Form form={form} submitLabel={t('Invite')} send={async body => done(await invite.mutateAsync({ body }))}>
-      <TextInput form={form} name="email" autoFocus type="email" label={t('E-mail')} rules={{ required: true }} />
+      <TextInput form={form} name="email" autoFocus type="email" label={t('Email')} rules={{ required: true }} />
       <Choices
         form={form}
         name="role"
@@ -44,30 +44,32 @@ const InvitationLink = ({ invitation, close }: { invitation: SentInvitation; clo
   <>
     {invitation.mailed ? (
       <Note tone="good">
-        <p>{t('A mail with the link is on its way to {email}.', { email: invitation.email })}</p>
-        <p>{t('Should it not arrive, send them this link. It is shown this once and holds for 7 days.')}</p>
+        <p>{t('An invitation was sent to {email}.', { email: invitation.email })}</p>
+        <p>
+          {t('If the email does not arrive, send this link instead. It is shown only once and is valid for 7 days.')}
+        </p>
       </Note>
     ) : (
       <Note tone="warn">
-        <p>{t('Send this link to them. It is shown this once and holds for 7 days.')}</p>
+        <p>{t('Send this link to the new member. It is shown only once and is valid for 7 days.')}</p>
       </Note>
     )}
-    <CopyValue value={invitation.link} what={t('Link of the invitation')} />
+    <CopyValue value={invitation.link} what={t('Invitation link')} />
     <div>
       <Button look="primary" onPress={close}>
-        {invitation.mailed ? t('Done') : t('I have copied it')}
+        {t('Done')}
       </Button>
     </div>
   </>
 );
 
-/** Only an owner touches owners. */
-const isOutOfReach = (member: Member, own: MemberRole): boolean => member.role === 'owner' && own !== 'owner';
+/** Only owners can change or remove owners. */
+const isProtected = (member: Member, own: MemberRole): boolean => member.role === 'owner' && own !== 'owner';
 
 function Role({ member }: { member: Member }) {
   const { membership, may } = useSession();
   const patch = useAct('PATCH /v1/members/{id}');
-  if (!may('members:manage') || isOutOfReach(member, membership.role)) return roleName(member.role);
+  if (!may('members:manage') || isProtected(member, membership.role)) return roleName(member.role);
   const change = (role: MemberRole) =>
     patch.mutate(
       { params: { id: member.id }, body: { role } },
@@ -93,7 +95,7 @@ function Role({ member }: { member: Member }) {
 function Remove({ member }: { member: Member }) {
   const { membership } = useSession();
   const remove = useAct('DELETE /v1/members/{id}');
-  if (isOutOfReach(member, membership.role)) return null;
+  if (isProtected(member, membership.role)) return null;
   return (
     <ConfirmButton
       small
@@ -103,23 +105,23 @@ function Remove({ member }: { member: Member }) {
       act={() => remove.mutateAsync({ params: { id: member.id } })}
     >
       {t(
-        'They lose access to this tenant at once. What they wrote stays; their conversations are nobody’s then. You can invite them again.',
+        'They lose access to this tenant immediately. Their messages stay; their conversations become unassigned. You can invite them again.',
       )}
     </ConfirmButton>
   );
 }
 
-function Withdraw({ invitation }: { invitation: Invitation }) {
-  const withdraw = useAct('DELETE /v1/members/invitations/{id}');
+function RevokeInvitation({ invitation }: { invitation: Invitation }) {
+  const revoke = useAct('DELETE /v1/members/invitations/{id}');
   return (
     <ConfirmButton
       small
-      label={t('Withdraw')}
-      title={t('Withdraw the invitation?')}
-      confirmLabel={t('Withdraw')}
-      act={() => withdraw.mutateAsync({ params: { id: invitation.id } })}
+      label={t('Revoke')}
+      title={t('Revoke this invitation?')}
+      confirmLabel={t('Revoke')}
+      act={() => revoke.mutateAsync({ params: { id: invitation.id } })}
     >
-      {t('Its link works no more.')}
+      {t('The invitation link stops working immediately.')}
     </ConfirmButton>
   );
 }
@@ -128,18 +130,18 @@ function Invitations() {
   const list = useList('GET /v1/members/invitations', {});
   if (list.data && list.items.length === 0) return null;
   return (
-    <Panel title={t('Open invitations')}>
+    <Panel title={t('Pending invitations')}>
       <Ready query={list} lines={1}>
         {() => (
           <Table
-            caption={t('Open invitations')}
+            caption={t('Pending invitations')}
             rows={list.items}
             keyOf={({ id }) => id}
             columns={[
-              { label: t('E-mail'), cell: ({ email }) => email },
+              { label: t('Email'), cell: ({ email }) => email },
               { label: t('Role'), cell: ({ role }) => roleName(role) },
               { label: t('Expires'), cell: ({ expires_at }) => <Time at={expires_at} /> },
-              { label: t('Actions'), actions: true, cell: invitation => <Withdraw invitation={invitation} /> },
+              { label: t('Actions'), actions: true, cell: invitation => <RevokeInvitation invitation={invitation} /> },
             ]}
           />
         )}
@@ -148,7 +150,7 @@ function Invitations() {
   );
 }
 
-/** Settings, tab Members: who belongs to the tenant, and what each may do. */
+/** Settings, tab Members: members, roles and invitations. */
 export function Members() {
   const list = useList('GET /v1/members', {});
   const { membership, may } = useSession();
@@ -165,7 +167,7 @@ export function Members() {
       actions={
         mayManage && (
           <Button look="primary" onPress={() => setInviting(true)}>
-            {t('Invite somebody')}
+            {t('Invite member')}
           </Button>
         )
       }
@@ -179,7 +181,7 @@ export function Members() {
               keyOf={({ id }) => id}
               columns={[
                 {
-                  label: t('Person'),
+                  label: t('Member'),
                   cell: ({ id, name, email }) => (
                     <>
                       <strong>{name || email}</strong> {id === membership.member_id && <Badge plain>{t('You')}</Badge>}
@@ -188,8 +190,8 @@ export function Members() {
                   ),
                 },
                 { label: t('Role'), cell: member => <Role member={member} /> },
-                { label: t('Second factor'), cell: ({ totp_enabled }) => (totp_enabled ? t('On') : t('Off')) },
-                { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
+                { label: t('2FA'), cell: ({ totp_enabled }) => (totp_enabled ? t('On') : t('Off')) },
+                { label: t('Joined'), cell: ({ created_at }) => <Time at={created_at} /> },
                 ...(mayManage
                   ? [{ label: t('Actions'), actions: true, cell: (member: Member) => <Remove member={member} /> }]
                   : []),
@@ -200,7 +202,7 @@ export function Members() {
         )}
       </Ready>
       {mayManage && <Invitations />}
-      <Dialog title={t('Invite somebody')} isOpen={isInviting} close={close} dismissable={!sent}>
+      <Dialog title={t('Invite member')} isOpen={isInviting} close={close} dismissable={!sent}>
         {sent ? <InvitationLink invitation={sent} close={close} /> : <InviteForm done={setSent} />}
       </Dialog>
     </SettingsFrame>

@@ -12,95 +12,100 @@ import { t } from '../../i18n.ts';
 interface Values {
   retention: Tenant['retention'];
   ip_mode: Tenant['ip_mode'];
-  /** One a line. */
+  /** One per line. */
   identity_attributes_allowed: string;
 }
 
-/** A number of days; an empty field means for ever. */
+/** Number of days, or null (forever) for an empty field. */
 const daysOf = (value: unknown): number | null => (value === '' || value === null ? null : Number(value));
 
 const linesOf = (text: string): string[] => [...new Set(text.split(/\s+/).filter(Boolean))];
 
-/** What the API takes as the name of an attribute. */
+/** Whether the API accepts it as an attribute name. */
 const isName = (name: string): boolean => /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 
 const isShorter = (before: number | null, after: number | null): boolean =>
   after !== null && (before === null || after < before);
 
-/** Whether there may be something that is deleted as soon as this is saved. */
+/** Whether the new retention is shorter, so that saving it may delete data. */
 const deletes = (before: Tenant['retention'], after: Tenant['retention']): boolean =>
   isShorter(before.answers_days, after.answers_days) || isShorter(before.conversations_days, after.conversations_days);
 
-/** How long things are kept, and what is known of users: asks before anything is deleted by it. */
+/** Retention and privacy settings. Asks for confirmation before a shorter retention is saved. */
 export function PrivacyForm({ tenant }: { tenant: Tenant }) {
   const { retention, ip_mode, identity_attributes_allowed } = tenant;
   const form = useForm<Values>({
     values: { retention, ip_mode, identity_attributes_allowed: identity_attributes_allowed.join('\n') },
     resetOptions: { keepDirtyValues: true },
   });
-  const [asked, setAsked] = useState<Values>();
+  const [unconfirmed, setUnconfirmed] = useState<Values>();
   const patch = useAct('PATCH /v1/tenant');
   const save = async ({ identity_attributes_allowed: names, ...values }: Values) => {
     const body = { ...values, identity_attributes_allowed: linesOf(names) };
     await patch.mutateAsync({ body, ifMatch: etagOf(tenant) });
     toast(t('Saved'));
   };
-  const days = { type: 'number', min: 1, max: 3650, placeholder: t('For ever') } as const;
+  const days = { type: 'number', min: 1, max: 3650, placeholder: t('Forever') } as const;
   const rules = { setValueAs: daysOf };
   return (
     <>
       <Form
         form={form}
-        submitLabel={t('Save')}
-        send={async values => (deletes(retention, values.retention) ? setAsked(values) : save(values))}
+        submitLabel={t('Save changes')}
+        send={async values => (deletes(retention, values.retention) ? setUnconfirmed(values) : save(values))}
       >
         <TextInput
           form={form}
           name="retention.answers_days"
           {...days}
-          label={t('Days for which answers are kept')}
-          hint={t('Older ones are deleted for good; the results of your questions stay. Empty: for ever.')}
+          label={t('Keep answers for (days)')}
+          hint={t(
+            'Older answers are permanently deleted; question results are kept. Leave empty to keep answers forever.',
+          )}
           rules={rules}
         />
         <TextInput
           form={form}
           name="retention.conversations_days"
           {...days}
-          label={t('Days for which resolved conversations are kept')}
-          hint={t('Counted from their end. Open ones are never deleted. Empty: for ever.')}
+          label={t('Keep resolved conversations for (days)')}
+          hint={t(
+            'Counted from when they were resolved. Open conversations are never deleted. Leave empty to keep them forever.',
+          )}
           rules={rules}
         />
         <TextArea
           form={form}
           name="identity_attributes_allowed"
           rows={3}
-          label={t('Attributes that your app may set')}
-          hint={t('Names, one a line, such as plan. All others are for your backend alone.')}
+          label={t('Attributes that apps can set')}
+          hint={t('One name per line, such as plan. All other attributes can be set only by your backend.')}
           rules={{
             validate: text =>
-              linesOf(text as string).every(isName) || t('A name has at most 64 letters, digits, dots, dashes or _.'),
+              linesOf(text as string).every(isName) ||
+              t('Names can contain up to 64 letters, digits, dots, hyphens and underscores.'),
           }}
         />
         <Choices
           form={form}
           name="ip_mode"
-          label={t('Addresses of your team in the audit log')}
+          label={t('IP addresses in the audit log')}
           choices={[
-            { value: 'none', label: t('Not kept'), hint: t('The default') },
-            { value: 'truncated', label: t('Shortened'), hint: t('Without the last part') },
-            { value: 'full', label: t('Kept whole'), hint: t('Say so to your team') },
+            { value: 'none', label: t('Not stored'), hint: t('Default') },
+            { value: 'truncated', label: t('Truncated'), hint: t('Last part removed') },
+            { value: 'full', label: t('Full'), hint: t('Inform your team about this') },
           ]}
         />
       </Form>
       <Confirmation
-        title={t('Delete what is older?')}
+        title={t('Delete older data?')}
         confirmLabel={t('Save and delete')}
-        isOpen={asked !== undefined}
-        close={() => setAsked(undefined)}
-        act={async () => asked && save(asked)}
+        isOpen={unconfirmed !== undefined}
+        close={() => setUnconfirmed(undefined)}
+        act={async () => unconfirmed && save(unconfirmed)}
       >
         {t(
-          'What is older than the days that you chose is deleted within minutes. This can’t be undone. The results of your questions stay.',
+          'Data older than the retention period is deleted within minutes. This cannot be undone. Question results are kept.',
         )}
       </Confirmation>
     </>

@@ -26,7 +26,7 @@ function PersonName() {
     <Panel title={t('You')} lead={account.email}>
       <Form
         form={form}
-        submitLabel={t('Save')}
+        submitLabel={t('Save changes')}
         send={async body => {
           await patch.mutateAsync({ body });
           toast(t('Saved'));
@@ -42,14 +42,14 @@ function Password() {
   const form = useForm({ defaultValues: { current_password: '', new_password: '' } });
   const change = useAct('PUT /v1/me/password');
   return (
-    <Panel title={t('Password')} lead={t('A new one ends your sessions on other devices.')}>
+    <Panel title={t('Password')} lead={t('Changing your password signs you out on all other devices.')}>
       <Form
         form={form}
-        submitLabel={t('Change the password')}
+        submitLabel={t('Change password')}
         send={async body => {
           await change.mutateAsync({ body });
           form.reset();
-          toast(t('The password was changed.'));
+          toast(t('Password changed.'));
         }}
       >
         <TextInput
@@ -57,7 +57,7 @@ function Password() {
           name="current_password"
           type="password"
           autoComplete="current-password"
-          label={t('Present password')}
+          label={t('Current password')}
           rules={{ required: true }}
         />
         <NewPassword form={form} name="new_password" label={t('New password')} />
@@ -68,7 +68,7 @@ function Password() {
 
 type Enrolment = { secret: string; uri: string };
 
-/** Asks for the password before the second factor is touched. */
+/** Form that confirms the password before a change of the second factor. */
 function AskPassword({ submitLabel, send }: { submitLabel: string; send(password: string): Promise<unknown> }) {
   const form = useForm({ defaultValues: { password: '' } });
   return (
@@ -90,10 +90,12 @@ function Confirm({ enrolment, done }: { enrolment: Enrolment; done(codes: string
   const confirm = useAct('POST /v1/me/totp/confirm');
   return (
     <>
-      <p>{t('Enter this secret in your authenticator, or open the link on the device that has it.')}</p>
-      <CopyValue value={enrolment.secret} what={t('Secret of the second factor')} />
       <p>
-        <a href={enrolment.uri}>{t('Open in the authenticator')}</a>
+        {t('Enter this secret in your authenticator app, or open the link on the device where the app is installed.')}
+      </p>
+      <CopyValue value={enrolment.secret} what={t('Authenticator secret')} />
+      <p>
+        <a href={enrolment.uri}>{t('Open in authenticator app')}</a>
       </p>
       <Form
         form={form}
@@ -103,7 +105,7 @@ function Confirm({ enrolment, done }: { enrolment: Enrolment; done(codes: string
         <TextInput
           form={form}
           name="totp"
-          label={t('Code of your authenticator')}
+          label={t('Authentication code')}
           inputMode="numeric"
           autoComplete="one-time-code"
           rules={{ required: true }}
@@ -117,7 +119,9 @@ const RecoveryCodes = ({ codes, close }: { codes: string[]; close(): void }) => 
   <>
     <Note tone="warn">
       <p>
-        {t('Keep these codes where you find them without your device. Each works once, and they are shown this once.')}
+        {t(
+          'Store these codes where you can reach them without your device. Each code works once. They cannot be shown again.',
+        )}
       </p>
     </Note>
     <ul className="row">
@@ -129,7 +133,7 @@ const RecoveryCodes = ({ codes, close }: { codes: string[]; close(): void }) => 
     </ul>
     <div className="row">
       <CopyButton text={codes.join('\n')} what={t('Recovery codes')} />
-      <Button onPress={close}>{t('I have kept them')}</Button>
+      <Button onPress={close}>{t('Done')}</Button>
     </div>
   </>
 );
@@ -143,7 +147,7 @@ function SecondFactor() {
   const turnOn = async (password: string) => setEnrolment(await begin.mutateAsync({ body: { password } }));
   const turnOff = async (password: string) => {
     await remove.mutateAsync({ body: { password } });
-    toast(t('The second factor is off.'));
+    toast(t('Two-factor authentication is off.'));
   };
   const finish = (made: string[]) => {
     setEnrolment(undefined);
@@ -153,11 +157,11 @@ function SecondFactor() {
     <Panel
       title={
         <span className="row">
-          {t('Second factor')}{' '}
+          {t('Two-factor authentication')}{' '}
           <Badge tone={account.totp_enabled ? 'good' : 'neutral'}>{account.totp_enabled ? t('On') : t('Off')}</Badge>
         </span>
       }
-      lead={t('A code of an authenticator app beside your password.')}
+      lead={t('Sign in with your password and a code from an authenticator app.')}
     >
       {codes ? (
         <RecoveryCodes codes={codes} close={() => setCodes(undefined)} />
@@ -176,7 +180,7 @@ function EndSession({ id }: { id: string }) {
   const end = useAct('DELETE /v1/sessions/{id}');
   return (
     <Button small look="danger-quiet" isPending={end.isPending} onPress={() => end.mutate({ params: { id } })}>
-      {t('End')}
+      {t('Sign out')}
     </Button>
   );
 }
@@ -186,7 +190,7 @@ function Sessions() {
   const endAll = useAct('DELETE /v1/sessions');
   const changed = useSessionChange();
   return (
-    <Panel title={t('Sessions')} lead={t('Where you are signed in.')}>
+    <Panel title={t('Sessions')} lead={t('Devices where you are signed in.')}>
       <Ready query={sessions}>
         {({ data }) => (
           <Table
@@ -203,7 +207,7 @@ function Sessions() {
                     </span>{' '}
                     {current && (
                       <Badge plain tone="info">
-                        {t('This one')}
+                        {t('This device')}
                       </Badge>
                     )}
                     {ip && <p className="small quiet">{ip}</p>}
@@ -211,7 +215,7 @@ function Sessions() {
                 ),
               },
               { label: t('Last seen'), cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-              { label: t('Since'), cell: ({ created_at }) => <Time at={created_at} /> },
+              { label: t('Signed in'), cell: ({ created_at }) => <Time at={created_at} /> },
               {
                 label: t('Actions'),
                 actions: true,
@@ -232,14 +236,14 @@ function Sessions() {
             await changed();
           }}
         >
-          {t('All your sessions end, this one too.')}
+          {t('You will be signed out on all devices, including this one.')}
         </ConfirmButton>
       </div>
     </Panel>
   );
 }
 
-/** Settings, tab Security: one’s own password, second factor and sessions. */
+/** Settings, tab Security: own password, second factor and sessions. */
 export const Security = () => (
   <SettingsFrame title={t('Security')}>
     <PersonName />

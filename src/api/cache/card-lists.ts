@@ -1,12 +1,13 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { decideCards, nextChange } from '../../domain/cards.ts';
 import { toTypeId } from '../../domain/ids.ts';
-import { type Caches, textBytes } from '../../platform/caches.ts';
+import type { Caches } from '../../platform/caches.ts';
 import { listCardRecords, recordDigest } from '../../storage/cards.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { setFirstCardTime } from '../../storage/tenants.ts';
 import type { UserCaller } from '../caller.ts';
 import { etagOf } from '../http/etag.ts';
+import { type CardList, createCardCache } from './card-cache.ts';
 import type { CardIds } from './card-ids.ts';
 import type { Catalog, TenantCatalog } from './catalog.ts';
 
@@ -15,24 +16,8 @@ export const MAX_CARDS = 20;
 /** How long an app should wait before the next fetch. */
 const POLL_AFTER_SECONDS = 300;
 
-/** Heap bytes of a list besides its body and its user: the object, its tag and its digest. */
-const CARD_LIST_BYTES = 430;
 /** Maximum age of a cached list. A safeguard against missed notices. */
 const MAX_AGE_MS = 60_000;
-
-/** The cards of one identity as a response body, with its strong entity tag. */
-export interface CardList {
-  body: string;
-  etag: string;
-}
-
-interface CachedCardList extends CardList {
-  /** The full name of the user: two may share a digest. */
-  user: string;
-  /** The generation of the catalog that it was built from. A reference to the catalog would keep it in memory. */
-  generation: number;
-  validUntil: number;
-}
 
 export interface CardLists {
   /** Returns the user's current cards, at most `limit`. */
@@ -53,27 +38,12 @@ export function createCardLists(
   caches: Caches,
 ): CardLists {
   const deps = { storage, cardIds };
-  /** The time of the latest request: lists that expired before it are dropped. */
-  let latest = 0;
-  const lists = caches.create<string, CachedCardList>('card_lists', {
-    sizeOf: ({ body, user }) => CARD_LIST_BYTES + textBytes(body) + textBytes(user),
-    isExpired: ({ validUntil }) => validUntil <= latest,
-  });
-  /** Lists being built. A notice removes them, so that a list from earlier records is not cached. */
-  const building = new Map<string, symbol>();
+  const cache = createCardCache(caches);
   /** Digests by caller. A caller remains the same object while its token is cached. */
   const digestsOf = new WeakMap<UserCaller, string>();
 
-  notices.onRecords(digests => {
-    for (const digest of digests) {
-      lists.delete(digest);
-      building.delete(digest);
-    }
-  });
-  notices.onGap(() => {
-    lists.clear();
-    building.clear();
-  });
+  notices.onRecords(cache.remove);
+  notices.onGap(cache.clear);
 
   const digestOf = (caller: UserCaller): string => {
     const known = digestsOf.get(caller);
@@ -90,27 +60,19 @@ export function createCardLists(
       if (limit !== MAX_CARDS || !notices.isListening()) return buildCardList(deps, caller, tenant, limit, now);
       const { user } = caller;
       const digest = digestOf(caller);
-      const cached = lists.peek(digest);
-      const isHit =
-        cached !== undefined &&
-        cached.user === user &&
-        cached.generation === tenant.generation &&
-        now.getTime() < cached.validUntil;
-      lists.count(isHit);
-      if (isHit) return cached;
-      latest = now.getTime();
-      const turn = Symbol(digest);
-      building.set(digest, turn);
+      const known = cache.find(digest, user, tenant.generation, now.getTime());
+      if (known) return known;
+      const build = cache.begin(digest, now.getTime());
       try {
         const list = {
           ...(await buildCardList(deps, caller, tenant, limit, now)),
           user,
           generation: tenant.generation,
         };
-        if (building.get(digest) === turn) lists.set(digest, list);
+        build.keep(list);
         return list;
       } finally {
-        if (building.get(digest) === turn) building.delete(digest);
+        build.end();
       }
     },
   };

@@ -72,7 +72,7 @@ export function createRequestBatches<Request>(): RequestBatches<Request> {
   };
 
   const removeLate = (now: number): Request[] => {
-    const inTime = waiting.findIndex(({ since }, place) => place >= NEVER_REFUSED && now - since < MAX_WAIT_MS);
+    const inTime = waiting.findIndex(({ since }) => now - since < MAX_WAIT_MS);
     const end = inTime < 0 ? waiting.length : inTime;
     return waiting.splice(NEVER_REFUSED, Math.max(0, end - NEVER_REFUSED)).map(({ request }) => request);
   };

@@ -155,7 +155,7 @@ async function mailResetLink(email: string, { storage, mail, config, now }: ApiD
   await mail.send({
     to: email,
     subject: 'Reset your password',
-    text: `Somebody, hopefully you, asked for a new password at ${config.BASE_URL}.\n\nChoose it here within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf it was not you, nothing has changed.\n`,
+    text: `A password reset was requested for your account at ${config.BASE_URL}.\n\nChoose a new password within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf you did not request this, you can ignore this email.\n`,
   });
 }
 

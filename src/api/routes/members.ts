@@ -109,7 +109,7 @@ function mailInvitation(to: string, inviter: string, tenantName: string, link: s
     ?.send({
       to,
       subject: `Join ${tenantName}`,
-      text: `${inviter} invites you to ${tenantName}.\n\nAccept within ${INVITATION_DAYS} days:\n${link}\n`,
+      text: `${inviter} has invited you to join ${tenantName}.\n\nAccept the invitation within ${INVITATION_DAYS} days:\n${link}\n`,
     })
     .catch(error => log.error({ reason: (error as Error).message }, 'an invitation could not be mailed'));
 }

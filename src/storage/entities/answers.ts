@@ -32,7 +32,7 @@ export const AnswerEntity = defineEntity({
   indexes: [
     { name: 'answers_newest', properties: ['tenant_id', 'received_at', 'id'] },
     { name: 'answers_of_question', properties: ['tenant_id', 'question_id', 'received_at', 'id'] },
-    { name: 'answers_of_identity', properties: ['tenant_id', 'identity', 'received_at', 'id'] },
+    { name: 'answers_by_identity', properties: ['tenant_id', 'identity', 'identity_verified'] },
     { name: 'answers_updated', properties: ['tenant_id', 'updated_at', 'id'] },
     indexFromMigration('answers_tagged'),
   ],

@@ -20,6 +20,8 @@ import { MessageAuthors } from './20261206-message-authors.ts';
 import { OpenWrites } from './20261206-open-writes.ts';
 import { ListIndexes } from './20261210-list-indexes.ts';
 import { SearchIndex } from './20261210-search-index.ts';
+import { NarrowIdentityIndex } from './20261212-narrow-identity-index.ts';
+import { VacuumSooner } from './20261213-vacuum-sooner.ts';
 
 /** Every migration in order. Names are never changed: the database remembers them. */
 export const MIGRATIONS = [
@@ -45,7 +47,9 @@ export const MIGRATIONS = [
   { name: '20261206-open-writes', class: OpenWrites },
   { name: '20261210-search-index', class: SearchIndex },
   { name: '20261210-list-indexes', class: ListIndexes },
+  { name: '20261212-narrow-identity-index', class: NarrowIdentityIndex },
+  { name: '20261213-vacuum-sooner', class: VacuumSooner },
 ];
 
 /** The schema version that this build needs; a later one works while it says that it is compatible. */
-export const NEEDED_SCHEMA = 19;
+export const NEEDED_SCHEMA = 20;

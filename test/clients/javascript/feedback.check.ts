@@ -164,7 +164,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await page.getByText('Please answer the question.').waitFor();
     await page.getByRole('textbox').fill('nobody');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Please write an e-mail address.').waitFor();
+    await page.getByText('Please enter an email address.').waitFor();
     expect(
       await page.getByRole('textbox').evaluate(field => field === (field.getRootNode() as ShadowRoot).activeElement),
     ).toBe(true);
@@ -243,7 +243,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     const { page, context } = await open(url());
     await heading(page, NPS.title).waitFor();
     await page.getByRole('radio', { name: '4 of 10' }).check();
-    await page.getByLabel('Anything you want to add?').pressSequentially('Half a');
+    await page.getByLabel('Anything to add?').pressSequentially('Half a');
     if (how === 'left') await page.goto('about:blank');
     else {
       await context.newPage(); // the context lives on, as a browser does

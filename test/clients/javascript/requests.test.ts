@@ -157,7 +157,7 @@ describe('requests.json', () => {
       () => server.deleteQuestion(id),
     ];
     for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
-    expect(() => client.listMessages(id)).toThrow('id must be');
+    expect(() => client.listMessages(id)).toThrow('id must not be');
     expect(wire.sent).toEqual([]);
   });
 

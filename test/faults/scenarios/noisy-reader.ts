@@ -58,7 +58,8 @@ async function measureQuiet(world: World, quiet: FaultTenant, forMs: number) {
   return { lists: await lists.stop(), intake: intake.replies };
 }
 
-const addAnswers = (world: World, { uuid, questionId }: FaultTenant, count: number) =>
+/** Stores answers of a tenant without sending them; delete them before the verdict, because no ledger has them. */
+export const addAnswers = (world: World, { uuid, questionId }: FaultTenant, count: number) =>
   world.query(
     `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
        state, "values", comment, metadata, content_hash, received_at, stored_at, updated_at, tags)

@@ -4,7 +4,7 @@ import type { Draft } from './draft.ts';
 import { type Input, isScored, renderInput } from './inputs.ts';
 import type { Texts } from './texts.ts';
 
-/** How long after the last keystroke what was written is saved. */
+/** Delay between the last keystroke and saving. */
 const PAUSE_MS = 500;
 
 /** A card on the page. */
@@ -12,7 +12,7 @@ export interface CardView {
   node: HTMLFormElement;
   /** Moves the focus to the question. */
   focus(): void;
-  /** Writes down what stands there. To be called when the card stops being displayed; safe to call again. */
+  /** Saves the current input. Call it when the card is hidden; idempotent. */
   save(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Field extends Input {
   showFault(text: string | undefined): void;
 }
 
-/** A step with its title, its explanation and a place for what is wrong with it. */
+/** A step with title, description and error message. */
 function renderField(step: CardStep, locale: string, texts: Texts): Field {
   const description = element('p', { part: 'description', id: `${step.key}-description` }, step.description);
   const error = element('p', { part: 'error', id: `${step.key}-error`, role: 'alert' });
@@ -48,7 +48,7 @@ function renderField(step: CardStep, locale: string, texts: Texts): Field {
   };
 }
 
-/** Puts a card, and tells `onEnd` when the user has sent or dismissed it. */
+/** Renders a card; calls `onEnd` when the user has sent or dismissed it. */
 export function renderCard(card: Card, texts: Texts, draft: Draft, onEnd: (state: AnswerState) => void): CardView {
   const fields = card.steps.map(step => renderField(step, card.locale, texts));
   const hasComment = card.steps.some(step => step.key === 'main' && isScored(step));
@@ -90,7 +90,7 @@ export function renderCard(card: Card, texts: Texts, draft: Draft, onEnd: (state
     timer = setTimeout(save, PAUSE_MS);
   };
 
-  /** Nothing chosen is an answer too, where the question allows it. */
+  /** An empty selection is a valid answer if the question allows it. */
   const readCompleted = (): Record<string, AnswerValue> => {
     const values = readValues();
     for (const { step, whenEmpty } of fields) if (whenEmpty !== undefined) values[step.key] ??= whenEmpty;
@@ -103,7 +103,7 @@ export function renderCard(card: Card, texts: Texts, draft: Draft, onEnd: (state
     onEnd(state);
   }
 
-  /** Says what is wrong with each step, and whether anything is. */
+  /** Shows validation errors; returns whether there are any. */
   function showFaults(): boolean {
     const values = readCompleted();
     const faults = fields.map(

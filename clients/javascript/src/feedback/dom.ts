@@ -1,6 +1,6 @@
 type Child = Node | string;
 
-/** An element with attributes, the empty ones left out, and children. */
+/** Creates an element with attributes (empty ones omitted) and children. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Record<string, string | number | undefined> = {},

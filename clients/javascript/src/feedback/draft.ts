@@ -2,9 +2,9 @@ import { newId } from '../ids.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { AnswerState, AnswerValue, Card, NewAnswer } from '../types.ts';
 
-/** The answer to a card while it is shown: each state of it a revision, written to the outbox as it happens. */
+/** The answer to a displayed card; each change is recorded in the outbox as a revision. */
 export interface Draft {
-  /** Writes down where the answer stands; what has not changed is not written again. Never rejects. */
+  /** Records the current state unless unchanged. Never rejects. */
   save(state: AnswerState, values?: Record<string, AnswerValue>, comment?: string): Promise<void>;
 }
 
@@ -12,11 +12,11 @@ interface Parts {
   outbox: Outbox;
   now(): number;
   metadata: Record<string, string>;
-  /** Hears why an answer could not be written down, such as a full disk. */
+  /** Called if an answer could not be recorded, for example because the disk is full. */
   onError(error: unknown): void;
 }
 
-/** Begins the answer to a card that appears now. */
+/** Starts the answer to a newly displayed card. */
 export function createDraft(card: Card, { outbox, now, metadata, onError }: Parts): Draft {
   const displayedAt = now();
   const id = newId(displayedAt);

@@ -8,33 +8,33 @@ import { isKnown } from './inputs.ts';
 import { addStyles } from './styles.ts';
 import { textsFor } from './texts.ts';
 
-/** What answers name in their metadata as their maker. */
+/** Library name in the answers' metadata. */
 const SDK = 'javascript/0.1.0';
 
-/** `<parley-feedback>` on a page. */
+/** The `<parley-feedback>` element. */
 export interface FeedbackElement extends HTMLElement {
-  /** What it reads cards with. It begins when it is on the page and has both. */
+  /** Client that fetches cards. The element starts once it is connected and both properties are set. */
   client: Client | undefined;
-  /** Where answers go. */
+  /** Outbox for answers. */
   outbox: Outbox | undefined;
-  /** Reads the cards again. What is shown stays, where it is still among them. */
+  /** Refetches the cards. The displayed card stays if it is still among them. */
   reload(): Promise<void>;
 }
 
 /** The nearest `lang` around an element, or the browser's language. */
 const languageOf = (node: Element): string => node.closest<HTMLElement>('[lang]')?.lang || navigator.language;
 
-/** Makes the class of the element; only when asked, since there is no `HTMLElement` outside of pages. */
+/** Creates the element class lazily: `HTMLElement` exists only in browsers. */
 export function createFeedbackClass(): new () => FeedbackElement {
   return class ParleyFeedback extends HTMLElement implements FeedbackElement {
     private parts: { client?: Client | undefined; outbox?: Outbox | undefined } = {};
-    /** The cards after the one that is shown. */
+    /** Cards after the displayed one. */
     private coming: Card[] = [];
     private shown: { card: Card; view: CardView } | undefined;
     private readonly stage = element('div', { part: 'view', role: 'region' });
     private readonly status = element('div', { part: 'status', role: 'status' });
     private unsubscribe: (() => void) | undefined;
-    /** Counts what was begun; what comes back for an earlier turn shows nothing. */
+    /** Sequence number of the current load; results of earlier loads are ignored. */
     private turn = 0;
     private hasFailed = false;
 
@@ -93,7 +93,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
       }
     }
 
-    /** Goes through new cards; of those that a newer server may send it takes what it knows. */
+    /** Queues new cards; skips types that this version does not support. */
     private async take(cards: Card[]) {
       const known = cards.filter(card => card.kind === 'question' && card.steps.every(isKnown));
       const shownId = this.shown?.card.id;
@@ -105,7 +105,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
       if (turn === this.turn) this.next(false);
     }
 
-    /** Takes what was set on the element before its class was known, and so hides the class's own property. */
+    /** Applies a property that was set before the element was upgraded and shadows the class's property. */
     private adopt(name: 'client' | 'outbox') {
       if (!Object.getOwnPropertyDescriptor(this, name)) return;
       const value = this[name];
@@ -135,7 +135,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
       return { ...this.version(), sdk: SDK, screen: `${screen.width}x${screen.height}` };
     }
 
-    /** Shows the next card, or what comes after the last; `goesOn`: the user has just ended the one before. */
+    /** Shows the next card or the end; `goesOn`: the user has just finished the previous card. */
     private next(goesOn: boolean) {
       const { client, outbox } = this.parts;
       const { language, texts } = textsFor(languageOf(this));
@@ -179,7 +179,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
       }
     }
 
-    /** The card stops being displayed: what stands there is written down and sent. */
+    /** Records and sends the input when the card stops being displayed. */
     private async putAway() {
       if (!this.shown) return;
       const saved = this.shown.view.save();
@@ -189,7 +189,7 @@ export function createFeedbackClass(): new () => FeedbackElement {
       await this.send();
     }
 
-    /** The page may be gone the moment this returns. */
+    /** The page may be unloaded right after this returns. */
     private readonly leave = () => {
       void this.shown?.view.save();
       this.parts.outbox?.flushBeyondPage();

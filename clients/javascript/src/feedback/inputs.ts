@@ -2,14 +2,14 @@ import type { AnswerValue, CardStep, QuestionType } from '../types.ts';
 import { element } from './dom.ts';
 import { say, type Texts } from './texts.ts';
 
-/** What stands below the title of a step. */
+/** The input of a step. */
 export interface Input {
   nodes: Node[];
-  /** The value as it stands; undefined while there is none that the server would take. */
+  /** Current value; undefined if empty or invalid. */
   read(): AnswerValue | undefined;
-  /** What an empty input stands for once the user sends it; absent: nothing. */
+  /** Value of an empty input on submit; absent if there is none. */
   whenEmpty?: AnswerValue;
-  /** What to tell the user about what stands there, if anything. An empty input has no fault of its own. */
+  /** Validation message, if any. Empty inputs are valid. */
   fault(): string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Point {
   name: string;
 }
 
-/** Radios side by side, each with a face that is seen and a name that is heard. */
+/** Horizontal radio buttons with a visible symbol and an accessible name. */
 function renderPoints(step: CardStep, points: Point[], describedBy: string): Input {
   const radios = points.map(({ name }) =>
     element('input', { type: 'radio', name: step.key, 'aria-label': name, 'aria-describedby': describedBy }),
@@ -80,7 +80,7 @@ function shuffled<T>(items: T[]): T[] {
   return mixed;
 }
 
-/** Options below each other, the last of which may be "other" with a field of its own. */
+/** Vertical options; the last one may be "other" with a text field. */
 function renderOptions(step: CardStep, texts: Texts, type: 'radio' | 'checkbox', describedBy: string) {
   const { options = [], allow_other, shuffle } = step.config;
   const shown = (shuffle ? shuffled(options) : options).map(option => ({
@@ -137,7 +137,7 @@ const multiChoice: Render = (step, texts, describedBy) => {
   };
 };
 
-/** As the server judges them. */
+/** The same rules as on the server. */
 const FORMS: Record<string, (text: string) => boolean> = {
   email: text =>
     /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/.test(text),
@@ -202,7 +202,7 @@ const statement: Render = ({ config: { url } }, texts) => {
   return { nodes: link.map(node => element('p', {}, node)), read: noFault, fault: noFault };
 };
 
-/** How each type of question is put. */
+/** Input factories by question type. */
 const INPUTS: Record<QuestionType, Render> = {
   nps: scale(0, () => 10),
   csat: scale(1, () => 5),
@@ -217,11 +217,11 @@ const INPUTS: Record<QuestionType, Render> = {
   statement,
 };
 
-/** Whether this version can put the step; a server may be newer than it. */
+/** Whether this version supports the step; the server may be newer. */
 export const isKnown = ({ type, show_if }: CardStep): boolean => type in INPUTS && show_if === null;
 
-/** Types whose value is a score: they may carry a comment. */
+/** Types with a score, which allow a comment. */
 export const isScored = ({ type }: CardStep): boolean => ['nps', 'csat', 'ces', 'rating', 'thumbs'].includes(type);
 
-/** The input of a step; `describedBy` is the id of what explains it. */
+/** Creates the input of a step; `describedBy` is the id of its description. */
 export const renderInput: Render = (step, texts, describedBy) => INPUTS[step.type](step, texts, describedBy);

@@ -1,4 +1,4 @@
-/** How the view looks where the app says nothing: its fonts and colours, light or dark as the page is. */
+/** Default styles: inherit fonts and colors of the app, light or dark. */
 export const STYLES = `
 :host { display: block; font: inherit; color: var(--parley-text, CanvasText); }
 :host([data-state='empty']) { display: none; }
@@ -35,7 +35,7 @@ button { font: inherit; min-height: 2.5rem; padding: 0 1rem; border-radius: 0.5r
 @media (forced-colors: active) { [part~='point'] input:checked + span { outline: 3px solid Highlight; } }
 `;
 
-/** Gives a shadow tree the styles, in a way that a strict content security policy allows. */
+/** Adds the styles to a shadow root in a way that a strict CSP allows. */
 export function addStyles(root: ShadowRoot): void {
   if ('adoptedStyleSheets' in root && 'replaceSync' in CSSStyleSheet.prototype) {
     const sheet = new CSSStyleSheet();

@@ -1,6 +1,6 @@
-/** What the view says beside the question itself. `{n}` and `{of}` stand for numbers. */
+/** UI texts of the view. `{n}` and `{of}` are placeholders for numbers. */
 export interface Texts {
-  /** The name of the view, for those who hear it. */
+  /** Accessible name of the view. */
   view: string;
   send: string;
   dismiss: string;
@@ -14,7 +14,7 @@ export interface Texts {
   thumbsUp: string;
   thumbsDown: string;
   consent: string;
-  /** A point of a scale. */
+  /** Accessible name of a point on a scale. */
   point: string;
   more: string;
   tooShort: string;
@@ -31,22 +31,22 @@ const en: Texts = {
   dismiss: 'Not now',
   acknowledge: 'OK',
   thanks: 'Thank you for your feedback.',
-  comment: 'Anything you want to add?',
+  comment: 'Anything to add?',
   optional: 'optional',
   required: 'Please answer the question.',
   other: 'Other',
-  otherText: 'Please say what',
+  otherText: 'Please specify',
   thumbsUp: 'Thumbs up',
   thumbsDown: 'Thumbs down',
   consent: 'I agree',
   point: '{n} of {of}',
   more: 'Read more',
-  tooShort: 'Please write at least {n} characters.',
-  chooseAtLeast: 'Please choose at least {n}.',
-  chooseAtMost: 'Please choose at most {n}.',
-  email: 'Please write an e-mail address.',
-  url: 'Please write a complete address, with https://.',
-  number: 'Please write a number.',
+  tooShort: 'Please enter at least {n} characters.',
+  chooseAtLeast: 'Please select at least {n}.',
+  chooseAtMost: 'Please select no more than {n}.',
+  email: 'Please enter an email address.',
+  url: 'Please enter a complete URL, including https://.',
+  number: 'Please enter a number.',
 };
 
 const de: Texts = {
@@ -55,22 +55,22 @@ const de: Texts = {
   dismiss: 'Nicht jetzt',
   acknowledge: 'OK',
   thanks: 'Vielen Dank für Ihr Feedback.',
-  comment: 'Möchten Sie etwas hinzufügen?',
-  optional: 'freiwillig',
+  comment: 'Möchten Sie etwas ergänzen?',
+  optional: 'optional',
   required: 'Bitte beantworten Sie die Frage.',
   other: 'Anderes',
-  otherText: 'Bitte sagen Sie, was',
+  otherText: 'Bitte angeben',
   thumbsUp: 'Daumen hoch',
   thumbsDown: 'Daumen runter',
   consent: 'Ich stimme zu',
   point: '{n} von {of}',
-  more: 'Mehr dazu',
-  tooShort: 'Bitte schreiben Sie mindestens {n} Zeichen.',
+  more: 'Mehr erfahren',
+  tooShort: 'Bitte geben Sie mindestens {n} Zeichen ein.',
   chooseAtLeast: 'Bitte wählen Sie mindestens {n}.',
   chooseAtMost: 'Bitte wählen Sie höchstens {n}.',
-  email: 'Bitte schreiben Sie eine E-Mail-Adresse.',
-  url: 'Bitte schreiben Sie eine vollständige Adresse, mit https://.',
-  number: 'Bitte schreiben Sie eine Zahl.',
+  email: 'Bitte geben Sie eine E-Mail-Adresse ein.',
+  url: 'Bitte geben Sie eine vollständige Adresse mit https:// ein.',
+  number: 'Bitte geben Sie eine Zahl ein.',
 };
 
 const languages = new Map<string, Texts>([
@@ -78,13 +78,13 @@ const languages = new Map<string, Texts>([
   ['de', de],
 ]);
 
-/** Adds a language, or changes what one says. What is left out is said in English. */
+/** Adds or overrides the texts of a language. Missing texts fall back to English. */
 export function addTexts(language: string, texts: Partial<Texts>): void {
   const key = language.toLowerCase();
   languages.set(key, { ...(languages.get(key) ?? en), ...texts });
 }
 
-/** The texts of a language (BCP 47), of its parent (`de` for `de-CH`), or in English. */
+/** Returns the texts of a language (BCP 47), its parent (`de` for `de-CH`) or English. */
 export function textsFor(language: string): { language: string; texts: Texts } {
   for (let tag = language.toLowerCase(); tag !== ''; tag = tag.replace(/-?[^-]*$/, '')) {
     const texts = languages.get(tag);
@@ -93,6 +93,6 @@ export function textsFor(language: string): { language: string; texts: Texts } {
   return { language: 'en', texts: en };
 }
 
-/** A text with its numbers. */
+/** Fills the placeholders of a text. */
 export const say = (text: string, n: number, of = n): string =>
   text.replace('{n}', String(n)).replace('{of}', String(of));

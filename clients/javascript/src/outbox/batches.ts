@@ -1,15 +1,15 @@
 import type { Entry } from './storage.ts';
 
-/** How many answers a request carries at most. */
+/** Maximum number of answers per request. */
 export const MAX_BATCH = 100;
-/** How many bytes they have at most: a browser sends 64 KB beyond a page's end, and not all of it is ours. */
+/** Maximum size in bytes: browsers limit all `keepalive` requests of a page to 64 KB together. */
 export const MAX_BATCH_BYTES = 49_152;
 
 const bytesOf = (entry: Entry): number => new TextEncoder().encode(JSON.stringify(entry.answer)).length;
 
-/** The first entries that fit into one request; at least one. */
+/** Returns the first entries that fit into a request; at least one. */
 export function takeBatch(entries: Entry[], size: number): Entry[] {
-  let bytes = 1; // the brackets and commas of the array: one for each item, and one more
+  let bytes = 1; // array brackets and commas: one per item, plus one
   const fitting: Entry[] = [];
   for (const entry of entries.slice(0, size)) {
     bytes += bytesOf(entry) + 1;

@@ -2,9 +2,9 @@ import type { Client } from '../client.ts';
 import { delayBefore, type RetryPolicy } from '../retry.ts';
 import type { Flushed } from './flushed.ts';
 
-/** When an outbox sends by itself. */
+/** Triggers of automatic flushes. */
 export interface Departures {
-  /** Sends now, and sees to it that it is tried again when that fails. */
+  /** Flushes now and schedules a retry on failure. */
   flush(): Promise<Flushed>;
   close(): void;
 }
@@ -16,10 +16,10 @@ interface Parts {
   policy: RetryPolicy;
 }
 
-/** Where a page tells what becomes of it; workers and Node have no such place. */
+/** Event target for page lifecycle events; undefined in workers and Node. */
 const pageOf = () => globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener' | 'document'>>;
 
-/** Flushes at the start, after a failure, with the network's return, for the next user, and when the page goes. */
+/** Flushes at start, after failures, when the network returns, after a user change, and on page hide. */
 export function watchDepartures({ client, flush, flushBeyondPage, policy }: Parts): Departures {
   const { random } = client.wire;
   let failures = 0;
@@ -37,7 +37,7 @@ export function watchDepartures({ client, flush, flushBeyondPage, policy }: Part
     return flushed;
   }
 
-  /** For whom nobody waits. An error here is the storage's, and the next occasion meets it again. */
+  /** Runs in the background. Errors come from the storage and recur on the next flush. */
   const departQuietly = () => void depart().catch(() => undefined);
   const onVisibility = () => {
     if (pageOf().document?.visibilityState === 'hidden') flushBeyondPage();

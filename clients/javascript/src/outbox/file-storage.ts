@@ -2,9 +2,9 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createQueue, type Entry, type OutboxStorage } from './storage.ts';
 
-/** Makes what happened to a folder durable: a new name in it is lost with the power otherwise. */
+/** Syncs a folder, so that new entries survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return; // there a folder can't be opened
+  if (process.platform === 'win32') return; // folders cannot be opened on Windows
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
 }
@@ -20,14 +20,14 @@ async function writeDurably(path: string, text: string): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
-/** Makes the folder, and takes away what a kill left half written. */
+/** Creates the folder and removes incomplete files of killed processes. */
 async function prepare(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const halves = (await readdir(folder)).filter(name => name.endsWith('.part'));
   await Promise.all(halves.map(name => rm(join(folder, name), { force: true })));
 }
 
-/** A file that may have been removed since the folder was looked at. */
+/** Reads a file; undefined if it has been removed since the listing. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -38,9 +38,9 @@ async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /**
- * A storage in a folder, a file for each answer, for Node. The folder belongs to one process at a time.
+ * Creates a storage in a folder for Node, with one file per answer. Only one process may use the folder at a time.
  *
- * A file is written whole, synced, and put in place by a rename, so that a kill at any moment leaves the old or the new.
+ * Files are written, synced and renamed, so that a kill leaves either the old or the new version.
  */
 export function fileStorage(folder: string): OutboxStorage {
   const ready = prepare(folder);

@@ -1,8 +1,8 @@
 import type { ParleyError } from '../errors.ts';
 
-/** What a flush came to: all sent; some is tried later by itself; or waiting makes nothing better. */
+/** Outcome of a flush: all sent, the rest is retried automatically, or retrying does not help. */
 export interface Flushed {
   outcome: 'done' | 'later' | 'stopped';
-  /** What stood in the way. */
+  /** The error that stopped the flush. */
   error?: ParleyError;
 }

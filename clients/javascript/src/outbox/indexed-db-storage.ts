@@ -21,14 +21,14 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   return settled(request);
 }
 
-/** Web Locks, which hold in all tabs of an origin; within this page alone in browsers that are too old for them. */
+/** Web Locks across all tabs of an origin; in-page locks in browsers without them. */
 function createLock(name: string): OutboxStorage['exclusively'] {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (!locks) return createQueue();
   return <T>(part: string, work: () => Promise<T>) => locks.request(`${name}/${part}`, work) as Promise<T>;
 }
 
-/** The browser's own database, shared by all tabs of the origin. */
+/** Storage in IndexedDB, shared by all tabs of the origin. */
 function createStorage(opening: Promise<IDBDatabase>, name: string): OutboxStorage {
   const write = async (change: (store: IDBObjectStore) => void): Promise<void> => {
     const transaction = (await opening).transaction(STORE, 'readwrite', { durability: 'strict' });
@@ -44,9 +44,9 @@ function createStorage(opening: Promise<IDBDatabase>, name: string): OutboxStora
 }
 
 /**
- * A storage in IndexedDB, safe with many tabs; in memory where the browser has none, as in some private windows.
+ * Creates a storage in IndexedDB, safe across tabs; in memory if IndexedDB is unavailable, as in some private windows.
  *
- * `name` tells apart the installations of Parley that one origin speaks to.
+ * `name` separates several Parley installations used by one origin.
  */
 export function browserStorage(name = 'parley-outbox'): OutboxStorage {
   if (typeof indexedDB === 'undefined') return memoryStorage();
@@ -54,7 +54,7 @@ export function browserStorage(name = 'parley-outbox'): OutboxStorage {
   const opening = openDatabase(name);
   const storage = opening.then(
     () => createStorage(opening, name),
-    () => memory, // refused by the browser: answers then live as long as the page
+    () => memory, // denied by the browser: answers are lost with the page
   );
   return {
     list: async () => (await storage).list(),

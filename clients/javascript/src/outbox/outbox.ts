@@ -10,50 +10,50 @@ import type { Flushed } from './flushed.ts';
 import { browserStorage } from './indexed-db-storage.ts';
 import type { Entry, OutboxStorage } from './storage.ts';
 
-/** How many answers wait at most, of all users of the device; the oldest makes room. */
+/** Maximum number of stored answers of all users; the oldest is dropped when full. */
 export const MAX_ANSWERS = 500;
-/** For how long an answer waits. */
+/** Maximum age of an answer. */
 export const MAX_AGE_MS = 30 * 86_400_000;
 
 export interface OutboxOptions {
-  /** Where answers wait; the browser's own database where absent. In Node give `fileStorage(folder)`. */
+  /** Storage of the answers; defaults to IndexedDB. In Node use `fileStorage(folder)`. */
   storage?: OutboxStorage;
-  /** Hears of each answer that will never be sent: why is the server's code, or `outbox-full`, `outbox-expired`. */
+  /** Called for each answer that is given up, with the server's code, `outbox-full` or `outbox-expired`. */
   onLost?: (answer: NewAnswer, code: string) => void;
   /**
-   * Whether it flushes by itself: at the start, when the network is back, when the page is hidden or closed, and again
-   * later after a failure. Set it to false where you call `flush` yourself.
+   * Whether to flush automatically: at start, when the network returns, when the page is hidden or closed, and after
+   * failures. Set to false to call `flush` yourself.
    */
   automatic?: boolean;
   retry?: Partial<RetryPolicy>;
 }
 
-/** Answers on their way: on disk before the network, under their own user alone. */
+/** Stores answers on disk before sending them, each under its own user only. */
 export interface Outbox {
-  /** Writes the newest state of an answer to disk. Sends nothing. Rejects when nobody knows whose it is. */
+  /** Writes the latest state of an answer to disk without sending it. Rejects if its user cannot be determined. */
   record(answer: NewAnswer): Promise<void>;
-  /** Sends what waits for the present user. Never rejects for the network's sake. */
+  /** Sends the current user's answers. Network failures do not reject. */
   flush(): Promise<Flushed>;
-  /** Sends at once, as a page does that is about to go: one request, from memory, that outlives the page. */
+  /** Sends one `keepalive` request from memory, for use while the page is unloaded. */
   flushBeyondPage(): void;
-  /** What waits, of all users, oldest first. */
+  /** Stored entries of all users, oldest first. */
   waiting(): Promise<Entry[]>;
-  /** Ends everything automatic. What waits stays. */
+  /** Stops automatic flushes. Entries stay stored. */
   close(): void;
 }
 
 const PATH = '/v1/answers';
-/** The verdict on an answer that by itself is more than the server takes. */
+/** Code for a single answer that exceeds the server's size limit. */
 const TOO_LARGE: Receipt[] = [{ id: null, revision: null, status: 'rejected', code: 'body-too-large' }];
 const byPlace = (a: Entry, b: Entry): number => a.place - b.place;
 
-/** An outbox for the answers of a client's users. */
+/** Creates an outbox for the answers of a client's users. */
 export function createOutbox(client: Client, options: OutboxOptions = {}): Outbox {
   const { storage = browserStorage(), onLost = () => undefined, automatic = true } = options;
   const { now } = client.wire;
-  /** What this page recorded and has no verdict for: all that can be sent without waiting for the disk. */
+  /** Entries recorded by this page without a receipt; can be sent without reading the disk. */
   const fresh = new Map<string, Entry>();
-  /** What is on its way beyond the page: a page that goes says so more than once. */
+  /** Entries already in `keepalive` requests: pages report their end more than once. */
   const leaving = new Set<Entry>();
 
   const list = async (): Promise<Entry[]> => (await storage.list()).sort(byPlace);
@@ -64,7 +64,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     onLost(entry.answer, code);
   }
 
-  /** Whose an answer is, without waiting: a page that goes has no time to. */
+  /** Owner of an answer, determined synchronously for unloading pages. */
   const ownerAtHand = ({ card_id }: NewAnswer): Owner | undefined =>
     (card_id ? client.ownerOf(card_id) : undefined) ?? client.heldOwner();
 
@@ -90,7 +90,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
       for (const entry of await list()) if (now() - entry.recordedAt > MAX_AGE_MS) await lose(entry, 'outbox-expired');
     });
 
-  /** Takes out what has a verdict, unless a newer revision came meanwhile; says whether each had one. */
+  /** Removes entries with a receipt unless a newer revision was recorded; returns whether all had one. */
   const settle = (batch: Entry[], receipts: Receipt[]): Promise<boolean> =>
     storage.exclusively('write', async () => {
       const present = new Map((await list()).map(entry => [entry.id, entry]));
@@ -115,7 +115,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     path: PATH,
     body: { client_time: new Date(now()).toISOString(), answers: batch.map(({ answer }) => answer) },
     owner,
-    retry: { ...OUTBOX_POLICY, retries: 0 }, // a flush that fails is repeated as a whole
+    retry: { ...OUTBOX_POLICY, retries: 0 }, // failed flushes are retried as a whole
   });
 
   async function sendAll(): Promise<Flushed> {
@@ -136,7 +136,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     }
   }
 
-  /** The verdicts on a batch, or that it was too large. */
+  /** Receipts of a batch, or an indication that it was too large. */
   async function sendBatch(owner: Owner, batch: Entry[]): Promise<Receipt[]> {
     try {
       const { status, json } = await client.request(callFor(owner, batch));
@@ -167,7 +167,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     client
       .requestBeyondPage(callFor(owner, batch))
       ?.then(({ json, status }) => settle(batch, receiptsIn(json, status)))
-      .catch(() => undefined) // it is on disk: the next flush sends it again, under the same id
+      .catch(() => undefined) // still on disk: the next flush resends it with the same id
       .then(() => {
         for (const entry of batch) leaving.delete(entry);
       });
@@ -189,5 +189,5 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
 function receiptsIn(json: unknown, status: number): Receipt[] {
   const results = (json as { results?: Receipt[] } | null)?.results;
   if (status === 202 && Array.isArray(results)) return results;
-  throw new ParleyError('unreadable', 'The reply holds no verdicts on the answers.', { status });
+  throw new ParleyError('unreadable', 'The response contains no receipts.', { status });
 }

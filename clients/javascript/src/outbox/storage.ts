@@ -1,29 +1,29 @@
 import type { Owner } from '../tokens.ts';
 import type { NewAnswer } from '../types.ts';
 
-/** An answer that waits to be sent, with whose it is. */
+/** A stored answer with its owner. */
 export interface Entry extends Owner {
-  /** The id of the answer. */
+  /** Answer id. */
   id: string;
   answer: NewAnswer;
-  /** When its first revision was recorded, in milliseconds since 1970. */
+  /** Time of the first revision in milliseconds since 1970. */
   recordedAt: number;
-  /** Its place: earlier numbers are sent first. */
+  /** Position in the queue; lower numbers are sent first. */
   place: number;
 }
 
-/** Where an outbox keeps its entries. What was put is on disk when the promise resolves. */
+/** Storage of an outbox. Entries are on disk when the promise of `put` resolves. */
 export interface OutboxStorage {
-  /** All entries, in whatever order. */
+  /** All entries, unordered. */
   list(): Promise<Entry[]>;
-  /** Puts an entry in place of one with the same id. */
+  /** Inserts or replaces an entry. */
   put(entry: Entry): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Runs work while no other page or process that shares the storage runs work under that name. */
+  /** Runs work under a lock shared by all pages or processes that use the storage. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Runs pieces of work one after the other, by name. */
+/** Runs work sequentially per name. */
 export function createQueue(): OutboxStorage['exclusively'] {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {
@@ -33,7 +33,7 @@ export function createQueue(): OutboxStorage['exclusively'] {
   };
 }
 
-/** A storage that ends with the page, for where there is nothing better. */
+/** Creates an in-memory storage; its entries are lost with the page. */
 export function memoryStorage(): OutboxStorage {
   const entries = new Map<string, Entry>();
   return {

@@ -9,21 +9,21 @@ import { OPERATIONS, type OperationName } from './operations.ts';
 import type { IdentityOptions, Operations } from './types.ts';
 
 export interface ServerClientOptions {
-  /** Where Parley is: `https://…`, or `http://localhost` while developing. */
+  /** Base URL of Parley: `https://…`, or `http://localhost` in development. */
   baseUrl: string;
-  /** The bearer value of a server key, `sk_…`. It belongs on servers alone. */
+  /** Bearer value of a server key, `sk_…`. Use it on servers only. */
   apiKey: string;
   retry?: Partial<RetryPolicy>;
   wire?: Partial<Wire>;
 }
 
-/** Parley as a tenant's own server sees it. */
+/** Client for a tenant's backend. */
 export type ServerClient = Operations;
 
-/** The entity tags of what was read, by the object itself. */
+/** ETags by resource object. */
 const etags = new WeakMap<object, string>();
 
-/** The entity tag of a resource as it was read, for `ifMatch`. */
+/** Returns the ETag a resource was read with, for `ifMatch`. */
 export const etagOf = (resource: object): string | undefined => etags.get(resource);
 
 interface Parsed {
@@ -35,10 +35,10 @@ interface Parsed {
   isKeyed: boolean;
 }
 
-/** The answers' ids make repeating this safe; the server ignores an `Idempotency-Key` there. */
+/** Answer ids make retries safe; the server ignores `Idempotency-Key` here. */
 const [, RECORD_ANSWERS] = OPERATIONS.recordAnswers;
 
-/** Takes the arguments of an operation apart: the path's, then the query or the body, then the options. */
+/** Splits the arguments of an operation: path parameters, query or body, options. */
 function parse(method: string, pattern: string, args: unknown[]): Parsed {
   const names = pattern.match(/\{\w+\}/g) ?? [];
   const path = fillPath(pattern, args.slice(0, names.length) as string[]);
@@ -55,7 +55,7 @@ function parse(method: string, pattern: string, args: unknown[]): Parsed {
   };
 }
 
-/** Parley for a tenant's own server, by its API key. Throws `insecure-url`, `invalid-argument`. */
+/** Creates a client with an API key, for a tenant's backend. Throws `insecure-url`, `invalid-argument`. */
 export function createServerClient({ baseUrl, apiKey, retry, wire: parts }: ServerClientOptions): ServerClient {
   const base = checkBaseUrl(baseUrl);
   if (!/^sk_[\x21-\x7e]+$/.test(apiKey))
@@ -78,13 +78,13 @@ export function createServerClient({ baseUrl, apiKey, retry, wire: parts }: Serv
         return await exchange(wire, outgoing as never);
       } catch (error) {
         if (before > 0 && method === 'DELETE' && error instanceof ParleyError && error.kind === 'not-found') return;
-        throw error; // a DELETE that was repeated and finds nothing is done: the first reply was lost
+        throw error; // 404 for a retried DELETE is a success: the first response was lost
       }
     });
     return remember(reply);
   }
 
-  /** As `send`, and what is wrong with the arguments is a rejection too. */
+  /** Like `send`, but rejects on invalid arguments instead of throwing. */
   const sendOne = async (method: string, pattern: string, args: unknown[]) =>
     send(method, parse(method, pattern, args));
 

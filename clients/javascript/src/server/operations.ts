@@ -1,4 +1,4 @@
-/** Every operation that takes an API key: its method, its path, and whether it gives a list. */
+/** Operations that accept an API key: method, path and whether they return a list. */
 export const OPERATIONS = {
   recordAnswers: ['POST', '/v1/answers'],
   listAnswers: ['GET', '/v1/answers', 'list'],

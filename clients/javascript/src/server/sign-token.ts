@@ -1,17 +1,17 @@
 import { ParleyError } from '../errors.ts';
 
 export interface TokenGrant {
-  /** The id of a server key, `key_…` (SERVICE_API_KEY_ID). */
+  /** ID of a server key, `key_…` (SERVICE_API_KEY_ID). */
   keyId: string;
-  /** The secret of that key (SERVICE_API_KEY_SECRET), as it was shown. */
+  /** Secret of that key (SERVICE_API_KEY_SECRET). */
   secret: string;
   /** `tenant_…` (SERVICE_TENANT_ID). */
   tenantId: string;
-  /** Names the user in your own system; integer ids as strings. */
+  /** User id in your system; pass integer ids as strings. */
   identity: string;
-  /** How long the token lives, 1 to 3600; an hour where absent. */
+  /** Lifetime in seconds, 1 to 3600; defaults to 3600. */
   lifetimeSeconds?: number;
-  /** The present time in seconds since 1970, for tests. */
+  /** Current time in seconds since 1970, for tests. */
   now?: number;
 }
 
@@ -32,7 +32,7 @@ function demand(isRight: boolean, argument: string, what: string): void {
   if (!isRight) throw new ParleyError('invalid-argument', `${argument} must be ${what}.`, { code: argument });
 }
 
-/** Refuses here what the server would refuse later, with a word on what is wrong. */
+/** Validates the arguments with the server's rules. */
 function check({ keyId, secret, tenantId, identity, lifetimeSeconds = LIFETIME_SECONDS }: TokenGrant): void {
   demand(/^key_\w+$/.test(keyId), 'keyId', 'the id of an API key, key_…');
   demand(
@@ -56,7 +56,7 @@ function check({ keyId, secret, tenantId, identity, lifetimeSeconds = LIFETIME_S
 /**
  * Signs an access token for one of your users, with Web Crypto.
  *
- * For your backend alone: whoever has the secret can speak for every user. Rejects with `invalid-argument`.
+ * Backend only: the secret allows impersonating every user. Rejects with `invalid-argument`.
  */
 export async function signToken(grant: TokenGrant): Promise<string> {
   check(grant);

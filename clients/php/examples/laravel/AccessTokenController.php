@@ -1,6 +1,6 @@
 <?php
 
-/** app/Http/Controllers/AccessTokenController.php: gives who has logged in an access token of Parley. */
+/** app/Http/Controllers/AccessTokenController.php: issues Parley access tokens to the signed-in user. */
 
 declare(strict_types=1);
 
@@ -12,7 +12,7 @@ use Parley\TokenSigner;
 
 final class AccessTokenController
 {
-    /** The guard by which your app knows its users. Not its middleware, which sends who is not logged in to a page. */
+    /** The guard of your app's users. Not its middleware, which redirects guests to a page. */
     private const GUARD = 'sanctum';
 
     public function __invoke(Request $request, TokenSigner $signer): JsonResponse

@@ -1,6 +1,6 @@
 <?php
 
-/** app/Providers/ParleyServiceProvider.php; name it in `bootstrap/providers.php` (before Laravel 11: `config/app.php`). */
+/** app/Providers/ParleyServiceProvider.php; register it in `bootstrap/providers.php` (before Laravel 11: `config/app.php`). */
 
 declare(strict_types=1);
 

@@ -1,13 +1,13 @@
 <?php
 
 /**
- * The endpoint that gives your users access tokens, in plain PHP: `POST /v1/svc/auth/token`, the convention of Parley's
+ * Endpoint that issues access tokens to your users, in plain PHP: `POST /v1/svc/auth/token`, the convention of Parley's
  * guides. Copy it into a project that has parley/client and lcobucci/jwt, and try it with
  *
  *     SESSIONS=session-of-ada=42 php -S 127.0.0.1:8080 token.php
  *     curl -X POST -H 'Authorization: Bearer session-of-ada' http://127.0.0.1:8080/v1/svc/auth/token
  *
- * In production it stands behind TLS, as everything that carries a token.
+ * In production, run it behind TLS.
  */
 
 declare(strict_types=1);
@@ -26,8 +26,8 @@ function reply(int $status, array $body): never
 }
 
 /**
- * Your own user behind this request, or null: the part that your application has already. Here a session is a line of
- * SESSIONS (`token=user,token=user`).
+ * Returns the signed-in user of the request, or null. Replace this with your application's session lookup; here sessions
+ * are listed in SESSIONS (`token=user,token=user`).
  */
 function findUser(string $authorization): ?string
 {

@@ -1,9 +1,9 @@
 <?php
 
 /**
- * src/Controller/AccessTokenController.php: gives who has logged in an access token of Parley.
+ * src/Controller/AccessTokenController.php: issues Parley access tokens to the signed-in user.
  *
- * Needs a firewall over its path; whoever has not logged in gets that firewall's 401.
+ * Needs a firewall for its path, which responds with 401 to unauthenticated requests.
  */
 
 declare(strict_types=1);

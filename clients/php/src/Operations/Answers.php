@@ -20,8 +20,8 @@ use Parley\Shapes;
 trait Answers
 {
     /**
-     * Records 1 to 100 answers of your users, 256 KB together; a receipt for each, in order. An accepted answer is on
-     * disk, and stored once however often it is sent. A fault of one item is its receipt's, never the others'.
+     * Records 1 to 100 answers, at most 256 KB in total; returns one receipt per item, in order. Accepted answers are
+     * durable and stored once, even if sent repeatedly. Invalid items are rejected individually.
      *
      * @param array{answers: list<NewAnswer>, client_time?: string} $body
      * @return Receipts
@@ -33,7 +33,7 @@ trait Answers
     }
 
     /**
-     * Newest received first.
+     * Lists answers, latest received first.
      *
      * @param AnswerQuery $query
      * @return Listing<Answer>
@@ -45,7 +45,7 @@ trait Answers
     }
 
     /**
-     * An answer, once it is stored; not-found before.
+     * Returns an answer; not-found until it is stored.
      *
      * @param-out string|null $etag for `ifMatch`
      * @return Answer
@@ -68,14 +68,14 @@ trait Answers
         return $this->change('PATCH', Path::fill('/v1/answers/{id}', $id), $body, ifMatch: $ifMatch);
     }
 
-    /** Deletes an answer. Its id stays taken: a late sync of it is rejected. */
+    /** Deletes an answer. Its id cannot be reused: a later sync is rejected. */
     public function deleteAnswer(string $id, ?string $ifMatch = null): void
     {
         $this->delete(Path::fill('/v1/answers/{id}', $id), $ifMatch);
     }
 
     /**
-     * What is wrong with an access token of your own, exactly.
+     * Validates one of your access tokens.
      *
      * @param array{token: string} $body
      * @return Inspection

@@ -22,7 +22,7 @@ use Parley\Shapes;
 trait Conversations
 {
     /**
-     * All of the tenant's, newest activity first.
+     * Lists the tenant's conversations, latest activity first.
      *
      * @param ConversationQuery $query
      * @return Listing<Conversation>
@@ -56,7 +56,7 @@ trait Conversations
     }
 
     /**
-     * Changes its state, subject, or what the team alone sees. Setting the state that it is in is a conflict.
+     * Changes status, subject, assignee, tags or priority. Setting the current status is a conflict.
      *
      * @param ConversationPatch $body
      * @return Conversation
@@ -67,14 +67,14 @@ trait Conversations
         return $this->change('PATCH', Path::fill('/v1/conversations/{id}', $id), $body, ifMatch: $ifMatch);
     }
 
-    /** Deletes it with its messages, for good. */
+    /** Permanently deletes a conversation with its messages. */
     public function deleteConversation(string $id, ?string $ifMatch = null): void
     {
         $this->delete(Path::fill('/v1/conversations/{id}', $id), $ifMatch);
     }
 
     /**
-     * Oldest first, with the team's notes and events.
+     * Lists messages, including notes and events, oldest first.
      *
      * @param array{after_seq?: int, limit?: int, cursor?: string} $query
      * @return Listing<Message>
@@ -86,7 +86,7 @@ trait Conversations
     }
 
     /**
-     * Replies to the user, or with `kind: note` writes what the team alone sees.
+     * Sends a reply or, with `kind: note`, adds an internal note.
      *
      * @param NewMessage $body
      * @return Message
@@ -98,7 +98,7 @@ trait Conversations
     }
 
     /**
-     * Changes a message of this key, for 15 minutes.
+     * Edits a message of this key within 15 minutes.
      *
      * @param MessagePatch $body
      * @return Message
@@ -110,14 +110,14 @@ trait Conversations
         return $this->change('PATCH', $path, $body);
     }
 
-    /** Takes back the text of a message; its place stays. */
+    /** Removes the text of a message; an empty message remains. */
     public function redactMessage(string $id, string $messageId): void
     {
         $this->delete(Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId));
     }
 
     /**
-     * The team has read everything up to this message; never moves back.
+     * Marks messages up to this one as read by the team; never moves back.
      *
      * @param array{seq: int} $body
      */

@@ -9,8 +9,8 @@ use Parley\Path;
 use Parley\Shapes;
 
 /**
- * What is known of users. `verified` tells the identity that your backend vouches for (the default) from the one of the
- * same name that is only claimed.
+ * User profiles. `verified` selects the identity verified by your backend (the default) or the unverified one of the
+ * same name.
  *
  * @phpstan-import-type IdentityPatch from Shapes
  * @phpstan-import-type IdentityProfile from Shapes
@@ -41,7 +41,7 @@ trait Identities
     }
 
     /**
-     * Says everything of a user anew; one that is not known yet becomes so.
+     * Creates or replaces the profile of a user.
      *
      * @param NewIdentity $body
      * @param array{verified?: bool} $query
@@ -54,7 +54,7 @@ trait Identities
     }
 
     /**
-     * Changes some of it: an attribute that is null goes, one that is not named stays.
+     * Updates a profile: attributes set to null are removed, omitted ones are unchanged.
      *
      * @param IdentityPatch $body
      * @param array{verified?: bool} $query

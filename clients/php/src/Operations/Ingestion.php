@@ -9,7 +9,7 @@ use Parley\Path;
 use Parley\Shapes;
 
 /**
- * What becomes of accepted answers.
+ * Ingestion of answers and the quarantine.
  *
  * @phpstan-import-type Ingestion from Shapes as IngestionFigures
  * @phpstan-import-type QuarantinedAnswer from Shapes
@@ -17,7 +17,7 @@ use Parley\Shapes;
 trait Ingestion
 {
     /**
-     * How many answers are where. At rest: accepted = stored + repeated + quarantined + queued.
+     * Returns the ingestion counters. When idle: accepted = stored + repeated + quarantined + queued.
      *
      * @return IngestionFigures
      */
@@ -28,7 +28,7 @@ trait Ingestion
     }
 
     /**
-     * Accepted answers that could not be stored, each with its reason.
+     * Lists accepted answers that could not be stored, with the reason.
      *
      * @param array{limit?: int, cursor?: string} $query
      * @return Listing<QuarantinedAnswer>
@@ -40,7 +40,7 @@ trait Ingestion
     }
 
     /**
-     * Sends one through the queue again.
+     * Queues a quarantined answer again.
      *
      * @return QuarantinedAnswer
      */
@@ -50,7 +50,7 @@ trait Ingestion
         return $this->post(Path::fill('/v1/quarantine/{id}/replay', $id), null, $idempotencyKey);
     }
 
-    /** Gives one up, for good. */
+    /** Permanently discards a quarantined answer. */
     public function discardQuarantined(string $id): void
     {
         $this->delete(Path::fill('/v1/quarantine/{id}', $id));

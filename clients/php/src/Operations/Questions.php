@@ -9,7 +9,7 @@ use Parley\Path;
 use Parley\Shapes;
 
 /**
- * Questions and what their answers come to.
+ * Questions and their results.
  *
  * @phpstan-import-type NewQuestion from Shapes
  * @phpstan-import-type Question from Shapes
@@ -33,7 +33,7 @@ trait Questions
     }
 
     /**
-     * Drafts a question; `publishQuestion` hands it out.
+     * Creates a draft; `publishQuestion` publishes it.
      *
      * @param NewQuestion $body
      * @return Question
@@ -55,7 +55,7 @@ trait Questions
     }
 
     /**
-     * Changes a question; of a live one this makes a new version.
+     * Updates a question; for a live one this creates a version.
      *
      * @param QuestionPatch $body
      * @return Question
@@ -73,7 +73,7 @@ trait Questions
     }
 
     /**
-     * A new draft with the same content.
+     * Copies a question into a new draft.
      *
      * @return Question
      */
@@ -84,7 +84,7 @@ trait Questions
     }
 
     /**
-     * What it has been, newest first.
+     * Lists the versions of a question, newest first.
      *
      * @param array{limit?: int, cursor?: string} $query
      * @return Listing<QuestionVersion>
@@ -96,7 +96,7 @@ trait Questions
     }
 
     /**
-     * Hands it out as cards. In another state than the right one, this and the next four are a conflict.
+     * Publishes a draft. This and the next four methods fail with a conflict if the status does not allow them.
      *
      * @return Question
      */
@@ -121,7 +121,7 @@ trait Questions
     }
 
     /**
-     * Ends it. Answers to its cards are taken for 7 days more.
+     * Closes a question. Answers are accepted for 7 more days.
      *
      * @return Question
      */
@@ -139,7 +139,7 @@ trait Questions
     }
 
     /**
-     * Counts, score and response rate, in all, over time and by version.
+     * Returns counts, score and response rate: total, over time and by version.
      *
      * @param ResultsQuery $query
      * @return Results

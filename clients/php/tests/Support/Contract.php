@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Parley\Tests\Support;
 
-/** The cases that every client is held to, whatever its language. */
+/** Contract cases shared by the clients of all languages. */
 final class Contract
 {
     private const FOLDER = __DIR__ . '/../../../contract';

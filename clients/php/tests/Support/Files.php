@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Parley\Tests\Support;
 
-/** What tests read from disk. */
+/** Test files. */
 final class Files
 {
-    /** The API's own document, of the server in the same repository. */
+    /** The OpenAPI document of the server in this repository. */
     public const OPENAPI = __DIR__ . '/../../../../docs/openapi.json';
 
     /** @return array<mixed> */

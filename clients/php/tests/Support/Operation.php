@@ -6,7 +6,7 @@ namespace Parley\Tests\Support;
 
 use Parley\Listing;
 
-/** Calls an operation by its name, as the contract and the scenario describe calls. */
+/** Calls an operation by name with the arguments of the contract. */
 final class Operation
 {
     /**
@@ -28,7 +28,7 @@ final class Operation
     }
 
     /**
-     * The same, and of a list its first page.
+     * Like `call`, but returns the first page of lists.
      *
      * @param array<mixed> $arguments
      * @param array<string, mixed> $more

@@ -12,7 +12,7 @@ use Psr\Http\Client\ClientInterface;
 use Psr\Http\Message\RequestInterface;
 use Psr\Http\Message\ResponseInterface;
 
-/** A network that replies what a case says, in order, and remembers what it was asked. */
+/** A fake network that serves the responses of a case in order and records the requests. */
 final class Replies implements ClientInterface
 {
     /** @var list<RequestInterface> */
@@ -24,7 +24,7 @@ final class Replies implements ClientInterface
     /** @var list<ResponseInterface|null> */
     private array $left;
 
-    /** @param ResponseInterface|null ...$replies null: none comes */
+    /** @param ResponseInterface|null ...$replies null for no response */
     public function __construct(?ResponseInterface ...$replies)
     {
         $this->left = array_values($replies);
@@ -38,13 +38,13 @@ final class Replies implements ClientInterface
     public function sendRequest(RequestInterface $request): ResponseInterface
     {
         if ($this->left === []) {
-            throw new \LogicException('The case has no further reply.');
+            throw new \LogicException('No more responses in this case.');
         }
         $this->requests[] = $request;
         return array_shift($this->left) ?? throw new ConnectException('Connection reset', $request);
     }
 
-    /** The wire of a client under test: the clock stands, chance is in the middle, nobody really waits. */
+    /** Wire of a client under test: fixed clock, random numbers of 0.5 and no real delays. */
     public function wire(float $now = 0): Wire
     {
         $messages = new HttpFactory();

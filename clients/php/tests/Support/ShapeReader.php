@@ -6,7 +6,7 @@ namespace Parley\Tests\Support;
 
 use Parley\Shapes;
 
-/** Reads the array shapes as they are declared for PHPStan. */
+/** Parses the array shapes declared for PHPStan. */
 final class ShapeReader
 {
     /** @return array<string, array<string, bool>> of each shape its members, and whether they may be absent */

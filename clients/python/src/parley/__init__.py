@@ -1,7 +1,7 @@
 """Parley for Python backends: sign tokens for your users, and call with an API key.
 
-`Client` and `AsyncClient` have the same operations, under the names of the OpenAPI document in the case of Python.
-Every failure of this package is a `ParleyError`.
+`Client` and `AsyncClient` have the same operations, named as in the OpenAPI document in snake case.
+Every failure is raised as a `ParleyError`.
 """
 
 from .client import AsyncClient, Client

@@ -1,4 +1,4 @@
-"""Which addresses credentials may go to."""
+"""URLs that credentials may be sent to."""
 
 import re
 from ipaddress import IPv4Address, ip_address
@@ -34,15 +34,17 @@ def _parse(url: str) -> httpx.URL | None:
 
 
 def check_base_url(url: str) -> str:
-    """Gives the base that paths are appended to: `https`, or `http` on this very machine (specification 4.3).
+    """Returns the base that paths are appended to: `https`, or `http` on localhost (specification 4.3).
 
-    The one who sends parses it too, so that the two can't read it differently.
+    It is also parsed with httpx, so that validation and sending agree.
 
     Raises:
-        ParleyError: `insecure-url` for everything else.
+        ParleyError: `insecure-url` for any other URL.
     """
     parsed = _parse(url)
     if parsed is None or not _is_safe(parsed):
-        raise ParleyError("insecure-url", "The base URL must be https:// (or http://localhost) and a path alone.")
+        raise ParleyError(
+            "insecure-url", "The base URL must be https:// (or http://localhost) without user, query and fragment."
+        )
     authority, path = parsed.netloc.decode("ascii"), parsed.raw_path.decode("ascii")
     return f"{parsed.scheme}://{authority}{path}".rstrip("/")

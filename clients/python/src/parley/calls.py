@@ -1,4 +1,4 @@
-"""What is asked of the server, before anything is sent."""
+"""Descriptions of requests, before they are sent."""
 
 import json
 import re
@@ -16,12 +16,12 @@ from .pages import Page, read_page
 T = TypeVar("T")
 
 Query = Mapping[str, str | int | date | None]
-"""The parameters of a query; what is None is left out."""
+"""Query parameters; None is omitted."""
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A request, whoever sends it, and how to read the JSON of its success."""
+    """A request and the parser of its successful response."""
 
     method: str
     path: str
@@ -32,58 +32,58 @@ class Call(Generic[T]):
 
 
 def path(pattern: str, **values: str) -> str:
-    """Gives a path whose `{names}` are filled in, percent-encoded to the unreserved characters of RFC 3986.
+    """Fills the `{names}` of a path, percent-encoded except for the unreserved characters of RFC 3986.
 
     Raises:
-        InvalidArgument: For what is no text, and for what would lead to another path: nothing, `.` and `..`.
+        InvalidArgument: For values that are not strings, and for empty strings, `.` and `..`.
     """
     for name, value in values.items():
         if not isinstance(value, str) or value in {"", ".", ".."}:
-            raise InvalidArgument(name, "must be a string that can stand in a path")
+            raise InvalidArgument(name, "must be a non-empty string other than . and ..")
     return pattern.format_map({name: _encode(name, value) for name, value in values.items()})
 
 
 def target(path: str, query: Query) -> str:
-    """Gives a path with its query."""
+    """Appends the query to a path."""
     parts = [f"{name}={_encode(name, _as_text(name, value))}" for name, value in query.items() if value is not None]
     return f"{path}?{'&'.join(parts)}" if parts else path
 
 
 def content(body: object) -> bytes:
-    """Gives a body as JSON in UTF-8.
+    """Encodes a body as JSON in UTF-8.
 
     Raises:
-        InvalidArgument: For what JSON has no form for.
+        InvalidArgument: For values that JSON cannot represent.
     """
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgument("body", "must be what JSON has a form for") from error
+        raise InvalidArgument("body", "must be serializable as JSON") from error
 
 
 def get(path: str, query: Query | None = None) -> Call[Any]:
-    """A read of one resource."""
+    """Reads one resource."""
     return Call("GET", path, _read_object, query or {})
 
 
 def get_page(path: str, query: Query) -> Call[Page[Any]]:
-    """A read of a page of a list."""
+    """Reads one page of a list."""
     return Call("GET", path, read_page, query)
 
 
 def post(path: str, body: object, idempotency_key: str | None, if_match: str | None = None) -> Call[Any]:
-    """A write with a key, made here unless given, by which the server knows it again for 24 hours."""
+    """A POST with an idempotency key, valid for 24 hours; generated unless given."""
     headers = _header("Idempotency-Key", "idempotency_key", idempotency_key or str(uuid4()))
     return Call("POST", path, _read_object, body=body, headers={**headers, **_if_match(if_match)})
 
 
 def post_identified(path: str, body: object) -> Call[Any]:
-    """A write whose items have ids of their own: repeating it is safe without an `Idempotency-Key`."""
+    """A POST whose items have ids: retries are safe without an `Idempotency-Key`."""
     return Call("POST", path, _read_object, body=body)
 
 
 def post_as_public_key(path: str, body: object, key_id: str) -> Call[Any]:
-    """A write with the id of a public key as its only credential (specification 4.2)."""
+    """A POST authenticated by the id of a public key (specification 4.2)."""
     if not key_id.startswith("key_"):
         raise InvalidArgument("public_key_id", "must be the id of a public key")
     basic = b64encode(f"api_key:{key_id}".encode()).decode("ascii")
@@ -91,22 +91,22 @@ def post_as_public_key(path: str, body: object, key_id: str) -> Call[Any]:
 
 
 def put(path: str, body: object, query: Query | None = None, if_match: str | None = None) -> Call[Any]:
-    """A write that says everything anew."""
+    """Replaces a resource."""
     return Call("PUT", path, _read_object, query or {}, body, _if_match(if_match))
 
 
 def put_mark(path: str, body: object) -> Call[None]:
-    """A write of a mark, which has no result."""
+    """A PUT without a result."""
     return Call("PUT", path, _read_nothing, body=body)
 
 
 def patch(path: str, body: object, query: Query | None = None, if_match: str | None = None) -> Call[Any]:
-    """A change of some of it."""
+    """Updates parts of a resource."""
     return Call("PATCH", path, _read_object, query or {}, body, _if_match(if_match))
 
 
 def delete(path: str, if_match: str | None = None) -> Call[None]:
-    """A removal, which has no result."""
+    """Deletes a resource; no result."""
     return Call("DELETE", path, _read_nothing, headers=_if_match(if_match))
 
 
@@ -123,15 +123,15 @@ def _read_object(value: object) -> Any:
 def _encode(name: str, value: str) -> str:
     try:
         return quote(value, safe="")
-    except UnicodeEncodeError as error:  # half of a pair of UTF-16 is no character
-        raise InvalidArgument(name, "must be text that UTF-8 has a form for") from error
+    except UnicodeEncodeError as error:  # a lone surrogate
+        raise InvalidArgument(name, "must be encodable as UTF-8") from error
 
 
 def _as_text(name: str, value: str | int | date) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, datetime):
-        return str(value)  # of a date as well: that is its form in ISO 8601
+        return str(value)  # dates as well: ISO 8601
     if value.tzinfo is None:
         raise InvalidArgument(name, "must have a time zone")
     return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,21 +1,21 @@
-"""The clients of a backend."""
+"""Clients for a backend."""
 
 from .drivers import AsyncDriver, SyncDriver
 from .operations import Operations
 
 
 class Client(SyncDriver, Operations):
-    """Parley as a tenant's backend sees it, for code that waits. Close it, or use it in a `with`.
+    """Synchronous client for a tenant's backend. Close it, or use it in a `with` statement.
 
     Args:
-        base_url: Where Parley is: `https://…`, or `http://localhost` while developing.
-        api_key: The bearer value of a server key, `sk_…`. It belongs on a server alone.
-        retry: How often and after how long a call is repeated that may succeed later.
-        timeout_s: How long an attempt waits for the connection, and then for each piece of the reply.
-        transport: The network, in tests or for what `httpx.HTTPTransport` sets (certificates, proxies).
+        base_url: Base URL of Parley: `https://…`, or `http://localhost` in development.
+        api_key: Bearer value of a server key, `sk_…`. Use it on servers only.
+        retry: Retry policy of failed calls.
+        timeout_s: Timeout in seconds for connecting and for each read of an attempt.
+        transport: HTTP transport, for tests or the settings of `httpx.HTTPTransport` (certificates, proxies).
         now: Seconds since 1970.
-        random: A source of chance, 0 ≤ x < 1.
-        sleep: Waits for some seconds.
+        random: Random numbers, 0 ≤ x < 1.
+        sleep: Sleeps for a number of seconds.
 
     Raises:
         ParleyError: `insecure-url`, `invalid-argument`.
@@ -23,7 +23,7 @@ class Client(SyncDriver, Operations):
 
 
 class AsyncClient(AsyncDriver, Operations):
-    """Parley as a tenant's backend sees it, for asyncio and trio. Close it, or use it in an `async with`.
+    """Asynchronous client for a tenant's backend, for asyncio and trio. Close it, or use it in an `async with`.
 
-    It has the operations and arguments of `Client`; each gives an awaitable, and each list an asynchronous iterator.
+    Same operations and arguments as `Client`, as awaitables; lists are asynchronous iterators.
     """

@@ -1,4 +1,4 @@
-"""The two ways to carry out a call: one waits for the network itself, the other lets others run meanwhile."""
+"""Executes calls: synchronously or asynchronously."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TIMEOUT_S = 30.0
-"""How long an attempt waits for the connection, and then for each piece of the reply."""
+"""Timeout in seconds for connecting and for each read of an attempt."""
 
 
 def _trusts_environment(base_url: str) -> bool:
-    """Whether a proxy of the environment may be used: one on the way to this very machine would read the key."""
+    """Whether to use proxies from the environment: not for localhost, where a proxy could read the key."""
     return base_url.startswith("https:")
 
 
 class SyncDriver:
-    """Sends calls and waits for their replies. Threads may share it."""
+    """Sends calls synchronously. Thread-safe."""
 
     def __init__(
         self,
@@ -54,10 +54,10 @@ class SyncDriver:
         self._http = httpx.Client(transport=transport, timeout=timeout_s, trust_env=trusts)
 
     def send(self, call: Call[T]) -> Reply[T]:
-        """Sends a call, again and again as the policy says.
+        """Sends a call with retries.
 
         Raises:
-            ParleyError: When it has failed for good.
+            ParleyError: After the last attempt has failed.
         """
         request = outgoing(self._settings, call)
         for retry in count(1):
@@ -74,7 +74,7 @@ class SyncDriver:
             return error
 
     def close(self) -> None:
-        """Closes the connections. What is sent afterwards fails."""
+        """Closes the connections. Later calls fail."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class SyncDriver:
 
 
 class AsyncDriver:
-    """Sends calls and awaits their replies, under asyncio or trio."""
+    """Sends calls asynchronously, under asyncio or trio."""
 
     def __init__(
         self,
@@ -107,10 +107,10 @@ class AsyncDriver:
         self._http = httpx.AsyncClient(transport=transport, timeout=timeout_s, trust_env=trusts)
 
     async def send(self, call: Call[T]) -> Reply[T]:
-        """Sends a call, again and again as the policy says.
+        """Sends a call with retries.
 
         Raises:
-            ParleyError: When it has failed for good.
+            ParleyError: After the last attempt has failed.
         """
         request = outgoing(self._settings, call)
         for retry in count(1):
@@ -127,7 +127,7 @@ class AsyncDriver:
             return error
 
     async def close(self) -> None:
-        """Closes the connections. What is sent afterwards fails."""
+        """Closes the connections. Later calls fail."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

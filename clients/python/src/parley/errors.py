@@ -1,4 +1,4 @@
-"""What goes wrong, under names that hold in every language's client."""
+"""Errors, with the same names in the clients of every language."""
 
 from collections.abc import Sequence
 from typing import Literal, TypedDict
@@ -26,11 +26,11 @@ ErrorKind = Literal[
     "insecure-url",
     "invalid-argument",
 ]
-"""What kind of trouble it is: by the status of the reply, or why there is none."""
+"""Kind of failure: derived from the status, or the reason for a missing response."""
 
 
 class FieldError(TypedDict):
-    """One fault among several: where (JSON pointer or parameter name), which, and in words."""
+    """One validation error; `pointer` is a JSON pointer or a parameter name."""
 
     pointer: str
     code: str
@@ -38,18 +38,18 @@ class FieldError(TypedDict):
 
 
 class ParleyError(Exception):
-    """Every failure of this package. Whatever else is raised is a bug of it.
+    """The error type of this package. Any other exception is a bug.
 
     Attributes:
-        kind: What kind of trouble it is.
-        status: The HTTP status; 0 without a reply.
-        code: Parley's own code, such as `validation-failed`; None where the reply has none.
-        title: What the code means, in words.
-        detail: What happened in this case.
-        request_id: What the server's log calls the request.
-        errors: Each fault of a body or a query.
+        kind: Kind of failure.
+        status: HTTP status; 0 without a response.
+        code: Problem code of Parley, such as `validation-failed`, or None.
+        title: Meaning of the code.
+        detail: Explanation of this occurrence.
+        request_id: ID of the request in the server's log.
+        errors: Validation errors of the body or the query.
         retryable: Whether the same request may succeed later.
-        retry_after_ms: After how many milliseconds the server wants to be asked again; None where it doesn't say.
+        retry_after_ms: `Retry-After` in milliseconds, or None.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ParleyError(Exception):
         retryable: bool = False,
         retry_after_ms: int | None = None,
     ) -> None:
-        super().__init__(kind, message)  # what pickle makes it from again; the rest lies in its __dict__
+        super().__init__(kind, message)  # arguments for pickle; other attributes are in __dict__
         self.kind: ErrorKind = kind
         self.status = status
         self.code = code
@@ -84,10 +84,10 @@ class ParleyError(Exception):
 
 
 class InvalidArgument(ParleyError, ValueError):  # noqa: N818  its kind has that name in every language
-    """An argument that no server could take. Nothing was sent.
+    """An invalid argument. Nothing was sent.
 
     Attributes:
-        argument: The name of the argument.
+        argument: Name of the argument.
     """
 
     def __init__(self, argument: str, why: str) -> None:

@@ -1,4 +1,4 @@
-"""The course of a call without any input or output: what to send, and what to make of what came back."""
+"""The logic of a call without I/O: what to send and how to handle the response."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,19 +17,19 @@ from .version import __version__
 T = TypeVar("T")
 
 Outcome = httpx.Response | httpx.RequestError
-"""How an attempt ended: with a reply or without one."""
+"""Outcome of an attempt: a response or an error."""
 
 
 @dataclass(frozen=True)
 class Again:
-    """The verdict that a call is tried again."""
+    """Decision to retry a call."""
 
     delay_s: float
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What every call of a client shares."""
+    """Settings shared by all calls of a client."""
 
     base_url: str
     api_key: str
@@ -41,19 +41,19 @@ class Settings:
 def open_settings(
     base_url: str, api_key: str, policy: RetryPolicy, now: Callable[[], float], random: Callable[[], float]
 ) -> Settings:
-    """Checks what a client is made with.
+    """Validates the settings of a client.
 
     Raises:
         ParleyError: `insecure-url`.
-        InvalidArgument: For an `api_key` that is none, above all the secret in its place.
+        InvalidArgument: If `api_key` is not an API key, for example the key's secret.
     """
-    if not re.fullmatch(r"sk_[\x21-\x7e]+", api_key or ""):  # what the environment lacks is None
+    if not re.fullmatch(r"sk_[\x21-\x7e]+", api_key or ""):  # unset environment variables are None
         raise InvalidArgument("api_key", "must be the bearer value of a server key, which starts with sk_")
     return Settings(check_base_url(base_url), api_key, policy, now, random)
 
 
 def outgoing(settings: Settings, call: Call[T]) -> httpx.Request:
-    """Gives the request that goes out at each attempt of a call."""
+    """Builds the request, identical for each attempt of a call."""
     headers: Mapping[str, str] = {
         "Authorization": f"Bearer {settings.api_key}",
         "Accept": "application/json, application/problem+json",
@@ -67,16 +67,16 @@ def outgoing(settings: Settings, call: Call[T]) -> httpx.Request:
 
 
 def judge(settings: Settings, call: Call[T], outcome: Outcome, retry: int) -> Reply[T] | Again:
-    """Says what an attempt comes to; `retry` is the number of the one that may follow, the first is 1.
+    """Evaluates an attempt; `retry` is the number of the next retry, counted from 1.
 
     Raises:
-        ParleyError: When the call has failed for good.
+        ParleyError: If the call has failed permanently.
     """
     try:
         return _read(settings, call, outcome)
     except ParleyError as error:
         if call.method == "DELETE" and error.kind == "not-found" and retry > 1:
-            return Reply(call.read(None), error.status, {})  # an attempt whose reply was lost had removed it
+            return Reply(call.read(None), error.status, {})  # deleted by an earlier attempt whose response was lost
         delay_ms = delay_before(settings.policy, retry, settings.random(), error.retry_after_ms)
         if not error.retryable or delay_ms is None:
             raise
@@ -86,5 +86,5 @@ def judge(settings: Settings, call: Call[T], outcome: Outcome, retry: int) -> Re
 def _read(settings: Settings, call: Call[T], outcome: Outcome) -> Reply[T]:
     if isinstance(outcome, httpx.Response):
         return read_reply(call, outcome, settings.now())
-    why = "The server could not be reached, or its reply broke off"
+    why = "The server could not be reached or the response was incomplete"
     raise ParleyError("no-reply", f"{why}: {outcome!r}", retryable=True) from outcome

@@ -1,7 +1,7 @@
-"""One definition of an operation for both clients.
+"""Defines an operation once for both clients.
 
-An operation is a function from arguments to a `Call`. On a `Client` it becomes a method that gives the result, on an
-`AsyncClient` one that gives an awaitable of it; the type checker sees each with the operation's own arguments.
+An operation is a function from arguments to a `Call`. On a `Client` it becomes a method that returns the result, on an
+`AsyncClient` one that returns an awaitable; type checkers see the operation's arguments on both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class SyncMethod(Generic[P, T]):
-    """An operation of a `Client`. Calling it gives the result; `reply` gives it with its headers."""
+    """An operation of a `Client`. Calling it returns the result; `reply` also returns the headers."""
 
     def __init__(self, driver: SyncDriver, describe: Callable[P, Call[T]]) -> None:
         self._driver = driver
@@ -31,16 +31,16 @@ class SyncMethod(Generic[P, T]):
         functools.update_wrapper(self, describe)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Gives the result."""
+        """Returns the result."""
         return self.reply(*args, **kwargs).data
 
     def reply(self, *args: P.args, **kwargs: P.kwargs) -> Reply[T]:
-        """Gives the result with what the server said beside it, such as the `etag` for a later `if_match`."""
+        """Returns the result with status and headers, such as the `etag` for a later `if_match`."""
         return self._driver.send(self._describe(*args, **kwargs))
 
 
 class AsyncMethod(Generic[P, T]):
-    """An operation of an `AsyncClient`. Awaiting it gives the result; `reply` gives it with its headers."""
+    """An operation of an `AsyncClient`. Awaiting it returns the result; `reply` also returns the headers."""
 
     def __init__(self, driver: AsyncDriver, describe: Callable[P, Call[T]]) -> None:
         self._driver = driver
@@ -48,11 +48,11 @@ class AsyncMethod(Generic[P, T]):
         functools.update_wrapper(self, describe)
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Gives the result."""
+        """Returns the result."""
         return (await self.reply(*args, **kwargs)).data
 
     async def reply(self, *args: P.args, **kwargs: P.kwargs) -> Reply[T]:
-        """Gives the result with what the server said beside it, such as the `etag` for a later `if_match`."""
+        """Returns the result with status and headers, such as the `etag` for a later `if_match`."""
         return await self._driver.send(self._describe(*args, **kwargs))
 
 
@@ -70,7 +70,7 @@ class Operation(Generic[P, T]):
     @overload
     def __get__(self, instance: AsyncDriver, owner: type) -> AsyncMethod[P, T]: ...
     def __get__(self, instance: SyncDriver | AsyncDriver | None, owner: type) -> Any:
-        """Gives the method of a client; of its class, for `help`, the function itself."""
+        """Returns the bound method of a client or, on the class, the function itself (for `help`)."""
         if instance is None:
             return self._describe
         describe: Callable[P, Call[T]] = MethodType(self._describe, instance)
@@ -91,7 +91,7 @@ class Listing(Generic[P, T]):
     @overload
     def __get__(self, instance: AsyncDriver, owner: type) -> Callable[P, AsyncPages[T]]: ...
     def __get__(self, instance: SyncDriver | AsyncDriver | None, owner: type) -> Any:
-        """Gives the method of a client; of its class, for `help`, the function itself."""
+        """Returns the bound method of a client or, on the class, the function itself (for `help`)."""
         if instance is None:
             return self._describe
 

@@ -1,4 +1,4 @@
-"""Lists, page by page or as a whole."""
+"""Lists and their pages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A part of a list as the API sends it.
+    """One page of a list.
 
     Attributes:
-        data: Its items.
-        has_more: Whether another page follows; that can be so after an empty one.
-        next_cursor: Where that page begins.
+        data: Items of the page.
+        has_more: Whether another page follows, even if this one is empty.
+        next_cursor: Cursor of the next page.
     """
 
     data: list[T]
@@ -29,14 +29,14 @@ class Page(Generic[T]):
 
 
 class Pages(Generic[T]):
-    """A list: `for` goes through all of it, each page fetched when it is needed."""
+    """A list: `for` iterates over all items and fetches pages on demand."""
 
     def __init__(self, driver: SyncDriver, call: Call[Page[T]]) -> None:
         self._driver = driver
         self._call = call
 
     def page(self) -> Page[T]:
-        """Gives the first page alone."""
+        """Returns only the first page."""
         return self._driver.send(self._call).data
 
     def __iter__(self) -> Iterator[T]:
@@ -48,14 +48,14 @@ class Pages(Generic[T]):
 
 
 class AsyncPages(Generic[T]):
-    """A list: `async for` goes through all of it, each page fetched when it is needed."""
+    """A list: `async for` iterates over all items and fetches pages on demand."""
 
     def __init__(self, driver: AsyncDriver, call: Call[Page[T]]) -> None:
         self._driver = driver
         self._call = call
 
     async def page(self) -> Page[T]:
-        """Gives the first page alone."""
+        """Returns only the first page."""
         return (await self._driver.send(self._call)).data
 
     async def __aiter__(self) -> AsyncIterator[T]:
@@ -68,7 +68,7 @@ class AsyncPages(Generic[T]):
 
 
 def read_page(value: object) -> Page[Any]:
-    """Reads a page as the API sends it. Raises what `replies` takes for unreadable."""
+    """Parses a page. Raises an error that `replies` reports as unreadable."""
     if not isinstance(value, dict) or not isinstance(value.get("data"), list):
         raise TypeError("not a page of a list")
     return Page(value["data"], value.get("has_more") is True, value.get("next_cursor"))

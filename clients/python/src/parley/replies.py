@@ -1,4 +1,4 @@
-"""What came back: a result, or a failure."""
+"""Responses: results or errors."""
 
 import json
 import re
@@ -38,12 +38,12 @@ _KINDS: Mapping[int, ErrorKind] = {
 
 @dataclass(frozen=True)
 class Reply(Generic[T]):
-    """A success, with what the server said beside the result.
+    """A successful response with status and headers.
 
     Attributes:
-        data: The result of the operation.
-        status: The HTTP status.
-        headers: By name, in any case.
+        data: Result of the operation.
+        status: HTTP status.
+        headers: Response headers, case-insensitive.
     """
 
     data: T
@@ -52,20 +52,20 @@ class Reply(Generic[T]):
 
     @property
     def etag(self) -> str | None:
-        """The version of the resource, for `if_match`; None where it has none."""
+        """ETag of the resource, for `if_match`, or None."""
         return self.headers.get("ETag")
 
     @property
     def request_id(self) -> str | None:
-        """What the server's log calls the request."""
+        """ID of the request in the server's log."""
         return self.headers.get("X-Request-Id")
 
 
 def read_reply(call: Call[T], response: httpx.Response, now: float) -> Reply[T]:
-    """Reads a reply as the call's result.
+    """Parses a response into the call's result.
 
     Raises:
-        ParleyError: For what is no success, or none that can be read.
+        ParleyError: For error responses and unreadable ones.
     """
     if not response.is_success:
         raise error_from(response, now)
@@ -74,7 +74,7 @@ def read_reply(call: Call[T], response: httpx.Response, now: float) -> Reply[T]:
     except (TypeError, ValueError, RecursionError) as error:
         raise ParleyError(
             "unreadable",
-            "The reply is not one of Parley's: is the base URL right?",
+            "The response is not from Parley. Check the base URL.",
             status=response.status_code,
             request_id=response.headers.get("X-Request-Id"),
         ) from error
@@ -82,14 +82,14 @@ def read_reply(call: Call[T], response: httpx.Response, now: float) -> Reply[T]:
 
 
 def error_from(response: httpx.Response, now: float) -> ParleyError:
-    """Gives a reply that is no success as an error; `now` is in seconds since 1970."""
+    """Converts an error response to an error; `now` is in seconds since 1970."""
     status = response.status_code
     kind = _kind_of(status)
     known = {} if kind == "unreadable" else _read_document(response.content)
     code, title, detail = (_text(known.get(name)) for name in ("code", "title", "detail"))
     return ParleyError(
         kind,
-        detail or title or f"The server answered {status}.",
+        detail or title or f"The server responded with status {status}.",
         status=status,
         code=code,
         title=title,
@@ -103,16 +103,16 @@ def error_from(response: httpx.Response, now: float) -> ParleyError:
 
 def _kind_of(status: int) -> ErrorKind:
     if status < 400:
-        return "unreadable"  # redirects are not followed: they would carry the credential elsewhere
+        return "unreadable"  # redirects are not followed: they would send the credential to another URL
     return _KINDS.get(status, "malformed" if status < 500 else "unavailable")
 
 
 def _read_document(body: bytes) -> Mapping[str, object]:
-    """Gives the members of a problem document (RFC 9457); none where the body is no JSON object."""
+    """Returns the members of a problem document (RFC 9457); empty if the body is not a JSON object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return {}  # a proxy's page, or a reply that broke off: the status alone tells what it is
+        return {}  # a proxy's error page or a truncated response: only the status is used
     return value if isinstance(value, dict) else {}
 
 
@@ -130,7 +130,7 @@ def _field_errors(value: object) -> list[FieldError]:
 
 
 def _read_retry_after(value: str | None, now: float) -> int | None:
-    """Gives `Retry-After` in milliseconds: seconds or a date (RFC 9110); None where it says neither."""
+    """Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; None if absent or invalid."""
     if value is None:
         return None
     if re.fullmatch(r"[0-9]{1,9}", value):

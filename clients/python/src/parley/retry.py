@@ -1,4 +1,4 @@
-"""What is tried again, and when."""
+"""Retry policies."""
 
 from dataclasses import dataclass
 from math import floor
@@ -6,14 +6,14 @@ from math import floor
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and after how long something is tried again.
+    """Retry policy with exponential backoff.
 
     Attributes:
-        retries: How many times at most after the first; None: without an end.
-        base_ms: What the waiting begins with; it doubles each time.
-        cap_ms: The longest that is waited between two attempts, unless the server says otherwise.
-        longest_retry_after_ms: The longest `Retry-After` that is waited for; a longer one ends the attempts, or is cut
-            where they have no end.
+        retries: Maximum number of retries; None for no limit.
+        base_ms: Initial delay; doubles with each retry.
+        cap_ms: Maximum delay between attempts, unless `Retry-After` is longer.
+        longest_retry_after_ms: Maximum honored `Retry-After`. A longer one ends the attempts or, without a retry limit,
+            is capped.
     """
 
     retries: int | None = 3
@@ -23,11 +23,11 @@ class RetryPolicy:
 
 
 REQUEST_POLICY = RetryPolicy()
-"""A call that somebody waits for: four attempts within seconds."""
+"""Policy of interactive calls: four attempts within seconds."""
 
 
 def delay_before(policy: RetryPolicy, retry: int, random: float, retry_after_ms: int | None) -> int | None:
-    """Gives the milliseconds before a retry (the first is 1), with full jitter; None: it is given up."""
+    """Returns the delay in milliseconds before a retry (counted from 1), with full jitter; None to give up."""
     if policy.retries is not None and retry > policy.retries:
         return None
     if retry_after_ms is None:

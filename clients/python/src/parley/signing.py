@@ -6,7 +6,7 @@ import unicodedata
 from .errors import InvalidArgument
 
 LIFETIME_SECONDS = 3600
-"""The longest that a token may live (specification 5.3)."""
+"""Maximum token lifetime in seconds (specification 5.3)."""
 
 _HEADER = {"typ": "JWT", "cty": "svc-fpa;v=1"}
 
@@ -20,20 +20,20 @@ def sign_token(
     lifetime_seconds: int = LIFETIME_SECONDS,
     now: float | None = None,
 ) -> str:
-    """Gives an access token with which an app acts as one of your users (specification 5.3).
+    """Signs an access token with which an app acts as one of your users (specification 5.3).
 
     Needs the extra `signing`: `pip install "parley-client[signing]"`.
 
     Args:
-        identity: The user in your own system, 1 to 256 characters, in normalization form C; an integer id as a string.
-        key_id: The id of a server key, `key_…`.
-        secret: The secret of that key. Not its bearer value, which starts with `sk_`.
+        identity: User id in your system, 1 to 256 characters in NFC; pass integer ids as strings.
+        key_id: ID of a server key, `key_…`.
+        secret: Secret of that key, not its bearer value, which starts with `sk_`.
         tenant_id: `tenant_…`.
         lifetime_seconds: 1 to 3600.
-        now: Seconds since 1970; the system's clock unless given.
+        now: Current time in seconds since 1970; defaults to the system clock.
 
     Raises:
-        InvalidArgument: Which names the argument, and never shows the secret.
+        InvalidArgument: Names the argument; never contains the secret.
     """
     _check(identity, key_id, secret, tenant_id, lifetime_seconds)
     claims = {
@@ -59,9 +59,9 @@ def _check(identity: str, key_id: str, secret: str, tenant_id: str, lifetime_sec
     if not 1 <= len(identity) <= 256:
         raise InvalidArgument("identity", "must have 1 to 256 characters")
     if any(unicodedata.category(sign) in {"Cc", "Cs"} for sign in identity):
-        raise InvalidArgument("identity", "must not have control characters or halves of characters")
+        raise InvalidArgument("identity", "must not contain control characters or lone surrogates")
     if not unicodedata.is_normalized("NFC", identity):
-        raise InvalidArgument("identity", "must be in normalization form C")
+        raise InvalidArgument("identity", "must be in Unicode normalization form C (NFC)")
     if not _starts_with("", secret) or secret.startswith("sk_"):
         raise InvalidArgument("secret", "must be the secret of the key, not its bearer value")
     if not _starts_with("key_", key_id):
@@ -73,5 +73,5 @@ def _check(identity: str, key_id: str, secret: str, tenant_id: str, lifetime_sec
 
 
 def _starts_with(prefix: str, value: object) -> bool:
-    """Whether it is text at all, too: what the environment lacks is None."""
+    """Also checks the type: unset environment variables are None."""
     return isinstance(value, str) and value != "" and value.startswith(prefix)

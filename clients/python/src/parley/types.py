@@ -1,6 +1,6 @@
-"""What goes over the wire, under the names that it has there. Every time is RFC 3339 in UTC.
+"""Types of the API, with its names. Times are RFC 3339 in UTC.
 
-Results are dictionaries as they came: a newer server may send fields that are not named here.
+Results are plain dictionaries; newer servers may send additional fields.
 """
 
 import sys
@@ -36,7 +36,7 @@ Scalar = str | int | float | bool
 
 
 class Choice(TypedDict, total=False):
-    """What was chosen: `option_id` of a single choice, `option_ids` of a multiple one."""
+    """Selected options: `option_id` for single choice, `option_ids` for multiple choice."""
 
     option_id: str
     option_ids: list[str]
@@ -47,19 +47,19 @@ AnswerValue = int | float | bool | str | Choice
 
 
 class NewAnswer(TypedDict):
-    """The record of one card view, whole: each sync carries everything, and the highest revision wins."""
+    """Complete record of one card view. Each sync sends the whole record; the highest revision wins."""
 
     id: str
-    """A UUID that you make (version 7, or 4); the same one again is the same answer."""
+    """Client-generated UUID (version 7 or 4) that identifies the answer."""
     revision: int
     identity: str
-    """Whose answer it is."""
+    """The user who answered."""
     card_id: NotRequired[str]
     question_id: str
     question_version: int
     state: AnswerState
     values: NotRequired[dict[str, AnswerValue]]
-    """By step; the question itself is `main`."""
+    """Values by step key; the question is `main`."""
     comment: NotRequired[str | None]
     displayed_at: NotRequired[str | None]
     answered_at: NotRequired[str | None]
@@ -71,12 +71,12 @@ class NewAnswers(TypedDict):
     """Answers to record, 1 to 100."""
 
     client_time: NotRequired[str]
-    """The clock of the sender, by which the times in the answers are put right."""
+    """The sender's clock, used to correct the times in the answers."""
     answers: list[NewAnswer]
 
 
 class Receipt(TypedDict):
-    """What became of one item of a sync."""
+    """Result of one item of a sync."""
 
     id: str | None
     revision: int | None
@@ -87,13 +87,13 @@ class Receipt(TypedDict):
 
 
 class Receipts(TypedDict):
-    """One receipt an item, in order."""
+    """One receipt per item, in order."""
 
     results: list[Receipt]
 
 
 class Answer(TypedDict):
-    """An answer as it is stored."""
+    """A stored answer."""
 
     id: str
     revision: int
@@ -113,21 +113,21 @@ class Answer(TypedDict):
     stored_at: str
     updated_at: str
     clock_skew_ms: int | None
-    """How far the device's clock is ahead of Parley's."""
+    """How far the device's clock is ahead of the server's."""
     tags: list[str]
     counted: NotRequired[bool]
-    """False while another answer to the same card is counted in the results. Absent from servers before 0.2."""
+    """False if another answer to the same card is counted in the results. Absent from servers before 0.2."""
     status: Literal["stored"]
 
 
 class AnswerPatch(TypedDict):
-    """Labels, in place of those that an answer has."""
+    """Tags that replace those of an answer."""
 
     tags: list[str]
 
 
 class PublicTokenRequest(TypedDict):
-    """Whom an app says that its user is."""
+    """The user id claimed by an app."""
 
     user_id: str
 
@@ -141,13 +141,13 @@ class PublicToken(TypedDict):
 
 
 class InspectRequest(TypedDict):
-    """A token to look into."""
+    """A token to validate."""
 
     token: str
 
 
 class Inspection(TypedDict):
-    """What is wrong with a token; `code` is what the 401 would carry."""
+    """Validation result of a token; `code` is that of the 401 it would cause."""
 
     valid: bool
     code: str | None
@@ -165,11 +165,11 @@ class NewConversation(TypedDict):
     """The first message, at most 10,000 characters."""
     identity: str
     client_message_id: NotRequired[str]
-    """Made by you; the same one again gives the first conversation."""
+    """Client-generated; a repeated id returns the first conversation."""
 
 
 class ConversationPatch(TypedDict, total=False):
-    """What to change of a conversation."""
+    """Changes to a conversation."""
 
     status: ConversationStatus
     assignee_id: str | None
@@ -179,7 +179,7 @@ class ConversationPatch(TypedDict, total=False):
 
 
 class ConversationSourceField(TypedDict):
-    """Who began a conversation."""
+    """Who started a conversation."""
 
     type: ConversationSource
 
@@ -194,7 +194,7 @@ class LastMessage(TypedDict):
 
 
 class Conversation(TypedDict):
-    """Messages between one user and the team."""
+    """A conversation between one user and the team."""
 
     id: str
     identity: str
@@ -208,9 +208,9 @@ class Conversation(TypedDict):
     last_message: LastMessage
     message_count: int
     unread_count: int
-    """Of the team."""
+    """From the team's point of view."""
     waiting_since: str | None
-    """Since when the user waits for a reply."""
+    """Since when the user has been waiting for a reply."""
     first_reply_at: str | None
     resolved_at: str | None
     previous_id: str | None
@@ -225,20 +225,20 @@ class NewMessage(TypedDict):
     body: str
     format: NotRequired[MessageFormat]
     kind: NotRequired[Literal["reply", "note"]]
-    """A note is for the team alone."""
+    """Notes are visible to the team only."""
     client_message_id: NotRequired[str]
-    """Made by you; the same one again gives the first message."""
+    """Client-generated; a repeated id returns the first message."""
 
 
 class MessagePatch(TypedDict):
-    """Another text for a message."""
+    """New text of a message."""
 
     body: str
     format: NotRequired[MessageFormat]
 
 
 class Author(TypedDict):
-    """Who wrote a message."""
+    """Author of a message."""
 
     type: AuthorType
     id: str | None
@@ -246,7 +246,7 @@ class Author(TypedDict):
 
 
 class Message(TypedDict):
-    """A message of a conversation; replies count from 1, notes and events have a sequence of their own."""
+    """A message of a conversation; replies are numbered from 1; notes and events have a separate sequence."""
 
     id: str
     conversation_id: str
@@ -262,27 +262,27 @@ class Message(TypedDict):
 
 
 class ReadHorizon(TypedDict):
-    """Up to which message everything was read."""
+    """Sequence number of the last read message."""
 
     seq: int
 
 
 class Labels(TypedDict, total=False):
-    """What stands at the two ends of a scale."""
+    """Labels of the two ends of a scale."""
 
     low: str
     high: str
 
 
 class Option(TypedDict):
-    """Something to choose."""
+    """An option."""
 
     id: str
     label: str
 
 
 class QuestionConfig(TypedDict, total=False):
-    """What a question is set to; which members there are follows from its type."""
+    """Config of a question; its members depend on the type."""
 
     scale: int
     style: Literal["number", "smiley", "star"]
@@ -299,7 +299,7 @@ class QuestionConfig(TypedDict, total=False):
 
 
 class NewFrequency(TypedDict, total=False):
-    """How often a user gets to see a question."""
+    """How often a question is shown to a user."""
 
     repeat: Literal["once", "until_answered", "always"]
     snooze_after_dismiss_days: int
@@ -307,7 +307,7 @@ class NewFrequency(TypedDict, total=False):
 
 
 class Frequency(TypedDict):
-    """How often a user gets to see a question."""
+    """How often a question is shown to a user."""
 
     repeat: Literal["once", "until_answered", "always"]
     snooze_after_dismiss_days: int
@@ -315,7 +315,7 @@ class Frequency(TypedDict):
 
 
 class NewQuestion(TypedDict):
-    """A question to create; which `config` it takes follows from its type."""
+    """A question to create; the `config` depends on the type."""
 
     type: QuestionType
     title: str
@@ -328,7 +328,7 @@ class NewQuestion(TypedDict):
 
 
 class QuestionPatch(TypedDict, total=False):
-    """What to change of a question. The type of a published one can't change."""
+    """Changes to a question. The type of a published question cannot be changed."""
 
     type: QuestionType
     title: str
@@ -361,17 +361,17 @@ class Question(TypedDict):
 
 
 class Interval(TypedDict):
-    """Between what a figure lies, with 95 % confidence."""
+    """95% confidence interval of a score."""
 
     low: float
     high: float
 
 
 class Score(TypedDict):
-    """The figure of a question.
+    """Score of a question.
 
-    `nps` is the share of 9 and 10 less that of 0 to 6 (-100 to 100), `csat` the share of 4 and 5 in percent, `mean`
-    that of the scale, `positive` the share of true in percent.
+    `nps`: percentage of 9 and 10 minus percentage of 0 to 6 (-100 to 100); `csat`: percentage of 4 and 5; `mean`: mean
+    of the values; `positive`: percentage of true.
     """
 
     measure: Literal["nps", "csat", "mean", "positive"]
@@ -381,7 +381,7 @@ class Score(TypedDict):
 
 
 class ResultsSummary(TypedDict):
-    """The figures of a question's answers in short."""
+    """Summary of a question's results."""
 
     displays: int
     answered: int
@@ -391,13 +391,13 @@ class ResultsSummary(TypedDict):
 
 
 class QuestionListItem(Question):
-    """A question in a list, with `results` where they were asked for."""
+    """A question in a list, with `results` if requested."""
 
     results: NotRequired[ResultsSummary]
 
 
 class Change(TypedDict):
-    """What a version changed; None where there was, or is, none."""
+    """A change of a version; None if the value was absent before or after."""
 
     pointer: str
     before: object
@@ -418,7 +418,7 @@ class QuestionVersion(TypedDict):
 
 
 class ValueCount(TypedDict):
-    """How often a value was given; `share` is 0 to 1."""
+    """Count of a value; `share` is 0 to 1."""
 
     value: int | bool | str
     label: NotRequired[str]
@@ -427,7 +427,7 @@ class ValueCount(TypedDict):
 
 
 class Figures(TypedDict):
-    """What answers come to. `response_rate` is answered ÷ displays, 0 to 1."""
+    """Aggregated answers. `response_rate` is answered ÷ displays, 0 to 1."""
 
     displays: int
     answered: int
@@ -437,23 +437,23 @@ class Figures(TypedDict):
 
 
 class PeriodFigures(Figures):
-    """The figures of a day, week or month."""
+    """Results of a day, week or month."""
 
     start: str
 
 
 class VersionFigures(Figures):
-    """The figures of a version."""
+    """Results of a version."""
 
     version: int
 
 
-# `from` is a word of Python: only this form can name it.
+# `from` is a Python keyword, so the functional syntax is needed.
 ResultsRange = TypedDict("ResultsRange", {"from": str | None, "to": str | None})
 
 
 class Results(ResultsRange, Figures):
-    """What a question's answers come to, as a whole, over time and by version."""
+    """Results of a question: total, over time and by version."""
 
     question_id: str
     type: QuestionType
@@ -471,7 +471,7 @@ class Results(ResultsRange, Figures):
 
 
 class NewIdentity(TypedDict, total=False):
-    """Everything that is said of a user: at most 50 attributes, text of at most 256 characters, numbers, booleans."""
+    """Profile of a user: up to 50 attributes; strings up to 256 characters, numbers or booleans."""
 
     attributes: dict[str, Scalar]
     locale: str | None
@@ -480,7 +480,7 @@ class NewIdentity(TypedDict, total=False):
 
 
 class IdentityPatch(TypedDict, total=False):
-    """What to change of a user; an attribute that is None goes, one that is not named stays."""
+    """Changes to a user; attributes set to None are removed, omitted ones are unchanged."""
 
     attributes: dict[str, Scalar | None]
     locale: str | None
@@ -489,7 +489,7 @@ class IdentityPatch(TypedDict, total=False):
 
 
 class IdentityProfile(TypedDict):
-    """What is known of a user."""
+    """Profile of a user."""
 
     identity: str
     verified: bool
@@ -505,7 +505,7 @@ class IdentityProfile(TypedDict):
 
 
 class Ingestion(TypedDict):
-    """Where the tenant's answers are: totals since it exists, and what is in the queue."""
+    """Ingestion counters of the tenant: totals since its creation, and the queue."""
 
     oldest_queued_age_ms: int | None
     queued: int

@@ -1,3 +1,3 @@
-"""The version of this package, which need not be that of the server."""
+"""Version of this package, independent of the server's version."""
 
 __version__ = "0.1.0"

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How far a user went with a card. `completed` is final.
+/// State of an answer. `completed` is final.
 public enum AnswerState: String, Codable, Sendable {
   case seen, dismissed, partial, completed
 }
 
-/// What was given in one step of a card.
+/// Value of one step of a card.
 public enum AnswerValue: Equatable, Sendable {
   case number(Int)
   case flag(Bool)
@@ -50,7 +50,7 @@ extension AnswerValue: Codable {
   }
 }
 
-/// An answer as the server has stored it. Its owner may read all of it; a public token `id` and `state` alone.
+/// A stored answer. Public tokens receive only `id` and `state`.
 public struct Answer: Decodable, Equatable, Sendable {
   public let id: String
   public let state: AnswerState

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something known of a user, such as a plan or a number of seats. Literals stand for it: `["plan": "team", "seats": 5]`.
+/// An attribute value, such as a plan or a number of seats. Can be written as a literal: `["plan": "team", "seats": 5]`.
 public enum Attribute: Equatable, Sendable {
   /// At most 256 characters.
   case text(String)
@@ -39,7 +39,7 @@ extension Attribute: Codable {
   }
 }
 
-/// Attributes by name, as the API takes and gives them.
+/// Attributes by name.
 struct Attributes<Value: Codable>: Codable {
   let attributes: [String: Value]
 }

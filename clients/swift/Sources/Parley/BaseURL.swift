@@ -1,15 +1,15 @@
 import Foundation
 
-/// The base that paths are appended to: `https`, or `http` on this very machine (specification 4.3).
+/// Returns the base that paths are appended to: `https`, or `http` on localhost (specification 4.3).
 ///
-/// Throws `insecureURL` for everything else, before anything is sent.
+/// Throws `insecureURL` for any other URL.
 func checkBaseURL(_ text: String) throws -> String {
   guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
     let host = parts.host?.lowercased(), !host.isEmpty,
     scheme == "https" || (scheme == "http" && isLoopback(host)),
     parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
   else {
-    throw ParleyError(.insecureURL, "The base URL must be https:// (or http://localhost) and a path alone: \(text)")
+    throw ParleyError(.insecureURL, "The base URL must use https:// (or http://localhost), without credentials, query or fragment: \(text)")
   }
   let shown = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
   var path = parts.percentEncodedPath

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A question as one user gets to see it.
+/// A question as shown to one user.
 public struct Card: Equatable, Sendable, Identifiable {
   public struct Kind: OpenText {
     public let rawValue: String
@@ -12,12 +12,12 @@ public struct Card: Equatable, Sendable, Identifiable {
   public let questionId: String
   public let questionVersion: Int
   public let kind: Kind
-  /// Its inputs; the question itself is the step `main`, and the first.
+  /// The inputs; the first step, `main`, is the question.
   public let steps: [CardStep]
   public let locale: String
   public let priority: Int
   public let expiresAt: Date?
-  /// For whom it was fetched. Its id is that user's alone.
+  /// The user it was fetched for. Card ids are unique per user.
   var owner: Owner?
 }
 
@@ -35,11 +35,11 @@ public struct CardStep: Decodable, Equatable, Sendable {
   public let description: String
   public let config: QuestionConfig
   public let required: Bool
-  /// There where the step is shown under a condition alone, which this version of the library can't judge.
+  /// Present if the step is conditional, which this version does not support.
   public let showIf: Condition?
 }
 
-/// A condition, unread.
+/// A condition, not decoded.
 public struct Condition: Decodable, Equatable, Sendable {
   public init(from _: any Decoder) {}
 }
@@ -61,11 +61,11 @@ public struct QuestionType: OpenText {
   /// `YYYY-MM-DD`.
   public static let date: Self = "date"
   public static let consent: Self = "consent"
-  /// Asks nothing.
+  /// Has no input.
   public static let statement: Self = "statement"
 }
 
-/// What a question type is set to; which members there are follows from the type.
+/// Config of a question; its members depend on the type.
 public struct QuestionConfig: Decodable, Equatable, Sendable {
   public struct Labels: Decodable, Equatable, Sendable {
     public let low: String?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the app knows of where it shows cards, for the audience of questions.
+/// Context in which cards are shown, for the audience of questions.
 public struct CardQuery: Hashable, Sendable {
   /// BCP 47.
   public var locale: String?
@@ -26,15 +26,15 @@ public struct CardQuery: Hashable, Sendable {
 }
 
 extension ParleyClient {
-  /// The cards that the user sees now, at most 20, the most important first.
+  /// Returns the user's current cards, at most 20, highest priority first.
   public func listCards(_ query: CardQuery = CardQuery()) async throws -> [Card] {
     try await cards.list(query)
   }
 }
 
-/// Reads cards, and asks with the entity tag of those that it has.
+/// Fetches cards, with the ETag of the cached list.
 final class CardReader: Sendable {
-  /// A list of cards as it was last read.
+  /// The last fetched list of cards.
   private struct Hand {
     let path: String
     let owner: Owner

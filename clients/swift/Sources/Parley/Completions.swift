@@ -1,7 +1,7 @@
 import Foundation
 
-/// The calls with completion handlers, for apps that don't use `async`. Handlers are called once, on the queue of the
-/// client's options (the main one), with a value or an error.
+/// Calls with completion handlers, for apps that don't use `async`. Handlers are called once, on the queue of the
+/// client's options (by default the main queue), with a value or an error.
 extension ParleyClient {
   public typealias Completion<Value> = @Sendable (Result<Value, any Error>) -> Void
 
@@ -35,7 +35,7 @@ extension ParleyClient {
     complete(completion) { try await self.readAnswer(id) }
   }
 
-  /// One page; `nextCursor` of the page before gives the next.
+  /// Returns one page; pass `nextCursor` of the previous page for the next one.
   public func listConversations(
     _ query: ConversationQuery = ConversationQuery(), completion: @escaping Completion<Page<Conversation>>
   ) {
@@ -61,7 +61,7 @@ extension ParleyClient {
     complete(completion) { try await self.patchConversation(id, status: status) }
   }
 
-  /// One page; `nextCursor` of the page before gives the next.
+  /// Returns one page; pass `nextCursor` of the previous page for the next one.
   public func listMessages(
     _ conversationId: String, afterSeq: Int? = nil, limit: Int? = nil, cursor: String? = nil,
     completion: @escaping Completion<Page<Message>>

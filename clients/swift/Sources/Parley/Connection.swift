@@ -1,27 +1,27 @@
 import Foundation
 
-/// A request of the present user.
+/// A request as the current user.
 struct Call: Sendable {
   var method: String
-  /// With its query.
+  /// Path with query.
   var path: String
   var body: Data?
-  /// Headers that depend on whose token it is.
+  /// Headers that depend on the token's owner.
   var headers: @Sendable (Owner) -> [String: String] = { _ in [:] }
-  /// The only user as whom it may go out; the present one where absent.
+  /// The only user the request may be sent as; defaults to the current one.
   var owner: Owner?
-  /// How it is repeated; as the client's calls are where absent.
+  /// Retry policy; defaults to that of the client.
   var policy: RetryPolicy?
 }
 
-/// Sends requests as the present user.
+/// Sends requests as the current user.
 struct Connection: Sendable {
   let baseURL: String
   let wire: Wire
   let policy: RetryPolicy
   let tokens: TokenCache
 
-  /// Tries until it succeeds, fails for good, or the policy gives up. Throws `ParleyError`.
+  /// Retries until success, a permanent failure or the policy's limit. Throws `ParleyError`.
   func request(_ call: Call) async throws -> WireReply {
     var errand = Errand(connection: self, call: call, visit: tokens.visit(), owner: call.owner)
     for retry in 1... {
@@ -46,7 +46,7 @@ struct Connection: Sendable {
   }
 }
 
-/// A request on its way, which belongs to the user as whom it first went out.
+/// A request in progress, bound to the user it was first sent as.
 private struct Errand {
   let connection: Connection
   let call: Call
@@ -78,7 +78,7 @@ private struct Errand {
     }
   }
 
-  /// Whether a deletion finds nothing because an attempt before it, whose reply was lost, has done it.
+  /// Whether a 404 for a deletion means that an earlier attempt, whose response was lost, succeeded.
   private func isDone(_ error: ParleyError) -> Bool {
     wasUnanswered && call.method == "DELETE" && error.kind == .notFound
   }

@@ -5,16 +5,16 @@ public struct Conversation: Decodable, Equatable, Sendable, Identifiable {
   public struct Status: OpenText {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// The team is to reply.
+    /// Waiting for the team.
     public static let open: Self = "open"
-    /// The user is to reply.
+    /// Waiting for the user.
     public static let pending: Self = "pending"
     public static let resolved: Self = "resolved"
   }
 
   public struct LastMessage: Decodable, Equatable, Sendable {
     public let seq: Int
-    /// Its first 140 characters.
+    /// First 140 characters.
     public let preview: String
     public let authorType: AuthorType
     public let at: Date
@@ -28,7 +28,7 @@ public struct Conversation: Decodable, Equatable, Sendable, Identifiable {
   public let unreadCount: Int
   public let waitingSince: Date?
   public let resolvedAt: Date?
-  /// The conversation that this one goes on from.
+  /// The conversation that this one continues.
   public let previousId: String?
   public let createdAt: Date
   public let updatedAt: Date
@@ -53,7 +53,7 @@ public struct Message: Decodable, Equatable, Sendable, Identifiable {
 
   public let id: String
   public let conversationId: String
-  /// Counts from 1.
+  /// Sequence number, from 1.
   public let seq: Int
   public let author: Author
   public let body: String
@@ -61,7 +61,7 @@ public struct Message: Decodable, Equatable, Sendable, Identifiable {
   public let clientMessageId: String?
   public let createdAt: Date
   public let editedAt: Date?
-  /// Whether its author took the text back.
+  /// Whether the author removed the text.
   public let redacted: Bool
 }
 
@@ -72,12 +72,12 @@ public struct MessageFormat: OpenText {
   public static let markdown: Self = "markdown"
 }
 
-/// Which conversations are listed.
+/// Filter of the conversation list.
 public struct ConversationQuery: Sendable {
   public var status: Conversation.Status?
   public var unread: Bool?
   public var updatedSince: Date?
-  /// The size of a page, 1…100; 10 where nil.
+  /// Page size, 1…100; defaults to 10.
   public var limit: Int?
   public var cursor: String?
 

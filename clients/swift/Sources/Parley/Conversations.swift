@@ -1,8 +1,8 @@
 import Foundation
 
-/// The user's own conversations with the team. A public access token has none: `forbidden`.
+/// The user's conversations with the team. Public tokens: `forbidden`.
 extension ParleyClient {
-  /// Newest activity first.
+  /// Lists conversations, latest activity first.
   public func listConversations(_ query: ConversationQuery = ConversationQuery()) -> PagedList<Conversation> {
     PagedList { try await self.read(query.path(cursor: $0)) }
   }
@@ -11,9 +11,9 @@ extension ParleyClient {
     try await read(path("conversations", id))
   }
 
-  /// Starts one. The same `clientMessageId` again gives the first, so a call that got no reply can be made once more.
+  /// Starts a conversation. A repeated `clientMessageId` returns the first one, so failed calls can be retried safely.
   ///
-  /// A message has at most 10,000 characters, a subject 200.
+  /// Messages have at most 10,000 characters, subjects 200.
   @discardableResult
   public func createConversation(
     subject: String? = nil, message: String, clientMessageId: String = newId()
@@ -23,13 +23,13 @@ extension ParleyClient {
       ConversationBody(subject: subject, message: message, clientMessageId: clientMessageId))
   }
 
-  /// Says that the user is done with it; `resolved` is the one status that a user may set.
+  /// Marks the conversation as resolved, the only status that a user can set.
   @discardableResult
   public func patchConversation(_ id: String, status: Conversation.Status) async throws -> Conversation {
     try await write("PATCH", path("conversations", id), ["status": status])
   }
 
-  /// Oldest first; only what follows the message of the number `afterSeq`.
+  /// Lists messages, oldest first, after the sequence number `afterSeq`.
   public func listMessages(
     _ conversationId: String, afterSeq: Int? = nil, limit: Int? = nil, cursor: String? = nil
   ) -> PagedList<Message> {
@@ -41,7 +41,7 @@ extension ParleyClient {
     }
   }
 
-  /// Replies. In a conversation resolved more than 30 days ago it starts a new one, which `conversationId` names.
+  /// Sends a message. If the conversation was resolved more than 30 days ago, starts a new one: see `conversationId`.
   @discardableResult
   public func createMessage(
     _ conversationId: String, body: String, format: MessageFormat? = nil, clientMessageId: String = newId()
@@ -50,7 +50,7 @@ extension ParleyClient {
     return try await write("POST", path("conversations", conversationId, "messages"), body)
   }
 
-  /// Changes a message of one's own, for 15 minutes.
+  /// Edits an own message within 15 minutes.
   @discardableResult
   public func patchMessage(
     _ conversationId: String, _ messageId: String, body: String, format: MessageFormat? = nil
@@ -59,17 +59,17 @@ extension ParleyClient {
     return try await write("PATCH", path("conversations", conversationId, "messages", messageId), body)
   }
 
-  /// Takes back the text of a message of one's own; its place stays.
+  /// Removes the text of an own message; an empty message remains.
   public func redactMessage(_ conversationId: String, _ messageId: String) async throws {
     try await act("DELETE", path("conversations", conversationId, "messages", messageId))
   }
 
-  /// Everything up to the message `seq` was read; never moves back.
+  /// Marks messages up to `seq` as read; never moves back.
   public func markConversationRead(_ id: String, seq: Int) async throws {
     try await act("PUT", path("conversations", id, "read"), JSON.encoder.encode(["seq": seq]))
   }
 
-  /// How many conversations hold something unread.
+  /// Counts the conversations with unread messages.
   public func countUnreadConversations() async throws -> Int {
     let unread: UnreadCount = try await read(path("conversations", "unread-count"))
     return unread.count

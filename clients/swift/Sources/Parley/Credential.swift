@@ -1,6 +1,6 @@
 import Foundation
 
-/// An access token, as your backend or Parley's public endpoint answers it (specification 2).
+/// Token response of your backend or Parley's public endpoint (specification 2).
 public struct Credential: Codable, Sendable {
   public let accessToken: String
 
@@ -13,19 +13,19 @@ public struct Credential: Codable, Sendable {
   }
 }
 
-/// Whose something is.
+/// Owner of a token or an answer.
 struct Owner: Codable, Hashable, Sendable {
   let tenant: String
   let identity: String
 }
 
-/// A token with what it says of itself. Nothing of that is proven here: the server does it.
+/// A token with its decoded claims. They are verified by the server, not here.
 struct Token: Sendable, Equatable {
   let text: String
   let owner: Owner
   let expiresAt: Date
 
-  /// Throws where the credential is no access token.
+  /// Throws if the credential is not an access token.
   init(_ credential: Credential) throws {
     let parts = credential.accessToken.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let json = Data(base64URL: parts[1]) else { throw NotAnAccessToken() }
@@ -46,7 +46,7 @@ private struct Claims: Decodable {
 }
 
 struct NotAnAccessToken: LocalizedError {
-  var errorDescription: String? { "The provider gave something else than an access token." }
+  var errorDescription: String? { "The provider did not return an access token." }
 }
 
 extension Data {

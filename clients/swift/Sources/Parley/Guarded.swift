@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that one thread at a time sees. (`Mutex` would need iOS 18.)
+/// A value protected by a lock. (`Mutex` needs iOS 18.)
 final class Guarded<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value

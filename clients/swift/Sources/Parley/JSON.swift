@@ -1,6 +1,6 @@
 import Foundation
 
-/// How Swift's names and times look on the wire: `snake_case`, and RFC 3339 in UTC with milliseconds.
+/// JSON coding: names in `snake_case`, times in RFC 3339 in UTC with milliseconds.
 enum JSON {
   static var encoder: JSONEncoder {
     let encoder = JSONEncoder()
@@ -20,7 +20,7 @@ enum JSON {
       let container = try decoder.singleValueContainer()
       let text = try container.decode(String.self)
       if let date = date(text) { return date }
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no RFC 3339 time")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not an RFC 3339 time")
     }
     return decoder
   }
@@ -33,7 +33,7 @@ enum JSON {
     formatter.date(from: text)
   }
 
-  // Made anew each time: formatters are no `Sendable`.
+  // Created per call: formatters are not `Sendable`.
   private static var formatter: ISO8601DateFormatter {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whom an access token speaks for.
+/// The user an access token was issued for.
 public struct Me: Decodable, Equatable, Sendable {
   public struct CredentialKind: OpenText {
     public let rawValue: String
@@ -12,7 +12,7 @@ public struct Me: Decodable, Equatable, Sendable {
   public let credential: CredentialKind
   public let tenantId: String
   public let identity: String
-  /// Whether the tenant's backend has vouched for the user.
+  /// Whether the tenant's backend has verified the user.
   public let identityVerified: Bool
   public let expiresAt: Date
 }

@@ -7,7 +7,7 @@ import Foundation
   private typealias RedirectHandler = @Sendable (URLRequest?) -> Void
 #endif
 
-/// The network by way of `URLSession`, without cookies, without a cache of its own, without redirects.
+/// Sends requests with `URLSession`, without cookies, cache or redirects.
 final class Network: Sendable {
   private let session: URLSession
 
@@ -15,7 +15,7 @@ final class Network: Sendable {
     let settings = URLSessionConfiguration.ephemeral
     settings.timeoutIntervalForRequest = timeout
     settings.timeoutIntervalForResource = timeout
-    settings.urlCache = nil  // entity tags are the client's: a cache would answer 200 in place of a 304
+    settings.urlCache = nil  // ETags are handled by the client: a cache would turn a 304 into a 200
     settings.requestCachePolicy = .reloadIgnoringLocalCacheData
     settings.httpShouldSetCookies = false
     session = URLSession(configuration: settings, delegate: StaysWhereItIs(), delegateQueue: nil)
@@ -26,7 +26,7 @@ final class Network: Sendable {
   }
 
   func exchange(_ request: WireRequest) async throws -> WireReply {
-    guard let url = URL(string: request.url) else { throw ParleyError(.invalidArgument, "\(request.url) is no URL") }
+    guard let url = URL(string: request.url) else { throw ParleyError(.invalidArgument, "\(request.url) is not a URL") }
     var outgoing = URLRequest(url: url)
     outgoing.httpMethod = request.method
     outgoing.httpBody = request.body

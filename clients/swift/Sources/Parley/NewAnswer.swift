@@ -1,16 +1,16 @@
 import Foundation
 
-/// The record of one card view, whole: each sync carries everything, and the highest revision wins.
+/// Complete record of one card view. Each sync sends the whole record; the highest revision wins.
 public struct NewAnswer: Codable, Equatable, Sendable, Identifiable {
-  /// Made by the client, so that it can be sent again without doubt.
+  /// Client-generated, so that retries are safe.
   public var id: String
-  /// Grows by one with each change that is recorded.
+  /// Incremented with each recorded change.
   public var revision = 1
   public let cardId: String
   public let questionId: String
   public let questionVersion: Int
   public var state = AnswerState.seen
-  /// By step; the question itself is `main`.
+  /// Values by step key; the question is `main`.
   public var values: [String: AnswerValue]?
   public var comment: String?
   public var displayedAt: Date?
@@ -18,10 +18,10 @@ public struct NewAnswer: Codable, Equatable, Sendable, Identifiable {
   public var durationMs: Int?
   /// `platform`, `os_version`, `app_version`, `sdk`, `device_model`, `locale`, `screen`, and at most 20 of your own.
   public var metadata: [String: String]?
-  /// Of whom the card was fetched; the present user where unknown.
+  /// The user the card was fetched for; the current user if unknown.
   var owner: Owner?
 
-  /// An answer to a card, first seen just now.
+  /// Creates an answer to a card displayed now.
   public init(to card: Card, id: String = newId()) {
     self.id = id
     cardId = card.id
@@ -36,14 +36,14 @@ public struct NewAnswer: Codable, Equatable, Sendable, Identifiable {
   }
 }
 
-/// The body of a sync.
+/// Request body of a sync.
 struct NewAnswers: Encodable {
-  /// The device's clock, by which the server corrects its times.
+  /// The device's clock, used by the server to correct times.
   var clientTime: Date?
   let answers: [NewAnswer]
 }
 
-/// What became of each item of a sync.
+/// Result of each item of a sync.
 struct Receipts: Decodable {
   struct Receipt: Decodable {
     struct Status: OpenText {

@@ -1,4 +1,4 @@
-/// One of a list of words that may grow: a word of a later server is read, and equals none that is known here.
+/// An open enumeration: values of newer servers are decoded and equal none of the known ones.
 public protocol OpenText: RawRepresentable, Codable, Hashable, Sendable, ExpressibleByStringLiteral
 where RawValue == String, StringLiteralType == String {
   init(rawValue: String)

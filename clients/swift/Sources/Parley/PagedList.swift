@@ -1,13 +1,13 @@
 import Foundation
 
-/// A part of a list as the server sends it.
+/// One page of a list.
 public struct Page<Item: Decodable & Sendable>: Decodable, Sendable {
   public let data: [Item]
   public let hasMore: Bool
   public let nextCursor: String?
 }
 
-/// A list: `for try await` goes through all of it, page by page as needed; `page()` gives the first page alone.
+/// A list: `for try await` iterates over all items and fetches pages on demand; `page()` returns only the first page.
 public struct PagedList<Item: Decodable & Sendable>: AsyncSequence, Sendable {
   public typealias Element = Item
 

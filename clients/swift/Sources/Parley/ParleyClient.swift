@@ -1,22 +1,22 @@
 import Foundation
 
-/// Parley as one user of an app sees it: cards, answers, conversations.
+/// Client for the current user of an app: cards, answers, conversations.
 ///
-/// Make one for the life of the app. Every call throws a `ParleyError` (or `CancellationError` in a cancelled task);
-/// each has a form with a completion handler beside it.
+/// Create one for the lifetime of the app. Every call throws a `ParleyError` (or `CancellationError` in a cancelled task)
+/// and has a variant with a completion handler.
 public final class ParleyClient: Sendable {
   public struct Options: Sendable {
-    /// Where answers wait to be sent; a folder of this client's alone. Application Support where nil.
+    /// Folder of the outbox, used by this client only. Defaults to Application Support.
     public var outboxFolder: URL?
-    /// How often a call is repeated that got no reply.
+    /// Retry policy of failed calls.
     public var retry = RetryPolicy.request
-    /// How long after each other the outbox tries again.
+    /// Retry policy of the outbox.
     public var outboxRetry = RetryPolicy.outbox
-    /// Hears of answers that were given up: refused, too large, too many, too old.
+    /// Called for answers that are given up: rejected, too large, too many, too old.
     public var onLost: @Sendable (LostAnswer) -> Void = { _ in }
-    /// Where completion handlers are called.
+    /// Queue of completion handlers.
     public var completionQueue = DispatchQueue.main
-    /// The network, time and chance that it works with.
+    /// Network, clock and random numbers in use.
     public var wire = Wire()
 
     public init() {}
@@ -27,9 +27,9 @@ public final class ParleyClient: Sendable {
   let outbox: Outbox
   let completionQueue: DispatchQueue
 
-  /// A client for `baseURL`: `https://…`, or `http://localhost` while developing.
+  /// Creates a client for `baseURL`: `https://…`, or `http://localhost` in development.
   ///
-  /// Throws `insecureURL`, and what the system says when the folder of the outbox can't be made.
+  /// Throws `insecureURL`, or the system's error if the outbox folder cannot be created.
   public init(baseURL: String, provider: TokenProvider, options: Options = Options()) throws {
     let wire = options.wire
     let tokens = TokenCache(provider: provider, now: wire.now)
@@ -42,54 +42,54 @@ public final class ParleyClient: Sendable {
     completionQueue = options.completionQueue
   }
 
-  /// To be called when the user changes: forgets the token and all that was read, and asks the provider anew.
+  /// Call this when the user changes: drops the token and all cached data, and requests a new token.
   ///
-  /// Returns at once. Answers that are still in the outbox stay there until their own user comes back.
+  /// Returns immediately. Answers in the outbox stay there until their user signs in again.
   public func logout() {
     connection.tokens.logout()
     cards.forget()
     NotificationCenter.default.post(name: Self.didLogOut, object: self)
   }
 
-  /// Whether the provider is being asked.
+  /// Whether a provider call is in progress.
   package var isAskingProvider: Bool {
     connection.tokens.visit().waiting > 0
   }
 
-  /// Posted by a client, on the thread of whoever called `logout`.
+  /// Posted by a client on the thread that called `logout`.
   public static let didLogOut = Notification.Name("ParleyClientDidLogOut")
 
-  /// Who the server takes the user for.
+  /// Returns the user as the server authenticates them.
   public func whoAmI() async throws -> Me {
     try await read(path("me"))
   }
 
-  /// Says something of the user, by the attributes that the tenant lets apps set; nil removes one, the rest stays.
+  /// Updates the attributes that the tenant allows apps to set; nil removes one, others are unchanged.
   ///
-  /// Returns all of these. Not with a public token: `forbidden`.
+  /// Returns all of them. Public tokens: `forbidden`.
   @discardableResult
   public func patchMyAttributes(_ attributes: [String: Attribute?]) async throws -> [String: Attribute] {
     let known: Attributes<Attribute> = try await write("PATCH", path("me", "attributes"), Attributes(attributes: attributes))
     return known.attributes
   }
 
-  /// An answer of the user's once it is stored; `notFound` before. With a public token only `id` and `state` are known.
+  /// Reads an answer of the user; `notFound` until it is stored. Public tokens receive only `id` and `state`.
   public func readAnswer(_ id: String) async throws -> Answer {
     try await read(path("answers", id))
   }
 
-  /// What is at a path.
+  /// Reads a resource.
   func read<Value: Decodable>(_ path: String) async throws -> Value {
     try await connection.request(Call(method: "GET", path: path)).read(Value.self)
   }
 
-  /// What a write answers.
+  /// Sends a write and decodes the response.
   func write<Value: Decodable>(_ method: String, _ path: String, _ body: some Encodable) async throws -> Value {
     let body = try JSON.encoder.encode(body)
     return try await connection.request(Call(method: method, path: path, body: body)).read(Value.self)
   }
 
-  /// A write that answers with nothing.
+  /// Sends a write without a response body.
   func act(_ method: String, _ path: String, _ body: Data? = nil) async throws {
     let reply = try await connection.request(Call(method: method, path: path, body: body))
     guard reply.status == 204 else { throw ParleyError.unreadable(reply) }

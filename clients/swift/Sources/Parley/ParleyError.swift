@@ -1,8 +1,8 @@
 import Foundation
 
-/// Every failure of a call to Parley.
+/// Failure of a call to Parley.
 public struct ParleyError: Error, Sendable {
-  /// What kind of trouble it is: by the status of the reply, or why there is none.
+  /// Kind of failure: derived from the status, or the reason for a missing response.
   public enum Kind: String, Sendable, CaseIterable {
     case malformed
     case unauthenticated
@@ -21,41 +21,41 @@ public struct ParleyError: Error, Sendable {
     case `internal`
     case notImplemented = "not-implemented"
     case unavailable
-    /// No connection, a reply that broke off, a time limit.
+    /// No connection, incomplete response or timeout.
     case noReply = "no-reply"
-    /// A reply that no Parley sends, such as the page of a hotel's network.
+    /// A response that is not from Parley, such as a captive portal's page.
     case unreadable
-    /// The token provider failed; `cause` is its own failure.
+    /// The token provider failed; `cause` is its error.
     case providerFailed = "provider-failed"
-    /// Another user has logged in since the call began.
+    /// The user changed while the call was in progress.
     case userChanged = "user-changed"
     case insecureURL = "insecure-url"
     case invalidArgument = "invalid-argument"
   }
 
-  /// One fault among several.
+  /// One validation error.
   public struct Fault: Codable, Equatable, Sendable {
-    /// A JSON pointer, or the name of a parameter.
+    /// JSON pointer or parameter name.
     public let pointer: String
     public let code: String
     public let detail: String
   }
 
   public let kind: Kind
-  /// The HTTP status; 0 without a reply.
+  /// HTTP status; 0 without a response.
   public internal(set) var status = 0
-  /// Parley's own code, such as `validation-failed`.
+  /// Problem code of Parley, such as `validation-failed`.
   public internal(set) var code: String?
   public internal(set) var title: String?
   public internal(set) var detail: String?
-  /// By which the server's log names the request.
+  /// ID of the request in the server's log.
   public internal(set) var requestId: String?
   public internal(set) var errors: [Fault] = []
   /// Whether the same request may succeed later.
   public internal(set) var retryable = false
-  /// After how many milliseconds the server wants to be asked again; nil where it doesn't say.
+  /// `Retry-After` in milliseconds, or nil.
   public internal(set) var retryAfterMs: Int?
-  /// What lies behind it.
+  /// Underlying error.
   public internal(set) var cause: (any Error)?
 
   init(_ kind: Kind, _ detail: String? = nil, cause: (any Error)? = nil) {
@@ -67,6 +67,6 @@ public struct ParleyError: Error, Sendable {
 
 extension ParleyError: LocalizedError {
   public var errorDescription: String? {
-    detail ?? title ?? (status == 0 ? kind.rawValue : "The server answered \(status) (\(kind.rawValue)).")
+    detail ?? title ?? (status == 0 ? kind.rawValue : "The server responded with status \(status) (\(kind.rawValue)).")
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The members of a problem document (RFC 9457) that a client looks at.
+/// Members of a problem document (RFC 9457) used by the client.
 private struct Problem: Decodable {
   var code: String?
   var title: String?
@@ -10,10 +10,10 @@ private struct Problem: Decodable {
 }
 
 extension ParleyError {
-  /// A reply that is no success, as an error.
+  /// Converts an error response to an error.
   init(_ reply: WireReply, at now: Date) {
     self.init(Kind(status: reply.status))
-    // A proxy's page, or a document that broke off, has no members: the status alone tells what it is.
+    // A proxy's error page or a truncated document has no members: only the status is used.
     let problem = kind == .unreadable ? nil : readProblem(reply.body)
     status = reply.status
     code = problem?.code
@@ -25,15 +25,15 @@ extension ParleyError {
     retryAfterMs = reply.header("Retry-After").flatMap { readRetryAfter($0, at: now) }
   }
 
-  /// A success that holds something else than it should: the answer came from another server than Parley.
+  /// A success with unexpected content, which is not from Parley.
   static func unreadable(_ reply: WireReply, cause: (any Error)? = nil) -> ParleyError {
-    var error = ParleyError(.unreadable, "The reply is not Parley's: is the base URL right?", cause: cause)
+    var error = ParleyError(.unreadable, "The response is not from Parley. Check the base URL.", cause: cause)
     error.status = reply.status
     error.requestId = reply.header("X-Request-Id")
     return error
   }
 
-  static let userChanged = ParleyError(.userChanged, "Another user has logged in since the call began.")
+  static let userChanged = ParleyError(.userChanged, "The user changed while the call was in progress.")
 }
 
 extension ParleyError.Kind {
@@ -54,7 +54,7 @@ private func readProblem(_ body: Data) -> Problem? {
   try? JSON.decoder.decode(Problem.self, from: body)
 }
 
-/// `Retry-After` in milliseconds: seconds or a date (RFC 9110); nil where it says neither.
+/// Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; nil if absent or invalid.
 private func readRetryAfter(_ value: String, at now: Date) -> Int? {
   if !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) {
     return Int(value).map { min($0, 1_000_000_000) * 1000 }

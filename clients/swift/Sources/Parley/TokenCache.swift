@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds one token for the present user; however many ask at a time, the provider is asked once.
+/// Caches one token for the current user; concurrent requests share one provider call.
 final class TokenCache: Sendable {
   private let provider: TokenProvider
   private let now: @Sendable () -> Date
@@ -12,12 +12,12 @@ final class TokenCache: Sendable {
     current = Guarded(Visit(provider: provider, now: now))
   }
 
-  /// The present user's.
+  /// Session of the current user.
   func visit() -> Visit {
     current.use { $0 }
   }
 
-  /// Ends the visit: forgets the token, and asks for the next user's beside.
+  /// Ends the session: drops the token and requests the next user's in the background.
   func logout() {
     let next = Visit(provider: provider, now: now)
     current.use { visit in
@@ -28,7 +28,7 @@ final class TokenCache: Sendable {
   }
 }
 
-/// One user's time with the app: it is over when somebody logs out.
+/// The session of one user; ends at logout.
 final class Visit: Sendable {
   private struct State {
     var held: Token?
@@ -37,7 +37,7 @@ final class Visit: Sendable {
     var isOver = false
   }
 
-  /// How long before its end a token is replaced.
+  /// Remaining lifetime at which a token is replaced.
   private static let renewBefore: TimeInterval = 60
 
   private let provider: TokenProvider
@@ -49,7 +49,7 @@ final class Visit: Sendable {
     self.now = now
   }
 
-  /// A token that serves: the one held, or a new one. Throws `providerFailed`, `userChanged`.
+  /// Returns the cached token or a new one. Throws `providerFailed`, `userChanged`.
   func token() async throws -> Token {
     try check()
     let serves: Token? = state.use { state in
@@ -59,7 +59,7 @@ final class Visit: Sendable {
     return try await renew()
   }
 
-  /// A token in place of one that the server refused: the one that somebody else got meanwhile, or a new one.
+  /// Returns a token to replace a rejected one: one fetched meanwhile by another call, or a new one.
   func replace(_ refused: Token) async throws -> Token {
     try check()
     let other: Token? = state.use { state in
@@ -70,12 +70,12 @@ final class Visit: Sendable {
     return try await renew()
   }
 
-  /// Throws `userChanged` when the visit is over.
+  /// Throws `userChanged` if the session has ended.
   func check() throws {
     if state.use({ $0.isOver }) { throw ParleyError.userChanged }
   }
 
-  /// How many wait for the provider's reply.
+  /// Number of callers waiting for the provider.
   var waiting: Int {
     state.use { $0.waiting }
   }
@@ -84,7 +84,7 @@ final class Visit: Sendable {
     state.use { $0 = State(isOver: true) }
   }
 
-  /// Asks the provider, and waits for nothing. If it fails, whoever needs the token asks again and is told.
+  /// Starts a provider call without waiting. On failure, the next call retries and reports the error.
   func fetchAhead() {
     _ = startFetch()
   }
@@ -108,7 +108,7 @@ final class Visit: Sendable {
     return try state.use { state in
       state.pending = nil
       state.waiting = 0
-      if state.isOver { throw ParleyError.userChanged }  // what was on its way at a logout serves nobody
+      if state.isOver { throw ParleyError.userChanged }  // discard tokens requested before the logout
       if case .failure = asked, let held = state.held, now() < held.expiresAt { return held }
       let token = try asked.get()
       state.held = token
@@ -121,7 +121,7 @@ final class Visit: Sendable {
       return .success(try Token(await provider.fetch()))
     } catch {
       let why = (error as? LocalizedError)?.errorDescription ?? String(describing: error)
-      return .failure(ParleyError(.providerFailed, "The provider gave no access token: \(why)", cause: error))
+      return .failure(ParleyError(.providerFailed, "The provider returned no access token: \(why)", cause: error))
     }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gives the present user's token, or says why there is none.
+/// Provides the current user's token or throws an error.
 public struct TokenProvider: Sendable {
   package let fetch: @Sendable () async throws -> Credential
 
@@ -8,7 +8,7 @@ public struct TokenProvider: Sendable {
     self.fetch = fetch
   }
 
-  /// A provider that calls back, once, with a credential or an error.
+  /// A callback-based provider; the completion must be called once with a credential or an error.
   public init(asking ask: @escaping @Sendable (@escaping @Sendable (Result<Credential, any Error>) -> Void) -> Void) {
     self.init {
       try await withCheckedThrowingContinuation { continuation in
@@ -17,14 +17,14 @@ public struct TokenProvider: Sendable {
     }
   }
 
-  /// Asks your own backend (specification 4.3): `POST` without a body, answered by `{"access_token": …}`.
+  /// Requests tokens from your backend (specification 4.3): `POST` without a body, response `{"access_token": …}`.
   ///
-  /// `headers` say how the backend knows its user, such as `Authorization`; they are asked for anew for each token.
-  /// Throws `insecureURL` for an address that is not safe.
+  /// `headers` authenticate the user to your backend, such as `Authorization`; they are evaluated for each token.
+  /// Throws `insecureURL`.
   public static func endpoint(
     _ url: String, wire: Wire = Wire(), headers: @escaping @Sendable () async throws -> [String: String]
   ) throws -> TokenProvider {
-    guard var origin = URLComponents(string: url) else { throw ParleyError(.insecureURL, "\(url) is no URL") }
+    guard var origin = URLComponents(string: url) else { throw ParleyError(.insecureURL, "\(url) is not a URL") }
     origin.query = nil
     _ = try checkBaseURL(origin.string ?? "")
     return TokenProvider {
@@ -33,10 +33,10 @@ public struct TokenProvider: Sendable {
     }
   }
 
-  /// Without a backend (specification 4.2): restricted tokens for users that nobody has proven.
+  /// For apps without a backend (specification 4.2): restricted tokens for unverified users.
   ///
-  /// `keyId` is the id of a key with the Public option. `userId` says who the app thinks that its user is, and is asked
-  /// anew for each token. Throws `insecureURL`, `invalidArgument`.
+  /// `keyId` is the ID of a public key. `userId` is the user id that the app claims, evaluated for each token. Throws
+  /// `insecureURL`, `invalidArgument`.
   public static func publicTokens(
     baseURL: String, tenantId: String, keyId: String, wire: Wire = Wire(), userId: @escaping @Sendable () -> String
   ) throws -> TokenProvider {

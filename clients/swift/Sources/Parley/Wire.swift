@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request as it goes out.
+/// An outgoing request.
 public struct WireRequest: Sendable {
   public var method: String
   public var url: String
@@ -8,7 +8,7 @@ public struct WireRequest: Sendable {
   public var body: Data?
 }
 
-/// A reply as it came in.
+/// A received response.
 public struct WireReply: Sendable {
   public let status: Int
   public let body: Data
@@ -20,22 +20,23 @@ public struct WireReply: Sendable {
     self.headers = Dictionary(headers.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// A header, in whatever case it was sent.
+  /// Returns a header, case-insensitive.
   public func header(_ name: String) -> String? {
     headers[name.lowercased()]
   }
 }
 
-/// Everything that comes from outside: the network, the time, chance. Tests bring their own.
+/// External dependencies: network, clock and random numbers. Replaceable in tests.
 public struct Wire: Sendable {
-  /// Sends a request once and follows no redirect, which would carry the credential elsewhere. Throws without a reply.
+  /// Sends a request once without following redirects, which would send the credential to another URL. Throws without a
+  /// response.
   public var exchange: @Sendable (WireRequest) async throws -> WireReply
   public var now: @Sendable () -> Date
   /// 0 ≤ x < 1.
   public var random: @Sendable () -> Double
   public var sleep: @Sendable (_ milliseconds: Int) async throws -> Void
 
-  /// The world as it is; one attempt may take `timeout` seconds.
+  /// The defaults; `timeout` is in seconds per attempt.
   public init(timeout: TimeInterval = 30) {
     let network = Network(timeout: timeout)
     exchange = { @Sendable in try await network.exchange($0) }
@@ -44,7 +45,7 @@ public struct Wire: Sendable {
     sleep = { @Sendable in try await Task.sleep(nanoseconds: UInt64($0) * 1_000_000) }
   }
 
-  /// Sends a request once. Throws a `ParleyError` for whatever is no success, and `CancellationError`.
+  /// Sends a request once. Throws a `ParleyError` for error responses, and `CancellationError`.
   func send(_ request: WireRequest) async throws -> WireReply {
     let reply = try await receive(request)
     guard (200..<300).contains(reply.status) || reply.status == 304 else { throw ParleyError(reply, at: now()) }
@@ -56,7 +57,7 @@ public struct Wire: Sendable {
       return try await exchange(request)
     } catch {
       try Task.checkCancellation()
-      var lost = ParleyError(.noReply, "The server could not be reached, or its reply broke off.", cause: error)
+      var lost = ParleyError(.noReply, "The server could not be reached or the response was incomplete.", cause: error)
       lost.retryable = true
       throw lost
     }
@@ -64,7 +65,7 @@ public struct Wire: Sendable {
 }
 
 extension WireReply {
-  /// The body as what it should be. Throws `unreadable`.
+  /// Decodes the body. Throws `unreadable`.
   func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
     do {
       return try JSON.decoder.decode(type, from: body)

@@ -60,7 +60,7 @@ extension Player {
     try await eventually {
       do {
         _ = try await client.readAnswer(id)
-        throw Wrong("the answer is there")
+        throw Wrong("the answer exists")
       } catch let error as ParleyError {
         try expect(error.kind, .notFound)
       }

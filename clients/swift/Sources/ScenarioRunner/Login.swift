@@ -1,12 +1,12 @@
 import Foundation
 import Parley
 
-/// Who is logged in, and which tokens the tenant's backend hands out.
+/// The signed-in user and the tokens issued by the tenant's backend.
 actor Login {
   private let setting: Setting
   private(set) var user = ""
   private var kinds: [String] = []
-  /// How often the provider was asked since the login.
+  /// Number of provider calls since the login.
   private(set) var calls = 0
 
   init(_ setting: Setting) {

@@ -1,7 +1,7 @@
 import Foundation
 import Parley
 
-/// Does the steps of a part, one after the other, as an app would.
+/// Runs the steps of a part in order, as an app would.
 actor Player {
   let client: ParleyClient
   let login: Login
@@ -19,7 +19,7 @@ actor Player {
       options: setting.options { lost.add($0) })
   }
 
-  /// True when each step passed; ends at the first that failed.
+  /// Returns true if all steps passed; stops at the first failure.
   func play(_ part: Part) async throws -> Bool {
     for (index, step) in part.steps.enumerated() {
       do {
@@ -60,7 +60,7 @@ actor Player {
   }
 }
 
-/// The ids of answers that were given up.
+/// IDs of answers that were given up.
 final class Lost: @unchecked Sendable {
   private let lock = NSLock()
   private var ids: [String] = []
@@ -71,7 +71,7 @@ final class Lost: @unchecked Sendable {
     ids.append(answer.id)
   }
 
-  /// Those since it was asked last.
+  /// Answers given up since the last call.
   func take() -> [String] {
     lock.lock()
     defer { lock.unlock() }

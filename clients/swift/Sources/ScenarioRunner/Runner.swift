@@ -1,6 +1,6 @@
 import Foundation
 
-/// Plays one part of `clients/contract/scenario.json` against a real server, as its README says.
+/// Runs one part of `clients/contract/scenario.json` against a real server, as described in its README.
 @main
 struct Runner {
   static func main() async {
@@ -15,14 +15,14 @@ struct Runner {
   }
 }
 
-/// Writes a line on standard output, at once.
+/// Writes a line to standard output, unbuffered.
 func report(_ line: Line) throws {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   FileHandle.standardOutput.write(try encoder.encode(line) + Data("\n".utf8))
 }
 
-/// A line of the runner's output; what is nil is left out.
+/// A line of the runner's output; nil is omitted.
 struct Line: Encodable {
   var step: Int?
   var `do`: String?

@@ -9,7 +9,7 @@ struct Part: Decodable, Sendable {
   let needs: String
   let steps: [Step]
 
-  // The steps of servers have members of other shapes under the same names: they are not read.
+  // Server steps have different members with the same names and are not decoded.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Keys.self)
     name = try container.decode(String.self, forKey: .name)
@@ -22,7 +22,7 @@ struct Part: Decodable, Sendable {
   }
 }
 
-/// A step of an app; which members there are follows from `do`.
+/// An app step; its members depend on `do`.
 struct Step: Decodable, Sendable {
   let `do`: String
   let user: String?

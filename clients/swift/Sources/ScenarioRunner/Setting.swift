@@ -25,7 +25,7 @@ struct Setting: Sendable {
     retryBaseMs = Int(environment["PARLEY_RETRY_BASE_MS"] ?? "") ?? RetryPolicy.request.baseMs
   }
 
-  /// The part of that name; nil for one that is not for apps.
+  /// The part with that name; nil if it is not for apps.
   func readPart(_ name: String?) throws -> Part? {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -34,7 +34,7 @@ struct Setting: Sendable {
     return part.needs == "app" ? part : nil
   }
 
-  /// The client's options, with the pauses of the test.
+  /// Client options with the test's delays.
   func options(onLost: @escaping @Sendable (LostAnswer) -> Void) -> ParleyClient.Options {
     var options = ParleyClient.Options()
     options.outboxFolder = outbox

@@ -1,7 +1,7 @@
 import Foundation
 import Parley
 
-/// Something that is not as the scenario says.
+/// Deviation from the scenario.
 struct Wrong: Error, CustomStringConvertible {
   let description: String
 
@@ -16,10 +16,10 @@ func need<Value>(_ value: Value?) throws -> Value {
 }
 
 func expect<Value: Equatable>(_ actual: Value, _ expected: Value?) throws {
-  if let expected, actual != expected { throw Wrong("\(actual) in place of \(expected)") }
+  if let expected, actual != expected { throw Wrong("\(actual) instead of \(expected)") }
 }
 
-/// Does something until it throws nothing, and throws the last error after 15 s.
+/// Retries until success; throws the last error after 15 s.
 func eventually(
   isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
 ) async throws {
@@ -34,7 +34,7 @@ func eventually(
   }
 }
 
-/// Does something that succeeds, or fails as the step says.
+/// Runs work that must succeed, or fail as the step specifies.
 func succeedOrFail(
   _ step: Step, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
 ) async throws {

@@ -26,7 +26,7 @@ enum Value: Decodable, Equatable, Sendable {
     }
   }
 
-  /// A member; nil where the object has none, or the value is no object.
+  /// A member; nil if absent or if the value is not an object.
   subscript(name: String) -> Value? {
     if case .object(let members) = self { members[name] } else { nil }
   }

@@ -6,7 +6,7 @@ struct ProviderFailure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A token as far as a client reads it.
+/// A token with the claims that clients read.
 func token(_ name: String, identity: String, expiresAt: Double) -> Credential {
   let claims = #"{"sub":"tenant_1","exp":\#(expiresAt),"grants":{"identity":"\#(identity)"}}"#
   let parts = [#"{"alg":"HS256"}"#, claims].map { text in
@@ -17,7 +17,7 @@ func token(_ name: String, identity: String, expiresAt: Double) -> Credential {
   return Credential(accessToken: "\(parts[0]).\(parts[1]).\(name)")
 }
 
-/// What a provider hands out, one entry a call; it can be made to hesitate.
+/// A fake provider that returns one entry per call and can be paused.
 actor Feed {
   private var entries: [Value]
   private(set) var calls = 0
@@ -44,7 +44,7 @@ actor Feed {
 
   private func next() async throws -> Credential {
     calls += 1
-    guard !entries.isEmpty else { throw ProviderFailure(description: "asked too often") }
+    guard !entries.isEmpty else { throw ProviderFailure(description: "too many calls") }
     let entry = entries.removeFirst()
     if hesitates { await withCheckedContinuation { waiting.append($0) } }
     if let failure = entry["failure"]?.text { throw ProviderFailure(description: failure) }
@@ -55,7 +55,7 @@ actor Feed {
   }
 }
 
-/// Who is logged in. Its tokens have long expired by the clock, so that each request asks anew who it is.
+/// The signed-in user. The tokens have expired, so that each request calls the provider.
 final class LoggedIn: Sendable {
   private let state = Guarded<Result<String, ProviderFailure>>(.success("user|1"))
 

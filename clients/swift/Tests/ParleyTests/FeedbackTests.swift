@@ -29,7 +29,7 @@ final class FeedbackTests: XCTestCase {
   }
 }
 
-/// What happens where views are: on the main actor, which test cases themselves are not.
+/// Runs on the main actor, like views; test cases do not.
 @MainActor
 private struct FeedbackPlay {
   private func makeDeck(_ stage: Stage) throws -> FeedbackDeck {
@@ -125,16 +125,16 @@ private struct FeedbackPlay {
     XCTAssertEqual(try fault("nps", "{}", nil), texts.required)
     XCTAssertNil(try fault("nps", "{}", .number(0)))
     XCTAssertNil(try fault("statement", "{}", nil))
-    XCTAssertEqual(try fault("text", #"{"min_length": 3}"#, .text("ab")), "Please write at least 3 characters.")
+    XCTAssertEqual(try fault("text", #"{"min_length": 3}"#, .text("ab")), "Please enter at least 3 characters.")
     XCTAssertEqual(try fault("text", #"{"input": "email"}"#, .text("ada@example")), texts.email)
     XCTAssertNil(try fault("text", #"{"input": "email"}"#, .text("ada@example.com")))
     XCTAssertEqual(try fault("text", #"{"input": "url"}"#, .text("example.com")), texts.url)
     XCTAssertNil(try fault("text", #"{"input": "url"}"#, .text("https://example.com/a")))
     XCTAssertEqual(try fault("text", #"{"input": "number"}"#, .text("1e3")), texts.number)
     let two = AnswerValue.choice(.init(optionIds: ["a", "b"]))
-    XCTAssertEqual(try fault("multi_choice", #"{"max": 1}"#, two), "Please choose at most 1.")
-    XCTAssertEqual(try fault("multi_choice", #"{"min": 3}"#, two), "Please choose at least 3.")
-    XCTAssertEqual(try fault("single_choice", "{}", .choice(.init(otherText: " "))), "Please say what.")
+    XCTAssertEqual(try fault("multi_choice", #"{"max": 1}"#, two), "Please select no more than 1.")
+    XCTAssertEqual(try fault("multi_choice", #"{"min": 3}"#, two), "Please select at least 3.")
+    XCTAssertEqual(try fault("single_choice", "{}", .choice(.init(otherText: " "))), "Please specify.")
     XCTAssertEqual(FeedbackTexts.for("de-CH").send, "Senden")
   }
 }

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Parley
 
-/// Calls an operation with a case's arguments, whatever comes back.
+/// Calls an operation with a case's arguments; ignores the result.
 func call(_ operation: String, _ arguments: Value, of client: ParleyClient) async throws {
   let (query, body) = (arguments["query"], arguments["body"])
   let id = arguments["params"]?["id"]?.text ?? ""

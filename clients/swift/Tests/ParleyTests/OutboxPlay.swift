@@ -19,7 +19,7 @@ private func number(_ id: String) -> Value {
   .number(Double(id.suffix(12))!)
 }
 
-/// A reply of receipts: all accepted, unless `results` says otherwise.
+/// A response with receipts: all accepted unless `results` is given.
 func receiptsCue(_ reply: Value) -> Cue {
   var cue = Cue(status: reply["status"]?.int ?? 202)
   if let seconds = reply["retry_after"]?.int { cue.headers = ["Retry-After": String(seconds)] }
@@ -37,7 +37,7 @@ func receiptsCue(_ reply: Value) -> Cue {
   return cue
 }
 
-/// A case of `outbox.json`: a folder of its own, and clients that come and go.
+/// A case of `outbox.json` with its own folder and restarting clients.
 actor OutboxPlay {
   private let name: String
   private let stage = Stage()

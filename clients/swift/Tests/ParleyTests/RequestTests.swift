@@ -46,7 +46,7 @@ final class RequestTests: XCTestCase {
 
   private func check(_ each: Value, _ operation: String) async throws {
     let stage = Stage()
-    await stage.serve([Cue(status: 204)])  // what comes back is no matter here
+    await stage.serve([Cue(status: 204)])  // the response is irrelevant here
     let client = try makeClient(stage, provider: steady)
     try await call(operation, each["arguments"]!, of: client)
     let sent = await stage.sent
@@ -58,8 +58,8 @@ final class RequestTests: XCTestCase {
     XCTAssertEqual(Set(sent[0].headers.keys), names, operation)
   }
 
-  /// The case's item is that of a server: it names its identity, which the server refuses from an app, and no card,
-  /// which an app may not leave out.
+  /// The case's item is that of a server: it has an identity, which the server rejects from an app, and no card,
+  /// which is required from an app.
   private func forApps(_ body: Value) -> Value {
     var item = body["answers"]![0].object
     item["identity"] = nil

@@ -26,7 +26,7 @@ final class RetryTests: XCTestCase {
   func testCalls() async throws {
     for each in try contract("retries.json")["calls"]!.list {
       let (stage, name) = (Stage(), each["name"]!.text!)
-      if name == "401 is not tried again with an API key" { continue }  // an app has none, and tries again once
+      if name == "401 is not retried with an API key" { continue }  // apps have no API key and retry once
       let cues = each["replies"]!.list.map { Cue($0) }
       await stage.serve(cues)
       let client = try makeClient(stage, provider: steady)

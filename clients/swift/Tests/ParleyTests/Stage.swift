@@ -2,17 +2,17 @@ import Foundation
 
 @testable import Parley
 
-/// A reply that the stage gives, and what happens between its request and it.
+/// A response of the stage and an action between request and response.
 struct Cue: Sendable {
   var status: Int?
   var headers: [String: String] = [:]
   var body: @Sendable (WireRequest) -> Data = { _ in Data("{}".utf8) }
   var meanwhile: @Sendable () async throws -> Void = {}
 
-  /// A connection that broke off.
+  /// A lost connection.
   static let noReply = Cue()
 
-  /// Of `200`, or `"no-reply"`.
+  /// From `200` or `"no-reply"`.
   init(_ value: Value) {
     status = value.int
   }
@@ -27,7 +27,7 @@ struct Cue: Sendable {
 struct NoConnection: Error {}
 struct NothingToServe: Error {}
 
-/// The world of a test: replies in order, a clock that stands, chance that is told, sleep that is noted.
+/// Test environment: ordered responses, a fixed clock, fixed random numbers and recorded delays.
 actor Stage {
   private(set) var sent: [WireRequest] = []
   private(set) var slept: [Int] = []
@@ -37,7 +37,7 @@ actor Stage {
   nonisolated let clock = Guarded(Date(timeIntervalSince1970: 0))
   nonisolated let chance = Guarded(0.0)
 
-  /// Serves these from now on, and forgets what was sent. Requests wait until so many are there.
+  /// Sets the responses and clears the recorded requests. Requests wait until the given number has arrived.
   func serve(_ cues: [Cue], crowd: Int = 1) {
     self.cues = cues
     self.crowd = crowd
@@ -46,7 +46,7 @@ actor Stage {
 
   var unserved: Int { cues.count }
 
-  /// Sleep that ends at once, or at no time.
+  /// Sleep that returns immediately or never.
   nonisolated func wire(sleepEnds: Bool = true) -> Wire {
     var wire = Wire()
     wire.exchange = { try await self.exchange($0) }
@@ -83,7 +83,7 @@ actor Stage {
 }
 
 extension WireRequest {
-  /// The last part of the token that it carries, where tests write the token's name.
+  /// Signature part of the request's token, which contains the token's name in tests.
   var tokenName: String {
     String(headers["Authorization", default: ""].split(separator: ".").last ?? "")
   }

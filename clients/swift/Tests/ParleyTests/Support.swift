@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Parley
 
-/// A folder of the test's own, empty.
+/// Creates an empty temporary folder.
 func temporaryFolder() -> URL {
   FileManager.default.temporaryDirectory.appendingPathComponent("parley-\(UUID().uuidString)")
 }
@@ -19,10 +19,10 @@ func makeClient(
   return try ParleyClient(baseURL: "https://feedback.example.com", provider: provider, options: options)
 }
 
-/// A provider whose one token serves for ever.
+/// A provider with a single token that does not expire.
 let steady = TokenProvider { token("t", identity: "user|1", expiresAt: 4_000_000_000) }
 
-/// Waits until something is so; fails after 10 s.
+/// Waits for a condition; fails after 10 s.
 func waitUntil(_ what: String, line: UInt = #line, _ isSo: @Sendable () async throws -> Bool) async throws {
   let end = Date().addingTimeInterval(10)
   while try await !isSo() {
@@ -31,7 +31,7 @@ func waitUntil(_ what: String, line: UInt = #line, _ isSo: @Sendable () async th
   }
 }
 
-/// `success`, or the kind of the error that came.
+/// Returns `success` or the kind of the error.
 func outcome(_ work: () async throws -> Void) async -> (name: String, error: ParleyError?) {
   do {
     try await work()
@@ -43,7 +43,7 @@ func outcome(_ work: () async throws -> Void) async -> (name: String, error: Par
   }
 }
 
-/// Logs out, and waits for the provider's reply to that.
+/// Logs out and waits for the provider's response.
 func logOut(_ client: ParleyClient) async throws {
   client.logout()
   let visit = client.connection.tokens.visit()

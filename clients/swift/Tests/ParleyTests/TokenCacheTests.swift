@@ -46,7 +46,7 @@ private struct TokenPlay: Sendable {
     try await checkSent(step)
   }
 
-  /// Lets the provider reply only when everybody waits for it.
+  /// Lets the provider respond once all callers are waiting.
   private func letAllWait(_ count: Int) async throws {
     try await waitUntil("everybody waits") { client.connection.tokens.visit().waiting == count }
     await feed.goOn()

@@ -1,4 +1,4 @@
-"""Every operation that an API key may call: the registry."""
+"""Registry of the operations available to an API key."""
 
 from .answers import Answers
 from .conversations import Conversations
@@ -10,4 +10,4 @@ from .tokens import Tokens
 
 
 class Operations(Answers, Conversations, Messages, Questions, Identities, Ingesting, Tokens):
-    """The operations of a server client, under the names of the OpenAPI document."""
+    """Operations of a server client, named as in the OpenAPI document."""

@@ -11,14 +11,14 @@ _ONE = "/v1/answers/{id}"
 
 
 class Answers:
-    """What users answered. Scopes: `answers:read`, `answers:write`."""
+    """Answers of users. Scopes: `answers:read`, `answers:write`."""
 
     @Operation
     def record_answers(self, body: NewAnswers) -> Call[Receipts]:
         """Records answers, 1 to 100 at a time and at most 256 KB; each names its `identity`.
 
-        What is `accepted` is on disk and will be stored exactly once, however often it is sent. A fault inside an item
-        makes that item `rejected` and leaves the others alone.
+        `accepted` answers are durable and stored exactly once, even if sent repeatedly. Invalid items are `rejected`
+        individually; the others are not affected.
         """
         return post_identified("/v1/answers", body)
 
@@ -38,20 +38,20 @@ class Answers:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Call[Page[Answer]]:
-        """Lists the answers, newest received first; with `updated_since` in the order of their last change.
+        """Lists answers, latest received first; with `updated_since` in order of their last change.
 
         Args:
             question_id: Answers to this question.
             state: Answers in this state.
             identity: Answers of this user.
-            verified: Answers of proven identities, or of claimed ones.
+            verified: Answers of verified (True) or unverified (False) identities.
             version: Answers to this version of the question.
-            tag: Answers with this label.
-            written: With `True` those where the user wrote something, a comment or a text.
-            q: Parts of what the user wrote; all of them, in any order and case.
-            updated_since: For incremental reads, which skip no write that commits late.
-            limit: The size of a page, 1 to 100; 10 unless given.
-            cursor: The `next_cursor` of a page, to begin behind it.
+            tag: Answers with this tag.
+            written: If `True`, only answers with a comment or text.
+            q: Search words in comments and texts; all must match, in any order and case.
+            updated_since: For incremental reads; late commits are not missed.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
         """
         return get_page(
             "/v1/answers",
@@ -72,15 +72,15 @@ class Answers:
 
     @Operation
     def read_answer(self, id: str) -> Call[Answer]:
-        """Gives an answer once it is stored; `not-found` before."""
+        """Returns an answer; `not-found` until it is stored."""
         return get(path(_ONE, id=id))
 
     @Operation
     def patch_answer(self, id: str, body: AnswerPatch, *, if_match: str | None = None) -> Call[Answer]:
-        """Puts labels on an answer."""
+        """Sets the tags of an answer."""
         return patch(path(_ONE, id=id), body, if_match=if_match)
 
     @Operation
     def delete_answer(self, id: str, *, if_match: str | None = None) -> Call[None]:
-        """Deletes an answer; its id stays taken."""
+        """Deletes an answer. Its id cannot be reused."""
         return delete(path(_ONE, id=id), if_match)

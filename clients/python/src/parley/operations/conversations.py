@@ -20,7 +20,7 @@ _ONE = "/v1/conversations/{id}"
 
 
 class Conversations:
-    """What users and the team write to each other. Scopes: `conversations:read`, `conversations:write`."""
+    """Conversations with users. Scopes: `conversations:read`, `conversations:write`."""
 
     @Listing
     def list_conversations(
@@ -40,22 +40,22 @@ class Conversations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Call[Page[Conversation]]:
-        """Lists the tenant's conversations, newest activity first; with `updated_since` in the order of change.
+        """Lists the tenant's conversations, latest activity first; with `updated_since` in order of change.
 
         Args:
             status: Conversations in this state.
-            unread: Whether something of the user is unread.
-            updated_since: For incremental reads, which skip no write that commits late.
+            unread: Whether the team has unread messages.
+            updated_since: For incremental reads; late commits are not missed.
             identity: Conversations with this user.
-            verified: With proven identities, or with claimed ones.
-            assignee: `member_…`, or `none`: nobody has it.
-            tag: Conversations with this label.
+            verified: With verified (True) or unverified (False) identities.
+            assignee: `member_…`, or `none` for unassigned conversations.
+            tag: Conversations with this tag.
             priority: Conversations of this priority.
-            source: Who began.
-            q: Words of the subject, of a message or a note; all of them, in any order and case.
-            sort: Another order; `-` is newest first.
-            limit: The size of a page, 1 to 100; 10 unless given.
-            cursor: The `next_cursor` of a page, to begin behind it.
+            source: Who started the conversation.
+            q: Search words in subject, messages and notes; all must match, in any order and case.
+            sort: Sort order; `-` is descending.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
         """
         return get_page(
             _ALL,
@@ -80,20 +80,20 @@ class Conversations:
     def create_conversation(self, body: NewConversation, *, idempotency_key: str | None = None) -> Call[Conversation]:
         """Starts a conversation with the user that `identity` names.
 
-        The same `client_message_id` again gives the first conversation.
+        A repeated `client_message_id` returns the first conversation.
         """
         return post(_ALL, body, idempotency_key)
 
     @Operation
     def read_conversation(self, id: str) -> Call[Conversation]:
-        """Gives a conversation."""
+        """Returns a conversation."""
         return get(path(_ONE, id=id))
 
     @Operation
     def patch_conversation(
         self, id: str, body: ConversationPatch, *, if_match: str | None = None
     ) -> Call[Conversation]:
-        """Changes status, assignee, labels, priority or subject. The state it is in: `conflict`."""
+        """Changes status, assignee, tags, priority or subject. Setting the current status raises `conflict`."""
         return patch(path(_ONE, id=id), body, if_match=if_match)
 
     @Operation

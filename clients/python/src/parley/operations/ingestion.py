@@ -1,4 +1,4 @@
-"""Where answers are on their way, and those that were set aside."""
+"""Ingestion counters and the quarantine."""
 
 from ..calls import Call, delete, get, get_page, path, post
 from ..operation import Listing, Operation
@@ -9,29 +9,29 @@ _ONE = "/v1/quarantine/{id}"
 
 
 class Ingesting:
-    """The way of answers into the database. Scopes: `answers:read`; for the quarantine `answers:write`."""
+    """Ingestion of answers. Scopes: `answers:read`; for the quarantine `answers:write`."""
 
     @Operation
     def read_ingestion(self) -> Call[Ingestion]:
-        """Says where the tenant's answers are. At rest accepted = stored + repeated + quarantined + queued."""
+        """Returns the tenant's ingestion counters. When idle, accepted = stored + repeated + quarantined + queued."""
         return get("/v1/ingestion")
 
     @Listing
     def list_quarantine(self, *, limit: int | None = None, cursor: str | None = None) -> Call[Page[QuarantinedAnswer]]:
-        """Lists the accepted answers that could not be stored, newest first.
+        """Lists accepted answers that could not be stored, newest first.
 
         Args:
-            limit: The size of a page, 1 to 100; 10 unless given.
-            cursor: The `next_cursor` of a page, to begin behind it.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
         """
         return get_page("/v1/quarantine", {"limit": limit, "cursor": cursor})
 
     @Operation
     def replay_quarantined(self, id: str, *, idempotency_key: str | None = None) -> Call[QuarantinedAnswer]:
-        """Sends a quarantined answer through the queue again; it leaves the quarantine when it was stored."""
+        """Queues a quarantined answer again; it leaves the quarantine once stored."""
         return post(f"{path(_ONE, id=id)}/replay", None, idempotency_key)
 
     @Operation
     def discard_quarantined(self, id: str) -> Call[None]:
-        """Discards a quarantined answer for good."""
+        """Permanently discards a quarantined answer."""
         return delete(path(_ONE, id=id))

@@ -10,41 +10,41 @@ _ONE = "/v1/conversations/{id}/messages/{message_id}"
 
 
 class Messages:
-    """What is in a conversation. Scopes: `conversations:read`, `conversations:write`."""
+    """Messages of a conversation. Scopes: `conversations:read`, `conversations:write`."""
 
     @Listing
     def list_messages(
         self, id: str, *, after_seq: int | None = None, limit: int | None = None, cursor: str | None = None
     ) -> Call[Page[Message]]:
-        """Lists the messages of a conversation with the team's notes and events, oldest first.
+        """Lists the messages of a conversation, including notes and events, oldest first.
 
         Args:
             id: `conversation_…`.
-            after_seq: Only what follows the reply of this number.
-            limit: The size of a page, 1 to 100; 10 unless given.
-            cursor: The `next_cursor` of a page, to begin behind it.
+            after_seq: Only messages after this sequence number.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
         """
         return get_page(path(_ALL, id=id), {"after_seq": after_seq, "limit": limit, "cursor": cursor})
 
     @Operation
     def create_message(self, id: str, body: NewMessage, *, idempotency_key: str | None = None) -> Call[Message]:
-        """Writes a reply of the team, or with `{"kind": "note"}` a note that the user never sees.
+        """Sends a reply or, with `{"kind": "note"}`, adds a note that the user cannot see.
 
-        The same `client_message_id` again gives the first message.
+        A repeated `client_message_id` returns the first message.
         """
         return post(path(_ALL, id=id), body, idempotency_key)
 
     @Operation
     def patch_message(self, id: str, message_id: str, body: MessagePatch) -> Call[Message]:
-        """Changes a message of one's own, for 15 minutes."""
+        """Edits an own message within 15 minutes."""
         return patch(path(_ONE, id=id, message_id=message_id), body)
 
     @Operation
     def redact_message(self, id: str, message_id: str) -> Call[None]:
-        """Takes back the text of a message of one's own; its place stays."""
+        """Removes the text of an own message; an empty message remains."""
         return delete(path(_ONE, id=id, message_id=message_id))
 
     @Operation
     def mark_conversation_read(self, id: str, body: ReadHorizon) -> Call[None]:
-        """Says that the team has read everything up to `seq`; that never moves back."""
+        """Marks messages up to `seq` as read by the team; never moves back."""
         return put_mark(path("/v1/conversations/{id}/read", id=id), body)

@@ -1,4 +1,4 @@
-"""Questions and what their answers come to."""
+"""Questions and their results."""
 
 from datetime import date
 from typing import Literal
@@ -26,7 +26,7 @@ def _act(action: str, id: str, idempotency_key: str | None, if_match: str | None
 
 
 class Questions:
-    """What users are asked. Scopes: `questions:read`, `questions:write`."""
+    """Questions. Scopes: `questions:read`, `questions:write`."""
 
     @Listing
     def list_questions(
@@ -45,9 +45,9 @@ class Questions:
             status: Questions in this state.
             type: Questions of this type.
             q: Part of the name or the title.
-            include: `results`: each with the figures of its answers.
-            limit: The size of a page, 1 to 100; 10 unless given.
-            cursor: The `next_cursor` of a page, to begin behind it.
+            include: `results`: include the results of each question.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
         """
         return get_page(
             _ALL, {"status": status, "type": type, "q": q, "include": include, "limit": limit, "cursor": cursor}
@@ -60,12 +60,12 @@ class Questions:
 
     @Operation
     def read_question(self, id: str) -> Call[Question]:
-        """Gives a question."""
+        """Returns a question."""
         return get(path(_ONE, id=id))
 
     @Operation
     def patch_question(self, id: str, body: QuestionPatch, *, if_match: str | None = None) -> Call[Question]:
-        """Changes a question: a draft in everything, a live one by a new immutable version."""
+        """Updates a question: a draft in place, a live one by creating an immutable version."""
         return patch(path(_ONE, id=id), body, if_match=if_match)
 
     @Operation
@@ -82,12 +82,12 @@ class Questions:
     def list_question_versions(
         self, id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Call[Page[QuestionVersion]]:
-        """Lists the immutable versions of a question, newest first, each with what changed since the one before it.
+        """Lists the immutable versions of a question, newest first, each with its changes.
 
         Args:
             id: `question_…`.
-            limit: The size of a page, 1 to 100; 10 unless given.
-            cursor: The `next_cursor` of a page, to begin behind it.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
         """
         return get_page(f"{path(_ONE, id=id)}/versions", {"limit": limit, "cursor": cursor})
 
@@ -95,14 +95,14 @@ class Questions:
     def publish_question(
         self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
     ) -> Call[Question]:
-        """Publishes a draft: it becomes live."""
+        """Publishes a draft."""
         return _act("publish", id, idempotency_key, if_match)
 
     @Operation
     def pause_question(
         self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
     ) -> Call[Question]:
-        """Pauses a live question: no cards are handed out."""
+        """Pauses a live question: it is no longer shown."""
         return _act("pause", id, idempotency_key, if_match)
 
     @Operation
@@ -116,7 +116,7 @@ class Questions:
     def close_question(
         self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
     ) -> Call[Question]:
-        """Closes a question: answers are taken for 7 more days."""
+        """Closes a question: answers are accepted for 7 more days."""
         return _act("close", id, idempotency_key, if_match)
 
     @Operation
@@ -137,15 +137,15 @@ class Questions:
         version: int | None = None,
         verified: bool | None = None,
     ) -> Call[Results]:
-        """Says what a question's answers come to.
+        """Returns the results of a question.
 
         Args:
             id: `question_…`.
-            from_: The first day (UTC) on which an answer was received for the first time.
-            to: The last such day, inclusive.
-            group_by: Over time by day, week (from Monday) or month.
-            version: Answers to this version of the question alone.
-            verified: Answers of proven identities, or of claimed ones, alone.
+            from_: First day (UTC), by the time answers were first received.
+            to: Last day, inclusive.
+            group_by: Buckets over time: day, week (from Monday) or month.
+            version: Only answers to this version of the question.
+            verified: Only answers of verified (True) or unverified (False) identities.
         """
         return get(
             f"{path(_ONE, id=id)}/results",

@@ -1,4 +1,4 @@
-"""Tokens: what is wrong with one, and the restricted kind that Parley itself issues."""
+"""Token validation and public tokens."""
 
 from ..calls import Call, path, post, post_as_public_key
 from ..operation import Operation
@@ -6,18 +6,18 @@ from ..types import Inspection, InspectRequest, PublicToken, PublicTokenRequest
 
 
 class Tokens:
-    """Access tokens. Your backend makes them itself, with `parley.sign_token`."""
+    """Access tokens. Your backend signs them with `parley.sign_token`."""
 
     @Operation
     def inspect_token(self, body: InspectRequest, *, idempotency_key: str | None = None) -> Call[Inspection]:
-        """Says what is wrong with one of the tenant's access tokens; that is a result, not an error."""
+        """Validates one of the tenant's access tokens; an invalid token is a result, not an error."""
         return post("/v1/auth/inspect", body, idempotency_key)
 
     @Operation
     def issue_public_token(self, tenant_id: str, body: PublicTokenRequest, *, public_key_id: str) -> Call[PublicToken]:
-        """Issues a restricted token for a user whom nobody has proven; for tenants without a backend, and for tests.
+        """Issues a restricted token for an unverified user; for apps without a backend and for tests.
 
-        The id of the public key is sent in place of the API key.
+        The request is authenticated by the id of the public key instead of the API key.
         """
         pattern = "/v1/tenants/{tenant_id}/issuers/public/auth/token"
         return post_as_public_key(path(pattern, tenant_id=tenant_id), body, public_key_id)

@@ -1,7 +1,7 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// A card on the screen: its steps, a comment, and what ends it.
+  /// A displayed card: steps, comment and buttons.
   final class CardView: UIView {
     var onChange: () -> Void = {}
     var onEnd: (AnswerState) -> Void = { _ in }
@@ -25,7 +25,7 @@
       nil
     }
 
-    /// What stands in the card, without what the server would not take.
+    /// The current input, without invalid values.
     var entry: CardEntry {
       var entry = CardEntry()
       for field in fields { entry.values[field.step.key] = field.validValue }
@@ -33,7 +33,7 @@
       return entry
     }
 
-    /// Where a screen reader goes when the card appears.
+    /// Element that gets the screen reader's focus when the card appears.
     var heading: UIView? {
       fields.first?.title
     }

@@ -3,7 +3,7 @@
 
   @MainActor
   extension CardQuery {
-    /// What the system says of app and device.
+    /// Information about app and device.
     public static func ofThisDevice() -> CardQuery {
       CardQuery(
         locale: Locale.preferredLanguages.first, platform: "ios",
@@ -13,7 +13,7 @@
 
   @MainActor
   extension Dictionary where Key == String, Value == String {
-    /// What answers say of their origin. Nothing in it names the device or the user.
+    /// Metadata of answers. Contains no identifier of the device or the user.
     static func ofThisDevice(_ query: CardQuery) -> [String: String] {
       let size = UIScreen.main.bounds.size
       let known = [
@@ -26,5 +26,5 @@
   }
 #endif
 
-/// The version of this library, as answers name their maker.
+/// Library version in the answers' metadata.
 let clientVersion = "0.1.0"

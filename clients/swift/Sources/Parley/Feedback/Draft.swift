@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a user has entered in a card.
+/// The user's input in a card.
 struct CardEntry: Equatable, Sendable {
   var values: [String: AnswerValue] = [:]
   var comment = ""
@@ -10,7 +10,7 @@ struct CardEntry: Equatable, Sendable {
   }
 }
 
-/// The answer to a card that is shown, from the moment that it appears.
+/// The answer to a displayed card.
 @MainActor
 final class Draft {
   let card: Card
@@ -30,12 +30,12 @@ final class Draft {
     answer.metadata = metadata
   }
 
-  /// What is to be recorded now that this stands in the card; nil where nothing has changed.
+  /// Returns the revision to record for the current input; nil if unchanged.
   func note(_ entry: CardEntry) -> NewAnswer? {
     note(entry.isEmpty ? .seen : .partial, entry)
   }
 
-  /// What is to be recorded for a state. After `completed` and `dismissed` nothing is.
+  /// Returns the revision to record for a state; nil after `completed` and `dismissed`.
   func note(_ state: AnswerState, _ entry: CardEntry) -> NewAnswer? {
     if isOver || (!isNew && state == answer.state && entry == self.entry) { return nil }
     if !isNew { answer.revision += 1 }

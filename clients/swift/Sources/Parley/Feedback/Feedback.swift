@@ -1,7 +1,7 @@
 #if canImport(SwiftUI) && canImport(UIKit)
   import SwiftUI
 
-  /// The feedback view for SwiftUI. Give it a place; it is as high as what it shows.
+  /// The feedback view for SwiftUI. Its height follows its content.
   public struct Feedback: View {
     private let client: ParleyClient
     private let query: CardQuery?
@@ -36,7 +36,7 @@
         view.onError = onError
         view.onResize = { [weak view] in
           guard let view else { return }
-          Task { measure(view) }  // later: a state may not change while views are drawn
+          Task { measure(view) }  // deferred: state must not change during a view update
         }
         view.onResize()
       }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The cards of a feedback view, one after the other: which is shown, and what becomes of it.
+/// Manages the cards of a feedback view: the displayed one and its answer.
 ///
-/// What is seen changes at once; the tasks are the disk's and the network's part of it.
+/// Display changes are immediate; disk and network work runs in tasks.
 @MainActor
 final class FeedbackDeck {
   let client: ParleyClient
   private let query: CardQuery
   private let metadata: [String: String]
   private var coming: [Card] = []
-  /// Counts the loads; what comes back for an earlier one shows nothing.
+  /// Sequence number of the current load; results of earlier loads are ignored.
   private var turn = 0
   private(set) var shown: Draft?
-  /// Hears that another card is shown, or none; true when the user has just ended the one before.
+  /// Called when another card or none is shown; true if the user has just finished the previous one.
   var onShow: (_ goesOn: Bool) -> Void = { _ in }
-  /// Hears of a failure that the user need not see.
+  /// Called on failures that are not shown to the user.
   var onError: (any Error) -> Void = { _ in }
 
   init(client: ParleyClient, query: CardQuery, metadata: [String: String]) {
@@ -23,7 +23,7 @@ final class FeedbackDeck {
     self.metadata = metadata
   }
 
-  /// Reads the cards anew. A card that is shown stays, where it is still among them.
+  /// Refetches the cards. The displayed card stays if it is still among them.
   @discardableResult
   func load() -> Task<Void, Never> {
     turn += 1
@@ -34,20 +34,20 @@ final class FeedbackDeck {
     }
   }
 
-  /// Writes down what stands in the card, as far as it goes.
+  /// Records the current input.
   @discardableResult
   func save(_ entry: CardEntry) -> Task<Void, Never> {
     let answer = shown?.note(entry)
     return attempt { try await self.record(answer) }
   }
 
-  /// Writes down and sends what stands in the card, which stays.
+  /// Records and sends the current input; the card stays.
   @discardableResult
   func sync(_ entry: CardEntry) -> Task<Void, Never> {
     send(shown?.note(entry))
   }
 
-  /// The user is done with the card: the next one is shown, and the answer is sent.
+  /// Finishes the card: sends the answer and shows the next card.
   @discardableResult
   func end(_ state: AnswerState, _ entry: CardEntry) -> Task<Void, Never> {
     let answer = shown?.note(state, entry)
@@ -55,7 +55,7 @@ final class FeedbackDeck {
     return send(answer)
   }
 
-  /// No card is displayed any more: what stands in this one is written down and sent.
+  /// Records and sends the input because the card is no longer displayed.
   @discardableResult
   func putAway(_ entry: CardEntry) -> Task<Void, Never> {
     turn += 1
@@ -76,7 +76,7 @@ final class FeedbackDeck {
     if let answer { try await client.record(answer) }
   }
 
-  /// Goes through new cards; of those that a newer server may send it takes what it knows.
+  /// Queues new cards; skips types that this version does not support.
   private func take(_ cards: [Card]) {
     let known = cards.filter { $0.kind == .question && !$0.steps.isEmpty && $0.steps.allSatisfy(\.canBeShown) }
     coming = known.filter { $0.id != shown?.card.id }

@@ -1,27 +1,27 @@
 import Foundation
 
-/// What the feedback view says beside the question itself. `{n}` and `{of}` stand for numbers.
+/// UI texts of the feedback view. `{n}` and `{of}` are placeholders for numbers.
 public struct FeedbackTexts: Sendable {
   public var send = "Send"
   public var dismiss = "Not now"
   public var acknowledge = "OK"
   public var thanks = "Thank you for your feedback."
-  public var comment = "Anything you want to add? (optional)"
+  public var comment = "Anything to add? (optional)"
   public var required = "Please answer the question."
   public var other = "Other"
-  public var otherText = "Please say what"
+  public var otherText = "Please specify"
   public var thumbsUp = "Thumbs up"
   public var thumbsDown = "Thumbs down"
   public var consent = "I agree"
-  /// A point of a scale.
+  /// Accessible name of a point on a scale.
   public var point = "{n} of {of}"
   public var more = "Read more"
-  public var tooShort = "Please write at least {n} characters."
-  public var chooseAtLeast = "Please choose at least {n}."
-  public var chooseAtMost = "Please choose at most {n}."
-  public var email = "Please write an e-mail address."
-  public var url = "Please write a complete address, with https://."
-  public var number = "Please write a number."
+  public var tooShort = "Please enter at least {n} characters."
+  public var chooseAtLeast = "Please select at least {n}."
+  public var chooseAtMost = "Please select no more than {n}."
+  public var email = "Please enter an email address."
+  public var url = "Please enter a complete URL, including https://."
+  public var number = "Please enter a number."
 
   /// English.
   public init() {}
@@ -31,25 +31,25 @@ public struct FeedbackTexts: Sendable {
     texts.send = "Senden"
     texts.dismiss = "Nicht jetzt"
     texts.thanks = "Vielen Dank für Ihr Feedback."
-    texts.comment = "Möchten Sie etwas hinzufügen? (freiwillig)"
+    texts.comment = "Möchten Sie etwas ergänzen? (optional)"
     texts.required = "Bitte beantworten Sie die Frage."
     texts.other = "Anderes"
-    texts.otherText = "Bitte sagen Sie, was"
+    texts.otherText = "Bitte angeben"
     texts.thumbsUp = "Daumen hoch"
     texts.thumbsDown = "Daumen runter"
     texts.consent = "Ich stimme zu"
     texts.point = "{n} von {of}"
-    texts.more = "Mehr dazu"
-    texts.tooShort = "Bitte schreiben Sie mindestens {n} Zeichen."
+    texts.more = "Mehr erfahren"
+    texts.tooShort = "Bitte geben Sie mindestens {n} Zeichen ein."
     texts.chooseAtLeast = "Bitte wählen Sie mindestens {n}."
     texts.chooseAtMost = "Bitte wählen Sie höchstens {n}."
-    texts.email = "Bitte schreiben Sie eine E-Mail-Adresse."
-    texts.url = "Bitte schreiben Sie eine vollständige Adresse, mit https://."
-    texts.number = "Bitte schreiben Sie eine Zahl."
+    texts.email = "Bitte geben Sie eine E-Mail-Adresse ein."
+    texts.url = "Bitte geben Sie eine vollständige Adresse mit https:// ein."
+    texts.number = "Bitte geben Sie eine Zahl ein."
     return texts
   }()
 
-  /// The texts for a language (BCP 47): English where there are none.
+  /// Returns the texts for a language (BCP 47), or English.
   public static func `for`(_ language: String) -> FeedbackTexts {
     language.lowercased().split(separator: "-").first == "de" ? german : FeedbackTexts()
   }

@@ -1,17 +1,17 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// Shows the user's cards, one after the other, and takes no room while there are none.
+  /// Shows the user's cards one at a time; has no height without cards.
   ///
-  /// Each change is on disk as it happens. Answers are sent when a card stops being displayed: answered, dismissed,
-  /// taken off the screen, or left with the app.
+  /// Each change is saved to disk immediately. Answers are sent when a card is answered, dismissed, removed from the
+  /// screen, or when the app goes to the background.
   public final class FeedbackView: UIView {
-    /// Hears of a failure that the user need not see, such as a network that is away.
+    /// Called on failures that are not shown to the user, such as a missing network.
     public var onError: (any Error) -> Void {
       get { deck.onError }
       set { deck.onError = newValue }
     }
-    /// Hears that another card is shown, or none, for layouts that ask a view for its height.
+    /// Called when another card or none is shown, for layouts that depend on the view's height.
     public var onResize: () -> Void = {}
 
     private let deck: FeedbackDeck
@@ -19,9 +19,9 @@
     private let stack = UIStackView()
     private var cardView: CardView?
 
-    /// A view for the users of `client`.
+    /// Creates a view for the users of `client`.
     ///
-    /// `query` says where cards are shown, by default on this device; its `locale` chooses the texts where none are given.
+    /// `query` is the display context, by default this device; its `locale` selects the texts unless given.
     public init(client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil) {
       let query = query ?? .ofThisDevice()
       self.texts = texts ?? .for(query.locale ?? "en")
@@ -33,7 +33,7 @@
       watch()
     }
 
-    @available(*, unavailable, message: "Make it with init(client:)")
+    @available(*, unavailable, message: "Use init(client:)")
     public required init?(coder _: NSCoder) {
       nil
     }
@@ -43,7 +43,7 @@
       if window == nil { leave { deck.putAway(entry) } } else { deck.load() }
     }
 
-    /// Reads the cards again. What is shown stays, where it is still among them.
+    /// Refetches the cards. The displayed card stays if it is still among them.
     public func reload() {
       deck.load()
     }
@@ -74,7 +74,7 @@
       return view
     }
 
-    /// Asks the system for time to write down and send, should the app be on its way out.
+    /// Requests background time to record and send when the app is about to be suspended.
     private func leave(_ work: () -> Task<Void, Never>?) {
       let night = NightShift()
       let sending = work()
@@ -102,7 +102,7 @@
       if window != nil && deck.shown == nil { deck.load() }
     }
 
-    /// Comes on the thread of whoever logged out.
+    /// Called on the thread of the logout.
     @objc private nonisolated func userLeaves() {
       Task { @MainActor in
         leave { deck.putAway(entry) }

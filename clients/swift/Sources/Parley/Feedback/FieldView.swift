@@ -1,7 +1,7 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// A step with its title, its explanation and a place for what is wrong with it.
+  /// A step with title, description and error message.
   final class FieldView: UIStackView {
     let step: CardStep
     let input: StepInput
@@ -29,15 +29,15 @@
 
     @available(*, unavailable)
     required init(coder _: NSCoder) {
-      fatalError("made by code alone")
+      fatalError("not available from a nib")
     }
 
-    /// What is entered, unless the server would not take it.
+    /// The current value unless invalid.
     var validValue: AnswerValue? {
       step.fault(of: input.value, texts) == nil ? input.value : nil
     }
 
-    /// Says what is wrong. False where nothing is.
+    /// Shows the validation error; false if there is none.
     func showFault() -> Bool {
       let text = step.fault(of: input.value, texts)
       fault.text = text
@@ -47,7 +47,7 @@
     }
   }
 
-  /// Fills a label with text of the user's own size.
+  /// Creates a label with Dynamic Type.
   @MainActor @discardableResult
   func write(_ text: String, in label: UILabel, _ style: UIFont.TextStyle) -> UILabel {
     label.text = text
@@ -57,7 +57,7 @@
     return label
   }
 
-  /// A view below its label.
+  /// Places a view below its label.
   @MainActor
   func labelled(_ text: String, _ view: UIView) -> UIView {
     let stack = UIStackView(arrangedSubviews: [write(text, in: UILabel(), .subheadline), view])
@@ -67,7 +67,7 @@
   }
 
   extension UIView {
-    /// Adds a view that is as large as this one.
+    /// Adds a subview of the same size.
     func addFilling(_ view: UIView) {
       addSubview(view)
       view.translatesAutoresizingMaskIntoConstraints = false

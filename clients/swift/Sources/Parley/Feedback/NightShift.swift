@@ -1,7 +1,7 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// Time from the system, some seconds, to finish what was begun when the app is left.
+  /// A few seconds of background time to finish work when the app is left.
   @MainActor
   final class NightShift {
     private var id = UIBackgroundTaskIdentifier.invalid

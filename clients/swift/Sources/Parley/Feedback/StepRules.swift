@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a step asks for, as the server judges it.
+/// Validation rules of a step, the same as on the server.
 extension CardStep {
   private static let shown: Set<QuestionType> = [
     .nps, .csat, .ces, .rating, .thumbs, .singleChoice, .multiChoice, .text, .date, .consent, .statement,
@@ -9,12 +9,12 @@ extension CardStep {
   private static let email =
     "(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}"
 
-  /// Whether this version can put the step; a server may be newer than it.
+  /// Whether this version supports the step; the server may be newer.
   var canBeShown: Bool {
     Self.shown.contains(type) && showIf == nil
   }
 
-  /// The points of a score; nil for what is none.
+  /// Values of a scale; nil for other types.
   var scale: ClosedRange<Int>? {
     switch type {
     case .nps: 0...10
@@ -25,12 +25,12 @@ extension CardStep {
     }
   }
 
-  /// Whether its card may carry a comment.
+  /// Whether the card allows a comment.
   var isScored: Bool {
     scale != nil || type == .thumbs
   }
 
-  /// What to tell the user about a value; nil where nothing is wrong with it.
+  /// Validation message for a value; nil if valid.
   func fault(of value: AnswerValue?, _ texts: FeedbackTexts) -> String? {
     switch value {
     case nil: required && type != .statement ? texts.required : nil

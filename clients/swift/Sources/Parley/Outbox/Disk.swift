@@ -8,11 +8,11 @@ import Foundation
   import Musl
 #endif
 
-/// The end of the name of a file that is being written.
+/// Suffix of files that are being written.
 let unfinished = ".unfinished"
 
 extension Data {
-  /// Writes a file as a whole or not at all: when this returns, it outlives a power cut.
+  /// Writes a file atomically; durable when this returns.
   func writeDurably(to file: URL) throws {
     let draft = file.appendingPathExtension(String(unfinished.dropFirst()))
     try write(to: draft)
@@ -22,11 +22,11 @@ extension Data {
   }
 }
 
-/// Does some work while no other process does any under the same lock.
+/// Runs work under an inter-process lock.
 func withFileLock<Result>(_ path: String, _ work: () throws -> Result) throws -> Result {
   let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
   guard descriptor >= 0 else { throw systemError() }
-  defer { close(descriptor) }  // which also ends the lock
+  defer { close(descriptor) }  // also releases the lock
   while flock(descriptor, LOCK_EX) != 0 {
     if errno != EINTR { throw systemError() }
   }
@@ -38,7 +38,7 @@ private func flushToDisk(_ path: String) throws {
   guard descriptor >= 0 else { throw systemError() }
   defer { close(descriptor) }
   #if canImport(Darwin)
-    if fcntl(descriptor, F_FULLFSYNC) == 0 { return }  // fsync alone leaves it in the drive's cache there
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return }  // fsync alone leaves data in the drive's cache on Apple systems
   #endif
   guard fsync(descriptor) == 0 else { throw systemError() }
 }
@@ -47,7 +47,7 @@ private func systemError() -> POSIXError {
   POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
 }
 
-/// Readable from the first time that the device is unlocked, so that a sync in the background works.
+/// Readable after the first unlock, so that background syncs work.
 var protection: [FileAttributeKey: Any] {
   #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
     return [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication]
@@ -56,7 +56,7 @@ var protection: [FileAttributeKey: Any] {
   #endif
 }
 
-/// Keeps a folder out of backups: restored on another device it would send answers that have long arrived.
+/// Excludes a folder from backups: a restored copy would resend old answers.
 func excludeFromBackup(_ folder: URL) throws {
   #if canImport(Darwin)
     var folder = folder

@@ -1,21 +1,21 @@
 import Foundation
 
-/// What a flush came to.
+/// Outcome of a flush.
 public enum FlushOutcome: String, Sendable {
-  /// Nothing of the present user is left.
+  /// All answers of the current user were sent.
   case done
-  /// A timer is set; the rest is tried again by itself.
+  /// The rest is retried automatically by a timer.
   case later
-  /// Waiting would not help; the rest is tried at the next occasion.
+  /// Retrying now does not help; the rest is sent with the next flush.
   case stopped
 }
 
-/// Answers that wait on disk, and go out as the users who gave them.
+/// Stores answers on disk and sends each as the user who gave it.
 final class Outbox: Sendable {
   private struct State {
     var running: Task<FlushOutcome, any Error>?
     var timer: Task<Void, any Error>?
-    /// Flushes one after another that ended with `later`.
+    /// Number of consecutive flushes that ended with `later`.
     var failures = 0
   }
 
@@ -37,7 +37,7 @@ final class Outbox: Sendable {
     state.use { $0.timer?.cancel() }
   }
 
-  /// Writes an answer under its user; it is on disk when this returns, and nothing was sent.
+  /// Writes an answer for its user to disk without sending it.
   func record(_ answer: NewAnswer) async throws {
     let present = connection.tokens.visit()
     let owner: Owner
@@ -45,7 +45,7 @@ final class Outbox: Sendable {
     try await shelf.put(OutboxEntry(owner: owner, answer: answer))
   }
 
-  /// Sends what is there of the present user; one flush at a time.
+  /// Sends the current user's answers; one flush at a time.
   func flush() async throws -> FlushOutcome {
     let (task, isOurs) = state.use { state -> (Task<FlushOutcome, any Error>, Bool) in
       if let running = state.running { return (running, false) }
@@ -55,7 +55,7 @@ final class Outbox: Sendable {
       return (started, true)
     }
     let outcome = try await task.value
-    // What was recorded since the other flush began may have come too late for it.
+    // Answers recorded since the other flush began may not be included in it.
     return isOurs || outcome != .done ? outcome : try await flush()
   }
 
@@ -72,7 +72,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Ends a flush and sets the timer in one go: a timer that fired before would find the flush that set it running.
+  /// Ends a flush and sets the timer atomically: otherwise the timer could fire while the flush is still running.
   private func end(_ outcome: FlushOutcome, retryAfterMs: Int? = nil) -> FlushOutcome {
     state.use { state in
       state.running = nil
@@ -90,27 +90,27 @@ final class Outbox: Sendable {
     let sleep = connection.wire.sleep
     return Task { [weak self] in
       try await sleep(delay)
-      _ = try await self?.flush()  // what the disk says then, the next flush that somebody waits for says too
+      _ = try await self?.flush()  // disk errors recur on the next awaited flush
     }
   }
 }
 
 extension ParleyClient {
-  /// Writes an answer to the outbox. It is on disk when this returns; nothing is sent before `flush`.
+  /// Writes an answer to the outbox; durable when this returns. Call `flush` to send.
   ///
-  /// It goes out as the user for whom its card was fetched, whoever is logged in by then. At most 500 answers wait, for
-  /// 30 days at most. Throws what the system says when the disk can't be written.
+  /// It is sent as the user its card was fetched for, even if another user is signed in by then. At most 500 answers are
+  /// stored, for up to 30 days. Throws the system's error if the disk cannot be written.
   public func record(_ answer: NewAnswer) async throws {
     try await outbox.record(answer)
   }
 
-  /// Sends what is in the outbox of the present user. What can't be sent now stays, and is tried again.
+  /// Sends the current user's answers. Unsent answers stay and are retried.
   @discardableResult
   public func flush() async throws -> FlushOutcome {
     try await outbox.flush()
   }
 
-  /// How many answers wait, of all users.
+  /// Number of stored answers of all users.
   public func countUnsentAnswers() async throws -> Int {
     try await outbox.shelf.list().count
   }

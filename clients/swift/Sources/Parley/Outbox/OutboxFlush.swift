@@ -1,11 +1,11 @@
 import Foundation
 
-/// One way through the outbox: the present user's answers, in requests of at most 100 answers and 48 KB.
+/// One flush: sends the current user's answers in requests of at most 100 answers and 48 KB.
 struct OutboxFlush {
   static let maxAnswers = 100
   static let maxBytes = 48 * 1024
 
-  /// What a receipt says; none where that can't be understood.
+  /// Decodes a receipt; nil if it cannot be decoded.
   private enum Verdict {
     case taken
     case refused(String)
@@ -16,7 +16,7 @@ struct OutboxFlush {
 
   let connection: Connection
   let shelf: OutboxShelf
-  /// How many answers the next request may carry.
+  /// Maximum number of answers in the next request.
   private var limit = Self.maxAnswers
 
   init(connection: Connection, shelf: OutboxShelf) {
@@ -24,7 +24,7 @@ struct OutboxFlush {
     self.shelf = shelf
   }
 
-  /// Sends until nothing of the user is left; false when an answer got no verdict. Throws what ended it.
+  /// Sends until no answers of the user are left; false if an answer got no receipt. Throws the error that stopped it.
   mutating func run() async throws -> Bool {
     try await shelf.expire()
     if try await shelf.list().isEmpty { return true }
@@ -63,7 +63,7 @@ struct OutboxFlush {
     let body = NewAnswers(clientTime: shelf.now(), answers: answers)
     var call = try Call(method: "POST", path: path("answers"), body: JSON.encoder.encode(body))
     call.owner = owner
-    call.policy = .once  // the outbox itself tries again, with all that has come by then
+    call.policy = .once  // the outbox retries, including answers recorded meanwhile
     return try await connection.request(call).read(Receipts.self).results
   }
 

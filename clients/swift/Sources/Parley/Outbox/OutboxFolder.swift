@@ -1,14 +1,14 @@
 import Foundation
 
-/// An answer as it lies on disk.
+/// A stored answer.
 struct OutboxEntry: Codable, Sendable {
   let owner: Owner
   let answer: NewAnswer
 }
 
-/// Answers on disk, a file each, whose names say their order and age. What was put is there after a power cut.
+/// Answers on disk, one file each, named by order and age. Writes are durable.
 ///
-/// Everything here waits for the disk. Processes that share the folder take turns.
+/// All methods block on disk I/O. Processes that share the folder are synchronized by a lock.
 struct OutboxFolder: Sendable {
   private let url: URL
 
@@ -19,20 +19,20 @@ struct OutboxFolder: Sendable {
     try alone { try removeUnfinished() }
   }
 
-  /// Application Support, where the system keeps what the user didn't make but the app needs.
+  /// Folder in Application Support.
   static func usual() throws -> URL {
     try FileManager.default
       .url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
       .appendingPathComponent("Parley/outbox", isDirectory: true)
   }
 
-  /// Writes an answer, unless a revision at least as high is there; an answer keeps the place of its first record.
+  /// Writes an answer unless the stored revision is at least as high; it keeps the position of its first revision.
   func put(_ entry: OutboxEntry, at now: Date) throws {
     try alone {
       let slips = try readNames()
       let known = slips.first { $0.id == entry.answer.id }
       if let known, let held = try read(known) {
-        guard held.owner == entry.owner else { throw ParleyError(.invalidArgument, "The id is taken by another user") }
+        guard held.owner == entry.owner else { throw ParleyError(.invalidArgument, "The id is already used by another user") }
         if held.answer.revision >= entry.answer.revision { return }
       }
       let next = OutboxSlip(place: (slips.last?.place ?? 0) + 1, recordedAt: now, id: entry.answer.id)
@@ -40,12 +40,12 @@ struct OutboxFolder: Sendable {
     }
   }
 
-  /// What is there, oldest first.
+  /// Stored answers, oldest first.
   func list() throws -> [OutboxSlip] {
     try alone { try readNames() }
   }
 
-  /// An answer; nil when it has gone meanwhile. Throws `DecodingError` for a file that is not ours.
+  /// Reads an answer; nil if it has been removed. Throws `DecodingError` for foreign files.
   func read(_ slip: OutboxSlip) throws -> OutboxEntry? {
     do {
       return try JSON.decoder.decode(OutboxEntry.self, from: Data(contentsOf: file(slip)))
@@ -54,12 +54,12 @@ struct OutboxFolder: Sendable {
     }
   }
 
-  /// Takes an answer out, whatever its revision.
+  /// Removes an answer regardless of its revision.
   func remove(_ slip: OutboxSlip) throws {
     try alone { try delete(slip) }
   }
 
-  /// Takes an answer out, unless a newer revision has come. False then.
+  /// Removes an answer; false if a newer revision has been recorded.
   func remove(_ slip: OutboxSlip, upTo revision: Int) throws -> Bool {
     try alone {
       guard let held = try read(slip) else { return false }
@@ -81,7 +81,7 @@ struct OutboxFolder: Sendable {
     do {
       try FileManager.default.removeItem(at: file(slip))
     } catch CocoaError.fileNoSuchFile {
-      // Another process has taken it out: what was to be.
+      // Already removed by another process.
     }
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the name of an answer's file says: `<place>-<milliseconds of its first record>-<id>.json`.
+/// Parsed file name of an answer: `<position>-<milliseconds of the first revision>-<id>.json`.
 struct OutboxSlip: Sendable {
   let place: Int
   let recordedAt: Date
@@ -14,7 +14,7 @@ struct OutboxSlip: Sendable {
     name = "\(place)-\(Int((recordedAt.timeIntervalSince1970 * 1000).rounded()))-\(id).json"
   }
 
-  /// nil for a file of another kind.
+  /// nil for other files.
   init?(name: String) {
     let parts = name.split(separator: "-", maxSplits: 2).map(String.init)
     guard parts.count == 3, parts[2].hasSuffix(".json"), let place = Int(parts[0]), let recorded = Int(parts[1])

@@ -1,11 +1,11 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// One of several points side by side: a scale, or thumbs.
+  /// Horizontal choice: a scale or thumbs.
   final class ChoiceInput: StepInput {
     private struct Point {
       let value: AnswerValue
-      /// What is seen, and what is heard.
+      /// Visible symbol and accessibility label.
       let face: String
       let name: String
     }
@@ -50,7 +50,7 @@
     private func show(_ points: [Point]) {
       self.points = points
       buttons = points.map(makeButton)
-      // At most six side by side: eleven would be smaller than a finger.
+      // At most six per row: eleven would be too small to tap.
       for row in stride(from: 0, to: buttons.count, by: 6) {
         let row = UIStackView(arrangedSubviews: Array(buttons[row..<min(row + 6, buttons.count)]))
         row.distribution = .fillEqually

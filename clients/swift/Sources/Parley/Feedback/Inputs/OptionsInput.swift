@@ -1,7 +1,7 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// Options below each other, of which one or several may be chosen; the last may be "other" with a field of its own.
+  /// Vertical options with single or multiple selection; the last one may be "other" with a text field.
   final class OptionsInput: StepInput {
     private let options: [QuestionConfig.Option]
     private let isMultiple: Bool

@@ -1,7 +1,7 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// A day. It counts from the moment that somebody turns the wheel.
+  /// Date input. Has no value until the user changes it.
   final class DateInput: StepInput {
     private let picker = UIDatePicker()
     private var isTouched = false
@@ -26,7 +26,7 @@
     }
   }
 
-  /// Agreement, which is given or not there.
+  /// Consent input; has a value only if given.
   final class ConsentInput: StepInput {
     private let toggle = UISwitch()
 
@@ -48,7 +48,7 @@
     }
   }
 
-  /// Asks nothing; it may lead to a page of the web.
+  /// No input; optionally a link.
   final class LinkInput: StepInput {
     private let url: URL?
 

@@ -1,11 +1,11 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// What stands below the title of a step.
+  /// The input of a step.
   class StepInput: UIStackView {
     var onChange: () -> Void = {}
 
-    /// The value as it stands; nil while there is none.
+    /// Current value, or nil.
     var value: AnswerValue? {
       nil
     }
@@ -18,11 +18,11 @@
 
     @available(*, unavailable)
     required init(coder _: NSCoder) {
-      fatalError("made by code alone")
+      fatalError("not available from a nib")
     }
   }
 
-  /// The input for a type of question.
+  /// Creates the input for a question type.
   @MainActor
   func makeInput(_ step: CardStep, _ texts: FeedbackTexts) -> StepInput {
     switch step.type {

@@ -1,7 +1,7 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// Text of one's own.
+  /// Free-text input.
   final class TextInput: StepInput, UITextViewDelegate {
     private let field = UITextView()
     private let maxLength: Int
@@ -38,7 +38,7 @@
       view.text.utf16.count - range.length + replacementText.utf16.count <= maxLength
     }
 
-    /// What was written is saved when the field is left, not at each letter.
+    /// Saved when the field loses focus, not on each keystroke.
     func textViewDidEndEditing(_: UITextView) {
       onChange()
     }

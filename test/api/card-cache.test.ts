@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { type CachedList, createCardCache } from '../../src/api/cache/card-cache.ts';
+import { createCaches } from '../../src/platform/caches.ts';
+
+const NOW = 1_000_000;
+const aList = (fields: Partial<CachedList> = {}): CachedList => ({
+  body: '{"data":[]}',
+  etag: '"a"',
+  user: 'tenant user|1',
+  generation: 1,
+  validUntil: NOW + 60_000,
+  ...fields,
+});
+const createCache = () => createCardCache(createCaches());
+
+describe('a card list', () => {
+  test('is found for its user, until its time or its catalog ends', () => {
+    const cache = createCache();
+    const list = aList();
+    cache.begin('digest', NOW).keep(list);
+    const find = (user: string, generation: number, now: number) => cache.find('digest', user, generation, now);
+    expect(find(list.user, 1, NOW)).toEqual(list);
+    expect(find(list.user, 1, list.validUntil - 1)).toEqual(list);
+    expect(find(list.user, 1, list.validUntil)).toBeUndefined();
+    expect(find(list.user, 2, NOW)).toBeUndefined();
+    expect(find('tenant user|2', 1, NOW)).toBeUndefined(); // of the same digest
+  });
+
+  test.each([
+    ['its records changed', (cache: ReturnType<typeof createCache>) => cache.remove(['digest'])],
+    ['changes may have been missed', (cache: ReturnType<typeof createCache>) => cache.clear()],
+  ])('is forgotten when %s, and not cached when it was being built', (_, change) => {
+    const cache = createCache();
+    cache.begin('digest', NOW).keep(aList());
+    const build = cache.begin('digest', NOW);
+    change(cache);
+    expect(cache.find('digest', aList().user, 1, NOW)).toBeUndefined();
+    build.keep(aList());
+    build.end();
+    expect(cache.find('digest', aList().user, 1, NOW)).toBeUndefined();
+  });
+
+  test('is not cached by a build that a later one has overtaken', () => {
+    const cache = createCache();
+    const [first, second] = [cache.begin('digest', NOW), cache.begin('digest', NOW)];
+    second.keep(aList({ body: 'second' }));
+    first.keep(aList({ body: 'first' }));
+    first.end();
+    expect(cache.find('digest', aList().user, 1, NOW)?.body).toBe('second');
+  });
+});

@@ -1,0 +1,18 @@
+import { get } from 'node:http';
+
+/** The reply to a request on a connection of its own; status 0 where none came within 5 s. */
+export interface Asked {
+  ms: number;
+  status: number;
+}
+
+/** Sends a request over a new connection, as a probe does. */
+export const askAnew = (url: string): Promise<Asked> =>
+  new Promise(resolve => {
+    const startedAt = performance.now();
+    const answer = (status: number) => resolve({ ms: Math.round(performance.now() - startedAt), status });
+    const request = get(url, { agent: false, timeout: 5000 }, response => {
+      response.resume().once('end', () => answer(response.statusCode ?? 0));
+    });
+    request.once('timeout', () => request.destroy()).once('error', () => answer(0));
+  });

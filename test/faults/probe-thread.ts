@@ -1,0 +1,22 @@
+/** The worker thread of `startProbes`: asks each URL again and again, and posts all replies when it is told to stop. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type Asked, askAnew } from './new-connection.ts';
+
+const { urls, everyMs } = workerData as { urls: string[]; everyMs: number };
+const driver = parentPort as MessagePort;
+let stopped = false;
+driver.once('message', () => {
+  stopped = true;
+});
+
+async function probe(url: string): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  while (!stopped) {
+    asked.push(await askAnew(url));
+    await sleep(everyMs);
+  }
+  return asked;
+}
+
+driver.postMessage(await Promise.all(urls.map(probe)));
