@@ -12,13 +12,13 @@ import { NEEDED_SCHEMA } from '../storage/migrations/index.ts';
 import { isPooledByTransaction } from '../storage/pooling.ts';
 import { tallySealed } from '../storage/sealed.ts';
 
-/** One thing that was looked at: whether it is well, and how to mend it if not. */
+/** A diagnosed item: whether it is healthy, and the remedy if not. */
 interface Check {
   name: string;
   ok: boolean;
   detail: string;
   mend?: string;
-  /** How to improve what works as it is. It never makes a diagnosis fail. */
+  /** A possible improvement of a healthy item. It never makes a diagnosis fail. */
   hint?: string;
 }
 
@@ -33,10 +33,10 @@ const well = (name: string, detail: string): Check => ({ name, ok: true, detail 
 const ill = (name: string, detail: string, mend: string): Check => ({ name, ok: false, detail, mend });
 const reasonOf = (error: unknown): string => (error as Error).message || String(error);
 
-/** A further look at what the doctor looks at, while a database that is Parley's own runs. */
+/** An additional check, run while an embedded database is available. */
 export type Look = (config: Config, database: Database) => Promise<void>;
 
-/** Looks at the configuration, the database and the queue, and says of each what is wrong and how to mend it. */
+/** Checks the configuration, the database and the queue. Returns each fault with its remedy. */
 export async function diagnose(
   environment: NodeJS.ProcessEnv,
   log: Log,
@@ -104,7 +104,10 @@ async function examineDatabase(url: string, secretKeys: SecretKeys, relaxed: boo
   ];
 }
 
-/** Whether what the database confirms is on disk: every answer ends there, whichever store carries the queue. */
+/**
+ * Checks that commits confirmed by the database are on disk. Required with either queue store, because every answer
+ * ends there.
+ */
 async function examineDurability(url: string, relaxed: boolean): Promise<Check[]> {
   const { server } = await withClient(url, readDurability);
   if (server.length === 0) return [well('database durability', 'what is committed is on disk')];
@@ -114,14 +117,14 @@ async function examineDurability(url: string, relaxed: boolean): Promise<Check[]
   return server.map(reason => ill('database durability', reason, mend));
 }
 
-/** Whether the settings that decide about speed and space are at least those of the bundled databases. */
+/** Checks that performance-related settings are at least those of the bundled databases. */
 async function examineSettings(url: string): Promise<Check[]> {
   const hints = await withClient(url, findSettingHints);
   if (hints.length === 0) return [well('database settings', 'at least as recommended')];
   return hints.map(hint => ({ name: 'database settings', ok: true, ...hint }));
 }
 
-/** Whether the secret keys open all that is stored, and which of them are still, or not yet, needed. */
+/** Checks that the secret keys decrypt all stored values, and which of them are still, or not yet, needed. */
 async function examineSecrets(url: string, secretKeys: SecretKeys): Promise<Check[]> {
   const { byKey, unreadable } = await tallySealed(url, createSeals(secretKeys));
   const [current = 0, ...others] = byKey;
@@ -151,7 +154,7 @@ const examineOtherKey = (count: number, index: number): Check =>
         `nothing stored needs key ${index + 1} of SECRET_KEY_OTHERS: remove it, or it is to come`,
       );
 
-/** Whether the processes have found that accepted answers were lost. */
+/** Checks whether the processes have found losses of accepted answers. */
 async function examineLosses(url: string): Promise<Check> {
   const { rows } = await withClient(url, client =>
     client.query<{ flushes: string; answers: string }>(
@@ -217,7 +220,7 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
   }
 }
 
-/** Whether every replica that can become the primary is waited for. */
+/** Checks that every replica that can become the primary must confirm writes. */
 async function examineReplicas(config: Config, { replication, sentinelReplicas }: Inspection): Promise<Check[]> {
   if (!replication) return [];
   const wanted = config.QUEUE_REPLICAS;
@@ -234,7 +237,7 @@ async function examineReplicas(config: Config, { replication, sentinelReplicas }
   return reasons.map(reason => ill('queue replicas', reason, mend));
 }
 
-/** Whether the memory of a Valkey or Redis is limited, and how full it is. */
+/** Checks whether the memory of a Valkey or Redis is limited, and how full it is. */
 function examineMemory(config: Config, durability: Inspection): Check[] {
   const ratio = durability.usedBytes / memoryLimit(durability, config.QUEUE_MAX_MB * 1024 * 1024);
   return [

@@ -29,7 +29,7 @@ export type ServerState = 'ready' | 'starting' | 'away';
 
 const CANNOT_CONNECT_NOW = '57P03';
 
-/** The state of the server of a connection string. Never rejects. */
+/** Returns the state of a server by its connection string. Never rejects. */
 export const probeServer = (url: string): Promise<ServerState> =>
   withClient(url, client => client.query('select 1')).then(
     () => 'ready',
@@ -37,9 +37,9 @@ export const probeServer = (url: string): Promise<ServerState> =>
   );
 
 /**
- * Resolves to true as soon as a server is ready, and to false after it was away for `withinMs`.
+ * Resolves to true once a server is ready, and to false when it was unreachable for `withinMs`.
  *
- * Recovery has no limit: a server that is stopped in the middle of it begins again.
+ * Recovery has no time limit: a server stopped during recovery starts it again.
  */
 export async function awaitServer(probe: () => Promise<ServerState>, withinMs: number, everyMs = 50): Promise<boolean> {
   for (let deadline = Date.now() + withinMs; ; await sleep(everyMs)) {

@@ -1,13 +1,13 @@
 import type { Client } from 'pg';
 
-/** A setting of PostgreSQL that decides how well it stores answers, with the least value that Parley recommends. */
+/** A PostgreSQL setting that affects the performance of storing answers, with the minimum that Parley recommends. */
 export interface RecommendedSetting {
   name: string;
-  /** As `postgresql.conf` has it. */
+  /** In the syntax of `postgresql.conf`. */
   value: string;
   /** Converts the text of `current_setting` to a number, in SQL. */
   measure: 'pg_size_bytes' | 'seconds';
-  /** What a smaller value costs, as the end of a sentence. */
+  /** The disadvantage of a smaller value, as the end of a sentence. */
   why: string;
   /** Whether a change takes effect only after a restart of PostgreSQL. */
   needsRestart: boolean;
@@ -48,7 +48,7 @@ export const RECOMMENDED_SETTINGS: readonly RecommendedSetting[] = [
 export const recommendedArguments = (): string[] =>
   RECOMMENDED_SETTINGS.flatMap(({ name, value }) => ['-c', `${name}=${value}`]);
 
-/** A setting that could be better, and how to change it. */
+/** A setting that could be improved, and how to change it. */
 export interface SettingHint {
   detail: string;
   hint: string;
@@ -57,7 +57,7 @@ export interface SettingHint {
 const toNumber = ({ measure }: RecommendedSetting, text: string): string =>
   measure === 'seconds' ? `extract(epoch from ${text}::interval)` : `pg_size_bytes(${text})`;
 
-/** Whether a setting is smaller than recommended; not when the server does not have it. */
+/** SQL condition for a value below the recommendation. False for settings that the server does not have. */
 const isSmaller = (setting: RecommendedSetting): string =>
   `${toNumber(setting, `current_setting('${setting.name}', true)`)} < ${toNumber(setting, `'${setting.value}'`)}`;
 
@@ -71,7 +71,10 @@ const AUTOVACUUM_OFF: SettingHint = {
   hint: 'Set both to on and reload PostgreSQL: without it the space of deleted rows is never used again, and searches and lists get slower.',
 };
 
-/** The settings of a database that are smaller than recommended; empty when none is. Rejects when it can't be reached. */
+/**
+ * Returns the settings of a database below the recommendation; empty when all are sufficient. Rejects when it is
+ * unreachable.
+ */
 export async function findSettingHints(client: Client): Promise<SettingHint[]> {
   const columns = RECOMMENDED_SETTINGS.map(
     (setting, index) => `case when ${isSmaller(setting)} then current_setting('${setting.name}') end as s${index}`,

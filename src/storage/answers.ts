@@ -50,18 +50,18 @@ export interface AnswerFilter {
   state?: AnswerState | undefined;
   identity?: string | undefined;
   verified?: boolean | undefined;
-  /** Of the question. */
+  /** The version of the question. */
   version?: number | undefined;
   tag?: string | undefined;
-  /** Whether the user wrote something: a comment, a text, or the words of "other". */
+  /** Whether the user wrote a comment, a text, or the text of "other". */
   written?: true | undefined;
-  /** Words, and beginnings of words, of what the user wrote; all of them are in it. */
+  /** Words, or beginnings of words, all of which the user's text must contain. */
   q?: string | undefined;
-  /** Changed at or after, and before the oldest write that is still open: oldest change first. */
+  /** Changed at or after `since`, and before the oldest open write; oldest change first. */
   updated?: { since: Date; before: Date } | undefined;
 }
 
-/** Answers, newest received first; with `updated` in the order of their last change. */
+/** Returns answers, newest received first; with `updated` in the order of their last change. */
 export async function listAnswers(
   tenant: TenantStorage,
   filter: AnswerFilter,
@@ -77,8 +77,8 @@ export async function listAnswers(
 }
 
 /**
- * The index by identity has no order: the answers of one identity are all read if they are few, and are otherwise looked
- * for among the others.
+ * The index by identity has no order. If an identity has few answers, all of them are read; otherwise the list is
+ * scanned for them.
  */
 function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boolean): List<AnswerRow> {
   const column = filter.updated ? 'updated_at' : 'received_at';
@@ -95,7 +95,7 @@ function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boole
     );
   if (filter.identity !== undefined) where('identity').and('identity = $', filter.identity);
   if (filter.question_id) where('question_id').and('question_id = $', filter.question_id);
-  if (indexed === 'tag') access.and("tags <> '{}'"); // names the index of the few
+  if (indexed === 'tag') access.and("tags <> '{}'"); // selects the partial index
   if (filter.tag) filters.and('$ = any(tags)', filter.tag);
   if (filter.state) filters.and('state = $', filter.state);
   if (filter.verified !== undefined) filters.and('identity_verified = $', filter.verified);
@@ -104,7 +104,7 @@ function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boole
   return list;
 }
 
-/** The filter with an index in the order of the list: of several the one that leaves the fewest rows. */
+/** Returns the filter with an index in the order of the list; of several, the most selective one. */
 function indexedFilter({ updated, tag, question_id }: AnswerFilter): keyof AnswerFilter | undefined {
   if (updated) return undefined;
   if (tag) return 'tag';
@@ -128,18 +128,18 @@ const searchableAnswers = (
   find: (terms, after) => findAnswers(tenant, terms, after, limits.found),
 });
 
-/** Puts labels on an answer. `check` throws to leave it as it is. */
+/** Sets the tags of an answer. `check` throws to prevent it. */
 export const tagAnswer = (
   tenant: TenantStorage,
   id: string,
   tags: string[],
   check: (answer: AnswerRow) => void,
 ): Promise<AnswerRow> =>
-  tenant.transaction(async session => {
-    const answer = await lockAnswer(session, tenant, id);
+  tenant.transaction(async tx => {
+    const answer = await lockAnswer(tx, tenant, id);
     check(answer);
-    await lockPlace(session, { tenant_id: tenant.tenantId, ...answer }); // see `touch` in counted-answers.ts
-    const rows = await session.query<AnswerRow>(
+    await lockPlace(tx, { tenant_id: tenant.tenantId, ...answer }); // see `touch` in counted-answers.ts
+    const rows = await tx.query<AnswerRow>(
       `update answers set tags = $3, updated_at = clock_timestamp() where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
       [tenant.tenantId, id, tags],
     );
@@ -147,45 +147,48 @@ export const tagAnswer = (
   });
 
 /**
- * Deletes an answer, and takes it out of its question's results; its id stays taken. `check` throws to keep it.
+ * Deletes an answer, and subtracts it from its question's results. Its id stays reserved. `check` throws to prevent it.
  *
- * If it was the one of its card that is counted, the next one is counted instead.
+ * If it was the counted answer of its card, the next one is counted instead.
  */
 export const deleteAnswer = (tenant: TenantStorage, id: string, check: (answer: AnswerRow) => void): Promise<void> =>
-  tenant.transaction(async session => {
-    check(await lockAnswer(session, tenant, id));
-    await session.query('insert into deleted_answers values ($1, $2, clock_timestamp()) on conflict do nothing', [
+  tenant.transaction(async tx => {
+    check(await lockAnswer(tx, tenant, id));
+    await tx.query('insert into deleted_answers values ($1, $2, clock_timestamp()) on conflict do nothing', [
       tenant.tenantId,
       id,
     ]);
-    const removed = await session.query<StoredRow>(
+    const removed = await tx.query<StoredRow>(
       `delete from answers where tenant_id = $1 and id = $2 returning ${STORED_ROW}`,
       [tenant.tenantId, id],
     );
-    await countAnswers(session, await changesByDeletion(session, removed));
+    await countAnswers(tx, await changesByDeletion(tx, removed));
   });
 
 /** Whether an answer is stored. */
 export const hasAnswer = async (tenant: TenantStorage, id: string): Promise<boolean> =>
   (await tenant.query('select from answers where tenant_id = $1 and id = $2', [tenant.tenantId, id])).length > 0;
 
-/** Removes a canary, and those before it that came too late to be found. Their ids do not stay taken. */
+/** Deletes a canary, and earlier ones that were stored too late. Their ids do not stay reserved. */
 export const removeCanaries = (canaries: TenantStorage, id: string): Promise<unknown> =>
   canaries.query("delete from answers where tenant_id = $1 and (id = $2 or received_at < now() - interval '1 hour')", [
     canaries.tenantId,
     id,
   ]);
 
-async function lockAnswer(session: Transaction, tenant: TenantStorage, id: string): Promise<AnswerRow> {
-  const rows = await session.query<AnswerRow>(
-    `select ${COLUMNS} from answers where tenant_id = $1 and id = $2 for update`,
-    [tenant.tenantId, id],
-  );
+async function lockAnswer(tx: Transaction, tenant: TenantStorage, id: string): Promise<AnswerRow> {
+  const rows = await tx.query<AnswerRow>(`select ${COLUMNS} from answers where tenant_id = $1 and id = $2 for update`, [
+    tenant.tenantId,
+    id,
+  ]);
   if (!rows[0]) throw notFound('answer');
   return rows[0];
 }
 
-/** The ids that the team deleted last, for the API's memory: it refuses at once what the worker would drop. */
+/**
+ * Returns the ids most recently deleted by the team, for the API's cache: it rejects answers that the worker would
+ * drop.
+ */
 export const listDeletedAnswers = async (tenant: TenantStorage, limit: number): Promise<string[]> =>
   (
     await tenant.query<{ id: string }>(

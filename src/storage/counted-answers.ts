@@ -8,18 +8,18 @@ import { COUNTED, type CountChange } from './results.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
-/** How a row of `answers` counts by itself, and whether it competes with other answers to its card. */
+/** The contribution of a row of `answers`, and whether it competes with other answers to its card. */
 export interface CountedRow extends Counted {
   once_per_card: boolean;
 }
 
-/** A sync that was stored, with the row that it replaced; null for a new answer. */
+/** A stored sync, with the row that it replaced; null for a new answer. */
 export interface StoredSync {
   answer: AcceptedAnswer;
   revisedFrom: CountedRow | null;
 }
 
-/** An answer as it is, or was, in its table. */
+/** An answer as it is, or was, stored. */
 export interface StoredRow extends CardKey {
   id: string;
   counted: CountedRow;
@@ -30,7 +30,7 @@ export const STORED_ROW = `answers.tenant_id, answers.id, answers.identity, answ
   answers.question_id, ${COUNTED} as counted`;
 
 /**
- * Whether the answer of a row is counted in the results; false while another one is counted for its card.
+ * SQL condition for an answer that is counted in the results; false while another one is counted for its card.
  *
  * Not `exists (…)`, which PostgreSQL may plan as a hash of all card records.
  */
@@ -40,37 +40,37 @@ export const IS_COUNTED = `(not answers.once_per_card or answers.state in ('seen
     and record.identity_verified = answers.identity_verified and record.question_id = answers.question_id
 ) = answers.id, false))`;
 
-/** A row of results gains or loses an answer: with its value where it is counted, and as a view where it is not. */
+/** A change of the results by one answer: with its value if it is counted, otherwise as a view. */
 function change(whose: CardKey, row: CountedRow, isCounted: boolean, by: 1 | -1): CountChange {
   const { tenant_id, question_id, identity_verified } = whose;
   const counted = isCounted || !row.once_per_card ? row : asView(row);
   return { answer: { tenant_id, question_id, identity_verified, ...counted }, by };
 }
 
-/** An answer of a card is counted from now on, or no longer. */
+/** The changes when a card's answer starts or stops to be counted. */
 const changePlace = (row: StoredRow, isCounted: boolean): CountChange[] => [
   change(row, row.counted, !isCounted, -1),
   change(row, row.counted, isCounted, 1),
 ];
 
 /**
- * What the results gain and lose by stored syncs, given which answer to each card is counted.
+ * Returns the changes of the results by stored syncs, given the counted answer of each card.
  *
- * `syncs` are in the order in which they were stored. An answer that lost its place to one of them is a view from then on.
+ * `syncs` are in the order in which they were stored. An answer replaced by one of them becomes a view.
  */
 export async function changesBySyncs(
-  session: Transaction,
+  tx: Transaction,
   syncs: readonly StoredSync[],
   places: ReadonlyMap<string, CountedPlace>,
 ): Promise<CountChange[]> {
-  const lost = await takePlaces(session, syncs, places);
+  const lost = await takePlaces(tx, syncs, places);
   const changes = lost.flatMap(row => changePlace(row, false));
   const seen = new Set<string>();
   for (const { answer, revisedFrom } of syncs) {
     const { id } = answer;
     const key = answer.tenant_id + id;
     const place = places.get(cardKeyOf(answer));
-    const countedBefore = seen.has(key) ? place?.after : place?.before; // between two syncs of a batch they cancel out
+    const countedBefore = seen.has(key) ? place?.after : place?.before; // in between, the syncs of a batch cancel out
     seen.add(key);
     if (revisedFrom) changes.push(change(answer, revisedFrom, countedBefore === id, -1));
     changes.push(change(answer, countedRow(answer, revisedFrom?.day), place?.after === id, 1));
@@ -78,7 +78,7 @@ export async function changesBySyncs(
   return changes;
 }
 
-/** How a sync counts; on the day of the first receipt, whichever revision it is. */
+/** The contribution of a sync, on the day of the first receipt for any revision. */
 function countedRow(answer: AcceptedAnswer, day = answer.received_at.slice(0, 10)): CountedRow {
   const { question_version, state, values, comment, once_per_card = false } = answer;
   const value = values.main;
@@ -89,13 +89,13 @@ function countedRow(answer: AcceptedAnswer, day = answer.received_at.slice(0, 10
 const isWritten = (text: unknown): boolean => typeof text === 'string' && text !== '';
 
 /**
- * Returns the stored answers that lose their place to an answer of this batch.
+ * Returns the stored answers replaced by an answer of this batch.
  *
- * One that has expired goes on counting, since it cannot be taken out of results that are fixed: it keeps its place for
- * good, and `places` is corrected.
+ * An expired answer cannot be subtracted from results that are fixed: it stays the counted one permanently, and
+ * `places` is corrected.
  */
 async function takePlaces(
-  session: Transaction,
+  tx: Transaction,
   syncs: readonly StoredSync[],
   places: ReadonlyMap<string, CountedPlace>,
 ): Promise<StoredRow[]> {
@@ -108,26 +108,26 @@ async function takePlaces(
     taken.map(({ tenant_id, before }) => ({ tenant_id, id: before as string })),
     { tenant_id: 'uuid', id: 'uuid' },
   );
-  const rows = await session.query<StoredRow>(
+  const rows = await tx.query<StoredRow>(
     `select ${STORED_ROW} from answers join ${wanted.sql} on answers.tenant_id = incoming.tenant_id and answers.id = incoming.id`,
     wanted.params,
   );
   const found = new Set(rows.map(({ tenant_id, id }) => tenant_id + id));
   for (const place of taken)
     if (!found.has(place.tenant_id + place.before)) {
-      await setPlace(session, place, { id: place.before as string, isFinal: true });
+      await setPlace(tx, place, { id: place.before as string, isFinal: true });
       place.after = place.before;
     }
-  await touch(session, rows);
+  await touch(tx, rows);
   return rows;
 }
 
 async function setPlace(
-  session: Transaction,
+  tx: Transaction,
   card: CardKey,
   counted: { id: string | null; isFinal: boolean },
 ): Promise<void> {
-  await session.query(
+  await tx.query(
     `update card_records set counted_answer_id = $5, counted_completed = $6
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4`,
     [...keyParams(card), counted.id, counted.isFinal],
@@ -144,13 +144,13 @@ const keyParams = ({ tenant_id, identity, identity_verified, question_id }: Card
 /**
  * Moves answers to the end of incremental reads, because `counted` has changed.
  *
- * A row that is locked is left alone: whoever holds it changes `updated_at` and then waits for the lock of the card, so
- * that a reader finds it after this commit.
+ * Locked rows are skipped: the transaction that locks one changes `updated_at` and then waits for the lock of the card,
+ * so that a reader finds it after this commit.
  */
-async function touch(session: Transaction, rows: readonly StoredRow[]): Promise<void> {
+async function touch(tx: Transaction, rows: readonly StoredRow[]): Promise<void> {
   if (rows.length === 0) return;
   const wanted = unnest<StoredRow>(rows, { tenant_id: 'uuid', id: 'uuid' });
-  await session.query(
+  await tx.query(
     `update answers set updated_at = clock_timestamp() from (
        select answers.tenant_id, answers.id from answers
        join ${wanted.sql} on answers.tenant_id = incoming.tenant_id and answers.id = incoming.id
@@ -161,9 +161,9 @@ async function touch(session: Transaction, rows: readonly StoredRow[]): Promise<
   );
 }
 
-/** Locks the card of an answer, and returns which of its answers is counted. */
-export async function lockPlace(session: Transaction, card: CardKey): Promise<string | null> {
-  const [record] = await session.query<{ counted_answer_id: string | null }>(
+/** Locks the card of an answer, and returns its counted answer. */
+export async function lockPlace(tx: Transaction, card: CardKey): Promise<string | null> {
+  const [record] = await tx.query<{ counted_answer_id: string | null }>(
     `select counted_answer_id from card_records
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4 for update`,
     keyParams(card),
@@ -172,39 +172,39 @@ export async function lockPlace(session: Transaction, card: CardKey): Promise<st
 }
 
 /**
- * What the results lose by deleted answers, and gain by those that are counted instead: the first `completed` of the
- * card that is left, or else the first `partial`, by their time of receipt.
+ * Returns the changes of the results by deleted answers, and by those that are counted instead: the card's first
+ * remaining `completed` answer, or else its first `partial` one, by time of receipt.
  */
-export async function changesByDeletion(session: Transaction, deleted: readonly StoredRow[]): Promise<CountChange[]> {
+export async function changesByDeletion(tx: Transaction, deleted: readonly StoredRow[]): Promise<CountChange[]> {
   const changes: CountChange[] = [];
   for (const row of deleted) {
-    const isCounted = (await lockPlace(session, row)) === row.id;
+    const isCounted = (await lockPlace(tx, row)) === row.id;
     changes.push(change(row, row.counted, isCounted, -1));
     if (!isCounted) continue;
-    const next = (await findFirst(session, row, 'completed')) ?? (await findFirst(session, row, 'partial'));
-    await setPlace(session, row, { id: next?.id ?? null, isFinal: next?.counted.state === 'completed' });
+    const next = (await findFirst(tx, row, 'completed')) ?? (await findFirst(tx, row, 'partial'));
+    await setPlace(tx, row, { id: next?.id ?? null, isFinal: next?.counted.state === 'completed' });
     if (!next) continue;
     changes.push(...changePlace(next, true));
-    await touch(session, [next]);
+    await touch(tx, [next]);
   }
   return changes;
 }
 
 /**
- * Reads all answers of the identity, or if it has very many, those of the question before the first that fits.
+ * Reads all answers of the identity, or if it has very many, those of the question up to the first match.
  *
- * Otherwise an identity with a hundred thousand answers to one card would cost the square of that when they are deleted
- * one by one.
+ * Otherwise the cost of deleting the answers of an identity with a hundred thousand answers to one card would be
+ * quadratic.
  */
 async function findFirst(
-  session: Transaction,
+  tx: Transaction,
   card: CardKey,
   state: 'completed' | 'partial',
 ): Promise<StoredRow | undefined> {
-  const few = await hasAtMostAnswers(session, card.tenant_id, card.identity, MAX_SCANNED);
-  if (!few) await session.query(IN_ORDER);
+  const few = await hasAtMostAnswers(tx, card.tenant_id, card.identity, MAX_SCANNED);
+  if (!few) await tx.query(IN_ORDER);
   const source = few ? '(select * from answers where tenant_id = $1 and identity = $2 offset 0) as answers' : 'answers';
-  const [first] = await session.query<StoredRow>(
+  const [first] = await tx.query<StoredRow>(
     `select ${STORED_ROW} from ${source}
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4
        and once_per_card and state = $5

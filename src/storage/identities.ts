@@ -20,26 +20,26 @@ export interface IdentityRow {
   conversation_count: number;
 }
 
-/** Where an identity leaves itself: what the tenant said of it, its cards, its conversations. */
+/** The tables that contain identities: profiles, card records and conversations. */
 const TRACES = ['identities', 'card_records', 'conversations'] as const;
 
-/** How many answers and conversations of an identity are counted: one user may have any number of them. */
+/** Maximum number of answers and conversations counted per identity, since one user may have any number of them. */
 export const COUNTED_ANSWERS = 1000;
 export const COUNTED_CONVERSATIONS = 1000;
 /**
- * How many conversations of an identity are read for its first message, and how many for its last one, and how many
- * messages of each: a page of 100 identities reads at most 100,000 messages, as many as answers.
+ * Maximum number of conversations per identity, and of messages in each, read for the first and for the last message. A
+ * page of 100 identities reads at most 100,000 messages, as many as answers.
  */
 const DATED_CONVERSATIONS = 10;
 const DATED_MESSAGES = 50;
 
 export interface IdentityFilter {
   verified?: boolean | undefined;
-  /** The beginning of the identity. */
+  /** A prefix of the identity. */
   q?: string | undefined;
 }
 
-/** The identities that are known by what they left, or by what the tenant said of them, in the order of their bytes. */
+/** Returns the identities with a profile or other data, in byte order. */
 export async function listIdentities(
   tenant: TenantStorage,
   filter: IdentityFilter,
@@ -51,7 +51,7 @@ export async function listIdentities(
   return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };
 }
 
-/** An entry of one of the tables: whether it passes the filter, and whether it is the last that may be looked at. */
+/** An entry of one of the tables: whether it passes the filter, and whether it is the last one to scan. */
 interface Trace {
   identity: string;
   identity_verified: boolean;
@@ -59,7 +59,7 @@ interface Trace {
   last: boolean;
 }
 
-/** At most `lookAt` entries of each table are looked at: where the first of them ends, the page ends. */
+/** Scans at most `lookAt` entries of each table. The page ends where the first of them ends. */
 async function findOwners(
   tenant: TenantStorage,
   { verified, q }: IdentityFilter,
@@ -103,10 +103,10 @@ const storedAnswers = (direction: 'asc' | 'desc'): string => `
   order by identity ${direction}, identity_verified ${direction} limit ${COUNTED_ANSWERS}`;
 
 /**
- * SQL for a row with the time of the first or the last message that an identity, `who`, has written.
+ * Returns SQL for a row with the time of the first or the last message written by an identity, `who`.
  *
- * It reads the beginning of the conversations that were quiet longest, or the end of those that were active last. So it
- * is exact for up to `DATED_CONVERSATIONS` conversations, and close to it for more.
+ * It reads the start of the conversations that were inactive longest, or the end of those that were active last. So it
+ * is exact for up to `DATED_CONVERSATIONS` conversations, and an approximation for more.
  */
 function selectMessageTime(which: 'first' | 'last'): string {
   const direction = which === 'first' ? 'asc' : 'desc';
@@ -121,17 +121,17 @@ function selectMessageTime(which: 'first' | 'last'): string {
 }
 
 /**
- * Returns what is known of some identities, in their order, whether they left anything or not.
+ * Returns the profiles of some identities in their order, with or without other data.
  *
- * Looks at `COUNTED_ANSWERS` answers of each at most that were stored first, and as many that were stored last: the index
- * by identity keeps them in the order in which they lie in the table. `selectMessageTime` bounds the messages.
+ * Reads at most `COUNTED_ANSWERS` answers of each that were stored first, and as many that were stored last: the index
+ * by identity keeps them in the order of the table. `selectMessageTime` limits the messages.
  */
 function describeIdentities(
-  session: Pick<TenantStorage, 'query'>,
+  tx: Pick<TenantStorage, 'query'>,
   tenantId: string,
   owners: readonly Owner[],
 ): Promise<IdentityRow[]> {
-  return session.query<IdentityRow>(
+  return tx.query<IdentityRow>(
     `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
        coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,
        coalesce(profile.app_version, device.app_version) as app_version,
@@ -166,7 +166,7 @@ function describeIdentities(
   );
 }
 
-/** An identity that left something, or of which the tenant said something. */
+/** Returns an identity with a profile or other data. */
 export async function findIdentity(tenant: TenantStorage, owner: Owner): Promise<IdentityRow> {
   const row = await readIdentity(tenant, tenant.tenantId, owner);
   if (!row) throw notFound('identity');
@@ -174,25 +174,25 @@ export async function findIdentity(tenant: TenantStorage, owner: Owner): Promise
 }
 
 async function readIdentity(
-  session: Pick<TenantStorage, 'query'>,
+  tx: Pick<TenantStorage, 'query'>,
   tenantId: string,
   owner: Owner,
 ): Promise<IdentityRow | null> {
   const traces = TRACES.map(
     table => `exists (select from ${table} where tenant_id = $1 and identity = $2 and identity_verified = $3)`,
   );
-  const [known] = await session.query<{ known: boolean }>(`select ${traces.join(' or ')} as known`, [
+  const [known] = await tx.query<{ known: boolean }>(`select ${traces.join(' or ')} as known`, [
     tenantId,
     owner.identity,
     owner.verified,
   ]);
   if (!known?.known) return null;
-  return (await describeIdentities(session, tenantId, [owner]))[0] ?? null;
+  return (await describeIdentities(tx, tenantId, [owner]))[0] ?? null;
 }
 
-/** What the tenant itself said of an identity; nothing, as long as it did not. */
-async function lockProfile(session: Transaction, tenantId: string, owner: Owner): Promise<NewIdentity> {
-  const rows = await session.query<NewIdentity>(
+/** Locks and returns the stored profile of an identity; an empty one if there is none yet. */
+async function lockProfile(tx: Transaction, tenantId: string, owner: Owner): Promise<NewIdentity> {
+  const rows = await tx.query<NewIdentity>(
     `select attributes, locale, platform, app_version from identities
      where tenant_id = $1 and identity = $2 and identity_verified = $3 for update`,
     [tenantId, owner.identity, owner.verified],
@@ -201,40 +201,41 @@ async function lockProfile(session: Transaction, tenantId: string, owner: Owner)
 }
 
 /**
- * Changes the profile of an identity, and returns the new one. `change` makes it from the one before, and throws to leave
- * it as it is; `read` gives it everything that is known of the identity, null for nothing. Concurrent changes take turns.
+ * Changes the profile of an identity, and returns the new one. `change` receives the previous one, and throws to
+ * prevent the change. Its `read` returns the full description of the identity, or null. Concurrent changes are
+ * serialized.
  */
 export const saveProfile = (
   tenant: TenantStorage,
   owner: Owner,
   change: (profile: NewIdentity, read: () => Promise<IdentityRow | null>) => NewIdentity | Promise<NewIdentity>,
-): Promise<NewIdentity> => tenant.transaction(session => saveProfileIn(session, tenant.tenantId, owner, change));
+): Promise<NewIdentity> => tenant.transaction(tx => saveProfileIn(tx, tenant.tenantId, owner, change));
 
-/** Changes the profile like `saveProfile`, given and returning everything that is known of the identity. */
+/** Changes the profile like `saveProfile`, but passes and returns the full description of the identity. */
 export const saveIdentity = (
   tenant: TenantStorage,
   owner: Owner,
   change: (known: IdentityRow | null, profile: NewIdentity) => NewIdentity,
 ): Promise<IdentityRow> =>
-  tenant.transaction(async session => {
+  tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    await saveProfileIn(session, tenantId, owner, async (profile, read) => change(await read(), profile));
-    return (await describeIdentities(session, tenantId, [owner]))[0] as IdentityRow;
+    await saveProfileIn(tx, tenantId, owner, async (profile, read) => change(await read(), profile));
+    return (await describeIdentities(tx, tenantId, [owner]))[0] as IdentityRow;
   });
 
 async function saveProfileIn(
-  session: Transaction,
+  tx: Transaction,
   tenantId: string,
   owner: Owner,
   change: Parameters<typeof saveProfile>[2],
 ): Promise<NewIdentity> {
-  // before anything is read: a profile that is not there can't be locked, and two might make it
-  await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+  // first: a missing row cannot be locked, and two transactions might insert it
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `${tenantId} ${owner.verified} ${owner.identity}`,
   ]);
-  const profile = await lockProfile(session, tenantId, owner);
-  const next = await change(profile, () => readIdentity(session, tenantId, owner));
-  await session.query(
+  const profile = await lockProfile(tx, tenantId, owner);
+  const next = await change(profile, () => readIdentity(tx, tenantId, owner));
+  await tx.query(
     `insert into identities values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
      on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
        locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,

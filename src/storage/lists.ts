@@ -5,12 +5,12 @@ import { createWhere, type Where } from './sql.ts';
 /**
  * A list of a tenant's rows, read page by page in the order of an index.
  *
- * Conditions in `access` are those for which there is an index that begins with them and goes on in the order of the
- * list: reading a page costs as much as the page has rows. All others belong into `filters`: they are checked row by
- * row, for at most `MAX_SCANNED` rows a request. A new filter needs no index.
+ * Conditions in `access` need an index that starts with their columns and continues in the order of the list, so that
+ * reading a page costs as much as the page has rows. All others belong in `filters`: they are checked row by row, for
+ * at most `MAX_SCANNED` rows per request. A new filter needs no index.
  *
- * With `readsAll` the index of `access` has another order: all its rows are read and then sorted. The caller has checked
- * that there are at most `MAX_SCANNED`.
+ * With `readsAll`, the index of `access` has another order: all its rows are read and then sorted. The caller has
+ * checked that there are at most `MAX_SCANNED`.
  */
 export interface List<Row> {
   table: string;
@@ -22,14 +22,14 @@ export interface List<Row> {
 }
 
 export interface Order<Row> {
-  /** What the rows are sorted by; the id decides between equal ones. */
+  /** The sort column. Ties are broken by id. */
   column: keyof Row & string;
   descending: boolean;
-  /** A column before it that `access` fixes to null: PostgreSQL has to be told that the index still has the order. */
+  /** A column before it that `access` fixes to null, so that PostgreSQL recognises the index's order. */
   nullColumn?: string;
 }
 
-/** A list of a tenant's rows in a table, without conditions as yet. */
+/** Creates a list of a tenant's rows in a table, without conditions. */
 export function createList<Row>(tenant: TenantStorage, table: string, columns: string, order: Order<Row>): List<Row> {
   const params: unknown[] = [];
   const access = createWhere(params);
@@ -40,7 +40,7 @@ export function createList<Row>(tenant: TenantStorage, table: string, columns: s
 /** A page whose rows are sorted by a time. */
 type Timed<Row> = Row & Record<string, Date>;
 
-/** The place of a row in a list. */
+/** Returns the position of a row in a list. */
 export const keyOf = <Row extends { id: string }>(order: Order<Row>, row: Row): string[] => [
   (row as Timed<Row>)[order.column]?.toISOString() ?? '',
   row.id,
@@ -54,13 +54,13 @@ function startAfter<Row>(where: Where, order: Order<Row>, after: string[] | null
 }
 
 /**
- * The settings of statements whose plan depends on how large the tenant is.
+ * Settings for statements whose plan depends on the tenant's size.
  *
- * A plan that is made once for all tenants is made for an average one. Here each is made for its parameters, and reads
- * rows in the order of an index, which is the only way to stop in time. They hold for one transaction.
+ * A generic plan suits an average tenant. With these settings, each statement is planned for its parameters and reads
+ * rows in index order, the only way to stop in time. They apply to one transaction.
  */
 export const IN_ORDER = settings(['enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']);
-/** For rows that are read by their ids, or all those of `access`, and then sorted. */
+/** For rows that are read by id, or by `access` as a whole, and then sorted. */
 const SORTED = settings(['enable_mergejoin']);
 
 function settings(disabled: string[]): string {
@@ -74,18 +74,16 @@ const queryWith = <Row extends object>(
   sql: string,
   params: unknown[],
 ): Promise<Row[]> =>
-  tenant.transaction(
-    async session => (await Promise.all([session.query(planned), session.query<Row>(sql, params)]))[1],
-  );
+  tenant.transaction(async tx => (await Promise.all([tx.query(planned), tx.query<Row>(sql, params)]))[1]);
 
-/** Runs one statement with a plan of its own that reads rows in the order of an index, and stops at the `limit`. */
+/** Runs one statement with a custom plan that reads rows in index order and stops at the `limit`. */
 export const queryInOrder = <Row extends object>(tenant: TenantStorage, sql: string, params: unknown[]) =>
   queryWith<Row>(tenant, IN_ORDER, sql, params);
 
 /**
- * A page of a list, which ends early after `lookAt` rows; it then says where to go on.
+ * Returns a page of a list. It ends early after scanning `lookAt` rows, with the position to continue from.
  *
- * Without filters, every row counts, and the statement is the same for all tenants.
+ * Without filters, every row matches, and the statement is the same for all tenants.
  */
 export function readPage<Row extends { id: string }>(
   tenant: TenantStorage,
@@ -111,12 +109,12 @@ async function readWhole<Row extends { id: string }>(
   return toPage(rows, limit, row => keyOf(order, row));
 }
 
-/** A row that was looked at: whether it passed the filters, and its place among those that were looked at. */
+/** A scanned row: whether it matched the filters, and its number among the scanned ones. */
 type Looked<Row> = Row & { hit: boolean; place: string };
 
 /**
- * The last row that may be looked at comes back in any case: the next page begins after it. The inner query has the name of
- * the table, which `columns` and `filters` may use.
+ * The last scanned row is always returned, because the next page starts after it. The inner query has the table's name,
+ * which `columns` and `filters` may use.
  */
 async function readFiltered<Row extends { id: string }>(
   tenant: TenantStorage,
@@ -141,14 +139,14 @@ async function readFiltered<Row extends { id: string }>(
   return endEarly(found, keyOf(order, last));
 }
 
-/** A page that ends before it is full, because the request has looked at enough rows. */
+/** A page that ends early, because the request has scanned enough rows. */
 export const endEarly = <Row>(rows: Row[], next: string[]): Page<Row> => ({
   rows,
   next,
   searchedTo: new Date(next[0] ?? ''),
 });
 
-/** A page of those rows of a list that have one of these ids, all of which are read. */
+/** Returns a page of those rows of a list that have one of these ids. Reads all of them. */
 export function readPageOf<Row extends { id: string }>(
   tenant: TenantStorage,
   list: List<Row>,
@@ -160,7 +158,7 @@ export function readPageOf<Row extends { id: string }>(
   return readAll(tenant, list, limit, after);
 }
 
-/** `after` is not part of `access`, or the planner might prefer an index in the order of the list. */
+/** `after` is not part of `access`, since the planner might then prefer an index in the order of the list. */
 async function readAll<Row extends { id: string }>(
   tenant: TenantStorage,
   { table, columns, access, filters, order }: List<Row>,

@@ -1,4 +1,4 @@
-/** How long a statement of a migration waits for a lock: everything that comes after it in the lock's queue waits too. */
+/** How long a migration's statement waits for a lock: all later statements in the lock's queue wait as well. */
 export const LOCK_TIMEOUT = '2s';
 
 /**

@@ -23,7 +23,7 @@ import { SearchIndex } from './20261210-search-index.ts';
 import { NarrowIdentityIndex } from './20261212-narrow-identity-index.ts';
 import { VacuumSooner } from './20261213-vacuum-sooner.ts';
 
-/** Every migration in order. Names are never changed: the database remembers them. */
+/** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
   { name: '20261121-foundation', class: Foundation },
   { name: '20261122-isolation', class: Isolation },
@@ -51,5 +51,5 @@ export const MIGRATIONS = [
   { name: '20261213-vacuum-sooner', class: VacuumSooner },
 ];
 
-/** The schema version that this build needs; a later one works while it says that it is compatible. */
+/** The schema version that this build needs. A later one works if it declares this build compatible. */
 export const NEEDED_SCHEMA = 20;
