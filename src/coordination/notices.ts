@@ -18,8 +18,8 @@ const RECORDS_CHANNEL = 'parley_records';
 /**
  * Channel on which processes that receive PostgreSQL's notifications publish a heartbeat after each successful check.
  *
- * Redis pub/sub ignores the database number. It is part of the channel name because installations that share a store
- * are separated by it.
+ * Redis pub/sub ignores the database number, so the channel name contains it: it separates installations that share a
+ * store.
  */
 const heartbeatsChannelOf = (redis: ReturnType<typeof openRedis>): string =>
   `parley_heartbeats_${redis.options.db ?? 0}`;
@@ -76,7 +76,7 @@ interface Relay extends Channel {
 export function openNotices(databaseUrl: string, redisUrl: string | undefined, log: Log): Notices {
   const changeListeners: ((notice: Notice) => void)[] = [];
   const recordListeners: ((digests: string[]) => void)[] = [];
-  const reportGap: (() => void)[] = [];
+  const gapListeners: (() => void)[] = [];
   const openedAt = performance.now();
   let relayGapAt = Number.NEGATIVE_INFINITY;
 
@@ -86,14 +86,14 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     for (const listener of changeListeners) listener(notice.data);
     return true;
   };
-  const gap = () => {
-    for (const listener of reportGap) listener();
+  const reportGap = () => {
+    for (const listener of gapListeners) listener();
   };
 
   // A gap of the relay matters only while PostgreSQL is disconnected, which may be detected some seconds later.
   const relayGap = () => {
     relayGapAt = performance.now();
-    if (!database.isAlive()) gap();
+    if (!database.isAlive()) reportGap();
   };
   const relay = redisUrl ? openRelay(redisUrl, deliver, relayGap, log) : undefined;
   const database = listenToDatabase(
@@ -104,13 +104,13 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
         if (channel === RECORDS_CHANNEL) for (const listener of recordListeners) listener(text.split(' '));
       },
       connected() {
-        gap(); // changes before this moment were missed
+        reportGap(); // changes before this moment were missed
         relay?.markGap();
         relay?.sendHeartbeat();
       },
       checked: () => relay?.sendHeartbeat(),
       lost(aliveAt) {
-        if (relayGapAt >= aliveAt) gap();
+        if (relayGapAt >= aliveAt) reportGap();
       },
     },
     log,
@@ -120,7 +120,7 @@ export function openNotices(databaseUrl: string, redisUrl: string | undefined, l
     onChange: listener => void changeListeners.push(listener),
     onRecords: listener => void recordListeners.push(listener),
     isListening: () => database.isAlive(),
-    onGap: listener => void reportGap.push(listener),
+    onGap: listener => void gapListeners.push(listener),
     unconfirmedMs: () =>
       database.isAlive() ? 0 : performance.now() - Math.max(openedAt, database.aliveAt, relay?.aliveAt ?? openedAt),
     close: async () => void (await Promise.all([database.close(), relay?.close()])),

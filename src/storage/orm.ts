@@ -248,7 +248,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
   const storageWith = (limits: Limits): Storage => {
     const { statementTimeoutMs } = limits;
     const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
-    const settingsFor = (name: RowScope) => transactionSettings(role, name, statementTimeoutMs);
+    const settingsFor = (scope: RowScope) => transactionSettings(role, scope, statementTimeoutMs);
 
     const queryAs = (tenantId: string, sql: string, params: unknown[]) =>
       withClient(tenantId, limits, async client => {
@@ -259,9 +259,9 @@ export function openStorage(storageOptions: StorageOptions): Storage {
       });
 
     /** Runs one transaction. Its settings end with it. */
-    const transact: Transact = (name, work) =>
-      withClient(name.tenantId, limits, async client => {
-        const opened = Promise.all([client.query('begin'), client.query<ServerDurability>(settingsFor(name))]);
+    const transact: Transact = (scope, work) =>
+      withClient(scope.tenantId, limits, async client => {
+        const opened = Promise.all([client.query('begin'), client.query<ServerDurability>(settingsFor(scope))]);
         try {
           const [result, [, settings]] = await Promise.all([work(client), opened]);
           if (requireDurable) refuseLax(settings.rows[0]);

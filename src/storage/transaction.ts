@@ -62,7 +62,7 @@ export const transactionContext = (client: PoolClient) => ({
 });
 
 /** Runs work on a connection that is in a transaction with this scope. */
-export type Transact = <T>(name: RowScope, work: (client: PoolClient) => Promise<T>) => Promise<T>;
+export type Transact = <T>(scope: RowScope, work: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /** A transaction that opens with its first use. */
 export interface LazyTransaction {
@@ -86,9 +86,9 @@ export function openLazyTransaction(transact: Transact): LazyTransaction {
   let running = 0;
   let current = '';
 
-  const open = (name: RowScope): Promise<PoolClient> => {
+  const open = (scope: RowScope): Promise<PoolClient> => {
     const { promise, resolve, reject } = Promise.withResolvers<PoolClient>();
-    closed = transact(name, client => {
+    closed = transact(scope, client => {
       resolve(client);
       return ending.promise;
     });
@@ -96,8 +96,8 @@ export function openLazyTransaction(transact: Transact): LazyTransaction {
     return promise;
   };
 
-  const enter = (name: RowScope): void => {
-    const wanted = `${name.tenantId} ${name.accountId}`;
+  const enter = (scope: RowScope): void => {
+    const wanted = `${scope.tenantId} ${scope.accountId}`;
     if (isOver) throw new Error('The transaction is over.');
     if (running > 0 && wanted !== current) throw new Error('A connection can not have two names at a time.');
     current = wanted;
@@ -105,13 +105,13 @@ export function openLazyTransaction(transact: Transact): LazyTransaction {
   };
 
   return {
-    async run(name, work) {
-      enter(name);
+    async run(scope, work) {
+      enter(scope);
       try {
-        opened ??= open(name);
+        opened ??= open(scope);
         const client = await opened;
-        const named = sendScope(client, name); // before the work's own statements, on the same connection
-        return (await Promise.all([work(client), named]))[0];
+        const scoped = sendScope(client, scope); // before the work's own statements, on the same connection
+        return (await Promise.all([work(client), scoped]))[0];
       } finally {
         running--;
       }

@@ -103,5 +103,5 @@ async function writeForPerson({ accountId, tenantId }: Actor, details: EventDeta
       await write(tenant_id, { ...memberActor(member_id, account), ...details }, deps);
 }
 
-const write = (tenantId: string, act: AuditEvent, { storage, now }: AuditDeps): Promise<void> =>
-  insertAuditEntry(storage.forTenant(tenantId), act, now());
+const write = (tenantId: string, event: AuditEvent, { storage, now }: AuditDeps): Promise<void> =>
+  insertAuditEntry(storage.forTenant(tenantId), event, now());
