@@ -22,7 +22,7 @@ const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x
 const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
 
 /** Runs the operation with the storage of a transaction and sets the response. Returns the steps after the commit. */
-export type KeyedAct = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
+export type KeyedOperation = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
 
 /** Returns the request's `Idempotency-Key`; undefined without the header. Throws `malformed-request`. */
 export function readIdempotencyKey(ctx: Context): string | undefined {
@@ -67,7 +67,7 @@ export async function runOnce(
   caller: TeamCaller,
   { key, body, showsSecret }: KeyedRequest,
   deps: ApiDeps,
-  act: KeyedAct,
+  operation: KeyedOperation,
 ): Promise<void> {
   const requestHash = hashOf(ctx, body);
   const name: KeyName = { credentialId: caller.kind === 'api-key' ? caller.keyId : caller.memberId, key };
@@ -78,7 +78,7 @@ export async function runOnce(
       const tenant = storage.forTenant(caller.tenantId);
       const holder = await claimIdempotencyKey(tenant, name, requestHash);
       if (holder) return { holder };
-      const followUp = await act({ ...deps, storage });
+      const followUp = await operation({ ...deps, storage });
       if (!followUp.afterwards) await keep(tenant);
       return { followUp };
     });
@@ -92,7 +92,7 @@ export async function runOnce(
 
 /** Runs the steps after the commit, and stores the response if `afterwards` is part of the operation. */
 async function finish(
-  { afterwards, announce }: Awaited<ReturnType<KeyedAct>>,
+  { afterwards, announce }: Awaited<ReturnType<KeyedOperation>>,
   name: KeyName,
   tenant: TenantStorage,
   keep: (tenant: TenantStorage) => Promise<unknown>,

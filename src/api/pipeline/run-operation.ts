@@ -14,7 +14,7 @@ import { etagOf, matchesNone } from '../http/etag.ts';
 import { isHeavy } from '../http/heavy-reads.ts';
 import { isReply, type Operation } from '../operation.ts';
 import { recordAuditEntry } from './audit-trail.ts';
-import { type KeyedAct, readIdempotencyKey, runOnce } from './idempotency.ts';
+import { type KeyedOperation, readIdempotencyKey, runOnce } from './idempotency.ts';
 import { limitCaller, limitItems } from './limit.ts';
 import { ServedRequest } from './served-request.ts';
 
@@ -76,7 +76,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
 
 /** Runs the handler and sends its result. */
 async function perform(ctx: Context, operation: Operation, request: ServedRequest, deps: ApiDeps): Promise<void> {
-  const result = await act(operation, request, deps);
+  const result = await runHandler(operation, request, deps);
   if (isReply(result)) {
     await result.afterwards?.();
     result.announce?.();
@@ -94,15 +94,15 @@ const performHeavy = (ctx: Context, operation: Operation, request: ServedRequest
 
 /** Like `perform`, in the transaction of an `Idempotency-Key`. Returns the steps after its commit. */
 const actInTransaction =
-  (ctx: Context, operation: Operation, request: ServedRequest): KeyedAct =>
+  (ctx: Context, operation: Operation, request: ServedRequest): KeyedOperation =>
   async deps => {
-    const result = await act(operation, request, deps);
+    const result = await runHandler(operation, request, deps);
     send(ctx, operation, result);
     return isReply(result) ? result : {};
   };
 
 /** Runs the handler. Audited operations run in one transaction with their audit entry. */
-function act({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
+function runHandler({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
   const caller = request.caller as Caller | undefined;
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
   return deps.storage.inTransaction(async storage => {
