@@ -14,7 +14,7 @@ export interface OpenFiles {
 const CHECK_EVERY_MS = 1000;
 /** The number of descriptors to keep free. Below it, connections are closed while probes still get a descriptor. */
 const SPARE = 16;
-/** Connections are closed within a second, so the state alone would be too short for probes every few seconds. */
+/** Connections are closed within a second, which is too short for probes every few seconds. */
 const REPORT_FOR_MS = 10_000;
 /** Descriptors reserved for stores, listeners, files and probes. PostgreSQL connections are added. */
 const RESERVED = 256;

@@ -31,6 +31,6 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 /** Hashes a password with argon2id in PHC format, off the event loop. */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, COST));
 
-/** Whether a password matches a hash. Without a hash it takes as long, and returns false. */
+/** Whether a password matches a hash. Without a hash it returns false after the same time. */
 export const verifyPassword = (password: string, hashed: string | null | undefined): Promise<boolean> =>
   inTurn(async () => (await verify(hashed ?? NOBODY, password)) && typeof hashed === 'string');

@@ -1,5 +1,5 @@
 const NAME = '"?([a-z_][a-z0-9_.]*)';
-/** Writing statements. `on conflict do update set` and `for update of` are not writes by themselves. */
+/** Writing statements. `on conflict do update set` and `for update of` are not writes on their own. */
 const WRITE = new RegExp(String.raw`\b(insert into|update|delete from)\s+(?!(?:set|of|skip|nowait)\b)${NAME}`, 'i');
 const READ = new RegExp(String.raw`\bfrom\s+${NAME}`, 'i');
 const CALL = new RegExp(String.raw`^\s*select\s+${NAME}\s*\(`, 'i');
