@@ -207,8 +207,8 @@ const integerWithin = (min: number, max: number) => (value: unknown) =>
     : `must be an integer from ${min} to ${max}`;
 
 function judgeOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
-  if (!allowed && value.other_text !== undefined) return 'takes no other_text: the question does not allow it';
-  if (chosen && !value.other_text) return 'must carry other_text for "other"';
+  if (!allowed && value.other_text !== undefined) return 'must not have other_text: the question does not allow it';
+  if (chosen && !value.other_text) return 'must have other_text for "other"';
   return undefined;
 }
 
@@ -226,19 +226,19 @@ const JUDGES: { [T in QuestionType]: Judge<T> } = {
     const { option_id, other_text } = choice.data;
     const isOption = config.options.some(option => option.id === option_id);
     const isOther = !isOption && (option_id === 'other' || option_id === undefined) && config.allow_other;
-    if (!isOption && !isOther) return 'names no option of the question';
-    if (isOption && option_id !== 'other' && other_text !== undefined) return 'takes either an option or other_text';
+    if (!isOption && !isOther) return 'is not an option of the question';
+    if (isOption && option_id !== 'other' && other_text !== undefined) return 'must be either an option or other_text';
     return judgeOther(choice.data, isOther, config.allow_other);
   },
   multi_choice: (value, config) => {
     const choice = ChoiceValue.omit({ option_id: true }).safeParse(value);
     if (!choice.success || !choice.data.option_ids) return 'must be {"option_ids": […]}';
     const ids = choice.data.option_ids;
-    if (new Set(ids).size !== ids.length) return 'must not name an option twice';
+    if (new Set(ids).size !== ids.length) return 'must not contain an option twice';
     const unknown = ids.find(
       id => !config.options.some(option => option.id === id) && !(id === 'other' && config.allow_other),
     );
-    if (unknown !== undefined) return 'names an option that the question does not have';
+    if (unknown !== undefined) return 'contains an option that the question does not have';
     const other = choice.data.other_text !== undefined || ids.includes('other');
     const count = ids.filter(id => id !== 'other').length + (other ? 1 : 0);
     if (count < (config.min ?? 1)) return `must choose at least ${config.min ?? 1}`;
@@ -255,7 +255,7 @@ const JUDGES: { [T in QuestionType]: Judge<T> } = {
   },
   date: value => (z.iso.date().safeParse(value).success ? undefined : 'must be a date, YYYY-MM-DD'),
   consent: value => (value === true ? undefined : 'must be true'),
-  statement: () => 'a statement takes no value',
+  statement: () => 'must be omitted for a statement',
 };
 
 /** What is wrong with one value of a question, if anything. */
@@ -268,12 +268,12 @@ export function judgeContent(
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
 ): ValueFault | undefined {
   for (const [step, value] of Object.entries(answer.values)) {
-    const detail = step === MAIN_STEP ? judgeValue(content, value) : 'the question has no such step';
+    const detail = step === MAIN_STEP ? judgeValue(content, value) : 'is not a step of the question';
     if (detail) return { pointer: jsonPointer(['values', step]), detail };
   }
   if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))
     return { pointer: '/values/main', detail: 'is required when the answer is completed' };
   if (answer.comment && !SCORED_TYPES.has(content.type))
-    return { pointer: '/comment', detail: `a ${content.type} question takes no comment` };
+    return { pointer: '/comment', detail: `must be omitted for a ${content.type} question` };
   return undefined;
 }

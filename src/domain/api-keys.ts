@@ -102,7 +102,7 @@ export function explainLateUse(
   if (isLate(revoked_at)) return `The API key was revoked at ${revoked_at.toISOString()}.`;
   if (isLate(expires_at)) return `The API key expired at ${expires_at.toISOString()}.`;
   if (isLate(previous_valid_until) && previous_valid_until.toISOString() !== knownOverlapUntil)
-    return `The API key was rotated; its former secret was valid until ${previous_valid_until.toISOString()}.`;
+    return `The API key was rotated. Its previous secret was valid until ${previous_valid_until.toISOString()}.`;
   return undefined;
 }
 

@@ -66,7 +66,7 @@ export const Acceptance = z
 /** Throws 403 unless `actor` may give or take a role: owners are made, changed and removed by owners alone. */
 export function requireRankFor(actor: Role, ...roles: Role[]): void {
   if (actor === 'owner' || !roles.includes('owner')) return;
-  throw new Problem('insufficient-scope', 'Only an owner makes, changes or removes an owner.');
+  throw new Problem('insufficient-scope', 'Only an owner can add, change or remove an owner.');
 }
 
 /** The mailbox that an address most likely leads to, for counting mails: without the part that senders may choose. */

@@ -158,7 +158,7 @@ export class ConfigError extends Error {
   readonly faults: string[];
 
   constructor(faults: string[]) {
-    super(`The configuration is wrong:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
+    super(`Invalid configuration:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -169,7 +169,7 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
   for (const name of SECRET_SETTINGS) {
     const file = environment[`${name}_FILE`];
     if (!file) continue;
-    if (environment[name]) faults.push(`${name}: set it or ${name}_FILE, not both`);
+    if (environment[name]) faults.push(`${name}: set either ${name} or ${name}_FILE, not both`);
     try {
       read[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
@@ -191,15 +191,16 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const parsed = Settings.safeParse(given);
   if (!parsed.success) faults.push(...parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`));
   if (given.DATABASE_URL && !given.SECRET_KEY)
-    faults.push('SECRET_KEY: is needed with DATABASE_URL (openssl rand -base64 32); keep it, it decrypts your secrets');
+    faults.push(
+      'SECRET_KEY: is required with DATABASE_URL (openssl rand -base64 32); keep a copy, it decrypts your secrets',
+    );
   if (given.REDIS_URL && !given.DATABASE_URL)
-    faults.push('REDIS_URL: needs DATABASE_URL; the embedded PostgreSQL carries its own queue');
+    faults.push('REDIS_URL: requires DATABASE_URL; with the embedded PostgreSQL, the queue is in PostgreSQL');
   for (const store of ['DATABASE', 'REDIS'])
-    if (given[`${store}_PASSWORD`] && !given[`${store}_URL`])
-      faults.push(`${store}_PASSWORD: needs ${store}_URL, the address that it is for`);
-  if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is needed with SMTP_URL');
+    if (given[`${store}_PASSWORD`] && !given[`${store}_URL`]) faults.push(`${store}_PASSWORD: requires ${store}_URL`);
+  if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is required with SMTP_URL');
   if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
-    faults.push('OIDC_ISSUER: needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
+    faults.push('OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return Object.freeze({
     ...parsed.data,

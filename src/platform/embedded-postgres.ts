@@ -46,7 +46,7 @@ async function loadBinaries(): Promise<Binaries> {
   try {
     return (await import(name)) as Binaries;
   } catch (cause) {
-    throw new Error(`There is no embedded PostgreSQL here (${name} is not installed). Set DATABASE_URL.`, { cause });
+    throw new Error(`The embedded PostgreSQL (${name}) is not installed. Set DATABASE_URL.`, { cause });
   }
 }
 
@@ -57,7 +57,10 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
     .split('\n')
     .map(line => line.split(':'));
   const user = ['postgres', 'nobody'].map(name => users.find(fields => fields[0] === name)).find(Boolean);
-  if (!user) throw new Error('PostgreSQL can not run as root, and there is neither a user postgres nor nobody.');
+  if (!user)
+    throw new Error(
+      'PostgreSQL cannot run as root, and the system has no user `postgres` or `nobody`. Run Parley as another user.',
+    );
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
@@ -100,9 +103,11 @@ const runTool = (command: string, args: string[], user: ReturnType<typeof unpriv
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
     child.once('error', cause =>
-      fail(new Error(`${command} can not be run by uid ${user?.uid}: ${cause.message}`, { cause })),
+      fail(new Error(`${command} cannot be run as uid ${user?.uid}: ${cause.message}`, { cause })),
     );
-    child.once('exit', code => (code === 0 ? done() : fail(new Error(`${command} ended with ${code}: ${output}`))));
+    child.once('exit', code =>
+      code === 0 ? done() : fail(new Error(`${command} exited with code ${code}: ${output}`)),
+    );
   });
 
 /** Makes the cluster in a folder beside its place, so that a kill in the middle leaves nothing that looks finished. */
@@ -119,7 +124,9 @@ async function createCluster(binaries: Binaries, folder: string, password: strin
   try {
     await runTool(binaries.initdb, [`--pgdata=${draft}`, ...locale, ...access], user);
   } catch (cause) {
-    const hint = user ? ' Its user must be able to enter the project and DATA_DIR; or do not run Parley as root.' : '';
+    const hint = user
+      ? ' Its user needs access to the project folder and DATA_DIR; alternatively, do not run Parley as root.'
+      : '';
     throw new Error(`The embedded PostgreSQL could not be created in ${folder}.${hint}`, { cause });
   } finally {
     rmSync(passwordFile, { force: true });
@@ -161,7 +168,9 @@ async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Pr
     const orphaned = !isAlive(settings.owner);
     if (waitedMs === 5000 && orphaned) process.kill(pid, 'SIGINT');
     if (waitedMs >= (orphaned ? 30_000 : 3000))
-      throw new Error(`Another Parley (process ${settings.owner}) uses ${folder}. Stop it, or set another DATA_DIR.`);
+      throw new Error(
+        `Another Parley process (${settings.owner}) is using ${folder}. Stop it, or set a different DATA_DIR.`,
+      );
     await sleep(POLL_MS);
   }
 }
@@ -194,7 +203,7 @@ function supervise(start: () => ChildProcess, log: Log) {
 
 async function awaitReady(settings: Settings, logFile: string): Promise<void> {
   for (const deadline = Date.now() + READY_WITHIN_MS; !(await answers(settings)); await sleep(POLL_MS))
-    if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL did not start. Its log is ${logFile}.`);
+    if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL did not start. See its log, ${logFile}.`);
 }
 
 /**

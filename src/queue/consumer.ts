@@ -82,7 +82,11 @@ export async function openConsumer(
       }));
       await addParts(connection, jobs, job.id);
     } catch (cause) {
-      throw new Problem('queue-unavailable', `Answers could not be isolated: ${(cause as Error).message}`, { cause });
+      throw new Problem(
+        'queue-unavailable',
+        `Answers could not be moved to the isolation queue: ${(cause as Error).message}`,
+        { cause },
+      );
     }
     log.warn({ job: job.id, answers: answers.length, stalls: job.stalledCounter }, 'a flush is dealt with by answers');
   };
@@ -217,13 +221,13 @@ async function closeAll(
  */
 function read<N extends JobName>(job: Pick<HeldJob, 'name' | 'data'>, name: N): JobPayload<N> {
   const parsed = JOBS[name].safeParse(job.data);
-  if (job.name !== name) throw new UnknownJob(`this worker does not know the job ${job.name}`);
-  if (!parsed.success) throw new UnknownJob(`this worker does not know this ${name}: ${parsed.error.message}`);
+  if (job.name !== name) throw new UnknownJob(`unknown job: ${job.name}`);
+  if (!parsed.success) throw new UnknownJob(`invalid payload of ${name}: ${parsed.error.message}`);
   return job.data as JobPayload<N>;
 }
 
 async function dispatch(handlers: Handlers, job: HeldJob): Promise<void> {
-  if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`this worker does not know the job ${job.name}`);
+  if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`unknown job: ${job.name}`);
   const name = job.name as JobName;
   await (handlers[name] as (payload: unknown) => Promise<void>)(read(job, name));
 }

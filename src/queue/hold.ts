@@ -74,7 +74,7 @@ export function createHold(): Hold {
         if (outage && released) throw outage.error;
         if (isForfeit()) {
           scheduleTry();
-          throw new Problem('queue-unavailable', 'Another worker has taken the job over.');
+          throw new Problem('queue-unavailable', 'Another worker has taken over the job.');
         }
         try {
           const result = await work();

@@ -92,7 +92,7 @@ export async function openLine(
       const connection = connectWorker(target, queue, begin, options, log);
       const pace = createPace(connection.worker);
       const aborted = new Promise<never>((_, reject) =>
-        signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
+        signal.addEventListener('abort', () => reject(new Error('shut down while waiting for the queue')), {
           once: true,
         }),
       );

@@ -125,7 +125,7 @@ export function openProducer(
   return {
     enqueue(answers, bytes) {
       const refusal = stopped
-        ? new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 })
+        ? new Problem('service-stopping', 'The server is shutting down.', { retryAfterSeconds: 1 })
         : findUnfit(health);
       if (refusal) return Promise.reject(refusal);
       health.expect(bytes + answers.length * OVERHEAD_BYTES);
@@ -134,7 +134,7 @@ export function openProducer(
     refuseWhileBusy() {
       if (group.waitedMs < MAX_WAIT_MS) return;
       metrics.requestsShed.inc();
-      throw refuse('Answers arrive faster than the queue can make them durable.');
+      throw refuse('Answers arrive faster than the queue can write them to disk.');
     },
     health: health.current,
     checked: health.checked,
@@ -154,7 +154,7 @@ export function openProducer(
 function findUnfit(health: HealthWatch): Problem | undefined {
   const reasons = health.refusals();
   if (reasons.length === 0) return undefined;
-  return refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
+  return refuse(`Answers cannot be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
 }
 
 /** Creates the function that makes one flush of batches durable; it rejects with `queue-unavailable`. */
@@ -181,7 +181,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
       countFailure(error);
       if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next look says otherwise
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
-      throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
+      throw refuse('The queue did not confirm the answers. Send them again with the same ids.', error);
     }
     numbers.end(number, true);
     metrics.queueFlushes.inc({ outcome: 'written' });
@@ -194,7 +194,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
 async function confirm({ connection: { redis }, health }: FlushDeps, basis: Basis): Promise<void> {
   if (redis && basis.replicas && health.stillHolds(basis))
     await confirmReplicas(redis, basis.replicas, REPLICAS_WITHIN_MS);
-  if (!health.stillHolds(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
+  if (!health.stillHolds(basis)) throw new Error('the queue connection or its settings changed during the write');
 }
 
 /** Those who ask while a read is under way share the next one. */
@@ -215,7 +215,7 @@ async function observe<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await within(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
   } catch (error) {
-    throw refuse('The queue can not be read right now.', error);
+    throw refuse('The queue cannot be read right now.', error);
   }
 }
 

@@ -68,9 +68,9 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
  * Rejects behind a pooler on which the lock would be anybody's.
  */
 export async function migrate(url: string, log: Log): Promise<string[]> {
-  if (await isPooledByTransaction(url)) throw new Error(`The database can not be migrated: ${POOLED_BY_TRANSACTION}`);
+  if (await isPooledByTransaction(url)) throw new Error(`The database cannot be migrated: ${POOLED_BY_TRANSACTION}`);
   return withClient(url, async lock => {
-    lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
+    lock.on('error', error => log.error({ err: error }, 'the connection with the migration lock failed'));
     const orm = await openOrm(url, log);
     try {
       await awaitMigrationLock(lock);
@@ -146,7 +146,7 @@ const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolea
     : []),
   ...(role.usable
     ? []
-    : [`the user may not act as ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
+    : [`the database user is not a member of ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
 ];
 
 /** `oldest_open_write` runs as its owner, who must see the transactions of the processes: else `updated_since` skips. */
@@ -156,6 +156,6 @@ async function describeBlindness(client: Client): Promise<string[]> {
      and not pg_has_role(proowner, 'pg_read_all_stats', 'usage') and not pg_has_role(proowner, session_user, 'usage')`,
   );
   return rows.map(
-    ({ owner }) => `the owner of the tables does not see open writes: grant pg_read_all_stats to ${owner}`,
+    ({ owner }) => `the owner of the tables cannot read open transactions: grant pg_read_all_stats to ${owner}`,
   );
 }

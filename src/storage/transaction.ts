@@ -50,7 +50,7 @@ export const sessionOn = (client: PoolClient, options: { query_timeout?: number 
 /** Commits, or throws: PostgreSQL itself only rolls back where a statement had failed and nobody minded. */
 export async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
-  if (command !== 'COMMIT') throw new Error('A transaction with a failed statement was to be committed.');
+  if (command !== 'COMMIT') throw new Error('Cannot commit a transaction with a failed statement.');
 }
 
 /** A connection in a transaction as MikroORM sees one: it makes the statement, we send it. */
@@ -98,8 +98,9 @@ export function openLazily(transact: Transact): LazyTransaction {
 
   const take = (name: Name): void => {
     const wanted = `${name.tenantId} ${name.accountId}`;
-    if (isOver) throw new Error('The transaction is over.');
-    if (running > 0 && wanted !== current) throw new Error('A connection can not have two names at a time.');
+    if (isOver) throw new Error('The transaction has ended.');
+    if (running > 0 && wanted !== current)
+      throw new Error('A connection cannot be scoped to two tenants or accounts at a time.');
     current = wanted;
     running++;
   };

@@ -59,7 +59,7 @@ export function openCell(databaseUrl: string, requireDurable = true): Cell {
         if (silentS <= (handed ? SILENT_S : STARTED_WITHIN_S)) return;
         forget(own);
         own.kill('SIGKILL');
-        fail(`kept its process from answering for ${handed ? SILENT_S : STARTED_WITHIN_S} s`);
+        fail(`did not respond for ${handed ? SILENT_S : STARTED_WITHIN_S} s`);
       }, 1000);
       const end = () => {
         clearInterval(tick);
@@ -67,10 +67,10 @@ export function openCell(databaseUrl: string, requireDurable = true): Cell {
       };
       const fail = (what: string) => {
         end();
-        if (handed && !closing) reject(new Error(`storing it ${what}`));
+        if (handed && !closing) reject(new Error(`the process storing it ${what}`));
         else reject(new Problem('service-stopping', `The process for isolated answers ${what}.`));
       };
-      const mourn = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
+      const mourn = (code: number | null, signal: string | null) => fail(`exited (${signal ?? code})`);
       const give = () => {
         handed = true;
         own.send(work);
@@ -98,7 +98,7 @@ export function openCell(databaseUrl: string, requireDurable = true): Cell {
   };
 
   const storeNow = async (work: CellWork): Promise<RecordedCounts> => {
-    if (closing) throw new Problem('service-stopping', 'The process for isolated answers is ending.');
+    if (closing) throw new Problem('service-stopping', 'The process for isolated answers is stopping.');
     clearTimeout(idle);
     try {
       child ??= start();

@@ -104,7 +104,7 @@ describe('the doctor', () => {
     expect(illOf(diagnosis)).toEqual([
       expect.objectContaining({
         name: 'queue replicas',
-        detail: '0 replicas follow it, and QUEUE_REPLICAS asks for 1',
+        detail: '0 replicas are connected, but QUEUE_REPLICAS is 1',
       }),
     ]);
   });

@@ -101,10 +101,10 @@ test('a Valkey Cluster is refused as a queue, with the reason', async () => {
   await using api = await startProcess('serve', environment);
   await api.awaitProbe('/readyz');
   expect(await (await fetch(`${api.baseUrl}/readyz`)).json()).toMatchObject({
-    degraded: [expect.stringContaining('it is a Cluster')],
+    degraded: [expect.stringContaining('it is a cluster')],
   });
   const { checks } = await diagnose(environment);
   expect(checks.filter(check => !check.ok)).toEqual([
-    expect.objectContaining({ name: 'queue', detail: expect.stringContaining('it is a Cluster') }),
+    expect.objectContaining({ name: 'queue', detail: expect.stringContaining('it is a cluster') }),
   ]);
 });

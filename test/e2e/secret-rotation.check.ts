@@ -174,7 +174,7 @@ test('a process with the wrong secret key says so, is not ready, and changes not
   const wrong = { DATABASE_URL: api.database.url, SECRET_KEY: newSecretKey() };
   const kept = await api.database.query('select * from lasting_keys order by purpose');
   await using process = await startProcess('serve', wrong);
-  await waitFor(() => process.output().includes('neither SECRET_KEY nor SECRET_KEY_OTHERS opens'));
+  await waitFor(() => process.output().includes('neither SECRET_KEY nor SECRET_KEY_OTHERS decrypts'));
   expect((await fetch(`${process.baseUrl}/readyz`)).status).toBe(503);
   expect(await api.database.query('select * from lasting_keys order by purpose')).toEqual(kept);
 });

@@ -22,7 +22,9 @@ export function createLastingKeys(storage: Storage, seals: Seals, log: Log): Las
   return {
     of(purpose) {
       if (keys) return keys[purpose];
-      throw new Problem('database-unavailable', 'The keys were not read yet.', { retryAfterSeconds: 1 });
+      throw new Problem('database-unavailable', 'The encryption keys have not been loaded yet.', {
+        retryAfterSeconds: 1,
+      });
     },
     async load(signal) {
       for (let told = 0; !signal.aborted; await sleep(TRY_EVERY_MS, undefined, { signal })) {

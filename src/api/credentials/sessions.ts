@@ -24,7 +24,7 @@ export const csrfTokenOf = (sessionId: string, keychain: Keychain): string =>
  */
 export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
   if (!isSameOrigin(headers['sec-fetch-site'], headers.origin, baseUrl))
-    throw new Problem('cross-site-request', `Only pages under ${baseUrl} may send this.`);
+    throw new Problem('cross-site-request', `Only pages under ${baseUrl} can send this request.`);
 }
 
 /** Whether one of our own pages, or no page at all, sends a request, by its `Sec-Fetch-Site` or else its `Origin`. */
@@ -68,14 +68,14 @@ function requireOwnWrite(request: IncomingMessage, sessionId: string, { config, 
   const sent = request.headers['x-csrf-token'];
   const expected = Buffer.from(csrfTokenOf(sessionId, keychain));
   if (typeof sent !== 'string' || !equalInConstantTime(Buffer.from(sent), expected))
-    throw new Problem('csrf-failed', 'X-CSRF-Token is missing, or belongs to another session.');
+    throw new Problem('csrf-failed', 'The X-CSRF-Token header is missing or belongs to another session.');
 }
 
 /** The tenant that a request names; one that can't be an id is as one of which nobody is a member. */
 function tenantOf({ headers }: IncomingMessage): string | undefined {
   const sent = headers['tenant-id'];
   if (typeof sent !== 'string' || sent === '')
-    throw new Problem('tenant-missing', 'With a session the header Tenant-Id names the tenant.');
+    throw new Problem('tenant-missing', 'Requests with a session require the Tenant-Id header.');
   return parseTypeId('tenant', sent);
 }
 
@@ -91,7 +91,7 @@ const asPerson = (found: FoundSession): PersonCaller => ({
 
 function asMember(found: FoundSession, tenantId: string | undefined): SessionCaller {
   if (tenantId === undefined || found.member_id === null || found.role === null)
-    throw new Problem('not-a-member', 'Tenant-Id names no tenant that the person belongs to.');
+    throw new Problem('not-a-member', 'You are not a member of the tenant in `Tenant-Id`.');
   return { ...asPerson(found), kind: 'session', tenantId, memberId: found.member_id, role: found.role };
 }
 

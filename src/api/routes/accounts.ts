@@ -204,7 +204,7 @@ const enrolTotp = operation({
   async handle(request, { storage, keychain }) {
     const { caller, body } = request;
     const account = await provenAgain(caller, body.password, request, { storage });
-    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');
+    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is already active.');
     const secret = newTotpSecret();
     await updateAccount(storage.forAccount(account.id), { totp_sealed: keychain.seal(secret, account.id) });
     return { secret, uri: totpUri(secret, account.email) };
@@ -233,10 +233,10 @@ const confirmTotp = operation({
   async handle({ caller, body, limitIssue }, { storage, keychain, now }) {
     await limitIssue('login', attemptsOf(caller.email, caller.sessionId));
     const account = await findLogin(storage, caller.email);
-    if (!account) throw new Problem('totp-inactive', 'No authenticator was enrolled.');
-    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');
+    if (!account) throw new Problem('totp-inactive', 'No authenticator is enrolled.');
+    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is already active.');
     const step = matchTotp(totpSecretOf(account, keychain), body.totp.replaceAll(/\s/g, ''), now());
-    if (step === undefined) throw new Problem('login-failed', 'The code is not that of the enrolled authenticator.');
+    if (step === undefined) throw new Problem('login-failed', 'The code is not valid for the enrolled authenticator.');
     const recovery_codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
     await updateAccount(storage.forAccount(account.id), {
       totp_confirmed_at: now(),

@@ -110,8 +110,12 @@ const listConversationsOperation = operation({
 function refuseTeamFilters(filter: Record<string, unknown>): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
   if (used.length === 0) return;
-  throw new Problem('unknown-parameter', 'The query has a parameter that is for the team alone.', {
-    errors: used.map(pointer => ({ pointer, code: 'unknown-parameter', detail: 'is not known with an access token' })),
+  throw new Problem('unknown-parameter', 'The query has a parameter that is only available to the team.', {
+    errors: used.map(pointer => ({
+      pointer,
+      code: 'unknown-parameter',
+      detail: 'is not available with an access token',
+    })),
   });
 }
 
@@ -130,7 +134,7 @@ const createConversation = operation({
   async handle({ caller, body }, { storage }) {
     const owner = ownerOf(caller) ?? ownerFromBody(body.identity);
     if (caller.kind === 'access-token' && body.identity !== undefined)
-      throw fieldFault('/identity', 'is not sent with an access token, which names the user');
+      throw fieldFault('/identity', 'must be omitted with an access token, which identifies the user');
     const start = { subject: body.subject ?? '', message: body.message, client_message_id: body.client_message_id };
     const { conversation, created } = await insertConversation(
       storage.forTenant(caller.tenantId),
@@ -147,7 +151,7 @@ const createConversation = operation({
 });
 
 function ownerFromBody(identity: string | undefined): Owner {
-  if (identity === undefined) throw fieldFault('/identity', 'must name the user when an API key starts a conversation');
+  if (identity === undefined) throw fieldFault('/identity', 'is required with an API key');
   return { identity, verified: true };
 }
 
@@ -201,9 +205,9 @@ const patchConversation = operation({
 
 function refuseTeamChanges(body: ConversationPatch): void {
   const foreign = Object.keys(body).filter(name => name !== 'status');
-  if (foreign.length > 0) throw fieldFault(`/${foreign[0]}`, 'is for the team alone');
+  if (foreign.length > 0) throw fieldFault(`/${foreign[0]}`, 'can only be set by the team');
   if (body.status !== undefined && body.status !== 'resolved')
-    throw fieldFault('/status', 'a user may set "resolved" alone');
+    throw fieldFault('/status', 'can only be set to "resolved" with an access token');
 }
 
 const removeConversation = operation({

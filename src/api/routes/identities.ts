@@ -125,7 +125,7 @@ const patchIdentity = operation({
 function checkAttributes(attributes: Attributes): Attributes {
   const parsed = Attributes.safeParse(attributes);
   if (parsed.success) return parsed.data;
-  throw new Problem('validation-failed', 'The identity would have too many attributes.', {
+  throw new Problem('validation-failed', 'The identity has too many attributes.', {
     errors: parsed.error.issues.map(({ message }) => ({ pointer: '/attributes', code: 'too-big', detail: message })),
   });
 }
@@ -157,11 +157,11 @@ const patchMyAttributes = operation({
 function refuseUnlisted(names: string[], allowed: ReadonlySet<string>): void {
   const unlisted = names.filter(name => !allowed.has(name));
   if (unlisted.length === 0) return;
-  throw new Problem('validation-failed', 'An app may only set the attributes that the tenant has listed.', {
+  throw new Problem('validation-failed', 'An app can only set attributes in `identity_attributes_allowed`.', {
     errors: unlisted.map(name => ({
       pointer: `/attributes/${name}`,
       code: 'not-allowed',
-      detail: 'is not among identity_attributes_allowed',
+      detail: 'is not in `identity_attributes_allowed`',
     })),
   });
 }

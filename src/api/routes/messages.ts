@@ -79,7 +79,7 @@ const createMessage = operation({
   response: Message,
   async handle({ caller, params, body }, { storage }) {
     if (caller.kind === 'access-token' && body.kind === 'note')
-      throw fieldFault('/kind', 'a user writes replies alone');
+      throw fieldFault('/kind', 'must be "reply" with an access token');
     const tenant = storage.forTenant(caller.tenantId);
     const { message, created } = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
     const path = `/v1/conversations/${toTypeId('conversation', message.conversation_id)}/messages/${toTypeId('message', message.id)}`;

@@ -113,7 +113,7 @@ const createQuestion = operation({
   path: '/v1/questions',
   credentials: ['api-key', 'session'],
   summary: 'Create a question as a draft',
-  description: 'A tenant may have 2,000 questions, in whatever state.',
+  description: 'A tenant can have at most 2,000 questions, in any state.',
   right: 'questions:write',
   audit: 'question.created',
   body: NewQuestion,
@@ -158,7 +158,7 @@ function parseConfig(type: QuestionType, config: unknown): QuestionRow['config']
   const parsed = CONFIGS[type].safeParse(config);
   if (parsed.success) return parsed.data;
   const errors = describeIssues(parsed.error).map(error => ({ ...error, pointer: `/config${error.pointer}` }));
-  throw new Problem('validation-failed', `The config does not fit a ${type} question.`, { errors });
+  throw new Problem('validation-failed', `The config is not valid for a ${type} question.`, { errors });
 }
 
 /** What makes a version; as plain JSON, because the database gives fields back in an order of its own. */
@@ -168,7 +168,7 @@ const contentOf = ({ type, title, description, config }: QuestionRow): QuestionC
 /** Applies a patch. Content that users see makes a new version once the question was published. */
 function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
   if (row.status === 'closed' || row.status === 'archived')
-    throw new Problem('invalid-transition', `A question that is ${row.status} can not be edited. Clone it instead.`, {
+    throw new Problem('invalid-transition', `The question is ${row.status} and cannot be edited. Clone it instead.`, {
       extra: { from: row.status, allowed: nextStatuses(row.status) },
     });
   const before = contentOf(row);
@@ -187,8 +187,8 @@ function refuseImmutable(before: Record<string, unknown>, after: Record<string, 
     pointer => JSON.stringify(before[pointer]) !== JSON.stringify(after[pointer]),
   );
   if (changed.length === 0) return;
-  throw new Problem('immutable-field', 'Type, scale and option ids of a published question stay as they are.', {
-    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'can not change once published' })),
+  throw new Problem('immutable-field', 'Type, scale and option ids of a published question cannot change.', {
+    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'cannot change once published' })),
   });
 }
 
@@ -232,7 +232,8 @@ const removeQuestion = operation({
   async handle({ caller, params, requireMatch }, { storage }) {
     await deleteQuestion(storage.forTenant(caller.tenantId), params.id, question => {
       requireMatch(presentQuestion(question));
-      if (question.status !== 'draft') throw wrongState(question, 'Only a draft can be deleted. Close and archive it.');
+      if (question.status !== 'draft')
+        throw wrongState(question, 'Only drafts can be deleted. Close and archive the question instead.');
     });
   },
 });
@@ -279,7 +280,7 @@ const actionOperation = (action: QuestionAction) =>
         requireMatch(presentQuestion(question));
         const { from, to } = QUESTION_ACTIONS[action];
         if (!(from as readonly QuestionStatus[]).includes(question.status))
-          throw wrongState(question, `A question that is ${question.status} can not be ${to}.`);
+          throw wrongState(question, `The question is ${question.status} and cannot be ${to}.`);
         question.status = to;
         if (action === 'publish') question.published_at = at;
         if (action === 'close') question.closed_at = at;

@@ -36,7 +36,7 @@ const readResults = operation({
     const { group_by, ...filter } = query;
     if (filter.from && filter.to && filter.from > filter.to)
       throw new Problem('validation-failed', 'The query does not match the schema.', {
-        errors: [{ pointer: '/from', code: 'invalid', detail: 'must not lie after to' }],
+        errors: [{ pointer: '/from', code: 'invalid', detail: 'must not be after `to`' }],
       });
     const tenant = storage.forTenant(caller.tenantId);
     const question = await findQuestion(tenant, params.id);

@@ -166,7 +166,7 @@ const ReturnTo = z
   .default('/dashboard/');
 
 const toOidc = (deps: ApiDeps): OidcLogin => {
-  if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is set here.');
+  if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is configured.');
   return deps.oidc;
 };
 
@@ -261,7 +261,7 @@ class LinkRequired extends Problem {
   readonly carried: string;
 
   constructor(carried: string) {
-    super('link-required', 'The account of that address is linked by a login with its password.');
+    super('link-required', 'An account with this address exists. Log in with its password to link it.');
     this.carried = carried;
   }
 }
@@ -281,10 +281,14 @@ async function enterBySubject(
   const { storage, now, metrics } = deps;
   const invitation = token === undefined ? undefined : await findInvitation(storage, sha256(token), now());
   if (invitation && invitation.email !== subject.email)
-    throw new Problem('login-failed', 'The invitation is for another address than the provider has verified.');
+    throw new Problem(
+      'login-failed',
+      'The invitation is for a different address than the one verified by the identity provider.',
+    );
   const known = await findAccountOfSubject(storage, subject.issuer, subject.subject);
   if (known === undefined) await refuseUnlinked(subject, deps);
-  if (known === undefined && !invitation) throw new Problem('login-failed', 'Nobody of that address is known here.');
+  if (known === undefined && !invitation)
+    throw new Problem('login-failed', 'No account has this address. Ask for an invitation.');
   const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
   const beginning = beginSession(deviceOf(request), deps);
   await doWithLine(invitation ? 'member.joined' : 'session.started', request, deps, async within => {

@@ -54,7 +54,7 @@ const issuePublicToken = operation({
     if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
     const origin = header('origin');
     if (origin !== undefined && key.row.allowed_origins.length > 0 && !key.row.allowed_origins.includes(origin))
-      throw new Problem('origin-not-allowed', 'The public API key does not serve this origin.');
+      throw new Problem('origin-not-allowed', 'The origin is not among the allowed origins of the public API key.');
   },
 
   async handle({ params, header, body, limitIssue }, { keyRing, now }) {

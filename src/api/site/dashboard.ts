@@ -78,7 +78,7 @@ function sendFile(ctx: Context, file: PageFile, caching: string): void {
 function refuseOtherMethods(ctx: Context): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.set('Allow', 'GET, HEAD');
-  throw new Problem('method-not-allowed', 'This path takes GET.');
+  throw new Problem('method-not-allowed', 'This path supports GET and HEAD.');
 }
 
 /**

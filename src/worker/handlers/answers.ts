@@ -26,7 +26,7 @@ export interface RecordAnswersDeps {
 function asOutage(error: unknown): unknown {
   const state = sqlState(error);
   if (error instanceof Problem || !state || isDataFault(error)) return error;
-  return new Problem('database-unavailable', `The database refuses to store (${state}): ${(error as Error).message}`, {
+  return new Problem('database-unavailable', `The database refuses writes (${state}): ${(error as Error).message}`, {
     cause: error,
   });
 }
