@@ -34,7 +34,7 @@ export class UsageError extends Error {}
 /** The value of an option that must be there. */
 export function required(options: Options, name: string): string {
   const value = options[name];
-  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed`);
+  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is required`);
   return value;
 }
 

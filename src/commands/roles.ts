@@ -23,7 +23,9 @@ export interface RunningRole {
 
 /** What the welcome says while nobody owns a tenant. */
 const invite = (setupLink: string | undefined): string =>
-  setupLink === undefined ? '' : `\nNobody owns it yet. Become the owner, once and within a day:\n\n  ${setupLink}\n`;
+  setupLink === undefined
+    ? ''
+    : `\nNo owner exists yet. Open this link to become the owner (single use, valid for one day):\n\n  ${setupLink}\n`;
 
 /** The welcome of `start`: where to go, and what to do first. */
 const welcome = (config: Config, port: number, setupLink: string | undefined): string => `
@@ -34,14 +36,14 @@ Parley is ready.
   Reference  http://localhost:${port}/docs
   Metrics    http://localhost:${config.METRICS_PORT}/metrics
 ${invite(setupLink)}
-Begin with a tenant and an API key, in another terminal:
+To get started, create a tenant and an API key in another terminal:
 
   npm run --silent cli -- tenant create --name "My company"
   npm run --silent cli -- api-key create --tenant <its id> --name backend
 
-or watch the whole journey:  npm run demo
+or run the complete demo:  npm run demo
 
-Stop with Ctrl-C.
+Press Ctrl+C to stop.
 `;
 
 /**
@@ -117,5 +119,5 @@ async function findSetupLink(databaseUrl: string, config: Config, log: Log): Pro
 
 /** A part that says by `false` that it had to give something up counts as a step that failed. */
 const failing = (close: () => Promise<boolean> | undefined) => async () => {
-  if ((await close()) === false) throw new Error('something in it had to be given up');
+  if ((await close()) === false) throw new Error('it did not shut down cleanly');
 };

@@ -40,7 +40,7 @@ describe('the doctor', () => {
     expect(illOf(away)).toEqual([
       expect.objectContaining({
         name: 'database',
-        detail: expect.stringContaining('can not be reached'),
+        detail: expect.stringContaining('cannot be reached'),
         mend: expect.any(String),
       }),
     ]);
@@ -89,7 +89,7 @@ describe('the doctor', () => {
         expect(illOf(diagnosis).map(check => [check.name, check.detail])).toEqual([
           ['queue durability', 'appendfsync is "everysec" and must be "always"'],
           ['queue durability', 'maxmemory-policy is "allkeys-lru" and must be "noeviction"'],
-          ['queue memory', 'maxmemory is 0: the system may end the server before answers are refused'],
+          ['queue memory', 'maxmemory is 0: the server may run out of memory and be killed before answers are rejected'],
         ]);
       } finally {
         await forgetful.stop();

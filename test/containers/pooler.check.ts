@@ -82,7 +82,7 @@ test('behind PgBouncer in transaction mode no role becomes ready, each says why,
   expect(refused.stdout + refused.stderr).toContain('session mode');
   await using api = await startProcess('serve', environment);
   await using worker = await startProcess('work', environment);
-  await waitFor(() => [api, worker].every(role => role.output().includes('into session mode')), 30_000);
+  await waitFor(() => [api, worker].every(role => role.output().includes('to session mode')), 30_000);
   expect((await fetch(`${api.baseUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${worker.metricsUrl}/readyz`)).status).toBe(503);
   const { ok, checks } = await diagnose(environment);
