@@ -89,7 +89,10 @@ describe('the doctor', () => {
         expect(illOf(diagnosis).map(check => [check.name, check.detail])).toEqual([
           ['queue durability', 'appendfsync is "everysec" and must be "always"'],
           ['queue durability', 'maxmemory-policy is "allkeys-lru" and must be "noeviction"'],
-          ['queue memory', 'maxmemory is 0: the server may run out of memory and be killed before answers are rejected'],
+          [
+            'queue memory',
+            'maxmemory is 0: the server may run out of memory and be killed before answers are rejected',
+          ],
         ]);
       } finally {
         await forgetful.stop();
