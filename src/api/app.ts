@@ -67,7 +67,7 @@ function sendBody(ctx: Context): void {
 
 /** What even `replyWithProblem` met no reply for is a bug: logged whole, and the connection ends. */
 function breakOff(ctx: Context, error: unknown, { log }: Pick<ApiDeps, 'log'>): void {
-  log.error({ err: error, ...describeRequest(ctx) }, 'no reply could be made');
+  log.error({ err: error, ...describeRequest(ctx) }, 'could not send a response');
   ctx.res.destroy();
 }
 

@@ -93,8 +93,8 @@ export async function runRole(
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     if (tracing) steps.push({ name: 'the traces', limitMs: 3000, run: () => tracing.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
-    log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, `${role} is up`);
-    if (api) steps.unshift({ name: 'building the dashboard', limitMs: 3000, run: startPagesBuild(log).stop });
+    log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, 'listening');
+    if (api) steps.unshift({ name: 'dashboard build', limitMs: 3000, run: startPagesBuild(log).stop });
     if (role === 'start' && api) print(welcome(config, api.port, await findSetupLink(database.url, config, log)));
   } catch (error) {
     await stop();

@@ -153,7 +153,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       application_name: 'parley_notices',
     });
     const failed = new Promise<never>((_, reject) =>
-      client.on('error', reject).once('end', () => reject(new Error('it was closed'))),
+      client.on('error', reject).once('end', () => reject(new Error('the connection was closed'))),
     );
     failed.catch(() => undefined); // reported by whoever races it below
     try {
@@ -166,7 +166,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       while (!closing.signal.aborted) {
         await Promise.race([sleep(HEARTBEAT_MS, undefined, { signal: closing.signal }), failed]);
         const askedAt = performance.now();
-        await within(client.query('select 1'), ANSWER_WITHIN_MS, 'a sign of life');
+        await within(client.query('select 1'), ANSWER_WITHIN_MS, 'heartbeat');
         channel.aliveAt = askedAt;
         events.checked();
       }
@@ -185,7 +185,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       } catch (error) {
         if (closing.signal.aborted) return;
         throttle('listen', () =>
-          log.warn({ reason: (error as Error).message }, 'change notices from the database are lost'),
+          log.warn({ reason: (error as Error).message }, 'lost the PostgreSQL connection for change notices'),
         );
         await sleep(500);
       }
@@ -214,7 +214,7 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
   const throttle = createThrottle(5000);
   const options = { connectTimeout: 2000, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2000) };
   const report = (error: Error) =>
-    throttle(error.message, () => log.warn({ reason: error.message }, 'change notices over Redis are lost'));
+    throttle(error.message, () => log.warn({ reason: error.message }, 'lost the Redis connection for change notices'));
   const subscriber = openRedis(url, { ...options, maxRetriesPerRequest: null }).on('error', report);
   const publisher = openRedis(url, {
     ...options,
@@ -253,7 +253,7 @@ function openRelay(url: string, hear: (text: string) => unknown, gap: () => void
   const check = setInterval(async () => {
     try {
       if (subscriber.status !== 'ready') throw new Error(`the subscription is ${subscriber.status}`);
-      await within(subscriber.ping(), ANSWER_WITHIN_MS, 'a sign of life');
+      await within(subscriber.ping(), ANSWER_WITHIN_MS, 'heartbeat');
     } catch (error) {
       report(error as Error);
       if (subscriber.status === 'ready') subscriber.disconnect(true);

@@ -164,7 +164,7 @@ async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Pr
   for (let waitedMs = 0; existsSync(pidFile); waitedMs += POLL_MS) {
     const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
     if (!isAlive(pid)) return; // a stale file: PostgreSQL removes it itself
-    if (waitedMs === 0) log.info({ pid }, 'waiting for the PostgreSQL of an earlier run to end');
+    if (waitedMs === 0) log.info({ pid }, 'waiting for the embedded PostgreSQL of a previous run to stop');
     const orphaned = !isAlive(settings.owner);
     if (waitedMs === 5000 && orphaned) process.kill(pid, 'SIGINT');
     if (waitedMs >= (orphaned ? 30_000 : 3000))
@@ -186,7 +186,7 @@ function supervise(start: () => ChildProcess, log: Log) {
       child.once('exit', code => {
         done();
         if (stopping) return;
-        log.error({ code }, 'the embedded PostgreSQL ended; starting it again');
+        log.error({ code }, 'embedded PostgreSQL exited; restarting it');
         setTimeout(() => stopping || run(), 500);
       }),
     );

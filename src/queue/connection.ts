@@ -133,7 +133,7 @@ const CONNECTIONS = 4;
 
 /** The queues for adding and reading jobs, over one connection; in PostgreSQL over `connections` at most. */
 export function connectQueue(target: QueueTarget, log: Log, connections = CONNECTIONS): QueueConnection {
-  const report = reportErrors(log, 'the queue connection');
+  const report = reportErrors(log, 'queue connection');
   return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target, connections, report);
 }
 
@@ -205,7 +205,7 @@ export function connectWorker(
   options: Omit<WorkerOptions, 'connection'>,
   log: Log,
 ): WorkerConnection {
-  const report = reportErrors(log, 'the worker connection');
+  const report = reportErrors(log, 'worker connection');
   if (target.redisUrl) {
     const redis = blockingRedis(target.redisUrl).on('error', report);
     const worker = new Worker(name, process, { ...options, connection: redis }) as unknown as AnyWorker;

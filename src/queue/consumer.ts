@@ -88,7 +88,10 @@ export async function openConsumer(
         { cause },
       );
     }
-    log.warn({ job: job.id, answers: answers.length, stalls: job.stalledCounter }, 'a flush is dealt with by answers');
+    log.warn(
+      { job: job.id, answers: answers.length, stalls: job.stalledCounter },
+      'flush moved to the isolation queue, one job per answer',
+    );
   };
 
   const processFlush = async (job: HeldJob): Promise<Outcome> => {
@@ -148,8 +151,8 @@ function watch(
     const passing = isOutage(error);
     throttle(passing ? error.code : String(error), held => {
       const told = { queue, job: jobId, held_back: held };
-      if (passing) log.warn({ ...told, reason: error.message }, 'a job waits for the infrastructure');
-      else log.error({ ...told, err: error }, 'a job failed and is tried again');
+      if (passing) log.warn({ ...told, reason: error.message }, 'job waits for an unavailable store');
+      else log.error({ ...told, err: error }, 'job failed; will retry');
     });
   };
 
@@ -195,7 +198,9 @@ function openRemoval({ redis }: QueueConnection, log: Log) {
     maxWeights: [MOST_REMOVED],
   });
   const report = (error: Error) =>
-    throttle(error.message, () => log.warn({ reason: error.message }, 'pending answers are removed later'));
+    throttle(error.message, () =>
+      log.warn({ reason: error.message }, 'could not remove stored answers from the pending registry; will retry'),
+    );
   return {
     remove(id: string | undefined): void {
       if (redis && id) group.add(id).catch(report);

@@ -75,7 +75,7 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
     const { reachable, reasons } = finding.health;
     metrics.queueTakesAnswers.set(reasons.length === 0 ? 1 : 0);
     if (redis) metrics.redisUp.set(reachable ? 1 : 0);
-    if (reasons.length > 0) throttle('health', () => log.warn({ reasons }, 'the queue takes no answers'));
+    if (reasons.length > 0) throttle('health', () => log.warn({ reasons }, 'queue does not accept answers'));
   };
 
   let isStopped = false;

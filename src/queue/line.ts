@@ -113,20 +113,20 @@ export async function openLine(
   const { worker, disconnect } = connection;
   worker.on('stalled', jobId => {
     metrics.jobsStalled.inc({ queue });
-    log.warn({ queue, job: jobId }, 'a job was taken over from a worker that went silent');
+    log.warn({ queue, job: jobId }, 'job taken over from an unresponsive worker');
   });
   worker.on('lockRenewalFailed', jobIds => {
     grip.lose(jobIds);
-    log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by others');
+    log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by other workers');
   });
-  worker.run().catch(error => log.error({ queue, err: error }, 'taking jobs has ended with a failure'));
+  worker.run().catch(error => log.error({ queue, err: error }, 'queue consumer failed'));
 
   return {
     async close() {
       closing = true; // what is handed back is for others at once
       hold.release();
       try {
-        await within(worker.close(), CLOSE_WITHIN_MS, 'ending the jobs under way');
+        await within(worker.close(), CLOSE_WITHIN_MS, 'finishing running jobs');
       } finally {
         await disconnect();
       }

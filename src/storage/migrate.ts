@@ -53,10 +53,7 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
       return pending.map(({ name }) => name);
     } catch (error) {
       if (!isLockFault(error) || Date.now() > deadline) throw error;
-      log.warn(
-        { reason: (error as Error).message },
-        'a migration needs a lock that others hold; it is undone and tried again',
-      );
+      log.warn({ reason: (error as Error).message }, 'migration could not get a lock; rolled back, will retry');
     }
     await sleep(LOCK_PAUSE_MS);
   }

@@ -94,7 +94,7 @@ export function openCell(databaseUrl: string, requireDurable = true): Cell {
     forget(own);
     const ended = new Promise(done => own.once('exit', done));
     if (own.connected) own.disconnect();
-    await within(ended, CLOSE_WITHIN_MS, 'ending the process for isolated answers').catch(() => own.kill('SIGKILL'));
+    await within(ended, CLOSE_WITHIN_MS, 'stopping the process for isolated answers').catch(() => own.kill('SIGKILL'));
   };
 
   const storeNow = async (work: CellWork): Promise<RecordedCounts> => {

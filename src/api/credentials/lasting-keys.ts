@@ -35,7 +35,7 @@ export function createLastingKeys(storage: Storage, seals: Seals, log: Log): Las
           if (!(error instanceof Problem || error instanceof WrongSecretKeys)) throw error;
           if (Date.now() - told < TELL_EVERY_MS) continue;
           told = Date.now();
-          log.error({ reason: error.message }, 'waiting for the keys');
+          log.error({ reason: error.message }, 'waiting for the encryption keys');
         }
       }
     },

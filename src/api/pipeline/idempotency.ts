@@ -106,7 +106,7 @@ async function finish(
       throw error;
     }
     await keep(tenant).catch(error =>
-      log.warn({ reason: (error as Error).message }, 'the response of a finished request could not be stored'),
+      log.warn({ reason: (error as Error).message }, 'could not store the response for its Idempotency-Key'),
     );
   }
   announce?.();

@@ -140,7 +140,7 @@ const requestPasswordReset = operation({
     await limitIssue('ip', clientIp());
     await limitIssue('reset', body.email);
     void mailResetLink(body.email, deps).catch(error =>
-      deps.log.error({ reason: (error as Error).message }, 'the link of a password reset could not be mailed'),
+      deps.log.error({ reason: (error as Error).message }, 'could not send the password reset e-mail'),
     );
     return {};
   },
@@ -155,7 +155,7 @@ async function mailResetLink(email: string, { storage, mail, config, now }: ApiD
   await mail.send({
     to: email,
     subject: 'Reset your password',
-    text: `Somebody, hopefully you, asked for a new password at ${config.BASE_URL}.\n\nChoose it here within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf it was not you, nothing has changed.\n`,
+    text: `A new password was requested for your account at ${config.BASE_URL}.\n\nChoose it within an hour:\n${linkTo(config.BASE_URL, 'reset', token)}\n\nIf you did not request this, ignore this e-mail. Your password has not changed.\n`,
   });
 }
 

@@ -111,7 +111,7 @@ function mailInvitation(to: string, inviter: string, tenantName: string, link: s
       subject: `Join ${tenantName}`,
       text: `${inviter} invites you to ${tenantName}.\n\nAccept within ${INVITATION_DAYS} days:\n${link}\n`,
     })
-    .catch(error => log.error({ reason: (error as Error).message }, 'an invitation could not be mailed'));
+    .catch(error => log.error({ reason: (error as Error).message }, 'could not send the invitation e-mail'));
 }
 
 const patchMember = operation({

@@ -242,7 +242,7 @@ const finishOidcLogin = operation({
       if (!(error instanceof Problem) || error.code === 'resource-not-found') throw error;
       deps.log.info(
         { code: error.code, reason: (error.cause as Error)?.message },
-        'a login by the identity provider failed',
+        'login through the identity provider failed',
       );
       deps.metrics.authAttempts.inc({ method: 'session', result: error.code });
       const link =

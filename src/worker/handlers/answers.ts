@@ -54,7 +54,7 @@ export function countRecorded(
   metrics.answersStored.inc(counts.stored);
   metrics.answersRepeated.inc(counts.repeated);
   metrics.answersQuarantined.inc(counts.quarantined);
-  if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers went to the quarantine');
+  if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers were quarantined');
   const now = Date.now();
   for (const { received_at } of firsts) metrics.answerStoreDelay.observe((now - Date.parse(received_at)) / 1000);
 }
