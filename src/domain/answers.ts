@@ -37,15 +37,19 @@ const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]);
 export const NewAnswer = z
   .strictObject({
     id: ClientUuid,
-    revision: z.int().min(1).max(2_147_483_647).meta({ description: 'Grows with each change; the highest wins' }),
+    revision: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .meta({ description: 'Increases with each change; the highest revision wins' }),
     identity: Identity.optional().meta({ description: 'With an API key: whose answer it is; otherwise not sent' }),
-    card_id: typeId('card').optional().meta({ description: 'May be left out with an API key alone' }),
+    card_id: typeId('card').optional().meta({ description: 'Optional only with an API key' }),
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),
     state: AnswerState,
     values: fields(/^[\s\S]{0,64}$/, Value)
       .default({})
-      .meta({ description: 'By step; the question itself is `main`' }),
+      .meta({ description: 'Values by step; the question itself is `main`' }),
     comment: text(5000).nullish(),
     displayed_at: Timestamp.nullish(),
     answered_at: Timestamp.nullish(),
@@ -58,7 +62,9 @@ export type NewAnswer = z.output<typeof NewAnswer>;
 /** The envelope of a sync. Items are judged one by one, so that a bad one never blocks an outbox. */
 export const NewAnswers = z
   .strictObject({
-    client_time: Timestamp.optional().meta({ description: "The device's clock, to correct its times" }),
+    client_time: Timestamp.optional().meta({
+      description: 'Current time of the device clock, used to correct device times',
+    }),
     answers: z.array(z.unknown()).min(1).max(100),
   })
   .meta({
@@ -84,7 +90,7 @@ export type Rejection = (typeof REJECTIONS)[number];
 
 export const Receipt = z
   .object({
-    id: z.string().nullable().meta({ description: 'As the item named it; null when it named none' }),
+    id: z.string().nullable().meta({ description: 'As in the request; null if the item had none' }),
     revision: z.number().nullable(),
     status: ReceiptStatus,
     code: z.enum(REJECTIONS).optional(),
@@ -113,11 +119,14 @@ export const Answer = z
     received_at: TimestampOut,
     stored_at: TimestampOut,
     updated_at: TimestampOut,
-    clock_skew_ms: z.int().nullable().meta({ description: "How far the device's clock is ahead of Parley's" }),
+    clock_skew_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'Milliseconds by which the device clock is ahead of the server clock' }),
     tags: z.array(z.string()),
     counted: z.boolean().meta({
       description:
-        '`false` while another answer to the same card is counted in the results: the first `completed`, until there is one the first `partial`. Its view still counts as a display',
+        'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one. The others still count as displays',
     }),
     status: z.literal('stored'),
   })

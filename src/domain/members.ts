@@ -40,8 +40,8 @@ export const Invitation = z
 
 /** An invitation to whoever has just made it. */
 export const SentInvitation = Invitation.extend({
-  link: z.string().meta({ description: 'Where it is accepted; shown once' }),
-  mailed: z.boolean().meta({ description: 'Whether it was also given to a mail server; one may be set (`SMTP_URL`)' }),
+  link: z.string().meta({ description: 'Link for accepting the invitation; shown only once' }),
+  mailed: z.boolean().meta({ description: 'Whether the link was also sent by e-mail (requires `SMTP_URL`)' }),
 }).meta({ id: 'SentInvitation' });
 
 /** What whoever holds the link of an invitation is told before accepting it. */
@@ -50,7 +50,9 @@ export const InvitationNotice = z
     tenant_name: z.string(),
     email: z.string(),
     role: Role,
-    account_exists: z.boolean().meta({ description: 'Whether the address has an account: its password is then asked' }),
+    account_exists: z
+      .boolean()
+      .meta({ description: 'Whether the address has an account, whose password is then required' }),
     expires_at: TimestampOut,
   })
   .meta({ id: 'InvitationNotice' });
@@ -58,7 +60,7 @@ export const InvitationNotice = z
 export const Acceptance = z
   .strictObject({
     name: AccountName,
-    password: Password.meta({ description: 'The new password, or that of the account which the address has' }),
+    password: Password.meta({ description: 'Password of the existing account, or the password for the new one' }),
     totp: z.string().max(40).optional(),
   })
   .meta({ id: 'Acceptance' });

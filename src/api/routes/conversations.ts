@@ -62,14 +62,16 @@ const presentConversation = (side: Side) => (row: ConversationRow) => ({
 
 const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
 
-const Assignee = z.union([z.literal('none'), typeId('member')]).meta({ description: '`none`: nobody has it' });
+const Assignee = z
+  .union([z.literal('none'), typeId('member')])
+  .meta({ description: 'Member id, or `none` for unassigned conversations' });
 
 const listConversationsOperation = operation({
   id: 'listConversations',
   method: 'get',
   path: '/v1/conversations',
   tag: 'Conversations',
-  summary: 'List conversations, newest activity first',
+  summary: 'List conversations, most recent activity first',
   description:
     'With an API key those of the tenant; with an access token those of its identity, without the fields and filters of the team. With `updated_since` in the order of their last change: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
   credentials: ['api-key', 'access-token', 'session'],
@@ -77,7 +79,7 @@ const listConversationsOperation = operation({
   query: z.object({
     ...pageQuery,
     status: ConversationStatus.optional(),
-    unread: queryBoolean.optional().meta({ description: "For the caller's side" }),
+    unread: queryBoolean.optional().meta({ description: 'For the side of the caller (user or team)' }),
     updated_since: Timestamp.optional(),
     identity: Identity.optional(),
     verified: queryBoolean.optional(),
@@ -86,7 +88,7 @@ const listConversationsOperation = operation({
     priority: ConversationPriority.optional(),
     source: z.enum(['user', 'api', 'member']).optional(),
     q: SearchWords.optional().meta({
-      description: `Of the subject, or of one message or note: ${SEARCHED}`,
+      description: `Search in the subject and in single messages and notes: ${SEARCHED}`,
     }),
     sort: z.enum(CONVERSATION_SORTS).optional(),
   }),
@@ -125,7 +127,7 @@ const createConversation = operation({
   path: '/v1/conversations',
   tag: 'Conversations',
   summary: 'Start a conversation',
-  description: 'The same `client_message_id` again gives the first conversation, with status 200.',
+  description: 'Repeating a `client_message_id` returns the first conversation with status 200.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   body: NewConversation,
@@ -160,7 +162,7 @@ const readConversation = operation({
   method: 'get',
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
-  summary: 'Read a conversation',
+  summary: 'Get a conversation',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
@@ -178,7 +180,7 @@ const patchConversation = operation({
   method: 'patch',
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
-  summary: 'Change status, assignee, tags, priority or subject',
+  summary: 'Update status, assignee, tags, priority or subject',
   description: 'With an access token `{"status": "resolved"}` alone.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
@@ -234,10 +236,12 @@ const countUnreadConversations = operation({
   method: 'get',
   path: '/v1/conversations/unread-count',
   tag: 'Conversations',
-  summary: 'Count the conversations with something unread',
+  summary: 'Count conversations with unread messages',
   credentials: ['access-token', 'session'],
   right: 'conversations:read',
-  query: z.object({ assignee: Assignee.optional().meta({ description: 'For the team alone: those of one member' }) }),
+  query: z.object({
+    assignee: Assignee.optional().meta({ description: 'Team only: count the conversations of this member' }),
+  }),
   status: 200,
   response: z.object({ count: z.int() }).meta({ id: 'UnreadCount' }),
   etag: true,
