@@ -64,11 +64,9 @@ export const Results = z
     completed: z.int(),
     written: z.int().meta({ description: 'Number of answers with a comment or text' }),
     ...DetailedFigures,
-    over_time: z
-      .array(z.object({ start: z.string(), ...DetailedFigures }))
-      .meta({
-        description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
-      }),
+    over_time: z.array(z.object({ start: z.string(), ...DetailedFigures })).meta({
+      description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
+    }),
     versions: z
       .array(z.object({ version: z.int(), ...DetailedFigures }))
       .meta({ description: 'Results by question version, newest first' }),

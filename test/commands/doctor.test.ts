@@ -57,7 +57,7 @@ describe('the doctor', () => {
     const environment = { DATABASE_URL: database.url, SECRET_KEY };
     await database.query('insert into lost_flushes values (gen_random_uuid(), now())');
     expect(illOf(await diagnose(environment))).toEqual([
-      expect.objectContaining({ name: 'balance', detail: expect.stringMatching(/^1 flushes .* 0 answers/) }),
+      expect.objectContaining({ name: 'balance', detail: expect.stringMatching(/^1 flushes .* 0 stored answers/) }),
     ]);
     await database.query('delete from lost_flushes');
     expect((await diagnose(environment)).ok).toBe(true);

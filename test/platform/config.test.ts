@@ -67,8 +67,8 @@ describe('the configuration', () => {
 
   test('refuses a password without the address that it is for', () => {
     expect(faultsOf({ DATABASE_PASSWORD: 'x', REDIS_PASSWORD: 'y' })).toEqual([
-      expect.stringMatching(/^DATABASE_PASSWORD: needs DATABASE_URL/),
-      expect.stringMatching(/^REDIS_PASSWORD: needs REDIS_URL/),
+      expect.stringMatching(/^DATABASE_PASSWORD: requires DATABASE_URL/),
+      expect.stringMatching(/^REDIS_PASSWORD: requires REDIS_URL/),
     ]);
   });
 
