@@ -30,7 +30,7 @@ const PROBLEM_SCHEMA = {
     request_id: { type: 'string' as const },
     narrow: {
       type: 'array' as const,
-      description: 'With `query-too-expensive`: filters that the request did not use',
+      description: 'Only with `query-too-expensive`: filters that the request did not use',
       items: { type: 'string' as const },
     },
     errors: {

@@ -22,7 +22,7 @@ const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, z.union([MetadataText, z.numbe
   .refine(metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20, {
     message: 'may carry at most 20 fields of your own',
   })
-  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 fields of your own` });
+  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 custom fields` });
 
 const ChoiceValue = z.strictObject({
   option_id: z.string().max(64).optional(),
@@ -42,7 +42,9 @@ export const NewAnswer = z
       .min(1)
       .max(2_147_483_647)
       .meta({ description: 'Increases with each change; the highest revision wins' }),
-    identity: Identity.optional().meta({ description: 'With an API key: whose answer it is; otherwise not sent' }),
+    identity: Identity.optional().meta({
+      description: 'User who answered; required with an API key, otherwise omitted',
+    }),
     card_id: typeId('card').optional().meta({ description: 'Optional only with an API key' }),
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),

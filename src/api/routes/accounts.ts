@@ -195,7 +195,7 @@ const enrolTotp = operation({
   method: 'post',
   path: '/v1/me/totp',
   credentials: ['person'],
-  summary: 'Begin with an authenticator: a secret that counts once it is confirmed',
+  summary: 'Enrol an authenticator; it becomes active once confirmed',
   audit: 'totp.enrolled',
   body: PasswordProof,
   status: 200,

@@ -98,7 +98,7 @@ const listAnswersOperation = operation({
   tag: 'Answers',
   summary: 'List answers, most recently received first',
   description:
-    'With `updated_since` in the order of their last change, for incremental reads that never skip a write: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
+    'With `updated_since`, answers are ordered by their last change, for incremental reads that never miss a write: once `has_more` is false, all changes before the time in the `Updated-Until` header have been returned.',
   credentials: ['api-key', 'session'],
   right: 'answers:read',
   query: z.object({
@@ -152,7 +152,7 @@ const removeAnswer = operation({
   method: 'delete',
   path: '/v1/answers/{id}',
   tag: 'Answers',
-  summary: 'Delete an answer; its id stays taken',
+  summary: 'Delete an answer; its id cannot be reused',
   credentials: ['api-key', 'session'],
   right: 'answers:write',
   audit: 'answer.deleted',

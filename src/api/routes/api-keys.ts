@@ -134,7 +134,7 @@ const revokeApiKeyOperation = operation({
   method: 'delete',
   path: '/v1/api-keys/{id}',
   credentials: ['session'],
-  summary: 'Revoke an API key for good',
+  summary: 'Permanently revoke an API key',
   description: 'All processes reject the key and its tokens within a second.',
   audit: 'api-key.revoked',
   params: KeyPath,

@@ -73,7 +73,7 @@ const listConversationsOperation = operation({
   tag: 'Conversations',
   summary: 'List conversations, most recent activity first',
   description:
-    'With an API key those of the tenant; with an access token those of its identity, without the fields and filters of the team. With `updated_since` in the order of their last change: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
+    'With an API key or a session, lists all conversations of the tenant; with an access token, only those of its identity, without the team-only fields and filters. With `updated_since`, conversations are ordered by their last change: once `has_more` is false, all changes before the time in the `Updated-Until` header have been returned.',
   credentials: ['api-key', 'access-token', 'session'],
   right: 'conversations:read',
   query: z.object({
@@ -181,7 +181,7 @@ const patchConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Update status, assignee, tags, priority or subject',
-  description: 'With an access token `{"status": "resolved"}` alone.',
+  description: 'With an access token, only `{"status": "resolved"}` is allowed.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'conversation.updated',

@@ -76,7 +76,7 @@ const presentSummary = ({ type }: QuestionRow, counts = NO_COUNTS) => ({
 
 /** A question as the list shows it. */
 const QuestionListItem = Question.extend({
-  results: ResultsSummary.optional().meta({ description: 'With `include=results`' }),
+  results: ResultsSummary.optional().meta({ description: 'Only with `include=results`' }),
 }).meta({ id: 'QuestionListItem' });
 
 const listQuestionsOperation = operation({

@@ -9,7 +9,9 @@ import { listDayCounts } from '../../storage/results.ts';
 import { operation } from '../operation.ts';
 
 const ResultsQuery = z.object({
-  from: Day.optional().meta({ description: 'First day (UTC) of the period, by the first receipt of an answer' }),
+  from: Day.optional().meta({
+    description: 'First day (UTC) of the period; answers count on the day of their first receipt',
+  }),
   to: Day.optional().meta({ description: 'Last day (UTC) of the period, inclusive' }),
   group_by: Grouping.default('day'),
   version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Only answers to this version of the question' }),

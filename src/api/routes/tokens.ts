@@ -125,7 +125,7 @@ const whoAmI = operation({
   tag: 'Tokens',
   summary: 'Get the identity of the current credential',
   description:
-    'With a session: the person, every tenant they belong to, and the token that writes carry in `X-CSRF-Token`. A cookie makes the browser known for the person, so that login attempts of strangers do not lock them out of it.',
+    'With a session, returns the person, their tenants, and the token to send as `X-CSRF-Token` in writes. Also sets a cookie that marks the browser as known, so that failed login attempts elsewhere cannot lock the person out of it.',
   credentials: ['access-token', 'public-access-token', 'person'],
   status: 200,
   response: Me,
