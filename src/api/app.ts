@@ -36,7 +36,7 @@ export function createApp(deps: ApiDeps): RequestListener {
       requireWellFormed(ctx);
       await route(ctx, nothing);
       if (ctx.status === 404 && ctx.body == null && !ctx.state.handled)
-        throw new Problem('resource-not-found', 'There is nothing at this path.');
+        throw new Problem('resource-not-found', 'No resource exists at this path.');
     } catch (error) {
       replyWithProblem(ctx, error, deps);
     } finally {
@@ -67,7 +67,7 @@ function sendBody(ctx: Context): void {
 
 /** What even `replyWithProblem` met no reply for is a bug: logged whole, and the connection ends. */
 function breakOff(ctx: Context, error: unknown, { log }: Pick<ApiDeps, 'log'>): void {
-  log.error({ err: error, ...describeRequest(ctx) }, 'no reply could be made');
+  log.error({ err: error, ...describeRequest(ctx) }, 'could not send a response');
   ctx.res.destroy();
 }
 
@@ -113,6 +113,6 @@ function refuseMethod(ctx: Context, path: string): void {
     ctx.status = 204;
     return;
   }
-  if (!KNOWN_METHODS.has(ctx.method)) throw new Problem('method-unknown', 'The method is not known.');
-  throw new Problem('method-not-allowed', `This path takes ${methods.join(', ')}.`);
+  if (!KNOWN_METHODS.has(ctx.method)) throw new Problem('method-unknown', 'The HTTP method is unknown.');
+  throw new Problem('method-not-allowed', `This path supports ${methods.join(', ')}.`);
 }

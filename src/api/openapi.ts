@@ -15,7 +15,7 @@ import type { Operation } from './operation.ts';
 
 const ABOUT = `Feedback cards, answers and conversations of a tenant's users.
 
-Errors are problem documents (RFC 9457); \`code\` is stable. Lists are paged by opaque cursors. \`429\` and \`503\` mean that nothing was accepted: send the request again after \`Retry-After\` seconds.`;
+Errors are problem documents (RFC 9457) with a stable \`code\`. Lists are paginated with opaque cursors. \`429\` and \`503\` mean that the request was not accepted: send it again after \`Retry-After\` seconds.`;
 
 const PROBLEM_SCHEMA = {
   type: 'object' as const,
@@ -30,7 +30,7 @@ const PROBLEM_SCHEMA = {
     request_id: { type: 'string' as const },
     narrow: {
       type: 'array' as const,
-      description: 'With `query-too-expensive`: filters that the request did not use',
+      description: 'Only with `query-too-expensive`: filters that the request did not use',
       items: { type: 'string' as const },
     },
     errors: {
@@ -107,10 +107,13 @@ function problemResponses(operation: Operation): ZodOpenApiResponsesObject {
 function successResponses({ status, response, summary, etag, id }: Operation): ZodOpenApiResponsesObject {
   const content = response ? { content: { 'application/json': { schema: response } } } : {};
   const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...content } };
-  if (etag) success['304'] = { description: 'The representation that `If-None-Match` names is still the present one' };
+  if (etag) success['304'] = { description: 'Not modified: the entity tag in `If-None-Match` is current' };
   if (id === 'createConversation' || id === 'createMessage')
-    success['200'] = { description: 'The same `client_message_id` was sent before', ...content };
-  if (id === 'readReadiness') success['503'] = { description: 'Starting or stopping', ...content };
+    success['200'] = {
+      description: 'Already created by an earlier request with the same `client_message_id`',
+      ...content,
+    };
+  if (id === 'readReadiness') success['503'] = { description: 'The process is starting or stopping', ...content };
   return success;
 }
 
@@ -127,8 +130,8 @@ function rightsOf({ right, credentials }: Operation): string {
   if (right === undefined) return '';
   const { scope, roles } = RIGHTS[right];
   const ways = [
-    ...(scope !== null && credentials.includes('api-key') ? [`With an API key the scope \`${scope}\` is needed.`] : []),
-    ...(credentials.includes('session') ? [`With a session one of the roles ${roles.join(', ')}.`] : []),
+    ...(scope !== null && credentials.includes('api-key') ? [`API keys need the scope \`${scope}\`.`] : []),
+    ...(credentials.includes('session') ? [`Sessions need one of the roles ${roles.join(', ')}.`] : []),
   ];
   return ways.join(' ');
 }
@@ -170,30 +173,30 @@ export function openApiDocument(operations: Operation[], baseUrl: string): strin
     components: {
       schemas: { Problem: PROBLEM_SCHEMA, NewAnswer },
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `sk_…`: on servers alone' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `sk_…`; for servers only' },
         accessToken: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'Signed by your backend with the secret of an API key',
+          description: 'Access token signed by your backend with the secret of an API key',
         },
         publicAccessToken: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'Issued by Parley for an identity that is only claimed',
+          description: 'Public access token, issued by Parley for an unverified (claimed) identity',
         },
         session: {
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-parley_session',
           description:
-            'Set by the login; over plain HTTP `parley_session`. Writes carry `X-CSRF-Token`; what belongs to a tenant carries `Tenant-Id`',
+            'Set by the login; named `parley_session` over plain HTTP. Writes require the `X-CSRF-Token` header; operations on a tenant require `Tenant-Id`',
         },
         publicKey: {
           type: 'http',
           scheme: 'basic',
-          description: 'User name `api_key`, password the id of a public API key',
+          description: 'User name `api_key`; the password is the id of a public API key',
         },
       },
     },

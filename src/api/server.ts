@@ -215,7 +215,7 @@ function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.T
       Promise.all([
         deleteExpiredRows(storage),
         deleteEndedSessions(storage, new Date(), config.SESSION_IDLE_HOURS),
-      ]).catch(error => log.warn({ reason: error.message }, 'housekeeping is tried again later')),
+      ]).catch(error => log.warn({ reason: error.message }, 'housekeeping failed; will retry')),
     HOUSEKEEPING_EVERY_MS,
   );
   return timer.unref();
@@ -223,11 +223,11 @@ function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.T
 
 /** The steps of a shutdown, in order. */
 const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): StopStep[] => [
-  { name: 'answering the requests under way', limitMs: DRAIN_TIMEOUT_MS + 500, run: () => drain(server) },
-  { name: 'watching the stores', limitMs: 3000, run: () => deps.readiness.close() },
+  { name: 'in-flight requests', limitMs: DRAIN_TIMEOUT_MS + 500, run: () => drain(server) },
+  { name: 'store checks', limitMs: 3000, run: () => deps.readiness.close() },
   { name: 'the queue', limitMs: 5000, run: () => deps.queue.close() },
-  { name: 'watching the ingestion', limitMs: 2000, run: () => ingestion.close() },
-  { name: 'counting rejections', limitMs: 1500, run: () => deps.rejections.close() },
+  { name: 'ingestion checks', limitMs: 2000, run: () => ingestion.close() },
+  { name: 'rejection counts', limitMs: 1500, run: () => deps.rejections.close() },
   { name: 'the key ring', limitMs: 1500, run: () => deps.keyRing.close() },
   { name: 'change notices', limitMs: 1500, run: () => deps.notices.close() },
   { name: 'rate limits', limitMs: 1500, run: () => deps.limits.close() },

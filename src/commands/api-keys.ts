@@ -35,7 +35,7 @@ export async function listTenantKeys(context: CommandContext, options: Options) 
 async function keyOf({ storage }: CommandContext, options: Options) {
   const id = parseTypeId('key', required(options, 'id'));
   const row = id === undefined ? undefined : await findApiKey(storage, id);
-  if (!row) throw new UsageError('--id: there is no such API key');
+  if (!row) throw new UsageError('--id: API key not found');
   return row;
 }
 

@@ -34,7 +34,7 @@ export class UsageError extends Error {}
 /** Returns the value of a required option. */
 export function required(options: Options, name: string): string {
   const value = options[name];
-  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed`);
+  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is required`);
   return value;
 }
 

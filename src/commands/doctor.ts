@@ -47,10 +47,10 @@ export async function diagnose(
     config = loadConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const checks = error.faults.map(fault => ill('configuration', fault, 'See config/env.example for every setting.'));
+    const checks = error.faults.map(fault => ill('configuration', fault, 'config/env.example lists all settings.'));
     return { ok: false, checks };
   }
-  const checks = [well('configuration', 'every setting is valid'), ...(await examine(config, log, look))];
+  const checks = [well('configuration', 'all settings are valid'), ...(await examine(config, log, look))];
   return { ok: checks.every(check => check.ok), checks };
 }
 
@@ -70,7 +70,7 @@ async function examine(config: Config, log: Log, look: Look): Promise<Check[]> {
       await database.stop();
     }
   } catch (error) {
-    return [ill('database', reasonOf(error), 'Set DATABASE_URL, or mend the embedded PostgreSQL under DATA_DIR.')];
+    return [ill('database', reasonOf(error), 'Set DATABASE_URL, or repair the embedded PostgreSQL under DATA_DIR.')];
   }
 }
 
@@ -82,20 +82,22 @@ async function examineDatabase(url: string, secretKeys: SecretKeys, relaxed: boo
     if (Number(rows[0]?.setting) < OLDEST_POSTGRES)
       return [ill('database', `PostgreSQL ${rows[0]?.setting} is too old`, 'Use PostgreSQL 14 or newer.')];
   } catch (error) {
-    return [ill('database', `can not be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs.')];
+    return [
+      ill('database', `cannot be reached: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL is running.'),
+    ];
   }
   if (await isPooledByTransaction(url))
     return [
       ill(
         'pooler',
-        "hands out connections for a transaction at a time: what Parley sets on one, its role above all, is lost or a stranger's",
-        'Put the pooler into session mode, or let DATABASE_URL name PostgreSQL itself. No role becomes ready until then.',
+        'is in transaction mode: settings that Parley makes on a connection, above all its role, are lost or shared with other clients',
+        'Switch the pooler to session mode, or point DATABASE_URL directly to PostgreSQL. Until then, no process becomes ready.',
       ),
     ];
   const schema = await examineSchema(url);
   const inside = schema[0]?.ok ? [...(await examineSecrets(url, secretKeys)), await examineLosses(url)] : [];
   return [
-    well('database', 'is reached'),
+    well('database', 'reachable'),
     ...(await examineDurability(url, relaxed)),
     ...(await examineSettings(url)),
     ...schema,
@@ -110,10 +112,10 @@ async function examineDatabase(url: string, secretKeys: SecretKeys, relaxed: boo
  */
 async function examineDurability(url: string, relaxed: boolean): Promise<Check[]> {
   const { server } = await withClient(url, readDurability);
-  if (server.length === 0) return [well('database durability', 'what is committed is on disk')];
+  if (server.length === 0) return [well('database durability', 'commits are written to disk')];
   const mend = relaxed
     ? 'QUEUE_DURABILITY=relaxed: stored answers may be lost, or the database damaged, on power failure.'
-    : 'Set it to on and reload PostgreSQL. Until then answers are refused with 503 and workers store none.';
+    : 'Set it to on and reload PostgreSQL. Until then, answers are rejected with 503 and workers store no answers.';
   return server.map(reason => ill('database durability', reason, mend));
 }
 
@@ -132,11 +134,11 @@ async function examineSecrets(url: string, secretKeys: SecretKeys): Promise<Chec
     return [
       ill(
         'secret key',
-        `does not decrypt ${unreadable} of ${unreadable + current + sum(others)} stored secrets: they were made with another one`,
-        'Name the former SECRET_KEY in SECRET_KEY_OTHERS (with the embedded PostgreSQL it was in DATA_DIR/secret_key); where it is lost, rotate the API keys.',
+        `does not decrypt ${unreadable} of ${unreadable + current + sum(others)} stored secrets, which were encrypted with a different key`,
+        'Add the former SECRET_KEY to SECRET_KEY_OTHERS (with the embedded PostgreSQL it was in DATA_DIR/secret_key). If it is lost, rotate the API keys.',
       ),
     ];
-  const own = current > 0 && sum(others) === 0 ? [well('secret key', 'decrypts the stored secrets')] : [];
+  const own = current > 0 && sum(others) === 0 ? [well('secret key', 'decrypts all stored secrets')] : [];
   return [...own, ...others.map(examineOtherKey)];
 }
 
@@ -146,12 +148,12 @@ const examineOtherKey = (count: number, index: number): Check =>
   count > 0
     ? ill(
         'former secret key',
-        `${count} stored secrets still need key ${index + 1} of SECRET_KEY_OTHERS`,
-        'Run `parley secrets rotate`, and leave the key where it is until then.',
+        `${count} stored secrets still require key ${index + 1} of SECRET_KEY_OTHERS`,
+        'Run `parley secrets rotate`. Keep the key until it has finished.',
       )
     : well(
         'former secret key',
-        `nothing stored needs key ${index + 1} of SECRET_KEY_OTHERS: remove it, or it is to come`,
+        `no stored secret requires key ${index + 1} of SECRET_KEY_OTHERS: remove the key, unless it is about to become SECRET_KEY`,
       );
 
 /** Checks whether the processes have found losses of accepted answers. */
@@ -162,10 +164,10 @@ async function examineLosses(url: string): Promise<Check> {
     ),
   );
   const { flushes, answers } = rows[0] ?? { flushes: '0', answers: '0' };
-  if (flushes === '0' && answers === '0') return well('balance', 'nothing accepted is missing');
+  if (flushes === '0' && answers === '0') return well('balance', 'all accepted answers are accounted for');
   return ill(
     'balance',
-    `${flushes} flushes that the queue had confirmed and ${answers} answers that were stored are missing`,
+    `${flushes} flushes confirmed by the queue and ${answers} stored answers are missing`,
     'See "Lost answers" in docs/operating.md.',
   );
 }
@@ -174,14 +176,14 @@ async function examineSchema(url: string): Promise<Check[]> {
   const state = await readSchemaState(url);
   if (isCompatible(state)) return [well('schema', `version ${state?.version}`)];
   const detail = state
-    ? `version ${state.version} does not fit this build, which needs ${NEEDED_SCHEMA}`
-    : 'is not there';
-  return [ill('schema', detail, 'Run `parley migrate` of this version.')];
+    ? `version ${state.version} is not compatible with this build, which requires ${NEEDED_SCHEMA}`
+    : 'does not exist';
+  return [ill('schema', detail, 'Run `parley migrate` with this version.')];
 }
 
 async function examineRoles(url: string): Promise<Check[]> {
   const faults = await checkRoles(url);
-  if (faults.length === 0) return [well('row-level security', 'binds the roles that Parley acts as')];
+  if (faults.length === 0) return [well('row-level security', 'applies to the roles that Parley uses')];
   return faults.map(fault => ill('row-level security', fault, fault.split(': ')[1] ?? 'Run `parley migrate`.'));
 }
 
@@ -194,9 +196,8 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
       relaxed: config.QUEUE_DURABILITY === 'relaxed',
     });
     const { reasons, writesSucceed } = durability;
-    const checks = [well('queue', `is reached (${where})`)];
-    if (durability.isCluster)
-      checks.push(ill('queue', CLUSTERED, 'Sentinel moves a queue to a replica: docs/scaling.md.'));
+    const checks = [well('queue', `reachable (${where})`)];
+    if (durability.isCluster) checks.push(ill('queue', CLUSTERED, 'For failover use Sentinel: docs/scaling.md.'));
     checks.push(...(await examineReplicas(config, durability)));
     for (const reason of reasons)
       checks.push(
@@ -205,17 +206,17 @@ async function examineQueue(config: Config, databaseUrl: string): Promise<Check[
           reason,
           config.QUEUE_DURABILITY === 'relaxed'
             ? 'QUEUE_DURABILITY=relaxed: up to a second of accepted answers may be lost on power failure.'
-            : 'Answers are refused with 503 until it is mended, or QUEUE_DURABILITY=relaxed gives the promise up.',
+            : 'Answers are rejected with 503 until this is fixed. QUEUE_DURABILITY=relaxed accepts them without the durability guarantee.',
         ),
       );
-    if (reasons.length === 0) checks.push(well('queue durability', 'what is acknowledged is on disk'));
+    if (reasons.length === 0) checks.push(well('queue durability', 'acknowledged writes are on disk'));
     if (config.REDIS_URL) checks.push(...examineMemory(config, durability));
     if (!writesSucceed)
-      checks.push(ill('queue disk', 'the last write to disk failed', 'Free space on the disk of the queue.'));
+      checks.push(ill('queue disk', 'the last write to disk failed', 'Free disk space for the queue.'));
     return checks;
   } catch (error) {
     return [
-      ill('queue', `${where} can not be reached: ${reasonOf(error)}`, 'Check REDIS_URL and that its server runs.'),
+      ill('queue', `${where} cannot be reached: ${reasonOf(error)}`, 'Check REDIS_URL and that the server is running.'),
     ];
   }
 }
@@ -229,11 +230,11 @@ async function examineReplicas(config: Config, { replication, sentinelReplicas }
     return [
       ill(
         'queue replicas',
-        `${promotable} replicas can become the primary, and QUEUE_REPLICAS is 0: a failover loses answers that were acknowledged`,
+        `${promotable} replicas can become the primary, but QUEUE_REPLICAS is 0: a failover can lose acknowledged answers`,
         `Set QUEUE_REPLICAS=${promotable}.`,
       ),
     ];
-  const mend = `Answers are refused with 503 until as many replicas follow, and no more are known. Set QUEUE_REPLICAS to the number of replicas, give a replica that must not count replica-priority 0, or have the Sentinels forget one that is gone (SENTINEL RESET).`;
+  const mend = `Answers are rejected with 503 until the number of replicas matches. Set QUEUE_REPLICAS to the number of replicas, set replica-priority 0 on replicas that must not be promoted, or remove replicas that no longer exist from Sentinel (SENTINEL RESET).`;
   return reasons.map(reason => ill('queue replicas', reason, mend));
 }
 
@@ -246,12 +247,12 @@ function examineMemory(config: Config, durability: Inspection): Check[] {
       : [
           ill(
             'queue memory',
-            'maxmemory is 0: the system may end the server before answers are refused',
-            `Set maxmemory below the memory of the machine or the container. Until then answers are refused when it uses QUEUE_MAX_MB (${config.QUEUE_MAX_MB}).`,
+            'maxmemory is 0: the server may run out of memory and be killed before answers are rejected',
+            `Set maxmemory below the memory of the machine or the container. Until then, answers are rejected when the server uses QUEUE_MAX_MB (${config.QUEUE_MAX_MB}).`,
           ),
         ]),
     ...(ratio < MAX_MEMORY_RATIO
       ? []
-      : [ill('queue memory', `${Math.round(ratio * 100)} % full`, 'Raise maxmemory, or drain the queue.')]),
+      : [ill('queue memory', `${Math.round(ratio * 100)} % full`, 'Raise maxmemory or drain the queue.')]),
   ];
 }

@@ -32,5 +32,5 @@ async function joinerOf(storage: Storage, email: string, password: string): Prom
   const account = await findLogin(storage, email);
   if (!account) return { id: newUuid(), email, name: '', password_hash: await hashPassword(password), exists: false };
   if (await verifyPassword(password, account.password_hash)) return { ...account, exists: true };
-  throw new UsageError('--email: there is an account under that address, with another password');
+  throw new UsageError('--email: an account with this address exists and has a different password');
 }

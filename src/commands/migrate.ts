@@ -10,7 +10,7 @@ const DATABASE_TIMEOUT_MS = 60_000;
 export async function migrateAll(databaseUrl: string, config: Config, log: Log): Promise<{ applied: string[] }> {
   await migrateQueue({ databaseUrl, redisUrl: config.REDIS_URL }); // first: processes that wait for the schema need the queue too
   const applied = await migrate(databaseUrl, log);
-  if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
+  if (applied.length > 0) log.info({ applied }, 'schema migrated');
   return { applied };
 }
 

@@ -7,7 +7,7 @@ import { type CommandContext, type Options, required, UsageError } from './comma
 /** `password-reset create --email E`: creates a link, valid for an hour, for choosing a new password. */
 export async function createPasswordReset({ storage, config, now }: CommandContext, options: Options) {
   const { email } = PasswordResetRequest.parse({ email: required(options, 'email') });
-  if (!(await findLogin(storage, email))) throw new UsageError('--email: nobody has an account under that address');
+  if (!(await findLogin(storage, email))) throw new UsageError('--email: no account has this address');
   const token = randomSecret();
   const expires_at = new Date(now.getTime() + RESET_LINK_HOURS * 3_600_000);
   await insertLink(storage, { purpose: 'reset', token_hash: sha256(token), email, expires_at });

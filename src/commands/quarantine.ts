@@ -65,7 +65,7 @@ async function* entriesOf(tenant: TenantStorage): AsyncGenerator<QuarantinedRow>
 
 async function entryOf(tenant: TenantStorage, options: Options): Promise<QuarantinedRow> {
   const id = parseTypeId('quarantine', String(options.id));
-  if (id === undefined) throw new UsageError('--id: there is no such quarantined answer');
+  if (id === undefined) throw new UsageError('--id: quarantined answer not found');
   return findQuarantined(tenant, id);
 }
 

@@ -23,7 +23,9 @@ export interface RunningRole {
 
 /** The part of the welcome for an installation without an owner. */
 const invite = (setupLink: string | undefined): string =>
-  setupLink === undefined ? '' : `\nNobody owns it yet. Become the owner, once and within a day:\n\n  ${setupLink}\n`;
+  setupLink === undefined
+    ? ''
+    : `\nNo owner exists yet. Open this link to become the owner (single use, valid for one day):\n\n  ${setupLink}\n`;
 
 /** The welcome message of `start`, with the address and the first steps. */
 const welcome = (config: Config, port: number, setupLink: string | undefined): string => `
@@ -34,14 +36,14 @@ Parley is ready.
   Reference  http://localhost:${port}/docs
   Metrics    http://localhost:${config.METRICS_PORT}/metrics
 ${invite(setupLink)}
-Begin with a tenant and an API key, in another terminal:
+To get started, create a tenant and an API key in another terminal:
 
   npm run --silent cli -- tenant create --name "My company"
   npm run --silent cli -- api-key create --tenant <its id> --name backend
 
-or watch the whole journey:  npm run demo
+or run the complete demo:  npm run demo
 
-Stop with Ctrl-C.
+Press Ctrl+C to stop.
 `;
 
 /**
@@ -91,8 +93,8 @@ export async function runRole(
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
     if (tracing) steps.push({ name: 'the traces', limitMs: 3000, run: () => tracing.close() });
     steps.push({ name: 'the embedded PostgreSQL', run: () => database.stop() });
-    log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, `${role} is up`);
-    if (api) steps.unshift({ name: 'building the dashboard', limitMs: 3000, run: startPagesBuild(log).stop });
+    log.info({ port: api?.port, metrics_port: metricsServer.port, embedded: database.embedded }, 'listening');
+    if (api) steps.unshift({ name: 'dashboard build', limitMs: 3000, run: startPagesBuild(log).stop });
     if (role === 'start' && api) print(welcome(config, api.port, await findSetupLink(database.url, config, log)));
   } catch (error) {
     await stop();
@@ -117,5 +119,5 @@ async function findSetupLink(databaseUrl: string, config: Config, log: Log): Pro
 
 /** Turns `false` (a part did not stop in time) into a failed step. */
 const failing = (close: () => Promise<boolean> | undefined) => async () => {
-  if ((await close()) === false) throw new Error('something in it had to be given up');
+  if ((await close()) === false) throw new Error('it did not shut down cleanly');
 };

@@ -18,6 +18,6 @@ export async function makeSetupLink(storage: Storage, { BASE_URL }: Config, now:
 /** `setup create`: prints the setup link, for installations without the welcome message of `start`. */
 export async function createSetup({ storage, config, now }: CommandContext) {
   const link = await makeSetupLink(storage, config, now);
-  if (link === undefined) throw new UsageError('there is an owner already: log in, or use `password-reset create`');
+  if (link === undefined) throw new UsageError('an owner already exists: log in, or use `password-reset create`');
   return { link };
 }

@@ -3,7 +3,7 @@ import type { TenantStorage } from '../storage/orm.ts';
 import { findTenant } from '../storage/tenants.ts';
 import { type CommandContext, type Options, required, UsageError } from './command.ts';
 
-export const noSuchTenant = (): UsageError => new UsageError('--tenant: there is no such tenant');
+export const noSuchTenant = (): UsageError => new UsageError('--tenant: tenant not found');
 
 /** Returns the tenant of `--tenant`. */
 export async function tenantOf({ storage }: CommandContext, options: Options): Promise<TenantStorage> {

@@ -37,7 +37,7 @@ async function endTenant({ storage }: CommandContext, id: string, options: Optio
   const tenant = storage.forTenant(id);
   const row = await findTenant(tenant);
   if (row && required(options, 'confirm') !== row.name)
-    throw new UsageError(`--confirm: is not the tenant's name, which is "${row.name}"`);
+    throw new UsageError(`--confirm: does not match the tenant's name, which is "${row.name}"`);
   return (row && (await deleteTenant(tenant))) ?? {};
 }
 
@@ -57,9 +57,9 @@ export async function removeTenant(context: CommandContext, options: Options) {
   const deleted = await endTenant(context, id, options);
   const deletedAt = await findDeletion(storage, id);
   if (!deletedAt) throw noSuchTenant();
-  report('The tenant is gone, with its keys and its team. What it had is being deleted.');
+  report('The tenant, its API keys and its team are deleted. Deleting its data.');
   if (!(await awaitLastWrites(storage, deletedAt)))
-    report('Somebody holds a transaction open. Workers delete later what it may still write.');
+    report('A transaction is still open. Anything it writes for this tenant is deleted later by a worker.');
   const progress = createProgress(report);
   for await (const batch of eraseDeletedTenant(storage, id)) {
     addDeleted(deleted, batch);

@@ -162,7 +162,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       application_name: 'parley_notices',
     });
     const failed = new Promise<never>((_, reject) =>
-      client.on('error', reject).once('end', () => reject(new Error('it was closed'))),
+      client.on('error', reject).once('end', () => reject(new Error('the connection was closed'))),
     );
     failed.catch(() => undefined); // reported where it is awaited below
     try {
@@ -175,7 +175,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       while (!closing.signal.aborted) {
         await Promise.race([sleep(HEARTBEAT_MS, undefined, { signal: closing.signal }), failed]);
         const sentAt = performance.now();
-        await withTimeout(client.query('select 1'), REPLY_TIMEOUT_MS, 'a sign of life');
+        await withTimeout(client.query('select 1'), REPLY_TIMEOUT_MS, 'heartbeat');
         channel.aliveAt = sentAt;
         events.checked();
       }
@@ -194,7 +194,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
       } catch (error) {
         if (closing.signal.aborted) return;
         throttle('listen', () =>
-          log.warn({ reason: (error as Error).message }, 'change notices from the database are lost'),
+          log.warn({ reason: (error as Error).message }, 'lost the PostgreSQL connection for change notices'),
         );
         await sleep(500);
       }
@@ -223,7 +223,7 @@ function openRelay(url: string, deliver: (text: string) => unknown, gap: () => v
   const throttle = createThrottle(5000);
   const options = { connectTimeout: 2000, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2000) };
   const report = (error: Error) =>
-    throttle(error.message, () => log.warn({ reason: error.message }, 'change notices over Redis are lost'));
+    throttle(error.message, () => log.warn({ reason: error.message }, 'lost the Redis connection for change notices'));
   const subscriber = openRedis(url, { ...options, maxRetriesPerRequest: null }).on('error', report);
   const publisher = openRedis(url, {
     ...options,
@@ -262,7 +262,7 @@ function openRelay(url: string, deliver: (text: string) => unknown, gap: () => v
   const check = setInterval(async () => {
     try {
       if (subscriber.status !== 'ready') throw new Error(`the subscription is ${subscriber.status}`);
-      await withTimeout(subscriber.ping(), REPLY_TIMEOUT_MS, 'a sign of life');
+      await withTimeout(subscriber.ping(), REPLY_TIMEOUT_MS, 'heartbeat');
     } catch (error) {
       report(error as Error);
       if (subscriber.status === 'ready') subscriber.disconnect(true);

@@ -93,7 +93,10 @@ export function openRateLimits(
       counters.keep(deltas);
       decideWithoutStore();
       throttle('reconcile', () =>
-        log.warn({ reason: (error as Error).message }, 'rate limits are counted by this process alone'),
+        log.warn(
+          { reason: (error as Error).message },
+          'rate limit store is unavailable; counting in this process only',
+        ),
       );
     } finally {
       clearTimeout(late);

@@ -21,8 +21,7 @@ export interface CounterStore {
 
 const reportTo = (log: Log) => {
   const throttle = createThrottle(10_000);
-  return (error: Error) =>
-    throttle('store', () => log.warn({ reason: error.message }, 'the store of rate limits failed'));
+  return (error: Error) => throttle('store', () => log.warn({ reason: error.message }, 'rate limit store failed'));
 };
 
 /** Counters in Valkey or Redis. A counter expires 1 s after its window. */

@@ -42,7 +42,7 @@ export const Account = z
           role: Role,
         }),
       )
-      .meta({ description: 'The tenants that the person belongs to, by name' }),
+      .meta({ description: 'Tenants of which the person is a member, by name' }),
   })
   .meta({ id: 'Account' });
 
@@ -70,13 +70,13 @@ export const PasswordProof = z.strictObject({ password: TriedPassword }).meta({ 
 
 export const TotpEnrolment = z
   .object({
-    secret: z.string().meta({ description: 'Base32, for typing' }),
-    uri: z.string().meta({ description: 'otpauth://, for a QR code' }),
+    secret: z.string().meta({ description: 'Secret in Base32, for manual entry' }),
+    uri: z.string().meta({ description: '`otpauth://` URI, for a QR code' }),
   })
   .meta({ id: 'TotpEnrolment' });
 
 export const TotpConfirmation = z.strictObject({ totp: TriedCode }).meta({ id: 'TotpConfirmation' });
 
 export const RecoveryCodes = z
-  .object({ recovery_codes: z.array(z.string()).meta({ description: 'Each good for one login; shown once' }) })
+  .object({ recovery_codes: z.array(z.string()).meta({ description: 'Each valid for one login; shown only once' }) })
   .meta({ id: 'RecoveryCodes' });

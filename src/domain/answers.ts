@@ -22,7 +22,7 @@ const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, z.union([MetadataText, z.numbe
   .refine(metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20, {
     message: 'may carry at most 20 fields of your own',
   })
-  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 fields of your own` });
+  .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 custom fields` });
 
 const ChoiceValue = z.strictObject({
   option_id: z.string().max(64).optional(),
@@ -37,15 +37,21 @@ const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]);
 export const NewAnswer = z
   .strictObject({
     id: ClientUuid,
-    revision: z.int().min(1).max(2_147_483_647).meta({ description: 'Grows with each change; the highest wins' }),
-    identity: Identity.optional().meta({ description: 'With an API key: whose answer it is; otherwise not sent' }),
-    card_id: typeId('card').optional().meta({ description: 'May be left out with an API key alone' }),
+    revision: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .meta({ description: 'Increases with each change; the highest revision wins' }),
+    identity: Identity.optional().meta({
+      description: 'User who answered; required with an API key, otherwise omitted',
+    }),
+    card_id: typeId('card').optional().meta({ description: 'Optional only with an API key' }),
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),
     state: AnswerState,
     values: fields(/^[\s\S]{0,64}$/, Value)
       .default({})
-      .meta({ description: 'By step; the question itself is `main`' }),
+      .meta({ description: 'Values by step; the question itself is `main`' }),
     comment: text(5000).nullish(),
     displayed_at: Timestamp.nullish(),
     answered_at: Timestamp.nullish(),
@@ -58,7 +64,9 @@ export type NewAnswer = z.output<typeof NewAnswer>;
 /** The envelope of a sync. Items are validated separately, so that an invalid one never blocks an outbox. */
 export const NewAnswers = z
   .strictObject({
-    client_time: Timestamp.optional().meta({ description: "The device's clock, to correct its times" }),
+    client_time: Timestamp.optional().meta({
+      description: 'Current time of the device clock, used to correct device times',
+    }),
     answers: z.array(z.unknown()).min(1).max(100),
   })
   .meta({
@@ -84,7 +92,7 @@ export type Rejection = (typeof REJECTIONS)[number];
 
 export const Receipt = z
   .object({
-    id: z.string().nullable().meta({ description: 'As the item named it; null when it named none' }),
+    id: z.string().nullable().meta({ description: 'As in the request; null if the item had none' }),
     revision: z.number().nullable(),
     status: ReceiptStatus,
     code: z.enum(REJECTIONS).optional(),
@@ -113,11 +121,14 @@ export const Answer = z
     received_at: TimestampOut,
     stored_at: TimestampOut,
     updated_at: TimestampOut,
-    clock_skew_ms: z.int().nullable().meta({ description: "How far the device's clock is ahead of Parley's" }),
+    clock_skew_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'Milliseconds by which the device clock is ahead of the server clock' }),
     tags: z.array(z.string()),
     counted: z.boolean().meta({
       description:
-        '`false` while another answer to the same card is counted in the results: the first `completed`, until there is one the first `partial`. Its view still counts as a display',
+        'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one. The others still count as displays',
     }),
     status: z.literal('stored'),
   })
@@ -207,8 +218,8 @@ const integerBetween = (min: number, max: number) => (value: unknown) =>
     : `must be an integer from ${min} to ${max}`;
 
 function validateOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
-  if (!allowed && value.other_text !== undefined) return 'takes no other_text: the question does not allow it';
-  if (chosen && !value.other_text) return 'must carry other_text for "other"';
+  if (!allowed && value.other_text !== undefined) return 'must not have other_text: the question does not allow it';
+  if (chosen && !value.other_text) return 'must have other_text for "other"';
   return undefined;
 }
 
@@ -226,19 +237,19 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
     const { option_id, other_text } = choice.data;
     const isOption = config.options.some(option => option.id === option_id);
     const isOther = !isOption && (option_id === 'other' || option_id === undefined) && config.allow_other;
-    if (!isOption && !isOther) return 'names no option of the question';
-    if (isOption && option_id !== 'other' && other_text !== undefined) return 'takes either an option or other_text';
+    if (!isOption && !isOther) return 'is not an option of the question';
+    if (isOption && option_id !== 'other' && other_text !== undefined) return 'must be either an option or other_text';
     return validateOther(choice.data, isOther, config.allow_other);
   },
   multi_choice: (value, config) => {
     const choice = ChoiceValue.omit({ option_id: true }).safeParse(value);
     if (!choice.success || !choice.data.option_ids) return 'must be {"option_ids": […]}';
     const ids = choice.data.option_ids;
-    if (new Set(ids).size !== ids.length) return 'must not name an option twice';
+    if (new Set(ids).size !== ids.length) return 'must not contain an option twice';
     const unknown = ids.find(
       id => !config.options.some(option => option.id === id) && !(id === 'other' && config.allow_other),
     );
-    if (unknown !== undefined) return 'names an option that the question does not have';
+    if (unknown !== undefined) return 'contains an option that the question does not have';
     const other = choice.data.other_text !== undefined || ids.includes('other');
     const count = ids.filter(id => id !== 'other').length + (other ? 1 : 0);
     if (count < (config.min ?? 1)) return `must choose at least ${config.min ?? 1}`;
@@ -255,7 +266,7 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
   },
   date: value => (z.iso.date().safeParse(value).success ? undefined : 'must be a date, YYYY-MM-DD'),
   consent: value => (value === true ? undefined : 'must be true'),
-  statement: () => 'a statement takes no value',
+  statement: () => 'must be omitted for a statement',
 };
 
 /** Returns the fault of one value of a question, if any. */
@@ -268,12 +279,12 @@ export function validateContent(
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
 ): ValueFault | undefined {
   for (const [step, value] of Object.entries(answer.values)) {
-    const detail = step === MAIN_STEP ? validateValue(content, value) : 'the question has no such step';
+    const detail = step === MAIN_STEP ? validateValue(content, value) : 'is not a step of the question';
     if (detail) return { pointer: jsonPointer(['values', step]), detail };
   }
   if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))
     return { pointer: '/values/main', detail: 'is required when the answer is completed' };
   if (answer.comment && !SCORED_TYPES.has(content.type))
-    return { pointer: '/comment', detail: `a ${content.type} question takes no comment` };
+    return { pointer: '/comment', detail: `must be omitted for a ${content.type} question` };
   return undefined;
 }

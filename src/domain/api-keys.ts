@@ -54,13 +54,13 @@ export const ApiKey = z
     kind: ApiKeyKind,
     scopes: z.array(Scope),
     status: ApiKeyStatus,
-    hint: z.string().meta({ description: 'The last four characters of the bearer value' }),
+    hint: z.string().meta({ description: 'Last four characters of `api_key`' }),
     allowed_origins: z.array(z.string()),
     created_at: TimestampOut,
     expires_at: TimestampOut.nullable(),
     last_used_at: TimestampOut.nullable(),
-    secret: z.string().optional().meta({ description: 'Signs access tokens; shown once' }),
-    api_key: z.string().optional().meta({ description: 'The bearer value of server requests; shown once' }),
+    secret: z.string().optional().meta({ description: 'Secret for signing access tokens; shown only once' }),
+    api_key: z.string().optional().meta({ description: 'Bearer token for server requests; shown only once' }),
   })
   .meta({ id: 'ApiKey' });
 
@@ -102,7 +102,7 @@ export function explainLateUse(
   if (isLate(revoked_at)) return `The API key was revoked at ${revoked_at.toISOString()}.`;
   if (isLate(expires_at)) return `The API key expired at ${expires_at.toISOString()}.`;
   if (isLate(previous_valid_until) && previous_valid_until.toISOString() !== knownOverlapUntil)
-    return `The API key was rotated; its former secret was valid until ${previous_valid_until.toISOString()}.`;
+    return `The API key was rotated. Its previous secret was valid until ${previous_valid_until.toISOString()}.`;
   return undefined;
 }
 

@@ -60,13 +60,16 @@ export const AuditEntry = z
     at: TimestampOut,
     actor: z.object({
       type: ActorType,
-      id: z.string().nullable().meta({ description: '`member_…` or `key_…`; null for the command line' }),
-      name: z.string().meta({ description: 'As it was at that time' }),
+      id: z.string().nullable().meta({ description: '`member_…` or `key_…`; null for commands on the command line' }),
+      name: z.string().meta({ description: 'Name at the time of the action' }),
     }),
     action: Action,
     target: z.object({ id: z.string().nullable(), name: z.string().nullable() }),
-    fields: z.array(z.string()).meta({ description: 'The names of the fields that were sent, never their values' }),
-    ip: z.string().nullable().meta({ description: "As far as the tenant's `ip_mode` allows" }),
+    fields: z.array(z.string()).meta({ description: 'Names of the fields in the request, without their values' }),
+    ip: z
+      .string()
+      .nullable()
+      .meta({ description: "IP address, shortened or omitted as set by the tenant's `ip_mode`" }),
     request_id: z.string().nullable(),
   })
   .meta({ id: 'AuditEntry' });

@@ -27,9 +27,9 @@ const Subject = text(200);
 export const NewConversation = z
   .strictObject({
     subject: Subject.optional(),
-    message: Body.meta({ description: 'The first message' }),
+    message: Body.meta({ description: 'First message of the conversation' }),
     identity: Identity.optional().meta({
-      description: 'With an API key: whose conversation it is; otherwise not sent',
+      description: 'User of the conversation; required with an API key, otherwise omitted',
     }),
     client_message_id: ClientMessageId.optional(),
   })
@@ -45,12 +45,12 @@ export const ConversationPatch = z
     subject: Subject,
   })
   .partial()
-  .meta({ id: 'ConversationPatch', description: 'With an access token: `{"status": "resolved"}` alone' });
+  .meta({ id: 'ConversationPatch', description: 'With an access token, only `{"status": "resolved"}` is allowed' });
 export type ConversationPatch = z.output<typeof ConversationPatch>;
 
 export const ReadHorizon = z
   .strictObject({ seq: z.int().min(0).max(2_147_483_647) })
-  .meta({ id: 'ReadHorizon', description: 'Everything up to this `seq` was read; never moves back' });
+  .meta({ id: 'ReadHorizon', description: 'All messages up to this `seq` have been read; never decreases' });
 
 export const Conversation = z
   .object({
@@ -59,16 +59,18 @@ export const Conversation = z
     identity_verified: z.boolean(),
     subject: z.string(),
     status: ConversationStatus,
-    priority: ConversationPriority.optional().meta({ description: 'For the team alone' }),
-    assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'For the team alone' }),
-    tags: z.array(z.string()).optional().meta({ description: 'For the team alone' }),
+    priority: ConversationPriority.optional().meta({ description: 'Only visible to the team' }),
+    assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'Only visible to the team' }),
+    tags: z.array(z.string()).optional().meta({ description: 'Only visible to the team' }),
     source: z.object({ type: z.enum(['user', 'api', 'member']) }),
     last_message: z
       .object({ seq: z.int(), preview: z.string(), author_type: AuthorType, at: TimestampOut })
-      .meta({ description: `The first ${PREVIEW_LENGTH} characters of the last message` }),
+      .meta({ description: `First ${PREVIEW_LENGTH} characters of the last message` }),
     message_count: z.int(),
-    unread_count: z.int().meta({ description: "For the caller's side" }),
-    waiting_since: TimestampOut.nullable().meta({ description: 'Since when the user waits for a reply' }),
+    unread_count: z.int().meta({ description: 'For the side of the caller (user or team)' }),
+    waiting_since: TimestampOut.nullable().meta({
+      description: 'Time since which the user has been waiting for a reply',
+    }),
     first_reply_at: TimestampOut.nullable(),
     resolved_at: TimestampOut.nullable(),
     previous_id: typeIdOut('conversation').nullable(),

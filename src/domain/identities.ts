@@ -7,7 +7,7 @@ export const MAX_ATTRIBUTES = 50;
 export const AttributeName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
 const AttributeValue = z.union([text(256), z.number(), z.boolean()]);
 
-const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES}: text of at most 256 characters, numbers, true and false; dates as text`;
+const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at most 256 characters, numbers or booleans; dates as strings`;
 
 /** A tenant's data about one of its users, with names chosen by the tenant. */
 export const Attributes = z
@@ -17,14 +17,14 @@ export const Attributes = z
 export type Attributes = z.output<typeof Attributes>;
 
 const device = {
-  locale: text(35, 1).nullable().meta({ description: 'BCP 47; null: as the last answer says' }),
-  platform: text(64, 1).nullable().meta({ description: 'null: as the last answer says' }),
-  app_version: text(64, 1).nullable().meta({ description: 'null: as the last answer says' }),
+  locale: text(35, 1).nullable().meta({ description: 'BCP 47; null: use the value of the last answer' }),
+  platform: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer' }),
+  app_version: text(64, 1).nullable().meta({ description: 'null: use the value of the last answer' }),
 };
 
 const AttributesPatch = z
   .record(AttributeName, AttributeValue.nullable())
-  .meta({ description: 'null removes an attribute; one that is not named stays' });
+  .meta({ description: 'null removes an attribute; omitted attributes are unchanged' });
 
 /** The body that replaces an identity. */
 export const NewIdentity = z
@@ -53,7 +53,7 @@ export const OwnAttributesPatch = z.strictObject({ attributes: AttributesPatch }
 /** The attributes that a user's own app may read: those that it may write. */
 export const OwnAttributes = z
   .object({ attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
-  .meta({ id: 'OwnAttributes', description: "The attributes on the tenant's list, and no others" });
+  .meta({ id: 'OwnAttributes', description: "Attributes in the tenant's `identity_attributes_allowed`" });
 
 /** One of a tenant's users (contract section 6). */
 export const IdentityProfile = z
@@ -64,9 +64,9 @@ export const IdentityProfile = z
     locale: z.string().nullable(),
     platform: z.string().nullable(),
     app_version: z.string().nullable(),
-    first_seen_at: TimestampOut.nullable().meta({ description: 'null when nothing came of it yet' }),
-    last_seen_at: TimestampOut.nullable().meta({ description: 'Its last answer or message' }),
-    answer_count: z.int().meta({ description: 'Counted up to 1,000' }),
+    first_seen_at: TimestampOut.nullable().meta({ description: 'null if there is no activity yet' }),
+    last_seen_at: TimestampOut.nullable().meta({ description: 'Time of the last answer or message' }),
+    answer_count: z.int().meta({ description: 'Number of answers, counted up to 1,000' }),
     conversation_count: z.int().meta({ description: 'Counted up to 1,000' }),
     status: z.literal('active'),
   })
@@ -77,4 +77,4 @@ export const patchAttributes = (attributes: Attributes, patch: IdentityPatch['at
   Object.fromEntries(Object.entries({ ...attributes, ...patch }).filter(([, value]) => value !== null)) as Attributes;
 
 /** A prefix of an identity. */
-export const IdentityStart = Identity.meta({ description: 'The beginning of the identity' });
+export const IdentityStart = Identity.meta({ description: 'Prefix of the identity' });

@@ -14,15 +14,15 @@ const count = (description: string) => z.int().min(0).meta({ description });
 /** The state of a tenant's answers. At rest accepted = stored + repeated + quarantined + queued. */
 export const Ingestion = z
   .object({
-    oldest_queued_age_ms: z.int().nullable().meta({ description: 'null when nothing is queued' }),
-    queued: count('In the queue: waiting, active or delayed'),
-    accepted: count('Made durable in the queue since the tenant exists'),
-    stored: count('Syncs that made or changed an answer'),
-    repeated: count('Syncs that turned out to be known already'),
-    quarantined: count('Syncs that could not be stored and wait for the team, or were discarded by it'),
-    rejected: count('Items refused at once, never accepted; counted within seconds'),
+    oldest_queued_age_ms: z.int().nullable().meta({ description: 'null if the queue is empty' }),
+    queued: count('Answers in the queue: waiting, active or delayed'),
+    accepted: count('Answers accepted into the queue, in total'),
+    stored: count('Syncs that created or changed an answer'),
+    repeated: count('Syncs that were already stored'),
+    quarantined: count('Syncs that could not be stored; quarantined, or discarded by the team'),
+    rejected: count('Items rejected on receipt; updated within seconds'),
     first_card_at: TimestampOut.nullable().meta({
-      description: "When an app first fetched a card for one of the tenant's users; null before",
+      description: 'Time at which a card was first fetched for a user of the tenant; null before',
     }),
   })
   .meta({ id: 'Ingestion' });
@@ -33,10 +33,10 @@ export const QuarantinedAnswer = z
     answer_id: z.uuid(),
     reason: z.string().meta({
       description:
-        '`revision-conflict`; `unstorable`: the database refuses it; `unprocessable`: Parley itself fails at it; `key-revoked`: received more than 60 s after its API key was revoked or expired',
+        '`revision-conflict`: the revision was stored with different content; `unstorable`: rejected by the database; `unprocessable`: Parley failed to process it; `key-revoked`: received more than 60 s after its API key was revoked or expired',
     }),
     detail: z.string(),
-    payload: z.record(z.string(), z.unknown()).meta({ description: 'The sync as it was accepted' }),
+    payload: z.record(z.string(), z.unknown()).meta({ description: 'Answer as accepted' }),
     quarantined_at: z.iso.datetime(),
   })
   .meta({ id: 'QuarantinedAnswer' });

@@ -40,8 +40,8 @@ export const Invitation = z
 
 /** An invitation as shown to its creator. */
 export const SentInvitation = Invitation.extend({
-  link: z.string().meta({ description: 'Where it is accepted; shown once' }),
-  mailed: z.boolean().meta({ description: 'Whether it was also given to a mail server; one may be set (`SMTP_URL`)' }),
+  link: z.string().meta({ description: 'Link for accepting the invitation; shown only once' }),
+  mailed: z.boolean().meta({ description: 'Whether the link was also sent by e-mail (requires `SMTP_URL`)' }),
 }).meta({ id: 'SentInvitation' });
 
 /** An invitation as shown to the holder of its link, before acceptance. */
@@ -50,7 +50,9 @@ export const InvitationNotice = z
     tenant_name: z.string(),
     email: z.string(),
     role: Role,
-    account_exists: z.boolean().meta({ description: 'Whether the address has an account: its password is then asked' }),
+    account_exists: z
+      .boolean()
+      .meta({ description: 'Whether the address has an account, whose password is then required' }),
     expires_at: TimestampOut,
   })
   .meta({ id: 'InvitationNotice' });
@@ -58,7 +60,7 @@ export const InvitationNotice = z
 export const Acceptance = z
   .strictObject({
     name: AccountName,
-    password: Password.meta({ description: 'The new password, or that of the account which the address has' }),
+    password: Password.meta({ description: 'Password of the existing account, or the password for the new one' }),
     totp: z.string().max(40).optional(),
   })
   .meta({ id: 'Acceptance' });
@@ -66,7 +68,7 @@ export const Acceptance = z
 /** Throws 403 unless `actor` may grant or remove a role: only owners may create, change and remove owners. */
 export function requireRankFor(actor: Role, ...roles: Role[]): void {
   if (actor === 'owner' || !roles.includes('owner')) return;
-  throw new Problem('insufficient-scope', 'Only an owner makes, changes or removes an owner.');
+  throw new Problem('insufficient-scope', 'Only an owner can add, change or remove an owner.');
 }
 
 /** Returns the likely mailbox of an address, for counting mails: without the part after `+`, which senders choose. */

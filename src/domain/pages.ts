@@ -21,18 +21,20 @@ export const queryBoolean = z.enum(['true', 'false']).transform(value => value =
 export const pageQuery = {
   limit: queryInt(1, MAX_LIMIT)
     .default(DEFAULT_LIMIT)
-    .meta({ description: `How many at most, 1…${MAX_LIMIT}; ${DEFAULT_LIMIT} by default` }),
-  cursor: z.string().max(2000).optional().meta({ description: '`next_cursor` of the page before' }),
+    .meta({ description: `Maximum number of items (1–${MAX_LIMIT}, default ${DEFAULT_LIMIT})` }),
+  cursor: z.string().max(2000).optional().meta({ description: '`next_cursor` of the previous page' }),
 };
 
 /** The schema of a list page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
-    has_more: z.boolean().meta({ description: 'Whether to go on with `next_cursor`, also after an empty page' }),
+    has_more: z
+      .boolean()
+      .meta({ description: 'Whether there may be more pages; continue with `next_cursor`, even after an empty page' }),
     next_cursor: z.string().nullable(),
     searched_to: TimestampOut.optional().meta({
-      description: `Only in a page that ends early because the request looked at ${MAX_SCANNED} rows: the time of the last one`,
+      description: `Only in a page that ends early because the request examined ${MAX_SCANNED} rows: the time of the last row`,
     }),
   });
 

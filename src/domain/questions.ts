@@ -6,7 +6,7 @@ import { jsonPointer } from './validation.ts';
 const Labels = z
   .strictObject({ low: text(80), high: text(80) })
   .partial()
-  .meta({ description: 'What the ends of the scale say' });
+  .meta({ description: 'Labels of the ends of the scale' });
 const labels = Labels.optional();
 
 const Option = z.strictObject({
@@ -97,16 +97,10 @@ export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
 const frequencyFields = {
   repeat: z.enum(['once', 'until_answered', 'always']).meta({
     description:
-      '`once`: the card is gone after any record. `until_answered`: after a partial or completed one. `always`: it stays.',
+      'When the card disappears. `once`: after any answer, including views and dismissals. `until_answered`: after a partial or completed answer. `always`: never.',
   }),
-  snooze_after_dismiss_days: z
-    .int()
-    .min(0)
-    .max(365)
-    .meta({ description: 'Days for which a dismissed card stays away' }),
-  ignore_cooldown: z
-    .boolean()
-    .meta({ description: "Stands outside the tenant's cooldown: neither waits for it nor starts it" }),
+  snooze_after_dismiss_days: z.int().min(0).max(365).meta({ description: 'Days for which a dismissed card is hidden' }),
+  ignore_cooldown: z.boolean().meta({ description: "Ignores the tenant's cooldown and does not start one" }),
 };
 
 export const Frequency = z.strictObject({
@@ -117,11 +111,11 @@ export const Frequency = z.strictObject({
 export type Frequency = z.output<typeof Frequency>;
 
 const fields = {
-  name: text(120, 1).meta({ description: 'For the team; the title where absent' }),
-  title: text(300, 1).meta({ description: 'What the user is asked' }),
-  description: text(1000).meta({ description: 'A line below the title' }),
-  allow_public: z.boolean().meta({ description: 'Whether holders of a public access token may see it' }),
-  priority: z.int().min(0).max(1000).meta({ description: 'Higher comes first' }),
+  name: text(120, 1).meta({ description: 'Name for the team; defaults to the title' }),
+  title: text(300, 1).meta({ description: 'Text of the question' }),
+  description: text(1000).meta({ description: 'Text below the title' }),
+  allow_public: z.boolean().meta({ description: 'Whether the question is shown with public access tokens' }),
+  priority: z.int().min(0).max(1000).meta({ description: 'Questions with a higher priority are shown first' }),
 };
 
 const base = z.strictObject({
@@ -164,7 +158,7 @@ export const QuestionPatch = z
     type: QuestionType,
     title: fields.title,
     description: fields.description,
-    config: z.record(z.string(), z.unknown()).meta({ description: 'The whole config of the type' }),
+    config: z.record(z.string(), z.unknown()).meta({ description: 'Complete config for the type' }),
     frequency: z.strictObject(frequencyFields).partial(),
     allow_public: fields.allow_public,
     priority: fields.priority,
@@ -177,7 +171,9 @@ const content = {
   type: QuestionType,
   title: z.string(),
   description: z.string(),
-  config: z.record(z.string(), z.unknown()).meta({ description: 'By type: scale, labels, options, lengths' }),
+  config: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Depends on the type: scale, labels, options, lengths' }),
 };
 
 export const Question = z
@@ -199,9 +195,9 @@ export const Question = z
 
 /** A field changed by a version. */
 const VersionChange = z.object({
-  pointer: z.string().meta({ description: 'Into the version (RFC 6901)' }),
-  before: z.unknown().meta({ description: 'null where there was none' }),
-  after: z.unknown().meta({ description: 'null where there is none' }),
+  pointer: z.string().meta({ description: 'JSON pointer into the version (RFC 6901)' }),
+  before: z.unknown().meta({ description: 'Previous value; null if there was none' }),
+  after: z.unknown().meta({ description: 'New value; null if there is none' }),
 });
 export type VersionChange = z.infer<typeof VersionChange>;
 
@@ -211,7 +207,7 @@ export const QuestionVersion = z
     version: z.int(),
     ...content,
     created_at: TimestampOut,
-    changes: z.array(VersionChange).meta({ description: 'What differs from the version before' }),
+    changes: z.array(VersionChange).meta({ description: 'Changes since the previous version' }),
   })
   .meta({ id: 'QuestionVersion' });
 

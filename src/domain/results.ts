@@ -8,40 +8,44 @@ const share = z.number().nullable();
 const Score = z
   .object({
     measure: z.enum(['nps', 'csat', 'mean', 'positive']),
-    value: z.number().nullable().meta({ description: 'null while nobody has answered' }),
-    answers: z.int().meta({ description: 'How many answers it is made of' }),
+    value: z.number().nullable().meta({ description: 'null if there are no answers' }),
+    answers: z.int().meta({ description: 'Number of answers the score is based on' }),
     interval: z
       .object({ low: z.number(), high: z.number() })
       .nullable()
-      .meta({ description: 'Of an NPS, with 95 % confidence; null while all answers are of one group' }),
+      .meta({ description: '95 % confidence interval, only for NPS; null if all answers are in one group' }),
   })
   .meta({
     id: 'Score',
     description:
-      '`nps`: the share of 9 and 10 less that of 0 to 6, −100…100. `csat`: the share of 4 and 5, in percent. `mean`: of the scale (ces, rating). `positive`: the share of true, in percent (thumbs).',
+      '`nps`: percentage of 9 and 10 minus percentage of 0 to 6, −100…100. `csat`: percentage of 4 and 5. `mean`: mean of the scale (ces, rating). `positive`: percentage of true (thumbs).',
   });
 export type Score = z.infer<typeof Score>;
 
 const Value = z.object({
-  value: z.union([z.int(), z.boolean(), z.string()]).meta({ description: 'A score, or the id of an option' }),
-  label: z.string().optional().meta({ description: 'Of an option, as it reads now' }),
+  value: z.union([z.int(), z.boolean(), z.string()]).meta({ description: 'Value of the scale, or id of an option' }),
+  label: z.string().optional().meta({ description: 'Current label of the option' }),
   count: z.int(),
-  share: share.meta({ description: '0…1; of several options that one user may choose they add up to more' }),
+  share: share.meta({
+    description: 'Share of the answers, 0…1; the sum can exceed 1 if several options can be chosen',
+  }),
 });
 
 const Figures = {
-  displays: z.int().meta({ description: 'Card views, whatever came of them' }),
-  answered: z.int().meta({ description: '`partial` and `completed`' }),
+  displays: z.int().meta({ description: 'Card views, with any outcome' }),
+  answered: z.int().meta({ description: 'Number of `partial` and `completed` answers' }),
   response_rate: share.meta({ description: '`answered ÷ displays`, 0…1; null without displays' }),
-  score: Score.nullable().meta({ description: 'null for types that have none' }),
+  score: Score.nullable().meta({ description: 'null for question types without a score' }),
 };
 const DetailedFigures = {
   ...Figures,
-  values: z.array(Value).meta({ description: 'Every value that can be given; empty for text and date' }),
+  values: z.array(Value).meta({ description: 'All possible values; empty for text and date questions' }),
 };
 
 export const GROUPINGS = ['day', 'week', 'month'] as const;
-export const Grouping = z.enum(GROUPINGS).meta({ description: 'UTC; weeks begin on Monday' });
+export const Grouping = z
+  .enum(GROUPINGS)
+  .meta({ description: 'Period of each data point, in UTC; weeks start on Monday' });
 export type Grouping = z.infer<typeof Grouping>;
 
 /** The results of a question (contract section 3). */
@@ -58,19 +62,24 @@ export const Results = z
     dismissed: z.int(),
     partial: z.int(),
     completed: z.int(),
-    written: z.int().meta({ description: 'Answers with a comment or a text' }),
+    written: z.int().meta({ description: 'Number of answers with a comment or text' }),
     ...DetailedFigures,
-    over_time: z
-      .array(z.object({ start: z.string(), ...DetailedFigures }))
-      .meta({ description: 'Without a gap from the first to the last with a display, oldest first' }),
-    versions: z.array(z.object({ version: z.int(), ...DetailedFigures })).meta({ description: 'Newest first' }),
+    over_time: z.array(z.object({ start: z.string(), ...DetailedFigures })).meta({
+      description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
+    }),
+    versions: z
+      .array(z.object({ version: z.int(), ...DetailedFigures }))
+      .meta({ description: 'Results by question version, newest first' }),
   })
   .meta({ id: 'Results' });
 export type Results = z.infer<typeof Results>;
 
 /** The figures of a question in a list (`include=results`). */
 export const ResultsSummary = z
-  .object({ ...Figures, answered_7_days: z.int().meta({ description: 'Today and the six days before, UTC' }) })
+  .object({
+    ...Figures,
+    answered_7_days: z.int().meta({ description: 'Answers today and in the previous six days (UTC)' }),
+  })
   .meta({ id: 'ResultsSummary' });
 
 /** Rounds to `places` decimal places; never to -0. */

@@ -13,7 +13,7 @@ export const Login = z
   .strictObject({
     email: Email,
     password: TriedPassword,
-    totp: TriedCode.optional().meta({ description: 'The code of the authenticator, or a recovery code' }),
+    totp: TriedCode.optional().meta({ description: 'Authenticator code or recovery code' }),
   })
   .meta({ id: 'Login' });
 
@@ -30,7 +30,7 @@ export const LoginOptions = z
 export const Session = z
   .object({
     id: typeIdOut('session'),
-    current: z.boolean().meta({ description: 'Whether it is the one that asks' }),
+    current: z.boolean().meta({ description: 'Whether this is the current session' }),
     user_agent: z.string(),
     ip: z.string(),
     created_at: TimestampOut,

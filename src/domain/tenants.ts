@@ -39,11 +39,11 @@ const RetentionDays = z.int().min(1).max(3650).nullable();
 const Retention = z.strictObject({
   answers_days: RetentionDays.meta({
     description:
-      'Answers are deleted so many days after their receipt, in the quarantine too; null: never. The results of the questions stay, and so does that a user was asked.',
+      'Days after receipt at which answers are deleted, including quarantined ones; null: never. Results of questions are kept, and so is the record that a user was asked.',
   }),
   conversations_days: RetentionDays.meta({
     description:
-      'Resolved conversations are deleted with their messages so many days after their end, or their last message; null: never',
+      'Days after its resolution, or its last message, at which a resolved conversation is deleted with its messages; null: never',
   }),
 });
 
@@ -52,7 +52,7 @@ const AllowedAttributes = z
   .max(MAX_ATTRIBUTES)
   .refine(names => new Set(names).size === names.length, 'must not repeat a name')
   .meta({
-    description: `The attributes that a user's own app may set (\`PATCH /v1/me/attributes\`), at most ${MAX_ATTRIBUTES}`,
+    description: `Attributes that the user's app may set (\`PATCH /v1/me/attributes\`), at most ${MAX_ATTRIBUTES}`,
   });
 
 export const NewTenant = z.strictObject({ name: text(120, 1) });
@@ -79,9 +79,9 @@ export const Tenant = z
     default_locale: z.string(),
     locales: z.array(z.string()),
     timezone: z.string(),
-    cooldown_days: z.int().meta({ description: 'Days between any two questions for one identity' }),
+    cooldown_days: z.int().meta({ description: 'Minimum number of days between two questions for the same identity' }),
     retention: Retention.meta({ id: 'Retention' }),
-    ip_mode: IpMode.meta({ description: 'How much of the addresses of its team the audit log keeps' }),
+    ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
     identity_attributes_allowed: AllowedAttributes,
     created_at: TimestampOut,
   })

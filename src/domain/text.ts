@@ -52,13 +52,13 @@ export const Identity = text(256, 1)
   .refine(value => !/\p{Cc}/u.test(value), 'must not contain control characters')
   .refine(value => value === value.normalize('NFC'), 'must be in Unicode normalization form C')
   .meta({
-    description: 'Names a user in your own system; send integer ids as strings',
+    description: 'Id of a user in your own system; send integer ids as strings',
     example: 'user|42',
   });
 
 /** The search rules, for parameter descriptions. */
 export const SEARCHED =
-  'words and beginnings of words; all of them, in any order, without case and accents. Finds nothing if it has no letter, digit or pictograph';
+  'matches all words or word prefixes, in any order, ignoring case and accents. A query without a letter, digit or pictograph has no matches';
 
 /** The words to search for. */
 export const SearchWords = text(200, 1).refine(words => words.trim() !== '', 'must hold more than spaces');
@@ -71,7 +71,7 @@ export const Tags = z
   .array(Tag)
   .max(20)
   .refine(tags => new Set(tags).size === tags.length, 'must not repeat a tag')
-  .meta({ description: 'Labels of the team, at most 20, each at most 50 characters' });
+  .meta({ description: 'Labels set by the team: at most 20, each at most 50 characters' });
 
 /** Whether a time has a four-digit year in UTC, after applying the offset: the range of RFC 3339 and PostgreSQL. */
 function isWithinCalendar(time: Date): boolean {

@@ -23,7 +23,10 @@ export const InspectRequest = z.strictObject({ token: z.string().max(20_000) }).
 export const Inspection = z
   .object({
     valid: z.boolean(),
-    code: z.string().nullable().meta({ description: 'The code that the 401 would carry; null when valid' }),
+    code: z
+      .string()
+      .nullable()
+      .meta({ description: 'Problem code of the 401 that the token would get; null if the token is valid' }),
     detail: z.string(),
     header: z.record(z.string(), z.unknown()).nullable(),
     claims: z.record(z.string(), z.unknown()).nullable(),

@@ -11,7 +11,7 @@ const integer = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const perMinute = (value: number, what: string) =>
-  integer(1, 1_000_000).default(value).describe(`Requests a minute ${what}`);
+  integer(1, 1_000_000).default(value).describe(`Requests per minute ${what}`);
 
 const isSecretKey = (value: string): boolean => Buffer.from(value, 'base64').length === 32;
 
@@ -38,104 +38,115 @@ const Settings = z.object({
   HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('Address that the API and the metrics listen on; 0.0.0.0 in the image'),
+    .describe('Listen address of the API and the metrics; 0.0.0.0 in the container image'),
   METRICS_PORT: integer(0, 65_535)
     .default(9464)
-    .describe('Port of Prometheus metrics and of the probes /livez and /readyz'),
+    .describe('Port of the Prometheus metrics and of the probes /livez and /readyz'),
   BASE_URL: url('http', 'https')
     .transform(value => value.replace(/\/+$/, ''))
     .optional()
-    .describe('Address under which clients reach the API; http://localhost:<PORT> where absent'),
+    .describe('Public URL of the API; if unset, http://localhost:<PORT>'),
   DATABASE_URL: url('postgres', 'postgresql')
     .optional()
-    .describe('PostgreSQL 14 or newer; absent: an embedded PostgreSQL under DATA_DIR'),
+    .describe('PostgreSQL 14 or newer; if unset, an embedded PostgreSQL under DATA_DIR'),
   DATABASE_PASSWORD: z
     .string()
     .optional()
-    .describe('Password for DATABASE_URL, as it is; one that stands in the address has to be URL-encoded'),
-  DATABASE_POOL: integer(2, 200).default(10).describe('Connections to PostgreSQL of each process'),
+    .describe('Password for DATABASE_URL, not URL-encoded; a password inside the URL must be URL-encoded'),
+  DATABASE_POOL: integer(2, 200).default(10).describe('PostgreSQL connections per process'),
   REDIS_URL: url('redis', 'rediss')
     .optional()
     .describe(
-      'Valkey, or Redis 7.0 or newer, for the queue; redis://name?sentinels=host:port,host:port by Sentinels; absent: the queue lives in PostgreSQL',
+      'Valkey, or Redis 7.0 or newer, for the queue; redis://name?sentinels=host:port,host:port for Sentinel; if unset, the queue is in PostgreSQL',
     ),
-  REDIS_PASSWORD: z.string().optional().describe('Password for REDIS_URL, as it is'),
-  DATA_DIR: z.string().default('./data').describe('Folder of the embedded PostgreSQL and its generated secrets'),
+  REDIS_PASSWORD: z.string().optional().describe('Password for REDIS_URL, not URL-encoded'),
+  DATA_DIR: z.string().default('./data').describe('Folder for the embedded PostgreSQL and its generated secrets'),
   SECRET_KEY: secretKey
     .optional()
-    .describe('32 bytes in base64 that encrypt secrets; made once under DATA_DIR with the embedded PostgreSQL'),
+    .describe(
+      'Encryption key for stored secrets, 32 bytes in base64; with the embedded PostgreSQL, generated once under DATA_DIR',
+    ),
   SECRET_KEY_OTHERS: secretKeys
     .optional()
-    .describe('Keys, with commas in between, that still decrypt, or will: needed while SECRET_KEY is replaced'),
+    .describe('Comma-separated previous or future keys, accepted for decryption while SECRET_KEY is being replaced'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Least level logged'),
-  RATE_LIMITS: z.enum(['on', 'off']).default('on').describe('off counts but never refuses, for load tests'),
-  RATE_ACCESS_TOKEN: perMinute(120, 'of one identity with access tokens; each answer of a batch counts as one'),
-  RATE_PUBLIC_TOKEN: perMinute(30, 'of one identity with public access tokens; each answer of a batch counts as one'),
-  RATE_API_KEY: perMinute(1000, 'of one API key; a batch of answers counts as one'),
-  RATE_TOKEN_ISSUE_IP: perMinute(30, 'for public access tokens from one address'),
-  RATE_TOKEN_ISSUE_USER: perMinute(10, 'for public access tokens of one key and user'),
-  RATE_SESSION: perMinute(600, 'of one dashboard session'),
+    .describe('Minimum log level'),
+  RATE_LIMITS: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('Enforcement of rate limits; off counts requests but never rejects any, for load tests'),
+  RATE_ACCESS_TOKEN: perMinute(120, 'per identity with access tokens; each answer in a batch counts as one'),
+  RATE_PUBLIC_TOKEN: perMinute(30, 'per identity with public access tokens; each answer in a batch counts as one'),
+  RATE_API_KEY: perMinute(1000, 'per API key; a batch of answers counts as one'),
+  RATE_TOKEN_ISSUE_IP: perMinute(30, 'to issue public access tokens, per IP address'),
+  RATE_TOKEN_ISSUE_USER: perMinute(10, 'to issue public access tokens, per API key and user'),
+  RATE_SESSION: perMinute(600, 'per dashboard session'),
   RATE_LOGIN: integer(1, 1_000_000)
     .default(10)
     .describe(
-      'Logins in 15 minutes of one account, right and wrong ones; each browser in which it was logged in before counts alone',
+      'Login attempts per account in 15 minutes, successful or not; a browser that logged in to the account before has its own limit',
     ),
   RATE_LOGIN_IP: integer(1, 1_000_000)
     .default(100)
-    .describe('Logins in 15 minutes from one address of the network, of whatever accounts'),
+    .describe('Login attempts per IP address in 15 minutes, for all accounts'),
   PUBLIC_KEY_DAILY_CAP: integer(1, 1_000_000_000)
     .default(1_000_000)
     .describe(
-      'Requests a day with public access tokens of one key; in the second half of them one address has a tenth',
+      'Requests per day with public access tokens of one API key; once half are used, each IP address may use a tenth',
     ),
   QUEUE_DURABILITY: z
     .enum(['strict', 'relaxed'])
     .default('strict')
-    .describe('strict refuses answers unless the queue is proven to write them to disk before it replies'),
+    .describe('strict accepts answers only if the queue provably writes them to disk before it replies'),
   QUEUE_REPLICAS: integer(0, 5)
     .default(0)
-    .describe('Replicas of Valkey or Redis that must have an answer before its 202: all that can become the primary'),
+    .describe(
+      'Valkey or Redis replicas that must confirm an answer before its 202; set it to the number that can become the primary',
+    ),
   QUEUE_MAX_JOBS: integer(100, 100_000_000)
     .default(100_000)
-    .describe('Waiting jobs from which on answers are refused with 503'),
+    .describe('Number of waiting jobs at which answers are rejected with 503'),
   QUEUE_MAX_MB: integer(16, 1_000_000)
     .default(1024)
-    .describe('Size of the queue from which on answers are refused with 503; Valkey or Redis: only without maxmemory'),
+    .describe(
+      'Queue size in MB at which answers are rejected with 503; for Valkey or Redis, used only without maxmemory',
+    ),
   CACHE_MB: integer(16, 65_536)
     .default(64)
-    .describe('Memory for all caches of an API process together, in MB; docs/operating.md has the shares'),
+    .describe('Total memory for the caches of an API process, in MB; docs/operating.md lists the shares'),
   INGESTION_CHECK_S: integer(0, 3600)
     .default(30)
-    .describe('Seconds between two checks of the ingestion: a canary, and the balance of the queue; 0 makes none'),
-  SESSION_IDLE_HOURS: integer(1, 8760).default(12).describe('Hours without a request after which a session ends'),
-  SESSION_MAX_DAYS: integer(1, 365).default(14).describe('Days after which a session ends in any case'),
+    .describe('Seconds between ingestion checks (a canary, and the delivery audit of the queue); 0 disables them'),
+  SESSION_IDLE_HOURS: integer(1, 8760).default(12).describe('Hours of inactivity after which a session ends'),
+  SESSION_MAX_DAYS: integer(1, 365).default(14).describe('Maximum lifetime of a session in days'),
   SMTP_URL: url('smtp', 'smtps')
     .optional()
-    .describe('Mail server for invitations and password resets; absent: links are shown, not mailed'),
-  MAIL_FROM: z.string().max(320).optional().describe('Sender of mails, such as Parley <parley@example.com>'),
-  OIDC_ISSUER: url('https', 'http').optional().describe('Identity provider for logins (OpenID Connect)'),
-  OIDC_CLIENT_ID: z.string().max(500).optional().describe('What the identity provider calls Parley'),
-  OIDC_CLIENT_SECRET: z.string().max(1000).optional().describe('What Parley proves itself with to the provider'),
-  OIDC_NAME: z.string().max(60).default('Single sign-on').describe('What the login page calls the provider'),
+    .describe('Mail server for invitations and password resets; if unset, links are shown and not mailed'),
+  MAIL_FROM: z.string().max(320).optional().describe('Sender address of e-mails, such as Parley <parley@example.com>'),
+  OIDC_ISSUER: url('https', 'http').optional().describe('OIDC issuer URL of the identity provider for logins'),
+  OIDC_CLIENT_ID: z.string().max(500).optional().describe('OIDC client ID'),
+  OIDC_CLIENT_SECRET: z.string().max(1000).optional().describe('OIDC client secret'),
+  OIDC_NAME: z.string().max(60).default('Single sign-on').describe('Name of the identity provider on the login page'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https')
     .optional()
-    .describe('Where traces are sent, by OTLP over HTTP, such as http://collector:4318; absent: there are none'),
+    .describe('OTLP/HTTP endpoint for traces, such as http://collector:4318; if unset, tracing is off'),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS)
     .default('parentbased_always_on')
-    .describe('Which traces are kept; parentbased_traceidratio leaves it to callers and keeps a part of the rest'),
+    .describe(
+      'Trace sampler; parentbased_traceidratio follows the decision of the caller and samples a ratio of all other traces',
+    ),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .transform(Number)
     .pipe(z.number().min(0).max(1))
     .default(1)
-    .describe('The part that traceidratio keeps, from 0 to 1'),
+    .describe('Sampling ratio for traceidratio (0–1)'),
   TRUSTED_PROXY_HOPS: integer(0, 10)
     .default(0)
-    .describe('Proxies in front that append to X-Forwarded-For; 0 ignores the header'),
+    .describe('Number of trusted proxies that append to X-Forwarded-For; 0 ignores the header'),
 });
 
 type Parsed = z.output<typeof Settings>;
@@ -158,7 +169,7 @@ export class ConfigError extends Error {
   readonly faults: string[];
 
   constructor(faults: string[]) {
-    super(`The configuration is wrong:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
+    super(`Invalid configuration:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -169,7 +180,7 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
   for (const name of SECRET_SETTINGS) {
     const file = environment[`${name}_FILE`];
     if (!file) continue;
-    if (environment[name]) faults.push(`${name}: set it or ${name}_FILE, not both`);
+    if (environment[name]) faults.push(`${name}: set either ${name} or ${name}_FILE, not both`);
     try {
       read[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
@@ -191,15 +202,16 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const parsed = Settings.safeParse(given);
   if (!parsed.success) faults.push(...parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`));
   if (given.DATABASE_URL && !given.SECRET_KEY)
-    faults.push('SECRET_KEY: is needed with DATABASE_URL (openssl rand -base64 32); keep it, it decrypts your secrets');
+    faults.push(
+      'SECRET_KEY: is required with DATABASE_URL (openssl rand -base64 32); keep a copy, it decrypts your secrets',
+    );
   if (given.REDIS_URL && !given.DATABASE_URL)
-    faults.push('REDIS_URL: needs DATABASE_URL; the embedded PostgreSQL carries its own queue');
+    faults.push('REDIS_URL: requires DATABASE_URL; with the embedded PostgreSQL, the queue is in PostgreSQL');
   for (const store of ['DATABASE', 'REDIS'])
-    if (given[`${store}_PASSWORD`] && !given[`${store}_URL`])
-      faults.push(`${store}_PASSWORD: needs ${store}_URL, the address that it is for`);
-  if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is needed with SMTP_URL');
+    if (given[`${store}_PASSWORD`] && !given[`${store}_URL`]) faults.push(`${store}_PASSWORD: requires ${store}_URL`);
+  if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is required with SMTP_URL');
   if (given.OIDC_ISSUER && !(given.OIDC_CLIENT_ID && given.OIDC_CLIENT_SECRET))
-    faults.push('OIDC_ISSUER: needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
+    faults.push('OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return Object.freeze({
     ...parsed.data,
@@ -242,8 +254,8 @@ export const maskSettings = (config: Config): Record<string, string | number> =>
 /** Returns the text of `config/env.example`. */
 export const envExample = (): string =>
   [
-    '# Every setting of Parley with its default. Printed from src/platform/config.ts by `npm run openapi`.',
-    `# ${SECRET_SETTINGS.join(', ')} may also be given as NAME_FILE, the path of a file that holds the value.`,
+    '# Every setting of Parley with its default. Generated from src/platform/config.ts by `npm run openapi`.',
+    `# ${SECRET_SETTINGS.join(', ')} can also be set as NAME_FILE, the path of a file that contains the value.`,
     '',
     ...describeSettings().map(({ name, fallback, meaning }) => `# ${meaning}\n#${name}=${fallback}\n`),
   ].join('\n');

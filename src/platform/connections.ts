@@ -231,7 +231,7 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     reportedAt = performance.now();
     const { idle, slow, new: refused } = tally;
     const fields = { door, reasons: [...reasons], open: all.members.size, most: all.most, idle, slow, refused };
-    log.warn(fields, 'connections have run out: some were closed or refused');
+    log.warn(fields, 'out of connections: some were closed or refused');
     Object.assign(tally, { idle: 0, slow: 0, new: 0 });
     reasons.clear();
   };

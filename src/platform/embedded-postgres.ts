@@ -47,7 +47,7 @@ async function loadBinaries(): Promise<Binaries> {
   try {
     return (await import(name)) as Binaries;
   } catch (cause) {
-    throw new Error(`There is no embedded PostgreSQL here (${name} is not installed). Set DATABASE_URL.`, { cause });
+    throw new Error(`The embedded PostgreSQL (${name}) is not installed. Set DATABASE_URL.`, { cause });
   }
 }
 
@@ -58,7 +58,10 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
     .split('\n')
     .map(line => line.split(':'));
   const user = ['postgres', 'nobody'].map(name => users.find(fields => fields[0] === name)).find(Boolean);
-  if (!user) throw new Error('PostgreSQL can not run as root, and there is neither a user postgres nor nobody.');
+  if (!user)
+    throw new Error(
+      'PostgreSQL cannot run as root, and the system has no user `postgres` or `nobody`. Run Parley as another user.',
+    );
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
@@ -95,9 +98,11 @@ const runTool = (command: string, args: string[], user: ReturnType<typeof unpriv
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
     child.once('error', cause =>
-      fail(new Error(`${command} can not be run by uid ${user?.uid}: ${cause.message}`, { cause })),
+      fail(new Error(`${command} cannot be run as uid ${user?.uid}: ${cause.message}`, { cause })),
     );
-    child.once('exit', code => (code === 0 ? done() : fail(new Error(`${command} ended with ${code}: ${output}`))));
+    child.once('exit', code =>
+      code === 0 ? done() : fail(new Error(`${command} exited with code ${code}: ${output}`)),
+    );
   });
 
 /** Creates the cluster in a temporary folder, so that an interruption leaves no incomplete cluster. */
@@ -114,7 +119,9 @@ async function createCluster(binaries: Binaries, folder: string, password: strin
   try {
     await runTool(binaries.initdb, [`--pgdata=${draft}`, ...locale, ...access], user);
   } catch (cause) {
-    const hint = user ? ' Its user must be able to enter the project and DATA_DIR; or do not run Parley as root.' : '';
+    const hint = user
+      ? ' Its user needs access to the project folder and DATA_DIR; alternatively, do not run Parley as root.'
+      : '';
     throw new Error(`The embedded PostgreSQL could not be created in ${folder}.${hint}`, { cause });
   } finally {
     rmSync(passwordFile, { force: true });
@@ -153,11 +160,13 @@ async function awaitFreeFolder(folder: string, settings: Settings, log: Log): Pr
   for (let waitedMs = 0; existsSync(pidFile); waitedMs += POLL_MS) {
     const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
     if (!isAlive(pid)) return; // a stale file, which PostgreSQL removes
-    if (waitedMs === 0) log.info({ pid }, 'waiting for the PostgreSQL of an earlier run to end');
+    if (waitedMs === 0) log.info({ pid }, 'waiting for the embedded PostgreSQL of a previous run to stop');
     const orphaned = !isAlive(settings.owner);
     if (waitedMs === 5000 && orphaned) process.kill(pid, 'SIGINT');
     if (waitedMs >= (orphaned ? 30_000 : 3000))
-      throw new Error(`Another Parley (process ${settings.owner}) uses ${folder}. Stop it, or set another DATA_DIR.`);
+      throw new Error(
+        `Another Parley process (${settings.owner}) is using ${folder}. Stop it, or set a different DATA_DIR.`,
+      );
     await sleep(POLL_MS);
   }
 }
@@ -173,7 +182,7 @@ function supervise(start: () => ChildProcess, log: Log) {
       child.once('exit', code => {
         done();
         if (stopping) return;
-        log.error({ code }, 'the embedded PostgreSQL ended; starting it again');
+        log.error({ code }, 'embedded PostgreSQL exited; restarting it');
         setTimeout(() => stopping || run(), 500);
       }),
     );
@@ -190,7 +199,7 @@ function supervise(start: () => ChildProcess, log: Log) {
 
 async function awaitReady(settings: Settings, logFile: string): Promise<void> {
   if (!(await awaitServer(() => probeServer(urlOf(settings, 'postgres')), READY_TIMEOUT_MS, POLL_MS)))
-    throw new Error(`The embedded PostgreSQL did not start. Its log is ${logFile}.`);
+    throw new Error(`The embedded PostgreSQL did not start. See its log, ${logFile}.`);
 }
 
 /**

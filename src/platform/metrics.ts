@@ -26,93 +26,108 @@ export function createMetrics(role: string) {
     new Histogram({ name, help, buckets, labelNames, registers });
 
   collectDefaultMetrics({ register: registry });
-  gauge('parley_build_info', 'Always 1; says what runs', ['version', 'commit', 'node', 'role']).set(
+  gauge('parley_build_info', 'Build and role of the process (always 1)', ['version', 'commit', 'node', 'role']).set(
     { ...BUILD, role },
     1,
   );
 
   const inFlight = { requests: 0 };
-  const requestsInFlight = gauge('http_requests_in_flight', 'Requests being answered');
+  const requestsInFlight = gauge('http_requests_in_flight', 'Requests in progress');
   const refreshers: (() => Promise<void>)[] = [async () => requestsInFlight.set(inFlight.requests)];
   return {
-    httpDuration: histogram('http_request_duration_seconds', 'Time to answer a request', HTTP_SECONDS, [
+    httpDuration: histogram('http_request_duration_seconds', 'Request duration', HTTP_SECONDS, [
       'method',
       'route',
       'status',
     ]),
     /** Requests in progress. Counted here for speed, since every request counts twice. */
     inFlight,
-    httpBodyBytes: histogram('http_request_body_bytes', 'Size of request bodies', BODY_BYTES, ['route']),
-    authAttempts: counter('parley_auth_attempts_total', 'Credentials checked, by kind and outcome', [
+    httpBodyBytes: histogram('http_request_body_bytes', 'Request body size', BODY_BYTES, ['route']),
+    authAttempts: counter('parley_auth_attempts_total', 'Authentication attempts, by method and result', [
       'method',
       'result',
     ]),
-    rateLimited: counter('parley_rate_limited_total', 'Requests over a limit', ['scope']),
-    requestsShed: counter('parley_requests_shed_total', 'Requests refused because too many came at once'),
-    openConnections: gauge('parley_http_connections', 'Open connections, by server', ['door']),
+    rateLimited: counter('parley_rate_limited_total', 'Requests over a rate limit', ['scope']),
+    requestsShed: counter('parley_requests_shed_total', 'Requests rejected because of overload'),
+    openConnections: gauge('parley_http_connections', 'Open HTTP connections, by server', ['door']),
     connectionsClosed: counter(
       'parley_http_connections_closed_total',
-      'Connections closed or refused because connections, memory or file descriptors ran out',
+      'HTTP connections closed or refused because connections, memory or file descriptors ran out',
       ['door', 'reason', 'closed'],
     ),
-    answersAccepted: counter('parley_answers_accepted_total', 'Answers acknowledged as durable in the queue'),
-    answersRejected: counter('parley_answers_rejected_total', 'Answers refused at once', ['reason']),
-    answersStored: counter('parley_answers_stored_total', 'Syncs that made or changed an answer'),
-    answersRepeated: counter('parley_answers_repeated_total', 'Accepted syncs that were known already'),
-    answersQuarantined: counter('parley_answers_quarantined_total', 'Accepted syncs that could not be stored'),
+    answersAccepted: counter(
+      'parley_answers_accepted_total',
+      'Answers accepted: durable in the queue and acknowledged',
+    ),
+    answersRejected: counter('parley_answers_rejected_total', 'Answers rejected on receipt, by reason', ['reason']),
+    answersStored: counter('parley_answers_stored_total', 'Syncs stored: created or changed an answer'),
+    answersRepeated: counter('parley_answers_repeated_total', 'Accepted syncs that were already stored'),
+    answersQuarantined: counter(
+      'parley_answers_quarantined_total',
+      'Accepted syncs that could not be stored and were quarantined',
+    ),
     answerStoreDelay: histogram(
       'parley_answer_store_delay_seconds',
-      'From receipt to commit, of the first answer of each group that was queued together',
+      'Time from receipt to commit, for the first answer of each group queued together',
       STORE_DELAY_SECONDS,
     ),
     queueJobs: gauge('parley_queue_jobs', 'Jobs in the queue', ['queue', 'state']),
-    queueOldest: gauge('parley_queue_oldest_waiting_seconds', 'Age of the oldest job that is not done', ['queue']),
-    ready: gauge('parley_ready', '1 when the process takes requests or jobs, as /readyz says'),
-    queueAcceptsAnswers: gauge('parley_queue_takes_answers', '1 while answers are taken, 0 while they get a 503'),
+    queueOldest: gauge('parley_queue_oldest_waiting_seconds', 'Age of the oldest unfinished job', ['queue']),
+    ready: gauge('parley_ready', '1 if the process accepts requests or jobs (as /readyz), else 0'),
+    queueAcceptsAnswers: gauge(
+      'parley_queue_takes_answers',
+      '1 while answers are accepted, 0 while they are rejected with 503',
+    ),
     queueDurable: gauge(
       'parley_queue_durable',
-      '1 when queue and database are proven to write to disk before they reply',
+      '1 if queue and database provably write to disk before they reply, else 0',
     ),
     queueFlushes: counter('parley_queue_flushes_total', 'Groups of answers written to the queue', ['outcome']),
-    jobDuration: histogram('parley_job_duration_seconds', 'Time to handle a job', HTTP_SECONDS, ['queue', 'outcome']),
-    jobRetries: counter('parley_job_retries_total', 'Tries of a job that failed and are made again', ['queue']),
-    jobsStalled: counter('parley_jobs_stalled_total', 'Jobs taken over from a worker that went silent', ['queue']),
-    expired: counter('parley_expired_total', 'Deleted because their tenant keeps them no longer', ['kind']),
+    jobDuration: histogram('parley_job_duration_seconds', 'Job duration', HTTP_SECONDS, ['queue', 'outcome']),
+    jobRetries: counter('parley_job_retries_total', 'Failed job attempts that are retried', ['queue']),
+    jobsStalled: counter('parley_jobs_stalled_total', 'Jobs taken over from an unresponsive worker', ['queue']),
+    expired: counter('parley_expired_total', 'Records deleted by retention, by kind', ['kind']),
     databaseClockSkew: gauge(
       'parley_database_clock_skew_seconds',
-      "PostgreSQL's clock minus this worker's, as of the last retention run (every 10 minutes)",
+      'PostgreSQL clock minus worker clock at the last retention run (every 10 minutes)',
     ),
     oldestOpenWrite: gauge(
       'parley_oldest_open_write_seconds',
-      'Age of the oldest open transaction that has written; incremental reads (updated_since) end before it',
+      'Age of the oldest open write transaction; incremental reads (updated_since) return only changes before it',
     ),
-    workerBatchRows: histogram('parley_worker_batch_rows', 'Answers stored in one transaction', BATCH_ROWS),
-    canaryInterval: gauge('parley_canary_interval_seconds', 'Time between two canaries; absent when none is sent'),
-    canaryDelay: gauge('parley_canary_delay_seconds', 'From sending the last canary to finding its row'),
-    canaryFailures: counter('parley_canary_failures_total', 'Canaries that were refused, or not found in time'),
-    canarySuccess: gauge('parley_canary_last_success_timestamp_seconds', 'When a canary was last found (Unix time)'),
-    conservation: gauge('parley_conservation_difference', 'What was accepted and is missing; 0 is well', ['kind']),
-    dbPool: gauge('parley_db_pool_connections', 'Connections to PostgreSQL', ['state']),
-    dbPoolWait: histogram('parley_db_pool_wait_seconds', 'Wait for a free connection', HTTP_SECONDS),
+    workerBatchRows: histogram('parley_worker_batch_rows', 'Answers stored per transaction', BATCH_ROWS),
+    canaryInterval: gauge('parley_canary_interval_seconds', 'Interval between canaries; absent if canaries are off'),
+    canaryDelay: gauge(
+      'parley_canary_delay_seconds',
+      'Time from sending the last canary to finding it in the database',
+    ),
+    canaryFailures: counter('parley_canary_failures_total', 'Canaries rejected or not found in time'),
+    canarySuccess: gauge('parley_canary_last_success_timestamp_seconds', 'Unix time at which a canary was last found'),
+    conservation: gauge('parley_conservation_difference', 'Accepted answers unaccounted for (should be 0)', ['kind']),
+    dbPool: gauge('parley_db_pool_connections', 'PostgreSQL connections, by state', ['state']),
+    dbPoolWait: histogram('parley_db_pool_wait_seconds', 'Time waited for a free PostgreSQL connection', HTTP_SECONDS),
     heavyReads: gauge('parley_heavy_reads', 'Lists, searches and results in progress or waiting', ['state']),
     heavyReadsRefused: counter(
       'parley_heavy_reads_refused_total',
-      'Lists, searches and results refused because too many of their tenant, or of all, were in progress',
+      'Lists, searches and results rejected because too many were in progress, for the tenant or in total',
     ),
     queriesTooExpensive: counter(
       'parley_queries_too_expensive_total',
-      'Lists, searches and results stopped by their statement time-out; not counted as database errors',
+      'Lists, searches and results cancelled by their statement timeout (not counted as database errors)',
       ['route'],
     ),
-    dbErrors: counter('parley_db_errors_total', 'Failed statements', ['sqlstate_class']),
-    cacheBytes: gauge('parley_cache_bytes', 'Estimated memory of a cache', ['cache']),
-    cacheLimit: gauge('parley_cache_limit_bytes', 'Share of CACHE_MB that a cache may use', ['cache']),
-    cacheEntries: gauge('parley_cache_entries', 'Entries in a cache', ['cache']),
-    cacheLookups: counter('parley_cache_lookups_total', 'Cache lookups, by result: hit or miss', ['cache', 'result']),
-    cacheEvictions: counter('parley_cache_evictions_total', 'Entries dropped to stay within the limit', ['cache']),
-    redisUp: gauge('parley_redis_up', '1 when Valkey or Redis answers (absent with the queue in PostgreSQL)'),
-    redisErrors: counter('parley_redis_command_errors_total', 'Commands that Valkey or Redis failed', ['kind']),
-    redisMemory: gauge('parley_redis_memory_used_ratio', 'used_memory / maxmemory; without one QUEUE_MAX_MB is 0.7'),
+    dbErrors: counter('parley_db_errors_total', 'Failed database statements, by SQLSTATE class', ['sqlstate_class']),
+    cacheBytes: gauge('parley_cache_bytes', 'Estimated memory used by the cache', ['cache']),
+    cacheLimit: gauge('parley_cache_limit_bytes', 'Maximum memory of the cache, its share of CACHE_MB', ['cache']),
+    cacheEntries: gauge('parley_cache_entries', 'Entries in the cache', ['cache']),
+    cacheLookups: counter('parley_cache_lookups_total', 'Cache lookups, by result (hit or miss)', ['cache', 'result']),
+    cacheEvictions: counter('parley_cache_evictions_total', 'Entries evicted to stay within the limit', ['cache']),
+    redisUp: gauge('parley_redis_up', '1 if Valkey or Redis is reachable, else 0; absent with the queue in PostgreSQL'),
+    redisErrors: counter('parley_redis_command_errors_total', 'Failed Valkey or Redis commands, by kind', ['kind']),
+    redisMemory: gauge(
+      'parley_redis_memory_used_ratio',
+      'used_memory / maxmemory; without maxmemory, QUEUE_MAX_MB counts as 0.7',
+    ),
 
     /** Runs before each scrape, to read values of the whole service. If it fails, the last values remain. */
     onScrape(refresh: () => Promise<void>) {

@@ -56,7 +56,7 @@ export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now 
     exhausted = isNow;
     if (!isNow) return;
     reportUntil = now() + REPORT_FOR_MS;
-    const text = 'file descriptors have run out: idle connections are given up';
+    const text = 'out of file descriptors: closing idle connections';
     throttle('files', held => log.error({ limit: fileLimit(), left_less_than: SPARE, held_back: held }, text));
   };
   let timer: NodeJS.Timeout;
@@ -73,9 +73,7 @@ export function watchOpenFiles(log: Log, openOne = () => open('/dev/null'), now 
   return {
     areExhausted: () => exhausted,
     degraded: () =>
-      now() < reportUntil
-        ? [`file descriptors: fewer than ${SPARE} were left of ${fileLimit() ?? 'those allowed'}`]
-        : [],
+      now() < reportUntil ? [`file descriptors: fewer than ${SPARE} of ${fileLimit() ?? 'the limit'} left`] : [],
     close() {
       closed = true;
       clearTimeout(timer);

@@ -50,15 +50,15 @@ export interface PagesBuild {
 export function startPagesBuild(log: Log): PagesBuild {
   if (!existsSync(BUILDER) || hashSources() === builtHash())
     return { done: Promise.resolve(), stop: () => Promise.resolve() };
-  log.info('building the dashboard, which is done once');
+  log.info('building the dashboard (first start only)');
   const child = spawn(process.execPath, [BUILDER], { stdio: ['ignore', 'ignore', 'pipe'] });
   let complaint = '';
   child.stderr.on('data', chunk => (complaint += chunk));
   const done = new Promise<void>(resolve => {
     child.once('error', error => (complaint = error.message));
     child.once('close', (code, signal) => {
-      if (code === 0) log.info('the dashboard is built');
-      else if (!signal) log.error({ reason: complaint.trim().slice(0, 2000) }, 'the dashboard could not be built');
+      if (code === 0) log.info('dashboard built');
+      else if (!signal) log.error({ reason: complaint.trim().slice(0, 2000) }, 'dashboard build failed');
       resolve();
     });
   });

@@ -69,7 +69,7 @@ export function createSeals({ current, others }: SecretKeys): Seals {
         const text = open(key, sealed, context);
         if (text !== undefined) return text;
       }
-      throw new Error('no secret key opens this here');
+      throw new Error('no secret key decrypts this value');
     },
     keyCount: keys.length,
     keyOf,

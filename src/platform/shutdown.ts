@@ -38,7 +38,7 @@ export async function stopInOrder(steps: StopStep[], log: Log): Promise<boolean>
       await withTimeout(run(), left, name);
     } catch (error) {
       clean = false;
-      log.error({ err: error, step: name }, 'a part did not stop cleanly');
+      log.error({ err: error, step: name }, 'component did not stop cleanly');
     }
   }
   return clean;

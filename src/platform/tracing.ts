@@ -62,7 +62,7 @@ function reportTo(log: Log): (error: unknown) => void {
   const throttle = createThrottle(COMPLAIN_EVERY_MS);
   return error => {
     const reason = error instanceof Error ? error.message || error.name : String(error);
-    throttle('', held => log.warn({ reason, held_back: held }, 'traces are not sent'));
+    throttle('', held => log.warn({ reason, held_back: held }, 'could not export traces'));
   };
 }
 
@@ -92,6 +92,6 @@ export function openTracing(role: keyof typeof SERVICE_NAMES, config: Config, lo
   });
   return {
     ...createSpans(provider.getTracer('parley', BUILD.version)),
-    close: () => withTimeout(provider.shutdown(), CLOSE_TIMEOUT_MS, 'sending the last traces').catch(report),
+    close: () => withTimeout(provider.shutdown(), CLOSE_TIMEOUT_MS, 'exporting the remaining traces').catch(report),
   };
 }

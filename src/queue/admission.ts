@@ -31,7 +31,7 @@ const inMegabytes = (bytes: number): string => `${Math.round(bytes / MEGABYTE)} 
 const describeSize = ({ durability, queueBytes, limitBytes }: MeasuredSize): string =>
   durability.maxBytes > 0
     ? `its memory is ${Math.round((queueBytes / limitBytes) * 100)} % full`
-    : `it holds ${inMegabytes(queueBytes)}, and may hold ${inMegabytes(limitBytes * MAX_MEMORY_RATIO)} (QUEUE_MAX_MB)`;
+    : `its size is ${inMegabytes(queueBytes)} of at most ${inMegabytes(limitBytes * MAX_MEMORY_RATIO)} (QUEUE_MAX_MB)`;
 
 /** Creates an admission without a limit until the first check. Performs no I/O. */
 export function createAdmission(): Admission {

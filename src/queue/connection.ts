@@ -140,7 +140,7 @@ const CONNECTIONS = 4;
 
 /** Returns the queues for adding and reading jobs, over one connection; in PostgreSQL over at most `connections`. */
 export function connectQueue(target: QueueTarget, log: Log, connections = CONNECTIONS): QueueConnection {
-  const report = reportErrors(log, 'the queue connection');
+  const report = reportErrors(log, 'queue connection');
   return target.redisUrl ? onRedis(target.redisUrl, report) : onPostgres(target, connections, report);
 }
 
@@ -212,7 +212,7 @@ export function connectWorker(
   options: Omit<WorkerOptions, 'connection'>,
   log: Log,
 ): WorkerConnection {
-  const report = reportErrors(log, 'the worker connection');
+  const report = reportErrors(log, 'worker connection');
   if (target.redisUrl) {
     const redis = blockingRedis(target.redisUrl).on('error', report);
     const worker = new Worker(name, process, { ...options, connection: redis }) as unknown as AnyWorker;

@@ -82,9 +82,16 @@ export async function openConsumer(
       }));
       await addParts(connection, jobs, job.id);
     } catch (cause) {
-      throw new Problem('queue-unavailable', `Answers could not be isolated: ${(cause as Error).message}`, { cause });
+      throw new Problem(
+        'queue-unavailable',
+        `Answers could not be moved to the isolation queue: ${(cause as Error).message}`,
+        { cause },
+      );
     }
-    log.warn({ job: job.id, answers: answers.length, stalls: job.stalledCounter }, 'a flush is dealt with by answers');
+    log.warn(
+      { job: job.id, answers: answers.length, stalls: job.stalledCounter },
+      'flush moved to the isolation queue, one job per answer',
+    );
   };
 
   const processFlush = async (job: ActiveJob): Promise<Outcome> => {
@@ -147,8 +154,8 @@ function watch(
     const passing = isOutage(error);
     throttle(passing ? error.code : String(error), held => {
       const fields = { queue, job: jobId, held_back: held };
-      if (passing) log.warn({ ...fields, reason: error.message }, 'a job waits for the infrastructure');
-      else log.error({ ...fields, err: error }, 'a job failed and is tried again');
+      if (passing) log.warn({ ...fields, reason: error.message }, 'job waits for an unavailable store');
+      else log.error({ ...fields, err: error }, 'job failed; will retry');
     });
   };
 
@@ -194,7 +201,9 @@ function openRemoval({ redis }: QueueConnection, log: Log) {
     maxWeights: [MOST_REMOVED],
   });
   const report = (error: Error) =>
-    throttle(error.message, () => log.warn({ reason: error.message }, 'pending answers are removed later'));
+    throttle(error.message, () =>
+      log.warn({ reason: error.message }, 'could not remove stored answers from the pending registry; will retry'),
+    );
   return {
     remove(id: string | undefined): void {
       if (redis && id) group.add(id).catch(report);
@@ -220,13 +229,13 @@ async function closeAll(
  */
 function read<N extends JobName>(job: Pick<ActiveJob, 'name' | 'data'>, name: N): JobPayload<N> {
   const parsed = JOBS[name].safeParse(job.data);
-  if (job.name !== name) throw new UnknownJob(`this worker does not know the job ${job.name}`);
-  if (!parsed.success) throw new UnknownJob(`this worker does not know this ${name}: ${parsed.error.message}`);
+  if (job.name !== name) throw new UnknownJob(`unknown job: ${job.name}`);
+  if (!parsed.success) throw new UnknownJob(`invalid payload of ${name}: ${parsed.error.message}`);
   return job.data as JobPayload<N>;
 }
 
 async function dispatch(handlers: Handlers, job: ActiveJob): Promise<void> {
-  if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`this worker does not know the job ${job.name}`);
+  if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`unknown job: ${job.name}`);
   const name = job.name as JobName;
   await (handlers[name] as (payload: unknown) => Promise<void>)(read(job, name));
 }

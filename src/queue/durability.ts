@@ -37,11 +37,12 @@ export interface Durability {
 }
 
 /** Why a Valkey or Redis Cluster cannot store the queue, whatever its settings. */
-export const CLUSTERED = 'it is a Cluster, on which the keys of a job lie apart: use one primary, with replicas';
+export const CLUSTERED =
+  'it is a cluster, which spreads the keys of a job over several nodes: use one primary with replicas';
 
 /** Why a store is not durable yet: `isRewriting` holds and no earlier check has proven the append-only file. */
 export const REWRITING =
-  'its append-only file is being rewritten, and before the first rewrite since `appendonly yes` has succeeded nothing is durable';
+  'its append-only file is being rewritten; writes are not durable until the first rewrite after `appendonly yes` has succeeded';
 
 const EXPECTED = {
   appendonly: 'yes',
@@ -60,7 +61,7 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
   return {
     reasons: [
       ...checkSettings(settings),
-      ...(replication.role === 'slave' ? ['it is a replica, whose data its primary overwrites'] : []),
+      ...(replication.role === 'slave' ? ['it is a replica: its data is overwritten by the primary'] : []),
     ],
     isRewriting: isRewriting(info),
     usedBytes: Number(infoField(info, 'used_memory')),
@@ -74,7 +75,7 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
 
 const checkSettings = (settings: Record<string, string> | Error): string[] =>
   settings instanceof Error
-    ? [`its settings can not be read (${settings.message}), so nothing proves that it writes to disk`]
+    ? [`its settings cannot be read (${settings.message}), so its durability is unknown`]
     : Object.entries(EXPECTED).flatMap(([name, wanted]) =>
         settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
       );

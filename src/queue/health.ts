@@ -38,7 +38,7 @@ interface WatchDeps extends CheckDeps {
 }
 
 const NOT_REACHED: Finding = {
-  health: { reachable: false, reasons: ['the queue was not reached yet'], relaxed: [], waitingJobs: 0 },
+  health: { reachable: false, reasons: ['the queue has not been reached yet'], relaxed: [], waitingJobs: 0 },
   basis: { isDurable: false },
 };
 
@@ -57,7 +57,7 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
   const isCurrent = (socket: unknown) => isCurrentSocket(connection, socket);
 
   const markUnreachable = (error: unknown) => {
-    const reason = `the queue can not be reached: ${(error as Error).message}`;
+    const reason = `the queue cannot be reached: ${(error as Error).message}`;
     const { waitingJobs } = finding.health;
     finding = {
       health: { reachable: false, reasons: [reason], relaxed: [], waitingJobs },
@@ -75,7 +75,7 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
     const { reachable, reasons } = finding.health;
     metrics.queueAcceptsAnswers.set(reasons.length === 0 ? 1 : 0);
     if (redis) metrics.redisUp.set(reachable ? 1 : 0);
-    if (reasons.length > 0) throttle('health', () => log.warn({ reasons }, 'the queue takes no answers'));
+    if (reasons.length > 0) throttle('health', () => log.warn({ reasons }, 'queue does not accept answers'));
   };
 
   let isStopped = false;
@@ -97,14 +97,14 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
   const current = (): QueueHealth => {
     const { health, basis } = finding;
     if (health.reasons.length > 0 || isCurrent(basis.socket)) return health;
-    return { ...health, reasons: ['its connection was lost or is new, and the store was not checked again yet'] };
+    return { ...health, reasons: ['its connection was lost or is new and has not been checked yet'] };
   };
 
   return {
     current,
     refusals() {
       const { reasons } = current();
-      return admission.isFull() ? [...reasons, 'it is as large as it may be'] : reasons;
+      return admission.isFull() ? [...reasons, 'it has reached its size limit'] : reasons;
     },
     basis: () => finding.basis,
     isStillValid: basis => isCurrent(basis.socket) && finding.basis.socket === basis.socket && finding.basis.isDurable,

@@ -74,7 +74,7 @@ export function createOutageBackoff(): OutageBackoff {
         if (outage && released) throw outage.error;
         if (isLeaseLost()) {
           scheduleTry();
-          throw new Problem('queue-unavailable', 'Another worker has taken the job over.');
+          throw new Problem('queue-unavailable', 'Another worker has taken over the job.');
         }
         try {
           const result = await work();

@@ -40,7 +40,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
     );
     const lacks = (await countEntries(redis)) < idle;
     if (lacks) for (const name of names) await countMissing(connection, name);
-    log.info({ jobs_without_entry: lacks }, 'the registry of pending answers was repaired');
+    log.info({ jobs_without_entry: lacks }, 'repaired the registry of pending answers');
   };
 
   return {
@@ -52,7 +52,10 @@ export function watchPending(connection: QueueConnection, log: Log) {
       if (running || (!hasExcess && !hasMissing)) return;
       running = repair(idle)
         .catch(error =>
-          log.warn({ reason: (error as Error).message }, 'the registry of pending answers is repaired later'),
+          log.warn(
+            { reason: (error as Error).message },
+            'could not repair the registry of pending answers; will retry',
+          ),
         )
         .finally(() => {
           running = undefined;

@@ -130,7 +130,7 @@ export function openProducer(
   return {
     enqueue(answers, bytes) {
       const refusal = stopped
-        ? new Problem('service-stopping', 'This process is stopping.', { retryAfterSeconds: 1 })
+        ? new Problem('service-stopping', 'The server is shutting down.', { retryAfterSeconds: 1 })
         : findUnfit(health);
       if (refusal) return Promise.reject(refusal);
       health.expect(bytes + answers.length * OVERHEAD_BYTES);
@@ -139,7 +139,7 @@ export function openProducer(
     refuseWhileBusy() {
       if (group.waitedMs < MAX_WAIT_MS) return;
       metrics.requestsShed.inc();
-      throw refuse('Answers arrive faster than the queue can make them durable.');
+      throw refuse('Answers arrive faster than the queue can write them to disk.');
     },
     health: health.current,
     checked: health.checked,
@@ -159,7 +159,7 @@ export function openProducer(
 function findUnfit(health: HealthWatch): Problem | undefined {
   const reasons = health.refusals();
   if (reasons.length === 0) return undefined;
-  return refuse(`Answers can not be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
+  return refuse(`Answers cannot be made durable: ${reasons.join('; ')}. See \`parley doctor\`.`);
 }
 
 /** Creates the function that makes one flush of batches durable; it rejects with `queue-unavailable`. */
@@ -190,7 +190,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
       countFailure(error);
       if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next check
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
-      throw refuse('The queue did not confirm that it holds the answers. Send them again with the same ids.', error);
+      throw refuse('The queue did not confirm the answers. Send them again with the same ids.', error);
     }
     numbers.end(number, true);
     metrics.queueFlushes.inc({ outcome: 'written' });
@@ -203,7 +203,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
 async function confirm({ connection: { redis }, health }: FlushDeps, basis: Basis): Promise<void> {
   if (redis && basis.replicas && health.isStillValid(basis))
     await confirmReplicas(redis, basis.replicas, REPLICAS_TIMEOUT_MS);
-  if (!health.isStillValid(basis)) throw new Error('the connection to the queue, or its settings, changed meanwhile');
+  if (!health.isStillValid(basis)) throw new Error('the queue connection or its settings changed during the write');
 }
 
 /** Callers that arrive during a read share the next one. */
@@ -224,7 +224,7 @@ async function observe<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await withTimeout(read(), PRODUCER_TIMEOUT_MS * 2, 'reading the queue');
   } catch (error) {
-    throw refuse('The queue can not be read right now.', error);
+    throw refuse('The queue cannot be read right now.', error);
   }
 }
 

@@ -95,7 +95,7 @@ export async function openQueueConsumer(
       const connection = connectWorker(target, queue, begin, options, log);
       const spacing = createPollSpacing(connection.worker);
       const aborted = new Promise<never>((_, reject) =>
-        signal.addEventListener('abort', () => reject(new Error('stopped while waiting for the queue')), {
+        signal.addEventListener('abort', () => reject(new Error('shut down while waiting for the queue')), {
           once: true,
         }),
       );
@@ -116,20 +116,20 @@ export async function openQueueConsumer(
   const { worker, disconnect } = connection;
   worker.on('stalled', jobId => {
     metrics.jobsStalled.inc({ queue });
-    log.warn({ queue, job: jobId }, 'a job was taken over from a worker that went silent');
+    log.warn({ queue, job: jobId }, 'job taken over from an unresponsive worker');
   });
   worker.on('lockRenewalFailed', jobIds => {
     leases.markLost(jobIds);
-    log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by others');
+    log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by other workers');
   });
-  worker.run().catch(error => log.error({ queue, err: error }, 'taking jobs has ended with a failure'));
+  worker.run().catch(error => log.error({ queue, err: error }, 'queue consumer failed'));
 
   return {
     async close() {
       closing = true; // returned jobs are available to others at once
       backoff.release();
       try {
-        await withTimeout(worker.close(), CLOSE_TIMEOUT_MS, 'ending the jobs under way');
+        await withTimeout(worker.close(), CLOSE_TIMEOUT_MS, 'finishing running jobs');
       } finally {
         await disconnect();
       }

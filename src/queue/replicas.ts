@@ -82,10 +82,10 @@ export async function checkReplicas(
   const promotable = (await countable(connected)).union(bySentinels);
   const reasons: string[] = [];
   if (following.size < wanted)
-    reasons.push(`${following.size} replicas follow it, and QUEUE_REPLICAS asks for ${wanted}`);
+    reasons.push(`${following.size} replicas are connected, but QUEUE_REPLICAS is ${wanted}`);
   if (promotable.size > wanted)
     reasons.push(
-      `${promotable.size} replicas can become the primary (${[...promotable].sort().join(', ')}), and QUEUE_REPLICAS asks for ${wanted}`,
+      `${promotable.size} replicas can become the primary (${[...promotable].sort().join(', ')}), but QUEUE_REPLICAS is ${wanted}`,
     );
   return { reasons: wanted === 0 ? [] : reasons, confirmations: connected.length, promotable: promotable.size };
 }
@@ -102,7 +102,6 @@ export async function confirmReplicas(
 ): Promise<void> {
   const [confirmed, info] = await Promise.all([redis.wait(confirmations, timeoutMs), redis.info('replication')]);
   if (confirmed < confirmations)
-    throw new Error(`${confirmed} of ${confirmations} replicas confirmed it, and it took longer than ${timeoutMs} ms`);
-  if (!isSameReplication(replication, readReplication(info)))
-    throw new Error('the replicas changed while they confirmed it');
+    throw new Error(`timed out after ${timeoutMs} ms: ${confirmed} of ${confirmations} replicas confirmed the write`);
+  if (!isSameReplication(replication, readReplication(info))) throw new Error('the replicas changed during the write');
 }

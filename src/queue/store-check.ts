@@ -83,7 +83,7 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
       redis ? countEntries(redis) : undefined,
       ...Object.values(QUEUES).map(queue => measureJobs(deps, queue)),
     ]);
-    if (!isCurrentSocket(connection, socket)) throw new Error('the connection was replaced during its check');
+    if (!isCurrentSocket(connection, socket)) throw new Error('the connection was replaced during the check');
     admission.release(seenBytes);
     const waitingJobs = jobs.reduce((sum, { all }) => sum + all, 0);
     const active = jobs.reduce((sum, each) => sum + each.active, 0);

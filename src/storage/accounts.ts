@@ -69,7 +69,7 @@ export async function insertAccount(tx: Transaction, account: NewAccount, now: D
     );
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause;
-    throw new Problem('member-exists', 'The e-mail address has an account already.', { cause });
+    throw new Problem('member-exists', 'An account with this e-mail address already exists.', { cause });
   }
 }
 

@@ -164,7 +164,7 @@ async function settleOthers(tx: Transaction, others: AcceptedAnswer[], settled: 
     const row = known.get(keyOf(answer));
     const comparison = row ? compareSyncs(row, answer) : 'superseded';
     if (comparison === 'newer')
-      throw new Problem('database-unavailable', 'An answer was changed in the same moment; the batch is tried again.', {
+      throw new Problem('database-unavailable', 'An answer was changed concurrently. The batch is retried.', {
         retryAfterSeconds: 1,
       });
     if (comparison !== 'revision-conflict') settled.repeated.push(answer);
@@ -172,7 +172,7 @@ async function settleOthers(tx: Transaction, others: AcceptedAnswer[], settled: 
       settled.conflicts.push({
         answer,
         reason: comparison,
-        detail: `at odds with revision ${row?.revision} as stored`,
+        detail: `conflicts with stored revision ${row?.revision}`,
       });
   }
 }

@@ -121,7 +121,7 @@ export async function insertApiKey(
   await tenant.unitOfWork(async em => {
     await lockTenant(em, tenant.tenantId);
     const present = await em.count(ApiKeyEntity, { tenant_id: tenant.tenantId, revoked_at: null });
-    if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant may have ${MAX_KEYS} API keys.`);
+    if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant can have at most ${MAX_KEYS} API keys.`);
     await em.insert(ApiKeyEntity, row);
   });
   return { row, shownOnce };
@@ -138,7 +138,7 @@ export async function rotateApiKey(
   let shownOnce: IssuedApiKey['shownOnce'] = {};
   const row = await updateApiKey(tenant, id, key => {
     if (['revoked', 'expired'].includes(apiKeyStatus(key, now)))
-      throw new Problem('invalid-transition', `A key that is ${apiKeyStatus(key, now)} can not be rotated.`);
+      throw new Problem('invalid-transition', `The API key is ${apiKeyStatus(key, now)} and cannot be rotated.`);
     const next = issueSecrets(seals, id, key.kind);
     shownOnce = next.shownOnce;
     key.previous_secret_sealed = key.secret_sealed;
@@ -196,10 +196,10 @@ export const patchApiKey = (
   updateApiKey(tenant, id, key => {
     check(key);
     if (apiKeyStatus(key, now) === 'revoked')
-      throw new Problem('invalid-transition', 'A key that is revoked can not be changed.');
+      throw new Problem('invalid-transition', 'The API key is revoked and cannot be changed.');
     if (patch.scopes && key.kind === 'public')
-      throw new Problem('validation-failed', 'A public key has no scopes.', {
-        errors: [{ pointer: '/scopes', code: 'invalid', detail: 'is for server keys alone' }],
+      throw new Problem('validation-failed', 'A public key cannot have scopes.', {
+        errors: [{ pointer: '/scopes', code: 'invalid', detail: 'is only available for server keys' }],
       });
     Object.assign(key, Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)));
   });

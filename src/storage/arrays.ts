@@ -3,7 +3,7 @@ class UnfitValue extends Error {
   readonly code: string;
 
   constructor(value: unknown, type: string, code: string) {
-    super(`${JSON.stringify(value)} is no value of the type ${type}`);
+    super(`${JSON.stringify(value)} is not a valid ${type}`);
     this.code = code;
   }
 }

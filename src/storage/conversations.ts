@@ -37,7 +37,7 @@ export const updateConversation = (
     const before = await readConversation(tx, tenant.tenantId, id, owner, 'for update');
     check(before);
     if (patch.status === before.status)
-      throw new Problem('invalid-transition', `The conversation is ${before.status} already.`, {
+      throw new Problem('invalid-transition', `The conversation is already ${before.status}.`, {
         extra: {
           from: before.status,
           allowed: ['open', 'pending', 'resolved'].filter(status => status !== before.status),

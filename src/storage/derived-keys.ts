@@ -30,7 +30,9 @@ export async function readDerivedKeys(storage: Storage, seals: Seals): Promise<R
 }
 
 const wrongKeys = () =>
-  new WrongSecretKeys('neither SECRET_KEY nor SECRET_KEY_OTHERS opens what this database holds: see `parley doctor`');
+  new WrongSecretKeys(
+    'neither SECRET_KEY nor SECRET_KEY_OTHERS decrypts the secrets in this database: see `parley doctor`',
+  );
 
 async function select(storage: Storage): Promise<Map<string, Buffer>> {
   const rows = await storage.query<{ purpose: string; key_sealed: Buffer }>(

@@ -27,7 +27,7 @@ export function asProblem(error: unknown): unknown {
   const state = sqlState(error);
   const passing = state ? PASSING_CLASSES.has(state.slice(0, 2)) : isConnectionFailure(error);
   if (!passing) return error;
-  return new Problem('database-unavailable', 'The database can not be reached right now.', {
+  return new Problem('database-unavailable', 'The database cannot be reached right now.', {
     retryAfterSeconds: 2,
     cause: error,
   });

@@ -91,7 +91,7 @@ async function insertMember(
     tenantId,
   ]);
   if ((team?.count ?? 0) >= MAX_MEMBERS)
-    throw new Problem('limit-reached', `A tenant may have ${MAX_MEMBERS} members.`);
+    throw new Problem('limit-reached', `A tenant can have at most ${MAX_MEMBERS} members.`);
   const id = newUuid();
   try {
     await tx.query('insert into members (tenant_id, id, account_id, role, created_at) values ($1, $2, $3, $4, $5)', [
@@ -103,7 +103,7 @@ async function insertMember(
     ]);
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause;
-    throw new Problem('member-exists', 'The person is a member of the tenant already.', { cause });
+    throw new Problem('member-exists', 'The person is already a member of the tenant.', { cause });
   }
   return id;
 }
@@ -121,7 +121,7 @@ async function requireOtherOwner(tx: Transaction, tenantId: string, id: string):
     tenantId,
     id,
   ]);
-  if (others.length === 0) throw new Problem('last-owner', 'This is the last owner of the tenant.');
+  if (others.length === 0) throw new Problem('last-owner', 'The member is the only owner of the tenant.');
 }
 
 /** Changes a member's role. 403 beyond the actor's own rank, 409 for the last owner. */
@@ -174,9 +174,9 @@ export const insertInvitation = (
          where members.tenant_id = $1 and accounts.email = $2) as known`,
       [tenant.tenantId, email],
     );
-    if (team?.known) throw new Problem('member-exists', 'The person is a member of the tenant already.');
+    if (team?.known) throw new Problem('member-exists', 'The person is already a member of the tenant.');
     if ((team?.count ?? 0) >= MAX_MEMBERS)
-      throw new Problem('limit-reached', `A tenant may have ${MAX_MEMBERS} members and open invitations.`);
+      throw new Problem('limit-reached', `A tenant can have at most ${MAX_MEMBERS} members and open invitations.`);
     const [row] = await tx.query<InvitationRow>(
       `insert into invitations (tenant_id, id, email, role, token_hash, created_at, expires_at)
        values ($1, $2, $3, $4, $5, $6, $7)

@@ -224,10 +224,13 @@ async function readOwnMessage(
   const visible = message && (sideOf(author.type) === 'team' || message.note_seq === 0);
   if (!message || !visible) throw notFound('message');
   if (message.author_type !== author.type || message.author_id !== author.id || message.kind === 'event')
-    throw new Problem('insufficient-scope', 'Only its author may change a message.');
+    throw new Problem('insufficient-scope', 'Only the author can change a message.');
   const ageMs = now.getTime() - message.created_at.getTime();
   if (message.redacted || ageMs > MESSAGE_EDIT_MINUTES * 60_000)
-    throw new Problem('message-not-editable', `A message can be changed for ${MESSAGE_EDIT_MINUTES} minutes.`);
+    throw new Problem(
+      'message-not-editable',
+      `A message can be changed only for ${MESSAGE_EDIT_MINUTES} minutes after it was sent.`,
+    );
   return message;
 }
 

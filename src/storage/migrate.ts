@@ -55,10 +55,7 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
       return pending.map(({ name }) => name);
     } catch (error) {
       if (!isLockFault(error) || Date.now() > deadline) throw error;
-      log.warn(
-        { reason: (error as Error).message },
-        'a migration needs a lock that others hold; it is undone and tried again',
-      );
+      log.warn({ reason: (error as Error).message }, 'migration could not get a lock; rolled back, will retry');
     }
     await sleep(LOCK_PAUSE_MS);
   }
@@ -70,9 +67,9 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
  * Rejects behind a pooler in transaction mode, which would make the lock ineffective.
  */
 export async function migrate(url: string, log: Log): Promise<string[]> {
-  if (await isPooledByTransaction(url)) throw new Error(`The database can not be migrated: ${POOLED_BY_TRANSACTION}`);
+  if (await isPooledByTransaction(url)) throw new Error(`The database cannot be migrated: ${POOLED_BY_TRANSACTION}`);
   return withClient(url, async lock => {
-    lock.on('error', error => log.error({ err: error }, 'the connection that holds the migration lock failed'));
+    lock.on('error', error => log.error({ err: error }, 'the connection with the migration lock failed'));
     const orm = await openOrm(url, log);
     try {
       await awaitMigrationLock(lock);
@@ -148,7 +145,7 @@ const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolea
     : []),
   ...(role.usable
     ? []
-    : [`the user may not act as ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
+    : [`the database user is not a member of ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
 ];
 
 /**
@@ -161,6 +158,6 @@ async function describeBlindness(client: Client): Promise<string[]> {
      and not pg_has_role(proowner, 'pg_read_all_stats', 'usage') and not pg_has_role(proowner, session_user, 'usage')`,
   );
   return rows.map(
-    ({ owner }) => `the owner of the tables does not see open writes: grant pg_read_all_stats to ${owner}`,
+    ({ owner }) => `the owner of the tables cannot read open transactions: grant pg_read_all_stats to ${owner}`,
   );
 }

@@ -173,7 +173,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
   const refuseConnection = (): Problem =>
     connectFailure
       ? (asProblem(connectFailure) as Problem)
-      : new Problem('service-overloaded', 'Too many requests wait for the database.', {
+      : new Problem('service-overloaded', 'Too many requests are waiting for the database.', {
           retryAfterSeconds: retrySoon(),
         });
   const shares = createFairShare({
@@ -329,7 +329,7 @@ export function openStorage(storageOptions: StorageOptions): Storage {
 }
 
 const queryTooExpensive = (limitMs: number, cause: unknown): Problem =>
-  new Problem('query-too-expensive', `The query was stopped after ${limitMs / 1000} s.`, {
+  new Problem('query-too-expensive', `The query was cancelled after ${limitMs / 1000} s.`, {
     retryAfterSeconds: RETRY_EXPENSIVE_S,
     cause,
   });

@@ -29,4 +29,4 @@ export const isPooledByTransaction = (url: string): Promise<boolean> =>
 
 /** The remedy for such a pooler. */
 export const POOLED_BY_TRANSACTION =
-  'a pooler hands out connections for a transaction at a time: put it into session mode, or connect to PostgreSQL itself';
+  'a pooler is in transaction mode: switch it to session mode, or connect to PostgreSQL directly';

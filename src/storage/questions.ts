@@ -64,7 +64,10 @@ export async function insertQuestion(tenant: TenantStorage, question: NewQuestio
   await tenant.unitOfWork(async em => {
     await lockTenant(em, tenant.tenantId);
     if ((await em.count(QuestionEntity, { tenant_id: tenant.tenantId })) >= MAX_QUESTIONS)
-      throw new Problem('limit-reached', `A tenant may have ${MAX_QUESTIONS} questions. Delete drafts to make room.`);
+      throw new Problem(
+        'limit-reached',
+        `A tenant can have at most ${MAX_QUESTIONS} questions. Delete drafts that you no longer need.`,
+      );
     await em.insert(QuestionEntity, { tenant_id: tenant.tenantId, ...row });
   });
   return row;
@@ -139,7 +142,7 @@ async function refuseTooManyLive(em: EntityManager, tenant: TenantStorage): Prom
   await lockTenant(em, tenant.tenantId);
   const live = await em.count(QuestionEntity, { tenant_id: tenant.tenantId, status: 'live' });
   if (live > MAX_LIVE_QUESTIONS)
-    throw new Problem('limit-reached', `A tenant may have ${MAX_LIVE_QUESTIONS} live questions.`);
+    throw new Problem('limit-reached', `A tenant can have at most ${MAX_LIVE_QUESTIONS} live questions.`);
 }
 
 /** Call it under the question's lock, so that versions are counted in order. */
@@ -152,7 +155,7 @@ async function refuseTooManyVersions(em: EntityManager, tenant: TenantStorage, i
     limit: 1,
   });
   if (oldest && now.getTime() - oldest.created_at.getTime() < DAY_MS)
-    throw new Problem('limit-reached', `A question may have ${MAX_VERSIONS_A_DAY} new versions in 24 hours.`);
+    throw new Problem('limit-reached', `A question can have at most ${MAX_VERSIONS_A_DAY} new versions in 24 hours.`);
 }
 
 /** Deletes a draft. `check` throws to prevent it. */

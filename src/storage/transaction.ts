@@ -50,7 +50,7 @@ export const transactionOn = (client: PoolClient, options: { query_timeout?: num
 /** Commits, or throws: after an ignored failed statement, PostgreSQL silently rolls back. */
 export async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
-  if (command !== 'COMMIT') throw new Error('A transaction with a failed statement was to be committed.');
+  if (command !== 'COMMIT') throw new Error('Cannot commit a transaction with a failed statement.');
 }
 
 /** A connection in a transaction as MikroORM's transaction context. MikroORM builds the statements, this sends them. */
@@ -98,8 +98,9 @@ export function openLazyTransaction(transact: Transact): LazyTransaction {
 
   const enter = (scope: RowScope): void => {
     const wanted = `${scope.tenantId} ${scope.accountId}`;
-    if (isOver) throw new Error('The transaction is over.');
-    if (running > 0 && wanted !== current) throw new Error('A connection can not have two names at a time.');
+    if (isOver) throw new Error('The transaction has ended.');
+    if (running > 0 && wanted !== current)
+      throw new Error('A connection cannot be scoped to two tenants or accounts at a time.');
     current = wanted;
     running++;
   };

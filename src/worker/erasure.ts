@@ -19,7 +19,7 @@ export async function eraseDeleted({ storage, log, signal }: ErasureDeps): Promi
       addDeleted(rows, batch);
       if (signal.aborted) break;
     }
-    if (Object.keys(rows).length > 0) log.info({ tenant: id, rows }, 'what a deleted tenant had left was deleted');
+    if (Object.keys(rows).length > 0) log.info({ tenant: id, rows }, 'deleted the remaining data of a deleted tenant');
     if (signal.aborted) return;
   }
 }

@@ -43,7 +43,7 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
       await deleteExpired(deps);
       await eraseDeleted(deps);
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'what is not to be kept is deleted later');
+      log.warn({ reason: (error as Error).message }, 'retention failed; will retry');
     }
     await pause(EVERY_MS, signal);
   }

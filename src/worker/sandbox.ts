@@ -59,7 +59,7 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
         if (silentS <= (isSent ? MAX_SILENCE_S : START_TIMEOUT_S)) return;
         detach(own);
         own.kill('SIGKILL');
-        fail(`kept its process from answering for ${isSent ? MAX_SILENCE_S : START_TIMEOUT_S} s`);
+        fail(`did not respond for ${isSent ? MAX_SILENCE_S : START_TIMEOUT_S} s`);
       }, 1000);
       const end = () => {
         clearInterval(tick);
@@ -67,10 +67,10 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
       };
       const fail = (what: string) => {
         end();
-        if (isSent && !closing) reject(new Error(`storing it ${what}`));
+        if (isSent && !closing) reject(new Error(`the process storing it ${what}`));
         else reject(new Problem('service-stopping', `The process for isolated answers ${what}.`));
       };
-      const onExit = (code: number | null, signal: string | null) => fail(`ended its process (${signal ?? code})`);
+      const onExit = (code: number | null, signal: string | null) => fail(`exited (${signal ?? code})`);
       const sendTask = () => {
         isSent = true;
         own.send(work);
@@ -94,13 +94,13 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
     detach(own);
     const ended = new Promise(done => own.once('exit', done));
     if (own.connected) own.disconnect();
-    await withTimeout(ended, CLOSE_TIMEOUT_MS, 'ending the process for isolated answers').catch(() =>
+    await withTimeout(ended, CLOSE_TIMEOUT_MS, 'stopping the process for isolated answers').catch(() =>
       own.kill('SIGKILL'),
     );
   };
 
   const storeNext = async (work: SandboxTask): Promise<RecordedCounts> => {
-    if (closing) throw new Problem('service-stopping', 'The process for isolated answers is ending.');
+    if (closing) throw new Problem('service-stopping', 'The process for isolated answers is stopping.');
     clearTimeout(idle);
     try {
       child ??= start();

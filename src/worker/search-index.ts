@@ -25,7 +25,7 @@ export async function runSearchIndexing(deps: SearchIndexDeps): Promise<void> {
     try {
       await indexAll(deps);
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'indexing for search failed and is retried');
+      log.warn({ reason: (error as Error).message }, 'search indexing failed; will retry');
     }
     await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined); // rejects only at the signal
   }

@@ -68,7 +68,7 @@ export function openWorker(
       searchIndex = runSearchIndexing({ storage: tenants, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.REDIS_URL, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
-      if (consumer) log.info('taking jobs');
+      if (consumer) log.info('processing jobs');
     },
     error => {
       if (!closing.signal.aborted) throw error;
@@ -83,8 +83,8 @@ export function openWorker(
           { name: 'waiting for the schema', limitMs: 3000, run: () => started },
           { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
           { name: 'the process for isolated answers', limitMs: 2000, run: () => sandbox.close() },
-          { name: 'deleting what was kept long enough', limitMs: 3000, run: async () => retention },
-          { name: 'indexing for search', limitMs: 3000, run: async () => searchIndex },
+          { name: 'retention', limitMs: 3000, run: async () => retention },
+          { name: 'search indexing', limitMs: 3000, run: async () => searchIndex },
           {
             name: 'the database',
             limitMs: 3000,

@@ -25,7 +25,7 @@ test('a bug for which even the problem document finds no reply is logged, and en
     await expect(fetch(`http://127.0.0.1:${port}/v1/nothing`)).rejects.toThrow();
     expect(told).toHaveBeenCalledExactlyOnceWith(
       { err: bug, request_id: expect.any(String), method: 'GET', route: 'unmatched' },
-      'no reply could be made',
+      'could not send a response',
     );
   } finally {
     server.close();

@@ -23,7 +23,7 @@ describe('a cursor', () => {
       fc.property(fc.array(part, { maxLength: 4 }), fc.array(part, { maxLength: 4 }), (context, other) => {
         fc.pre(JSON.stringify(context) !== JSON.stringify(other));
         expect(() => cursors.open(other, cursors.seal(context, ['x']))).toThrow(
-          'The cursor was not made for this list',
+          'The cursor was not issued for this list',
         );
       }),
     );
@@ -33,7 +33,7 @@ describe('a cursor', () => {
   test('is not any text, nor one of another installation', () => {
     fc.assert(
       fc.property(part, value => {
-        expect(() => cursors.open([], value)).toThrow('The cursor was not made for this list');
+        expect(() => cursors.open([], value)).toThrow('The cursor was not issued for this list');
       }),
     );
     expect(() => cursors.open([], makeCursors().seal([], ['x']))).toThrow();
@@ -65,6 +65,6 @@ describe('an entity tag', () => {
     for (const header of [undefined, '*', tag, `"x", ${tag}`])
       expect(() => requireMatch(header, { a: 1 })).not.toThrow();
     for (const header of ['', '"x"', `W/${tag}`, tag.slice(0, -1)])
-      expect(() => requireMatch(header, { a: 1 })).toThrow('If-Match names another version');
+      expect(() => requireMatch(header, { a: 1 })).toThrow('If-Match does not match the current version');
   });
 });

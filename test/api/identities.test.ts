@@ -258,7 +258,7 @@ describe("what a user's own app says", () => {
     await allow(tenant, ['plan']);
     const reply = await say(token, { attributes: { plan: 'pro', churn_risk: 'low' } });
     expect(reply.body.errors).toEqual([
-      { pointer: '/attributes/churn_risk', code: 'not-allowed', detail: 'is not among identity_attributes_allowed' },
+      { pointer: '/attributes/churn_risk', code: 'not-allowed', detail: 'is not in `identity_attributes_allowed`' },
     ]);
     expectProblem(await say(token, { attributes: { churn_risk: null } }), 422, 'validation-failed');
     expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');

@@ -48,7 +48,7 @@ describe.each(backends())('with the queue in %s', backend => {
   test('a canary goes the whole way and leaves nothing but its delay; without a worker it is missed', async () => {
     await using api = await createApi({ backend, settings: { INGESTION_CHECK_S: '1' } });
     await waitFor(async () => (await readMetric(api, 'parley_canary_failures_total')) === 1);
-    expect(await degraded(api)).toEqual(['canary: it was not stored within 1 s']);
+    expect(await degraded(api)).toEqual(['canary: not stored within 1 s']);
     await using _worker = await createWorker(api);
     await waitFor(async () => ((await readMetric(api, 'parley_canary_delay_seconds')) as number) > 0);
     expect(await degraded(api)).toEqual([]);

@@ -113,7 +113,7 @@ describe.each(backends())('with counters in %s', backend => {
       const refused = await send(token, 4);
       expect(refused.status).toBe(429);
       expect(refused.body.results).toBeUndefined();
-      expect(refused.body.detail).toBe('2 of 4 in 60 s are left, and this request needs 4.');
+      expect(refused.body.detail).toBe('2 of 4 requests per 60 s remain, but this request counts as 4.');
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
       expect(left(refused)).toBe('"identity";r=2');
       expect((await send(token, 2)).status).toBe(202);

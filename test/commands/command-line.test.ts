@@ -51,7 +51,7 @@ describe('the command line', () => {
 
     const second = await cli.json(['tenant', 'create', '--name', 'Second']);
     const joining = ['member', 'create', '--tenant', second.id, '--email', 'ann@example.com', '--role', 'agent'];
-    expect((await cli.run(joining, 'not her own password\n')).stderr).toMatch(/--email: there is an account/);
+    expect((await cli.run(joining, 'not her own password\n')).stderr).toMatch(/--email: an account/);
     expect(await cli.json(joining, `${password}\n`)).toMatchObject({ email: 'ann@example.com', role: 'agent' });
     const lines = await cli.database.query<{ action: string }>(
       `select action from audit_log where actor_type = 'system' order by at, id`,
@@ -66,7 +66,7 @@ describe('the command line', () => {
       'tenant.created',
       'member.created',
     ]);
-    expect((await cli.run(['setup', 'create'])).stderr).toMatch(/there is an owner already/);
+    expect((await cli.run(['setup', 'create'])).stderr).toMatch(/an owner already exists/);
     const reset = await cli.json(['password-reset', 'create', '--email', 'Ann@Example.com']);
     expect(reset.link).toMatch(/^http:\/\/localhost:3000\/dashboard\/reset#token=[\w-]{43}$/);
   }, 60_000); // a dozen processes, one after the other
@@ -95,10 +95,10 @@ describe('the command line', () => {
     await using cli = await createCommandLine();
     const tenant = await cli.json(['tenant', 'create', '--name', 'Acme']);
     const faults: [string[], RegExp, string?][] = [
-      [['tenant', 'create'], /--name is needed/],
-      [['api-key', 'create', '--tenant', 'tenant_nobody', '--name', 'x'], /--tenant: there is no such tenant/],
+      [['tenant', 'create'], /--name is required/],
+      [['api-key', 'create', '--tenant', 'tenant_nobody', '--name', 'x'], /--tenant: tenant not found/],
       [['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--scopes', 'everything'], /--scopes/],
-      [['api-key', 'rotate', '--id', 'key_nobody'], /--id: there is no such API key/],
+      [['api-key', 'rotate', '--id', 'key_nobody'], /--id: API key not found/],
       [['api-key', 'rotate', '--wrong'], /--wrong/],
       [
         ['member', 'create', '--tenant', tenant.id, '--email', 'x', '--role', 'owner'],
@@ -115,8 +115,8 @@ describe('the command line', () => {
         /--password: must have at least 12/,
         'short',
       ],
-      [['tenant', 'destroy'], /there is no command "tenant destroy"/],
-      [['results', 'rebuild', '--tenant', 'tenant_nobody'], /--tenant: there is no such tenant/],
+      [['tenant', 'destroy'], /unknown command "tenant destroy"/],
+      [['results', 'rebuild', '--tenant', 'tenant_nobody'], /--tenant: tenant not found/],
     ];
     for (const [args, complaint, input] of faults) {
       const { code, stdout, stderr } = await cli.run(args, input);

@@ -54,7 +54,7 @@ describe('the doctor', () => {
     expect(illOf(away)).toEqual([
       expect.objectContaining({
         name: 'database',
-        detail: expect.stringContaining('can not be reached'),
+        detail: expect.stringContaining('cannot be reached'),
         mend: expect.any(String),
       }),
     ]);
@@ -71,7 +71,7 @@ describe('the doctor', () => {
     const environment = { DATABASE_URL: database.url, SECRET_KEY };
     await database.query('insert into lost_flushes values (gen_random_uuid(), now())');
     expect(illOf(await diagnose(environment))).toEqual([
-      expect.objectContaining({ name: 'balance', detail: expect.stringMatching(/^1 flushes .* 0 answers/) }),
+      expect.objectContaining({ name: 'balance', detail: expect.stringMatching(/^1 flushes .* 0 stored answers/) }),
     ]);
     await database.query('delete from lost_flushes');
     expect((await diagnose(environment)).ok).toBe(true);
@@ -103,7 +103,10 @@ describe('the doctor', () => {
         expect(illOf(diagnosis).map(check => [check.name, check.detail])).toEqual([
           ['queue durability', 'appendfsync is "everysec" and must be "always"'],
           ['queue durability', 'maxmemory-policy is "allkeys-lru" and must be "noeviction"'],
-          ['queue memory', 'maxmemory is 0: the system may end the server before answers are refused'],
+          [
+            'queue memory',
+            'maxmemory is 0: the server may run out of memory and be killed before answers are rejected',
+          ],
         ]);
       } finally {
         await forgetful.stop();
@@ -118,7 +121,7 @@ describe('the doctor', () => {
     expect(illOf(diagnosis)).toEqual([
       expect.objectContaining({
         name: 'queue replicas',
-        detail: '0 replicas follow it, and QUEUE_REPLICAS asks for 1',
+        detail: '0 replicas are connected, but QUEUE_REPLICAS is 1',
       }),
     ]);
   });

@@ -35,7 +35,7 @@ describe('tenant delete', () => {
       ...['--confirm', 'Gone & forgotten'],
     ]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/The tenant is gone/);
+    expect(stderr).toMatch(/The tenant, its API keys and its team are deleted/);
     expect(JSON.parse(stdout)).toEqual({
       id: gone.id,
       deleted_at: expect.any(String),
@@ -56,10 +56,10 @@ describe('tenant delete', () => {
     await using cli = await createCommandLine();
     const { id } = await cli.json(['tenant', 'create', '--name', 'Acme']);
     const faults: [string[], RegExp][] = [
-      [['--tenant', id], /--confirm is needed/],
-      [['--tenant', id, '--confirm', 'acme'], /--confirm: is not the tenant's name, which is "Acme"/],
-      [['--tenant', 'tenant_nobody', '--confirm', 'Acme'], /--tenant: there is no such tenant/],
-      [['--tenant', 'tenant_00000000008008000000000001', '--confirm', 'Acme'], /--tenant: there is no such tenant/],
+      [['--tenant', id], /--confirm is required/],
+      [['--tenant', id, '--confirm', 'acme'], /--confirm: does not match the tenant's name, which is "Acme"/],
+      [['--tenant', 'tenant_nobody', '--confirm', 'Acme'], /--tenant: tenant not found/],
+      [['--tenant', 'tenant_00000000008008000000000001', '--confirm', 'Acme'], /--tenant: tenant not found/],
     ];
     for (const [args, complaint] of faults) {
       const { code, stdout, stderr } = await cli.run(['tenant', 'delete', ...args]);

@@ -77,7 +77,7 @@ test.each(['start', 'serve', 'work', 'migrate', 'tenant create --name Acme'])(
     const { code, stdout, stderr } = await tryDocker([...READ_ONLY, IMAGE, ...command.split(' ')]);
     expect(code).toBe(1);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^parley: The configuration is wrong:\n {2}DATABASE_URL: is needed here.*\n$/);
+    expect(stderr).toMatch(/^parley: Invalid configuration:\n {2}DATABASE_URL: is required.*\n$/);
   },
 );
 

@@ -50,7 +50,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     const part = panel(page, /^Two-factor authentication/);
     await part.getByLabel('Password').fill('not the password');
     await part.getByRole('button', { name: 'Set up' }).click();
-    await part.getByRole('alert').getByText('The login failed').waitFor();
+    await part.getByRole('alert').getByText('Login failed').waitFor();
     await part.getByLabel('Password').fill(PASSWORD);
     await part.getByRole('button', { name: 'Set up' }).click();
     await part.getByText('Enter this secret in your authenticator', { exact: false }).waitFor();
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await expectSound(ada);
     await part.getByLabel('Authentication code').fill('000000');
     await part.getByRole('button', { name: 'Turn on' }).click();
-    await part.getByRole('alert').getByText('The code is not that of the enrolled authenticator.').waitFor();
+    await part.getByRole('alert').getByText('The code is not valid for the enrolled authenticator.').waitFor();
     await part.getByLabel('Authentication code').fill(totpCode(secret, totpStep(new Date())));
     await part.getByRole('button', { name: 'Turn on' }).click();
     await part.getByText('Store these codes', { exact: false }).waitFor();
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
       await of.getByRole('button', { name: 'Sign in', exact: true }).click();
     };
     await enter(second.page, '000000');
-    await second.page.getByRole('alert').getByText('The login failed').waitFor();
+    await second.page.getByRole('alert').getByText('Login failed').waitFor();
     await expectSound(second);
     await enter(second.page, totpCode(secret, totpStep(new Date()) + 1)); // the present one was used to set it up
     await isInside(second.page);
@@ -95,7 +95,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await using fourth = await openPage(browser);
     await signIn(fourth.page, installation.baseUrl, ADA);
     await enter(fourth.page, codes[0] as string);
-    await fourth.page.getByRole('alert').getByText('The login failed').waitFor();
+    await fourth.page.getByRole('alert').getByText('Login failed').waitFor();
 
     await open(pathTo('security'));
     const sessions = panel(page, 'Sessions').getByRole('row');

@@ -124,15 +124,15 @@ test('the secret key is replaced under load by the steps of the handbook, and no
   const sender = sendAnswers(apis, tenant.key.apiKey, held.question.id, 2);
   await roll(steps.announced);
   expect(await diagnose(steps.announced)).toEqual([
-    'true: decrypts the stored secrets',
-    expect.stringMatching(/^true: nothing stored needs key 1 /),
+    'true: decrypts all stored secrets',
+    expect.stringMatching(/^true: no stored secret requires key 1 /),
   ]);
   await roll(steps.swapped);
   const first = requestTo(apis[0] as string);
   expect(await held.logIn(first, held.codeOf(0))).toBe(200);
   expect(await held.logIn(first, held.recoveryCodes[0] as string)).toBe(200);
   expect(await diagnose(steps.swapped)).toEqual([
-    expect.stringMatching(/^false: \d+ stored secrets still need key 1 /),
+    expect.stringMatching(/^false: \d+ stored secrets still require key 1 /),
   ]);
   expect(await diagnose(steps.after)).toEqual([expect.stringMatching(/^false: does not decrypt 3\d+ of 3\d+ /)]);
 
@@ -147,11 +147,11 @@ test('the secret key is replaced under load by the steps of the handbook, and no
   expect(rotated).toEqual({ renewed: left, untouched: done, unreadable: 0 });
   await expectHeld();
   expect(await diagnose(steps.swapped)).toEqual([
-    'true: decrypts the stored secrets',
-    expect.stringMatching(/^true: nothing stored needs key 1 /),
+    'true: decrypts all stored secrets',
+    expect.stringMatching(/^true: no stored secret requires key 1 /),
   ]);
   await roll(steps.after);
-  expect(await diagnose(steps.after)).toEqual(['true: decrypts the stored secrets']);
+  expect(await diagnose(steps.after)).toEqual(['true: decrypts all stored secrets']);
   expect(await held.logIn(first, held.codeOf(1))).toBe(200);
   expect(await held.logIn(first, held.recoveryCodes[1] as string)).toBe(200);
 
@@ -174,7 +174,7 @@ test('a process with the wrong secret key says so, is not ready, and changes not
   const wrong = { DATABASE_URL: api.database.url, SECRET_KEY: newSecretKey() };
   const kept = await api.database.query('select * from lasting_keys order by purpose');
   await using process = await startProcess('serve', wrong);
-  await waitFor(() => process.output().includes('neither SECRET_KEY nor SECRET_KEY_OTHERS opens'));
+  await waitFor(() => process.output().includes('neither SECRET_KEY nor SECRET_KEY_OTHERS decrypts'));
   expect((await fetch(`${process.baseUrl}/readyz`)).status).toBe(503);
   expect(await api.database.query('select * from lasting_keys order by purpose')).toEqual(kept);
 });

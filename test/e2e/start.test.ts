@@ -148,7 +148,7 @@ describe('npm start', () => {
     await first.awaitProbe('/readyz', 200, 60_000);
     await using second = await startProcess('start', { DATA_DIR: folder.path });
     expect(await second.exited).toBe(1);
-    expect(second.output()).toContain(`Another Parley (process ${first.pid}) uses`);
+    expect(second.output()).toContain(`Another Parley process (${first.pid}) is using`);
     await first.awaitProbe('/readyz');
   }, 60_000);
 });

@@ -37,7 +37,7 @@ describe('the configuration', () => {
 
   test('refuses a secret key of the wrong length, and a database without one', () => {
     expect(faultsOf({ SECRET_KEY: 'c2hvcnQ=' })[0]).toMatch(/^SECRET_KEY: must be 32 bytes/);
-    expect(faultsOf({ DATABASE_URL: 'postgresql://x/y' })[0]).toMatch(/^SECRET_KEY: is needed/);
+    expect(faultsOf({ DATABASE_URL: 'postgresql://x/y' })[0]).toMatch(/^SECRET_KEY: is required/);
     expect(faultsOf({ DATABASE_URL: 'postgresql://x/y', SECRET_KEY: KEY })).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe('the configuration', () => {
     writeFileSync(file, 'postgresql://from/file\n');
     expect(loadConfig({ DATABASE_URL_FILE: file, SECRET_KEY: KEY }).DATABASE_URL).toBe('postgresql://from/file');
     const twice = faultsOf({ DATABASE_URL_FILE: file, DATABASE_URL: 'postgresql://x/y', SECRET_KEY: KEY });
-    expect(twice[0]).toMatch(/DATABASE_URL: set it or DATABASE_URL_FILE/);
+    expect(twice[0]).toMatch(/DATABASE_URL: set either DATABASE_URL or DATABASE_URL_FILE/);
     expect(faultsOf({ SECRET_KEY_FILE: `${file}-missing` })[0]).toMatch(/^SECRET_KEY_FILE: ENOENT/);
   });
 
@@ -67,8 +67,8 @@ describe('the configuration', () => {
 
   test('refuses a password without the address that it is for', () => {
     expect(faultsOf({ DATABASE_PASSWORD: 'x', REDIS_PASSWORD: 'y' })).toEqual([
-      expect.stringMatching(/^DATABASE_PASSWORD: needs DATABASE_URL/),
-      expect.stringMatching(/^REDIS_PASSWORD: needs REDIS_URL/),
+      expect.stringMatching(/^DATABASE_PASSWORD: requires DATABASE_URL/),
+      expect.stringMatching(/^REDIS_PASSWORD: requires REDIS_URL/),
     ]);
   });
 

@@ -149,7 +149,7 @@ describe('a server whose connections run out', () => {
     await waitFor(() => logged('idle') === 2 * MOST);
     expect(door.lines.length).toBeLessThanOrEqual(2);
     expect(door.lines[0]).toMatchObject({
-      msg: 'connections have run out: some were closed or refused',
+      msg: 'out of connections: some were closed or refused',
       door: 'api',
       reasons: ['full'],
       most: MOST,
@@ -194,7 +194,7 @@ describe('without a file descriptor', () => {
     const openOne = async () => (isOut ? outOfFiles() : ({ close: async () => undefined } as never));
     const files = watchOpenFiles(log, openOne, () => at.ms);
     await waitFor(() => files.areExhausted());
-    expect(files.degraded()[0]).toMatch(/^file descriptors: fewer than 16 were left of \d+/);
+    expect(files.degraded()[0]).toMatch(/^file descriptors: fewer than 16 of \d+ left/);
     isOut = false;
     await waitFor(() => !files.areExhausted());
     at.ms = 9999;
@@ -202,7 +202,7 @@ describe('without a file descriptor', () => {
     at.ms = 10_000;
     expect(files.degraded()).toEqual([]);
     files.close();
-    expect(lines).toEqual(['file descriptors have run out: idle connections are given up']);
+    expect(lines).toEqual(['out of file descriptors: closing idle connections']);
   });
 
   test('a server gives some of its idle connections up, and takes as many as before when it is over', async () => {

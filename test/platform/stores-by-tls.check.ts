@@ -118,7 +118,7 @@ describe.runIf(backends().includes('valkey'))('stores that speak TLS alone', () 
   test('verify-ca refuses a server that an unknown authority signed', async () => {
     const unknown = await makeCertificates();
     const settings = environment(`?sslmode=verify-ca&sslrootcert=${join(unknown, 'ca.crt')}`);
-    expect((await runCommand(['doctor'], settings)).stdout).toMatch(/can not be reached.*certificate/);
+    expect((await runCommand(['doctor'], settings)).stdout).toMatch(/cannot be reached.*certificate/);
   });
 
   test('a server that asks for TLS is not reached without', async () => {

@@ -37,7 +37,7 @@ test('a store at its limit is reported by its memory, or by QUEUE_MAX_MB where t
   const percent = Math.round(MAX_MEMORY_RATIO * 100);
   expect(admission.checkSize(aSize(0))).toEqual([`its memory is ${percent} % full`]);
   expect(admission.checkSize(aSize(0, { durability: { maxBytes: 0 } }))).toEqual([
-    `it holds ${percent} MB, and may hold ${percent} MB (QUEUE_MAX_MB)`,
+    `its size is ${percent} MB of at most ${percent} MB (QUEUE_MAX_MB)`,
   ]);
 });
 

@@ -122,7 +122,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
       /connected_slaves:2/.test(await askValkey(primary.url, redis => redis.info('replication'))),
     );
     const joinedAt = performance.now();
-    await refuses(producer, /^2 replicas can become the primary \(.*\), and QUEUE_REPLICAS asks for 1$/);
+    await refuses(producer, /^2 replicas can become the primary \(.*\), but QUEUE_REPLICAS is 1$/);
     await sending.stop();
     expect(sending.confirmedAt.filter(at => at > joinedAt)).toEqual([]);
     await using both = openTestProducer(primary.url, { QUEUE_REPLICAS: '2' });
@@ -187,6 +187,6 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await using replica = await openReplica(primary, { 'replica-read-only': 'no' });
     await using producer = openTestProducer(replica.url);
     await waitFor(() => producer.health().reachable);
-    expect(producer.health().reasons).toEqual(['it is a replica, whose data its primary overwrites']);
+    expect(producer.health().reasons).toEqual(['it is a replica: its data is overwritten by the primary']);
   });
 });

@@ -5,7 +5,7 @@ import { reportErrors } from '../../src/queue/connection.ts';
 test('the jobs that a frozen store cost a worker are one line in its log, and other errors one each', () => {
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).reason) });
-  const report = reportErrors(log, 'the worker connection');
+  const report = reportErrors(log, 'worker connection');
   for (let id = 1; id <= 20; id++) {
     report(new Error(`Missing lock for job ${id}. moveToFinished`));
     report(new Error(`could not renew lock for job ${id}`));

@@ -89,7 +89,7 @@ describe('work that is held', () => {
     const waiting = outcomes([hold.run(use('waits'), () => isLost), hold.run(use('other'))]);
     isLost = true;
     const tries = state.tries.filter(name => name === 'tried').length;
-    expect(await done).toEqual([expect.objectContaining({ message: 'Another worker has taken the job over.' })]);
+    expect(await done).toEqual([expect.objectContaining({ message: 'Another worker has taken over the job.' })]);
     state.isUp = true;
     expect(await waiting).toEqual([expect.objectContaining({ code: 'queue-unavailable' }), 'done other']);
     expect(state.tries.filter(name => name === 'tried')).toHaveLength(tries);

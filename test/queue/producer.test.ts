@@ -46,7 +46,7 @@ test.runIf(backends().includes('valkey'))(
     const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
     const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
     await waitFor(() => producer.health().reachable);
-    expect(producer.health().reasons).toEqual(['0 replicas follow it, and QUEUE_REPLICAS asks for 1']);
+    expect(producer.health().reasons).toEqual(['0 replicas are connected, but QUEUE_REPLICAS is 1']);
     await expect(producer.enqueue([anAcceptedAnswer()], 100)).rejects.toMatchObject({ code: 'queue-unavailable' });
     await producer.close();
   },

@@ -323,7 +323,7 @@ describe('roles', () => {
       ]);
       const faults = await checkRoles(url.href);
       expect(faults).toContain(
-        'the user may not act as parley_worker: grant parley_worker to the user of DATABASE_URL',
+        'the database user is not a member of parley_worker: grant parley_worker to the user of DATABASE_URL',
       );
       expect(faults).not.toContainEqual(expect.stringContaining('act as parley_app'));
     } finally {
@@ -337,7 +337,7 @@ describe('roles', () => {
     try {
       await database.query(`alter function oldest_open_write() owner to ${owner}`);
       expect(await checkRoles(database.url)).toEqual([
-        `the owner of the tables does not see open writes: grant pg_read_all_stats to ${owner}`,
+        `the owner of the tables cannot read open transactions: grant pg_read_all_stats to ${owner}`,
       ]);
       await database.query(`grant pg_read_all_stats to ${owner}`);
       expect(await checkRoles(database.url)).toEqual([]);

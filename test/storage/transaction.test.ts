@@ -102,10 +102,10 @@ describe('all in one transaction', () => {
     const both = storage.inTransaction(within =>
       Promise.all([rename(within, one, 'Renamed'), rename(within, other, 'Renamed')]),
     );
-    await expect(both).rejects.toThrow('two names');
+    await expect(both).rejects.toThrow('scoped to two tenants');
     expect([await nameOf(one), await nameOf(other)]).toEqual(['Acme', 'Acme']);
     const kept = await storage.inTransaction(async within => within);
-    await expect(rename(kept, one, 'Late')).rejects.toThrow('over');
+    await expect(rename(kept, one, 'Late')).rejects.toThrow('has ended');
   });
 
   test('within another is that other', async () => {

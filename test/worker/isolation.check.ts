@@ -154,8 +154,8 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
       ]),
     );
     expect(told).toEqual({
-      [killing.id]: 'unprocessable: Error: storing it ended its process (SIGKILL)',
-      [looping.id]: 'unprocessable: Error: storing it kept its process from answering for 5 s',
+      [killing.id]: 'unprocessable: Error: the process storing it exited (SIGKILL)',
+      [looping.id]: 'unprocessable: Error: the process storing it did not respond for 5 s',
       ...Object.fromEntries(
         throwing.map(({ id }) => [id, 'unprocessable: Error: TypeError: This answer meets a bug.']),
       ),

@@ -34,9 +34,9 @@ const STORED = { stored: 1, repeated: 0, quarantined: 0 };
 test('what an answer does to the process is held against it, and never against the next one', async () => {
   const sandbox = openSandbox(database.url);
   expect(await sandbox.store(answer('good'))).toEqual(STORED);
-  await expect(sandbox.store(answer('poison:kill'))).rejects.toThrow('ended its process (SIGKILL)');
+  await expect(sandbox.store(answer('poison:kill'))).rejects.toThrow('exited (SIGKILL)');
   expect(await sandbox.store(answer('good'))).toEqual(STORED);
-  await expect(sandbox.store(answer('poison:loop'))).rejects.toThrow('kept its process from answering for 5 s');
+  await expect(sandbox.store(answer('poison:loop'))).rejects.toThrow('did not respond for 5 s');
   expect(await sandbox.store(answer('good'))).toEqual(STORED);
   await expect(sandbox.store(answer('poison:throw'))).rejects.toThrow('TypeError: This answer meets a bug.');
   expect(await sandbox.store(answer('good'))).toEqual(STORED);
@@ -48,7 +48,7 @@ test('a whole flush is stored at one go, one after the other, and fails as a who
   const [poisoned, good] = [flushOf('good', 'poison:kill', 'good'), flushOf('good', 'good', 'good')];
   const failing = sandbox.store(poisoned);
   const storing = sandbox.store(good);
-  await expect(failing).rejects.toThrow('ended its process (SIGKILL)');
+  await expect(failing).rejects.toThrow('exited (SIGKILL)');
   expect(await storing).toEqual({ stored: 3, repeated: 0, quarantined: 0 });
   expect(await sandbox.store(good)).toEqual({ stored: 0, repeated: 0, quarantined: 0 }); // recorded already
   await sandbox.close();

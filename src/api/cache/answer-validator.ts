@@ -79,7 +79,10 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
       const before = accepted.findLast(other => other.id === answer.id);
       const comparison = before ? compareSyncs(before, answer) : memory.compare(answer);
       if (comparison === 'revision-conflict')
-        throw new Rejected(comparison, 'The id stands for another answer, or this revision had other content.');
+        throw new Rejected(
+          comparison,
+          'The id is used by another answer, or this revision was sent with different content.',
+        );
       if (comparison !== 'newer') return { id, revision: answer.revision, status: comparison };
       accepted.push(answer);
       return { id, revision: answer.revision, status: 'accepted' };
@@ -179,7 +182,7 @@ function acceptItem(
   if (item instanceof Rejected) throw item;
   const answer = item;
   if (tenant.isDeleted(answer.id))
-    throw new Rejected('answer-deleted', 'The answer was deleted; its id stays taken.', '/id');
+    throw new Rejected('answer-deleted', 'The answer was deleted. Its id cannot be used again.', '/id');
   const owner = ownerOf(answer, caller);
   const cardId = checkCard(answer, caller, owner, cardIds);
   const terms = checkQuestion(answer, tenant, stamp.receivedAt);
@@ -213,11 +216,15 @@ function acceptItem(
 function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
   if (caller.kind !== 'api-key') {
     if (answer.identity !== undefined)
-      throw new Rejected('validation-failed', 'is not sent with an access token, which names the user', '/identity');
+      throw new Rejected(
+        'validation-failed',
+        'must be omitted with an access token, which identifies the user',
+        '/identity',
+      );
     return caller;
   }
   if (answer.identity === undefined)
-    throw new Rejected('validation-failed', 'must name the user when an API key sends the answer', '/identity');
+    throw new Rejected('validation-failed', 'is required with an API key', '/identity');
   const owner = { tenantId: caller.tenantId, identity: answer.identity, verified: true };
   return { ...owner, user: userName(owner) };
 }
@@ -234,19 +241,19 @@ function cardIdsFor(caller: Sender, cardIds: CardIds): CardIds {
 function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds: CardIds): string {
   const expected = cardIds(owner)(answer.question_id);
   if (answer.card_id === undefined && caller.kind !== 'api-key')
-    throw new Rejected('validation-failed', 'must name the card that was shown', '/card_id');
+    throw new Rejected('validation-failed', 'is required with an access token', '/card_id');
   if (answer.card_id !== undefined && answer.card_id !== expected)
-    throw new Rejected('unknown-card', 'The card was not handed out to this user for this question.', '/card_id');
+    throw new Rejected('unknown-card', 'The card was not issued to this user for this question.', '/card_id');
   return expected;
 }
 
 /** Returns the question of an answer. Throws when it does not accept the answer. */
 function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): QuestionTerms {
   const question = tenant.questions.get(answer.question_id);
-  if (!question) throw new Rejected('unknown-card', 'There is no such published question.', '/question_id');
+  if (!question) throw new Rejected('unknown-card', 'The question does not exist or is not published.', '/question_id');
   const rules = tenant.rulesOf(answer.question_id, answer.question_version);
   if (answer.question_version > question.version || (question.rules && !rules))
-    throw new Rejected('unknown-card', 'The question has no such version.', '/question_version');
+    throw new Rejected('unknown-card', 'The question does not have this version.', '/question_version');
   const acceptedUntil = question.closedAt
     ? question.closedAt.getTime() + CLOSED_GRACE_DAYS * DAY_MS
     : Number.POSITIVE_INFINITY;

@@ -198,7 +198,7 @@ export function createCatalog(
         ({ questionId, version }) => !(version <= (tenant.questions.get(questionId)?.version ?? 0)),
       );
       if (ahead.length > 0 && entries.peek(tenantId)?.awaySince !== undefined)
-        throw new Problem('database-unavailable', 'The question cannot be looked up.', { retryAfterSeconds: 5 });
+        throw new Problem('database-unavailable', 'The question cannot be read right now.', { retryAfterSeconds: 5 });
       if (ahead.length > 0 && (await versions.isAnyPublished(tenantId, ahead)))
         tenant = await readAfter(tenantId, begun);
       const earlier = named.flatMap(name => findPresentRules(name, tenant));

@@ -52,9 +52,10 @@ const HEADER_PARAMETERS = new Set(['alg', 'typ', 'cty', 'kid']);
 
 function checkHeader(header: JsonObject): void {
   const foreign = Object.keys(header).find(name => !HEADER_PARAMETERS.has(name));
-  if (foreign !== undefined) throw refuse('bad-header', `The header parameter "${foreign.slice(0, 40)}" is not taken.`);
+  if (foreign !== undefined)
+    throw refuse('bad-header', `The header parameter "${foreign.slice(0, 40)}" is not allowed.`);
   for (const [name, wanted] of Object.entries(TOKEN_HEADER))
-    if (header[name] !== wanted) throw refuse('bad-header', `The header must carry "${name}": "${wanted}".`);
+    if (header[name] !== wanted) throw refuse('bad-header', `The header must contain "${name}": "${wanted}".`);
 }
 
 /** Returns the key that `iss` names, if it may still sign. */
@@ -62,7 +63,7 @@ export async function findIssuer(claims: JsonObject, keyRing: Pick<KeySource, 'f
   const id = typeof claims.iss === 'string' ? parseTypeId('key', claims.iss) : undefined;
   const key = id && (await keyRing.find(id));
   if (!key || ['revoked', 'expired'].includes(key.status(now)))
-    throw refuse('unknown-issuer', '"iss" is not the id of an API key that signs here.');
+    throw refuse('unknown-issuer', '"iss" is not the id of a valid API key.');
   return key;
 }
 
@@ -76,7 +77,7 @@ async function checkSignature(token: string, key: RingKey, now: Date): Promise<C
       if (!(error instanceof errors.JOSEError)) throw error;
     }
   }
-  throw refuse('bad-signature', 'The signature does not match the secret of the key that "iss" names.');
+  throw refuse('bad-signature', 'The signature does not match the secret of the API key in "iss".');
 }
 
 function checkTimes(claims: JsonObject, now: Date): Date {
@@ -91,7 +92,7 @@ function checkTimes(claims: JsonObject, now: Date): Date {
     const value = claims[name];
     if (value === undefined) continue;
     if (typeof value !== 'number' || !Number.isFinite(value) || value > nowSeconds + CLOCK_LEEWAY_SECONDS)
-      throw refuse('not-yet-valid', `"${name}" must be a number of seconds that does not lie in the future.`);
+      throw refuse('not-yet-valid', `"${name}" must be a time in seconds since 1970 that is not in the future.`);
   }
   return new Date(exp * 1000);
 }
@@ -99,7 +100,7 @@ function checkTimes(claims: JsonObject, now: Date): Date {
 function readIdentity(claims: JsonObject): string {
   const grants = claims.grants;
   if (typeof grants !== 'object' || grants === null || Array.isArray(grants) || !Object.hasOwn(grants, 'identity'))
-    throw refuse('bad-identity', 'The payload must carry {"grants": {"identity": "…"}}.');
+    throw refuse('bad-identity', 'The payload must contain {"grants": {"identity": "…"}}.');
   const { identity } = grants as JsonObject;
   if (typeof identity === 'number')
     throw refuse('bad-identity', '"grants.identity" is a number: send integer ids as strings.');
@@ -132,7 +133,7 @@ export async function verifyAccessToken(
   const key = await findIssuer(claims, keyRing, now);
   const verifier = await checkSignature(token, key, now);
   if (claims.sub !== toTypeId('tenant', key.row.tenant_id))
-    throw refuse('subject-mismatch', '"sub" is not the tenant of the key that "iss" names.');
+    throw refuse('subject-mismatch', '"sub" is not the tenant of the API key in "iss".');
   const expiresAt = checkTimes(claims, now);
   const identity = readIdentity(claims);
   const verified = key.row.kind === 'server';

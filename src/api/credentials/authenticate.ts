@@ -12,7 +12,7 @@ import { authenticateSession } from './sessions.ts';
 /** Returns the only `Authorization` header of a request, or `undefined`. Node silently keeps the first of two. */
 export function authorizationOf(request: IncomingMessage): string | undefined {
   if (countHeader(request, 'authorization') > 1)
-    throw new Problem('malformed-request', 'The Authorization header was sent twice.');
+    throw new Problem('malformed-request', 'The Authorization header was sent more than once.');
   return request.headers.authorization;
 }
 
@@ -60,7 +60,8 @@ async function authenticateCookie(
   deps: AuthDeps,
 ): Promise<Caller> {
   const caller = await authenticateSession(request, credentials.includes('session') ? 'session' : 'person', deps);
-  if (!caller) throw new Problem('credentials-missing', 'The request carries neither Authorization nor a session.');
+  if (!caller)
+    throw new Problem('credentials-missing', 'The request has neither an Authorization header nor a session.');
   return caller;
 }
 
@@ -99,10 +100,10 @@ function recordSuccess<C extends KeyCaller | UserCaller>(caller: C, { metrics, k
 export function authorize(caller: Caller, credentials: readonly CredentialKind[], right: Right | undefined): void {
   if (!credentials.includes(caller.kind)) {
     if (caller.kind === 'public-access-token')
-      throw new Problem('public-access-restricted', 'A public access token may not do this.');
+      throw new Problem('public-access-restricted', 'Public access tokens cannot be used here.');
     throw new Problem(
       'insufficient-scope',
-      `This endpoint takes ${credentials.join(', ')}; this is an ${caller.kind}.`,
+      `This endpoint requires ${credentials.join(' or ')}; the credential is of kind ${caller.kind}.`,
     );
   }
   if (right === undefined) return;
@@ -110,5 +111,8 @@ export function authorize(caller: Caller, credentials: readonly CredentialKind[]
   if (caller.kind === 'api-key' && scope !== null && !caller.scopes.has(scope))
     throw new Problem('insufficient-scope', `The API key lacks the scope ${scope}.`);
   if (caller.kind === 'session' && !roleHolds(caller.role, right))
-    throw new Problem('insufficient-scope', `This takes the role ${roles.join(' or ')}; this is an ${caller.role}.`);
+    throw new Problem(
+      'insufficient-scope',
+      `This requires the role ${roles.join(' or ')}; your role is ${caller.role}.`,
+    );
 }

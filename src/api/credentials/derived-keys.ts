@@ -22,7 +22,9 @@ export function createDerivedKeys(storage: Storage, seals: Seals, log: Log): Der
   return {
     of(purpose) {
       if (keys) return keys[purpose];
-      throw new Problem('database-unavailable', 'The keys were not read yet.', { retryAfterSeconds: 1 });
+      throw new Problem('database-unavailable', 'The encryption keys have not been loaded yet.', {
+        retryAfterSeconds: 1,
+      });
     },
     async load(signal) {
       for (let loggedAt = 0; !signal.aborted; await sleep(TRY_EVERY_MS, undefined, { signal })) {
@@ -33,7 +35,7 @@ export function createDerivedKeys(storage: Storage, seals: Seals, log: Log): Der
           if (!(error instanceof Problem || error instanceof WrongSecretKeys)) throw error;
           if (Date.now() - loggedAt < LOG_EVERY_MS) continue;
           loggedAt = Date.now();
-          log.error({ reason: error.message }, 'waiting for the keys');
+          log.error({ reason: error.message }, 'waiting for the encryption keys');
         }
       }
     },

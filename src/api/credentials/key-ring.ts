@@ -114,7 +114,7 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
       await touchApiKeys(storage, ids, new Date());
     } catch (error) {
       for (const id of ids) used.add(id);
-      log.debug({ reason: (error as Error).message }, 'when keys were last used is written later');
+      log.debug({ reason: (error as Error).message }, 'could not record the last use of API keys; will retry');
     }
   };
   const timer = setInterval(writeUses, TOUCH_EVERY_MS);

@@ -28,7 +28,7 @@ export interface Proof {
 /** Throws 503 while too many passwords are waiting to be hashed. */
 export function refuseWhilePasswordsQueued(): void {
   if (passwordsWaiting() < MAX_WAITING) return;
-  throw new Problem('service-overloaded', 'Too many logins are being checked.', { retryAfterSeconds: 2 });
+  throw new Problem('service-overloaded', 'Too many logins are in progress.', { retryAfterSeconds: 2 });
 }
 
 /**
@@ -70,12 +70,12 @@ async function verifyProof(proof: Proof, deps: LoginDeps): Promise<LoginRow> {
   return account;
 }
 
-const loginFailed = () => new Problem('login-failed', 'The e-mail address, the password or the code is wrong.');
+const loginFailed = () => new Problem('login-failed', 'The e-mail address, password or code is wrong.');
 
 /** Uses up a code of the authenticator, or a recovery code. */
 async function verifyCode(account: LoginRow, sent: string | undefined, deps: LoginDeps): Promise<void> {
   if (sent === undefined || sent === '')
-    throw new Problem('totp-required', 'The password is right; the code of the authenticator is missing.');
+    throw new Problem('totp-required', 'The password is correct. Send an authenticator code in `totp`.');
   const own = deps.storage.forAccount(account.id);
   const code = sent.replaceAll(/[\s-]/g, '').toLowerCase();
   const step = matchTotp(totpSecretOf(account, deps.keychain), code, deps.now());
@@ -88,7 +88,7 @@ async function verifyCode(account: LoginRow, sent: string | undefined, deps: Log
 
 /** Returns the secret of an account's authenticator, confirmed or not. */
 export function totpSecretOf(account: LoginRow, keychain: Keychain): string {
-  if (account.totp_sealed === null) throw new Problem('totp-inactive', 'No authenticator was enrolled.');
+  if (account.totp_sealed === null) throw new Problem('totp-inactive', 'No authenticator is enrolled.');
   return keychain.unseal(account.totp_sealed, account.id);
 }
 

@@ -75,7 +75,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
       return await discovered;
     } catch (cause) {
       discovered = undefined;
-      throw new Problem('identity-provider-unavailable', 'The identity provider does not answer as it should.', {
+      throw new Problem('identity-provider-unavailable', 'The identity provider did not return a valid response.', {
         retryAfterSeconds: 10,
         cause,
       });
@@ -106,7 +106,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
     async finish(query, carried, now) {
       const loginState = openCarried(LoginState, carried, CONTEXT, keychain);
       if (!loginState || loginState.endsAt <= now.getTime())
-        throw failed('The login was not begun here, or took too long.');
+        throw failed('The login was not started in this browser, or has expired.');
       const client = await import('openid-client');
       const configuration = await provider();
       try {
@@ -117,7 +117,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
           idTokenExpected: true,
         });
         const claims = tokens.claims();
-        if (!claims) throw new Error('there is no ID token');
+        if (!claims) throw new Error('the response has no ID token');
         const about = claims.email
           ? claims
           : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
@@ -130,7 +130,7 @@ export function createOidcLogin(config: Config, keychain: Keychain): OidcLogin |
         };
         return { subject, loginState };
       } catch (cause) {
-        throw failed('What the identity provider sent does not fit together.', cause);
+        throw failed("The identity provider's response failed validation.", cause);
       }
     },
   };

@@ -24,7 +24,7 @@ export const csrfTokenOf = (sessionId: string, keychain: Keychain): string =>
  */
 export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, baseUrl: string): void {
   if (!isSameOrigin(headers['sec-fetch-site'], headers.origin, baseUrl))
-    throw new Problem('cross-site-request', `Only pages under ${baseUrl} may send this.`);
+    throw new Problem('cross-site-request', `Only pages under ${baseUrl} can send this request.`);
 }
 
 /** Whether a request was sent by Parley's own pages or outside a page, by `Sec-Fetch-Site` or else `Origin`. */
@@ -69,14 +69,14 @@ function requireOwnWrite(request: IncomingMessage, sessionId: string, { config, 
   const sent = request.headers['x-csrf-token'];
   const expected = Buffer.from(csrfTokenOf(sessionId, keychain));
   if (typeof sent !== 'string' || !equalInConstantTime(Buffer.from(sent), expected))
-    throw new Problem('csrf-failed', 'X-CSRF-Token is missing, or belongs to another session.');
+    throw new Problem('csrf-failed', 'The X-CSRF-Token header is missing or belongs to another session.');
 }
 
 /** Returns the tenant in `Tenant-Id`. A malformed id is treated like a tenant without members. */
 function tenantOf({ headers }: IncomingMessage): string | undefined {
   const sent = headers['tenant-id'];
   if (typeof sent !== 'string' || sent === '')
-    throw new Problem('tenant-missing', 'With a session the header Tenant-Id names the tenant.');
+    throw new Problem('tenant-missing', 'Requests with a session require the Tenant-Id header.');
   return parseTypeId('tenant', sent);
 }
 
@@ -92,7 +92,7 @@ const asPerson = (found: FoundSession): PersonCaller => ({
 
 function asMember(found: FoundSession, tenantId: string | undefined): SessionCaller {
   if (tenantId === undefined || found.member_id === null || found.role === null)
-    throw new Problem('not-a-member', 'Tenant-Id names no tenant that the person belongs to.');
+    throw new Problem('not-a-member', 'You are not a member of the tenant in `Tenant-Id`.');
   return { ...asPerson(found), kind: 'session', tenantId, memberId: found.member_id, role: found.role };
 }
 

@@ -44,9 +44,9 @@ function toBody(ctx: Context, bytes: Buffer): ReadBody | undefined {
 }
 
 const brokenOff = (cause?: unknown) =>
-  new Problem('malformed-request', 'The body broke off or has another length than announced.', { cause });
+  new Problem('malformed-request', 'The body is truncated or does not match its Content-Length.', { cause });
 
-const tooLarge = (limit: number) => new Problem('body-too-large', `The body has more than ${limit} bytes.`);
+const tooLarge = (limit: number) => new Problem('body-too-large', `The body is larger than ${limit} bytes.`);
 
 /** Returns a body that has arrived completely, as most have when their request starts: no events are needed. */
 function takeArrived(request: IncomingMessage, limit: number): Buffer | undefined {
@@ -111,14 +111,14 @@ export function replyToUnread(ctx: Context, text: string): void {
 }
 
 function parse(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new Problem('malformed-json', 'The body is not JSON in UTF-8.');
+  if (!isUtf8(bytes)) throw new Problem('malformed-json', 'The body is not valid JSON in UTF-8.');
   let json: unknown;
   try {
     json = JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    throw new Problem('malformed-json', 'The body is not JSON in UTF-8.', { cause });
+    throw new Problem('malformed-json', 'The body is not valid JSON in UTF-8.', { cause });
   }
   if (isDeeperThan(json, MAX_DEPTH))
-    throw new Problem('malformed-json', `The body nests deeper than ${MAX_DEPTH} levels.`);
+    throw new Problem('malformed-json', `The body is nested more than ${MAX_DEPTH} levels deep.`);
   return json;
 }

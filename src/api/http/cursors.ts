@@ -22,7 +22,7 @@ export function createCursors(keychain: Keychain): Cursors {
       const text = bytes.subarray(MAC_BYTES).toString('utf8');
       const isOurs = equalInConstantTime(bytes.subarray(0, MAC_BYTES), macOf(context, text));
       if (!isOurs || bytes.toString('base64url') !== cursor)
-        throw new Problem('invalid-cursor', 'The cursor was not made for this list with these filters.');
+        throw new Problem('invalid-cursor', 'The cursor was not issued for this list with these filters.');
       return JSON.parse(text) as string[];
     },
   };

@@ -19,5 +19,7 @@ export function requireMatch(header: string | undefined, representation: unknown
   if (header === undefined) return;
   const etag = etagOf(JSON.stringify(representation));
   if (representation === null || !tagsOf(header).some(tag => tag === '*' || tag === etag))
-    throw new Problem('precondition-failed', 'If-Match names another version of the resource.', { extra: { etag } });
+    throw new Problem('precondition-failed', 'If-Match does not match the current version of the resource.', {
+      extra: { etag },
+    });
 }

@@ -34,7 +34,7 @@ export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>):
     for (const request of refuse) {
       requestsShed.inc();
       const options = { retryAfterSeconds: retrySoon() };
-      request.refuse(new Problem('service-overloaded', 'More requests arrive than can be answered.', options));
+      request.refuse(new Problem('service-overloaded', 'The server is overloaded.', options));
     }
     for (const admission of start) admission.start();
   };

@@ -52,7 +52,7 @@ export const describeRequest = ({ state, method }: Context) => ({
 function asProblem(error: unknown, ctx: Context, deps: { log: Log }): Problem {
   if (error instanceof Problem) return error;
   deps.log.error({ err: error, ...describeRequest(ctx) }, 'unhandled error');
-  return new Problem('internal-error', 'Something went wrong that should not have.', { cause: error });
+  return new Problem('internal-error', 'Unexpected server error. Report the `request_id`.', { cause: error });
 }
 
 function challenge(ctx: Context, problem: Problem): void {

@@ -9,10 +9,10 @@ import { securityHeadersOf } from './security-headers.ts';
 const LINGER_MS = 1000;
 
 function problemOf(code: string | undefined): Problem {
-  if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers-too-large', 'The headers have more than 16 KB.');
+  if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers-too-large', 'The headers are larger than 16 KB.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new Problem('request-timed-out', 'The request did not arrive within its time.');
-  return new Problem('malformed-request', 'What was sent is not an HTTP request.');
+    return new Problem('request-timed-out', 'The request was not received in time.');
+  return new Problem('malformed-request', 'The message is not a valid HTTP request.');
 }
 
 /**

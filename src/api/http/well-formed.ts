@@ -19,9 +19,9 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
 export function requireWellFormed(ctx: Context): void {
   const hosts = countHeader(ctx.req, 'host');
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
-    throw new Problem('malformed-request', 'The request must carry one Host header.');
+    throw new Problem('malformed-request', 'The request must have exactly one Host header.');
   if (!isDecodable(ctx.req.url ?? ''))
-    throw new Problem('malformed-request', 'The address has percent-encoding that is not UTF-8.');
+    throw new Problem('malformed-request', 'The URL contains percent-encoding that is not UTF-8.');
 }
 
 function isDecodable(address: string): boolean {

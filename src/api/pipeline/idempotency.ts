@@ -33,7 +33,7 @@ export function readIdempotencyKey(ctx: Context): string | undefined {
   if (key === undefined)
     throw new Problem(
       'malformed-request',
-      'Idempotency-Key must be 1 to 255 printable ASCII characters, in quotes where spaces are among them.',
+      'Idempotency-Key must be 1 to 255 printable ASCII characters, in quotes if it contains spaces.',
     );
   return key;
 }
@@ -106,7 +106,7 @@ async function finish(
       throw error;
     }
     await keep(tenant).catch(error =>
-      log.warn({ reason: (error as Error).message }, 'the response of a finished request could not be stored'),
+      log.warn({ reason: (error as Error).message }, 'could not store the response for its Idempotency-Key'),
     );
   }
   announce?.();
@@ -115,9 +115,11 @@ async function finish(
 /** Sends the stored response again. Throws 422 for another request, and 409 while the first one is running. */
 function replay(ctx: Context, holder: Holder, requestHash: string, credentialId: string, keychain: Keychain): void {
   if (holder !== 'running' && holder.request_hash !== requestHash)
-    throw new Problem('idempotency-key-reused', 'The Idempotency-Key belongs to another request.');
+    throw new Problem('idempotency-key-reused', 'The Idempotency-Key was used for another request.');
   if (holder === 'running' || holder.status === null)
-    throw new Problem('idempotency-key-in-use', 'The first request is still running.', { retryAfterSeconds: 1 });
+    throw new Problem('idempotency-key-in-use', 'The first request with this Idempotency-Key is still in progress.', {
+      retryAfterSeconds: 1,
+    });
   ctx.status = holder.status;
   ctx.set({ ...holder.headers, 'Idempotency-Replayed': 'true' });
   ctx.body = holder.body && openBody(holder.body, credentialId, keychain);

@@ -70,7 +70,7 @@ export function enforce(
   setRateLimitHeaders(ctx, verdict);
   const detail =
     units > 1
-      ? `${remaining} of ${limit.limit} in ${limit.windowSeconds} s are left, and this request needs ${units}.`
+      ? `${remaining} of ${limit.limit} requests per ${limit.windowSeconds} s remain, but this request counts as ${units}.`
       : `More than ${limit.limit} requests in ${limit.windowSeconds} s.`;
   throw new Problem('rate-limit-exceeded', detail, { retryAfterSeconds: resetSeconds });
 }
@@ -160,7 +160,7 @@ export async function limitIssue(ctx: Context, deps: ApiDeps, scope: IssueLimit,
     enforce(ctx, verdict, deps);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem('database-unavailable', 'No credentials are given out while attempts can not be counted.', {
+    throw new Problem('database-unavailable', 'Attempts cannot be counted right now, so no credentials are issued.', {
       retryAfterSeconds: 5,
       cause,
     });

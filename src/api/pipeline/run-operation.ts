@@ -149,13 +149,13 @@ function readParameters(querystring: string, known: Set<string>): Record<string,
       throw new Problem(
         'unknown-parameter',
         'The query has an unknown parameter.',
-        fault('unknown-parameter', 'is not known here'),
+        fault('unknown-parameter', 'is not a parameter of this endpoint'),
       );
     if (sent.has(name))
       throw new Problem(
         'repeated-parameter',
-        'A query parameter was given twice.',
-        fault('repeated-parameter', 'was given twice'),
+        'A query parameter is repeated.',
+        fault('repeated-parameter', 'must appear only once'),
       );
     sent.set(name, value);
   }
@@ -171,7 +171,7 @@ function createBodyParser({ body }: Operation): (read: ReadBody | undefined) => 
 function refuseBody(read: ReadBody | undefined): void {
   const sent = read?.json;
   const isEmpty = sent === undefined || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
-  if (!isEmpty) throw new Problem('validation-failed', 'This operation takes no body.');
+  if (!isEmpty) throw new Problem('validation-failed', 'This endpoint does not accept a body.');
 }
 
 function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {

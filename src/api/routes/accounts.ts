@@ -47,9 +47,9 @@ const setUp = operation({
   method: 'post',
   path: '/v1/setup',
   credentials: [],
-  summary: 'First run: make the owner and the first tenant, and log in',
+  summary: 'Create the owner and the first tenant, and log in',
   description:
-    'Takes the token of the link that `npm start` or `parley setup create` prints; works once, and only while no tenant has an owner.',
+    'Requires the token from the setup link printed by `npm start` or `parley setup create`. Works once, and only while no tenant has an owner.',
   sameOrigin: true,
   body: Setup,
   status: 201,
@@ -75,7 +75,7 @@ const patchMe = operation({
   method: 'patch',
   path: '/v1/me',
   credentials: ['person'],
-  summary: "Change the person's name",
+  summary: 'Change your name',
   audit: 'account.updated',
   body: AccountPatch,
   status: 200,
@@ -109,7 +109,7 @@ const changeMyPassword = operation({
   method: 'put',
   path: '/v1/me/password',
   credentials: ['person'],
-  summary: "Change the person's password, and end the other sessions",
+  summary: 'Change your password and end all other sessions',
   audit: 'password.changed',
   body: PasswordChange,
   status: 204,
@@ -128,9 +128,9 @@ const requestPasswordReset = operation({
   method: 'post',
   path: '/v1/password-resets',
   credentials: [],
-  summary: 'Have the link of a password reset mailed',
+  summary: 'Request a password reset by e-mail',
   description:
-    'The reply is the same whether the address has an account or not, and where no mail server is set; then `parley password-reset create` prints a link.',
+    'The response is the same whether or not the address has an account. If no mail server is configured, `parley password-reset create` prints a link.',
   sameOrigin: true,
   body: PasswordResetRequest,
   status: 202,
@@ -140,7 +140,7 @@ const requestPasswordReset = operation({
     await limitIssue('ip', clientIp());
     await limitIssue('reset', body.email);
     void mailResetLink(body.email, deps).catch(error =>
-      deps.log.error({ reason: (error as Error).message }, 'the link of a password reset could not be mailed'),
+      deps.log.error({ reason: (error as Error).message }, 'could not send the password reset e-mail'),
     );
     return {};
   },
@@ -165,7 +165,7 @@ const resetMyPassword = operation({
   method: 'post',
   path: '/v1/password-resets/{token}',
   credentials: [],
-  summary: 'Choose a new password by the link of a reset; ends every session',
+  summary: 'Set a new password with a reset link; ends all sessions',
   sameOrigin: true,
   params: z.object({ token: z.string().max(200) }),
   body: PasswordReset,
@@ -198,7 +198,7 @@ const enrolTotp = operation({
   method: 'post',
   path: '/v1/me/totp',
   credentials: ['person'],
-  summary: 'Begin with an authenticator: a secret that counts once it is confirmed',
+  summary: 'Enrol an authenticator; it becomes active once confirmed',
   audit: 'totp.enrolled',
   body: PasswordProof,
   status: 200,
@@ -207,7 +207,7 @@ const enrolTotp = operation({
   async handle(request, { storage, keychain }) {
     const { caller, body } = request;
     const account = await provenAgain(caller, body.password, request, { storage });
-    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');
+    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is already active.');
     const secret = newTotpSecret();
     await updateAccount(storage.forAccount(account.id), { totp_sealed: keychain.seal(secret, account.id) });
     return { secret, uri: totpUri(secret, account.email) };
@@ -226,8 +226,8 @@ const confirmTotp = operation({
   method: 'post',
   path: '/v1/me/totp/confirm',
   credentials: ['person'],
-  summary: 'Confirm the authenticator with a code: logins need one from then on',
-  description: 'The reply has ten recovery codes, this once.',
+  summary: 'Confirm the authenticator with a code; logins then require one',
+  description: 'The response contains ten recovery codes, which are shown only once.',
   audit: 'totp.enabled',
   body: TotpConfirmation,
   status: 200,
@@ -236,10 +236,10 @@ const confirmTotp = operation({
   async handle({ caller, body, limitIssue }, { storage, keychain, now }) {
     await limitIssue('login', attemptsOf(caller.email, caller.sessionId));
     const account = await findLogin(storage, caller.email);
-    if (!account) throw new Problem('totp-inactive', 'No authenticator was enrolled.');
-    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is in use already.');
+    if (!account) throw new Problem('totp-inactive', 'No authenticator is enrolled.');
+    if (account.totp_confirmed_at !== null) throw new Problem('totp-active', 'An authenticator is already active.');
     const step = matchTotp(totpSecretOf(account, keychain), body.totp.replaceAll(/\s/g, ''), now());
-    if (step === undefined) throw new Problem('login-failed', 'The code is not that of the enrolled authenticator.');
+    if (step === undefined) throw new Problem('login-failed', 'The code is not valid for the enrolled authenticator.');
     const recovery_codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
     await updateAccount(storage.forAccount(account.id), {
       totp_confirmed_at: now(),
@@ -256,7 +256,7 @@ const removeTotp = operation({
   method: 'post',
   path: '/v1/me/totp/remove',
   credentials: ['person'],
-  summary: 'Do without the authenticator again',
+  summary: 'Remove the authenticator',
   audit: 'totp.removed',
   body: PasswordProof,
   status: 204,

@@ -40,9 +40,9 @@ const recordAnswers = operation({
   method: 'post',
   path: '/v1/answers',
   tag: 'Answers',
-  summary: 'Sync the answers of card views',
+  summary: 'Send answers',
   description:
-    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent (where the operator chose `QUEUE_DURABILITY=relaxed`, `/readyz` says that up to 1 s may be lost on power failure). Each item has its own result; a fault inside an item never blocks the others. Resend with the same ids after 429, 503 or no reply; an `Idempotency-Key` is ignored. With an access token each item counts as one request of the rate limit: a batch that does not fit into what is left is 429 as a whole, but an unused limit takes any batch. With an API key a batch counts as one.',
+    'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent. (With `QUEUE_DURABILITY=relaxed`, up to 1 s of answers may be lost on power failure; `/readyz` then reports this.) Each item has its own result, and an invalid item never affects the others. After 429, 503 or a lost response, send the items again with the same ids; `Idempotency-Key` is ignored. With an access token, each item counts as one request against the rate limit: a batch that exceeds the remaining limit is rejected with 429 as a whole, but an unused limit accepts any batch. With an API key, a batch counts as one request.',
   credentials: ['access-token', 'public-access-token', 'api-key'],
   lastKnownKeys: true,
   right: 'answers:write',
@@ -75,7 +75,7 @@ const readAnswer = operation({
   method: 'get',
   path: '/v1/answers/{id}',
   tag: 'Answers',
-  summary: 'Read an answer; 404 until it is stored',
+  summary: 'Get an answer; 404 until it is stored',
   credentials: ['api-key', 'access-token', 'public-access-token', 'session'],
   right: 'answers:read',
   params: AnswerPath,
@@ -96,9 +96,9 @@ const listAnswersOperation = operation({
   method: 'get',
   path: '/v1/answers',
   tag: 'Answers',
-  summary: 'List the answers, newest received first',
+  summary: 'List answers, most recently received first',
   description:
-    'With `updated_since` in the order of their last change, for incremental reads that never skip a write: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
+    'With `updated_since`, answers are ordered by their last change, for incremental reads that never miss a write: once `has_more` is false, all changes before the time in the `Updated-Until` header have been returned.',
   credentials: ['api-key', 'session'],
   right: 'answers:read',
   query: z.object({
@@ -107,14 +107,14 @@ const listAnswersOperation = operation({
     state: AnswerState.optional(),
     identity: Identity.optional(),
     verified: queryBoolean.optional(),
-    version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Of the question' }),
+    version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Question version' }),
     tag: Tag.optional(),
     written: z
       .literal('true')
       .transform(() => true as const)
       .optional()
-      .meta({ description: '`true`: where the user wrote something, a comment or a text' }),
-    q: SearchWords.optional().meta({ description: `Of what the user wrote: ${SEARCHED}` }),
+      .meta({ description: '`true`: only answers with a comment or text' }),
+    q: SearchWords.optional().meta({ description: `Search in comments and texts: ${SEARCHED}` }),
     updated_since: Timestamp.optional(),
   }),
   status: 200,
@@ -132,7 +132,7 @@ const patchAnswer = operation({
   method: 'patch',
   path: '/v1/answers/{id}',
   tag: 'Answers',
-  summary: 'Put labels on an answer',
+  summary: 'Set the tags of an answer',
   credentials: ['api-key', 'session'],
   right: 'answers:write',
   audit: 'answer.tagged',
@@ -152,7 +152,7 @@ const removeAnswer = operation({
   method: 'delete',
   path: '/v1/answers/{id}',
   tag: 'Answers',
-  summary: 'Delete an answer; its id stays taken',
+  summary: 'Delete an answer; its id cannot be reused',
   credentials: ['api-key', 'session'],
   right: 'answers:write',
   audit: 'answer.deleted',

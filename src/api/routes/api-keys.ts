@@ -16,7 +16,9 @@ import { operation, reply } from '../operation.ts';
 const KeyPath = z.object({ id: typeId('key') });
 const Rotation = z
   .strictObject({
-    overlap_hours: OverlapHours.default(24).meta({ description: 'For how long the old values stay valid; 0…168' }),
+    overlap_hours: OverlapHours.default(24).meta({
+      description: 'Hours for which the previous secrets stay valid (0–168)',
+    }),
   })
   .meta({ id: 'ApiKeyRotation' });
 const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
@@ -27,7 +29,7 @@ const listApiKeysOperation = operation({
   method: 'get',
   path: '/v1/api-keys',
   credentials: ['session'],
-  summary: 'List the API keys, newest first',
+  summary: 'List API keys, newest first',
   query: z.object(pageQuery),
   status: 200,
   response: pageOf(ApiKey),
@@ -44,7 +46,8 @@ const createApiKey = operation({
   path: '/v1/api-keys',
   credentials: ['session'],
   summary: 'Create an API key',
-  description: 'Of a server key the reply has `secret` and `api_key`, this once. A public key never shows either.',
+  description:
+    'For a server key, the response contains `secret` and `api_key`, which are shown only once. Public keys have neither.',
   audit: 'api-key.created',
   showsSecret: true,
   body: NewApiKey,
@@ -67,7 +70,7 @@ const readApiKey = operation({
   method: 'get',
   path: '/v1/api-keys/{id}',
   credentials: ['session'],
-  summary: 'Read an API key, without its secrets',
+  summary: 'Get an API key, without its secrets',
   params: KeyPath,
   status: 200,
   response: ApiKey,
@@ -85,8 +88,9 @@ const patchApiKeyOperation = operation({
   method: 'patch',
   path: '/v1/api-keys/{id}',
   credentials: ['session'],
-  summary: 'Change name, scopes, allowed origins or expiry of an API key',
-  description: 'Every process goes by it within a second. A revoked key stays as it is.',
+  summary: 'Update an API key',
+  description:
+    'Changes name, scopes, allowed origins or expiry. All processes apply the change within a second. A revoked key cannot be changed.',
   audit: 'api-key.updated',
   params: KeyPath,
   body: ApiKeyPatch,
@@ -108,7 +112,7 @@ const rotateApiKeyOperation = operation({
   method: 'post',
   path: '/v1/api-keys/{id}/rotate',
   credentials: ['session'],
-  summary: 'Give an API key new secrets; the old ones stay valid for an overlap',
+  summary: 'Rotate the secrets of an API key',
   audit: 'api-key.rotated',
   showsSecret: true,
   params: KeyPath,
@@ -130,8 +134,8 @@ const revokeApiKeyOperation = operation({
   method: 'delete',
   path: '/v1/api-keys/{id}',
   credentials: ['session'],
-  summary: 'Revoke an API key for good',
-  description: 'Every process refuses it and its tokens within a second.',
+  summary: 'Permanently revoke an API key',
+  description: 'All processes reject the key and its tokens within a second.',
   audit: 'api-key.revoked',
   params: KeyPath,
   status: 204,

@@ -32,8 +32,8 @@ const readAuditLog = operation({
   path: '/v1/audit-log',
   tag: 'Audit log',
   credentials: ['session'],
-  summary: 'List what the team has done, newest first',
-  description: 'Lines are only ever added: neither the API nor its database role can change or remove one.',
+  summary: 'List audit log entries, newest first',
+  description: 'The log is append-only: neither the API nor its database role can change or delete an entry.',
   right: 'audit-log:read',
   query: z.object({
     ...pageQuery,

@@ -15,19 +15,19 @@ const listCards = operation({
   method: 'get',
   path: '/v1/cards',
   tag: 'Cards',
-  summary: 'Fetch the feedback cards that the user sees now',
+  summary: 'Get the current feedback cards of the user',
   description:
-    'Decided for the identity of the token: by the frequency of each question and by the cooldown between any two. Ask with `If-None-Match`; 304 says that nothing changed.',
+    'The cards depend on the identity of the token, the frequency of each question and the cooldown of the tenant. Send `If-None-Match`; a 304 means that the cards have not changed.',
   credentials: ['access-token', 'public-access-token'],
   query: z.object({
-    locale: text(35, 2).optional().meta({ description: 'BCP 47; taken from the first release on' }),
-    platform: text(50, 1).optional().meta({ description: 'ios, android, web …' }),
-    app_version: text(50, 1).optional().meta({ description: 'The version of the app, semver' }),
+    locale: text(35, 2).optional().meta({ description: 'Language of the user (BCP 47)' }),
+    platform: text(50, 1).optional().meta({ description: 'Platform of the app: ios, android, web …' }),
+    app_version: text(50, 1).optional().meta({ description: 'Version of the app (semver)' }),
     limit: queryInt(1, MAX_CARDS)
       .default(MAX_CARDS)
-      .meta({ description: `How many at most, 1…${MAX_CARDS}` }),
+      .meta({ description: `Maximum number of cards (1–${MAX_CARDS})` }),
     triggers: queryBoolean.optional().meta({
-      description: 'Accepted and ignored: a later version returns cards with a trigger only with `true`',
+      description: 'Accepted but ignored; reserved for cards with a trigger in a later version',
     }),
   }),
   status: 200,

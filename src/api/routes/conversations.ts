@@ -62,22 +62,24 @@ const presentConversation = (side: Side) => (row: ConversationRow) => ({
 
 const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
 
-const Assignee = z.union([z.literal('none'), typeId('member')]).meta({ description: '`none`: nobody has it' });
+const Assignee = z
+  .union([z.literal('none'), typeId('member')])
+  .meta({ description: 'Member id, or `none` for unassigned conversations' });
 
 const listConversationsOperation = operation({
   id: 'listConversations',
   method: 'get',
   path: '/v1/conversations',
   tag: 'Conversations',
-  summary: 'List conversations, newest activity first',
+  summary: 'List conversations, most recent activity first',
   description:
-    'With an API key those of the tenant; with an access token those of its identity, without the fields and filters of the team. With `updated_since` in the order of their last change: once `has_more` is false, every change before the time in the header `Updated-Until` was in the walk.',
+    'With an API key or a session, lists all conversations of the tenant; with an access token, only those of its identity, without the team-only fields and filters. With `updated_since`, conversations are ordered by their last change: once `has_more` is false, all changes before the time in the `Updated-Until` header have been returned.',
   credentials: ['api-key', 'access-token', 'session'],
   right: 'conversations:read',
   query: z.object({
     ...pageQuery,
     status: ConversationStatus.optional(),
-    unread: queryBoolean.optional().meta({ description: "For the caller's side" }),
+    unread: queryBoolean.optional().meta({ description: 'For the side of the caller (user or team)' }),
     updated_since: Timestamp.optional(),
     identity: Identity.optional(),
     verified: queryBoolean.optional(),
@@ -86,7 +88,7 @@ const listConversationsOperation = operation({
     priority: ConversationPriority.optional(),
     source: z.enum(['user', 'api', 'member']).optional(),
     q: SearchWords.optional().meta({
-      description: `Of the subject, or of one message or note: ${SEARCHED}`,
+      description: `Search in the subject and in single messages and notes: ${SEARCHED}`,
     }),
     sort: z.enum(CONVERSATION_SORTS).optional(),
   }),
@@ -110,8 +112,12 @@ const listConversationsOperation = operation({
 function refuseTeamFilters(filter: Record<string, unknown>): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
   if (used.length === 0) return;
-  throw new Problem('unknown-parameter', 'The query has a parameter that is for the team alone.', {
-    errors: used.map(pointer => ({ pointer, code: 'unknown-parameter', detail: 'is not known with an access token' })),
+  throw new Problem('unknown-parameter', 'The query has a parameter that is only available to the team.', {
+    errors: used.map(pointer => ({
+      pointer,
+      code: 'unknown-parameter',
+      detail: 'is not available with an access token',
+    })),
   });
 }
 
@@ -121,7 +127,7 @@ const createConversation = operation({
   path: '/v1/conversations',
   tag: 'Conversations',
   summary: 'Start a conversation',
-  description: 'The same `client_message_id` again gives the first conversation, with status 200.',
+  description: 'Repeating a `client_message_id` returns the first conversation with status 200.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   body: NewConversation,
@@ -130,7 +136,7 @@ const createConversation = operation({
   async handle({ caller, body }, { storage }) {
     const owner = ownerOf(caller) ?? ownerFromBody(body.identity);
     if (caller.kind === 'access-token' && body.identity !== undefined)
-      throw fieldFault('/identity', 'is not sent with an access token, which names the user');
+      throw fieldFault('/identity', 'must be omitted with an access token, which identifies the user');
     const start = { subject: body.subject ?? '', message: body.message, client_message_id: body.client_message_id };
     const { conversation, created } = await insertConversation(
       storage.forTenant(caller.tenantId),
@@ -147,7 +153,7 @@ const createConversation = operation({
 });
 
 function ownerFromBody(identity: string | undefined): Owner {
-  if (identity === undefined) throw fieldFault('/identity', 'must name the user when an API key starts a conversation');
+  if (identity === undefined) throw fieldFault('/identity', 'is required with an API key');
   return { identity, verified: true };
 }
 
@@ -156,7 +162,7 @@ const readConversation = operation({
   method: 'get',
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
-  summary: 'Read a conversation',
+  summary: 'Get a conversation',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
@@ -174,8 +180,8 @@ const patchConversation = operation({
   method: 'patch',
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
-  summary: 'Change status, assignee, tags, priority or subject',
-  description: 'With an access token `{"status": "resolved"}` alone.',
+  summary: 'Update status, assignee, tags, priority or subject',
+  description: 'With an access token, only `{"status": "resolved"}` is allowed.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'conversation.updated',
@@ -201,9 +207,9 @@ const patchConversation = operation({
 
 function refuseTeamChanges(body: ConversationPatch): void {
   const foreign = Object.keys(body).filter(name => name !== 'status');
-  if (foreign.length > 0) throw fieldFault(`/${foreign[0]}`, 'is for the team alone');
+  if (foreign.length > 0) throw fieldFault(`/${foreign[0]}`, 'can only be set by the team');
   if (body.status !== undefined && body.status !== 'resolved')
-    throw fieldFault('/status', 'a user may set "resolved" alone');
+    throw fieldFault('/status', 'can only be set to "resolved" with an access token');
 }
 
 const removeConversation = operation({
@@ -230,10 +236,12 @@ const countUnreadConversations = operation({
   method: 'get',
   path: '/v1/conversations/unread-count',
   tag: 'Conversations',
-  summary: 'Count the conversations with something unread',
+  summary: 'Count conversations with unread messages',
   credentials: ['access-token', 'session'],
   right: 'conversations:read',
-  query: z.object({ assignee: Assignee.optional().meta({ description: 'For the team alone: those of one member' }) }),
+  query: z.object({
+    assignee: Assignee.optional().meta({ description: 'Team only: count the conversations of this member' }),
+  }),
   status: 200,
   response: z.object({ count: z.int() }).meta({ id: 'UnreadCount' }),
   etag: true,

@@ -20,7 +20,7 @@ const IdentityPath = z.object({ identity: Identity });
 const WhichIdentity = z.object({
   verified: queryBoolean
     .default(true)
-    .meta({ description: 'The verified identity of that name, or the claimed one; verified by default' }),
+    .meta({ description: 'Whether to use the verified or the claimed identity of that name (default: verified)' }),
 });
 
 const presentIdentity = ({ identity_verified, ...row }: IdentityRow) => ({
@@ -36,8 +36,9 @@ const listIdentitiesOperation = operation({
   method: 'get',
   path: '/v1/identities',
   tag: 'Identities',
-  summary: 'List the users that are known, in the order of their identities',
-  description: 'Known is who was shown a card, has a conversation, or was told of with `PUT`.',
+  summary: 'List known users, ordered by identity',
+  description:
+    'A user is known once a card was shown to them, they have a conversation, or they were created with `PUT`.',
   credentials: ['api-key', 'session'],
   right: 'identities:read',
   query: z.object({ ...pageQuery, verified: queryBoolean.optional(), q: IdentityStart.optional() }),
@@ -54,8 +55,8 @@ const readIdentity = operation({
   method: 'get',
   path: '/v1/identities/{identity}',
   tag: 'Identities',
-  summary: 'Say what is known of a user',
-  description: 'Platform, locale and version are those of its last answer, unless they were said otherwise.',
+  summary: 'Get a user',
+  description: 'Platform, locale and app version are those of the last answer, unless they were set explicitly.',
   credentials: ['api-key', 'session'],
   right: 'identities:read',
   params: IdentityPath,
@@ -74,7 +75,7 @@ const putIdentity = operation({
   method: 'put',
   path: '/v1/identities/{identity}',
   tag: 'Identities',
-  summary: 'Say everything of a user anew; one that is not known yet becomes so',
+  summary: 'Create or replace a user',
   credentials: ['api-key', 'session'],
   right: 'identities:write',
   audit: 'identity.replaced',
@@ -99,7 +100,7 @@ const patchIdentity = operation({
   method: 'patch',
   path: '/v1/identities/{identity}',
   tag: 'Identities',
-  summary: 'Change some of what is said of a user',
+  summary: 'Update a user',
   credentials: ['api-key', 'session'],
   right: 'identities:write',
   audit: 'identity.updated',
@@ -125,7 +126,7 @@ const patchIdentity = operation({
 function checkAttributes(attributes: Attributes): Attributes {
   const parsed = Attributes.safeParse(attributes);
   if (parsed.success) return parsed.data;
-  throw new Problem('validation-failed', 'The identity would have too many attributes.', {
+  throw new Problem('validation-failed', 'The identity has too many attributes.', {
     errors: parsed.error.issues.map(({ message }) => ({ pointer: '/attributes', code: 'too-big', detail: message })),
   });
 }
@@ -135,9 +136,9 @@ const patchMyAttributes = operation({
   method: 'patch',
   path: '/v1/me/attributes',
   tag: 'Identities',
-  summary: 'Say something of oneself, as the app of a user',
+  summary: 'Set attributes of the current user',
   description:
-    "Only names on the tenant's list (`identity_attributes_allowed`) are taken, and only those are shown. With an access token: what a public token claims is not believed.",
+    "Only attributes in the tenant's `identity_attributes_allowed` can be set, and only those are returned. Requires an access token; public tokens are rejected because their identity is not verified.",
   credentials: ['access-token'],
   body: OwnAttributesPatch,
   status: 200,
@@ -157,11 +158,11 @@ const patchMyAttributes = operation({
 function refuseUnlisted(names: string[], allowed: ReadonlySet<string>): void {
   const unlisted = names.filter(name => !allowed.has(name));
   if (unlisted.length === 0) return;
-  throw new Problem('validation-failed', 'An app may only set the attributes that the tenant has listed.', {
+  throw new Problem('validation-failed', 'An app can only set attributes in `identity_attributes_allowed`.', {
     errors: unlisted.map(name => ({
       pointer: `/attributes/${name}`,
       code: 'not-allowed',
-      detail: 'is not among identity_attributes_allowed',
+      detail: 'is not in `identity_attributes_allowed`',
     })),
   });
 }

@@ -60,7 +60,7 @@ const listMembersOperation = operation({
   method: 'get',
   path: '/v1/members',
   credentials: ['session'],
-  summary: 'List the members of the team in the order in which they joined',
+  summary: 'List team members in the order in which they joined',
   right: 'members:read',
   query: z.object(pageQuery),
   status: 200,
@@ -76,8 +76,8 @@ const inviteMember = operation({
   method: 'post',
   path: '/v1/members',
   credentials: ['session'],
-  summary: 'Invite somebody into the team',
-  description: `The reply has the link, this once; where a mail server is set it is also mailed. It works for ${INVITATION_DAYS} days, and takes the place of an earlier one for the same address. Only an owner invites owners. An hour takes 5 invitations of one address, and 100 of a tenant.`,
+  summary: 'Invite a person to the team',
+  description: `The response contains the link, which is shown only once; if a mail server is configured, the link is also sent by e-mail. It is valid for ${INVITATION_DAYS} days and replaces an earlier invitation for the same address. Only owners can invite owners. At most 5 invitations per address and 100 per tenant can be created in an hour.`,
   right: 'members:manage',
   audit: 'member.invited',
   showsSecret: true,
@@ -111,7 +111,7 @@ function mailInvitation(to: string, inviter: string, tenantName: string, link: s
       subject: `Join ${tenantName}`,
       text: `${inviter} has invited you to join ${tenantName}.\n\nAccept the invitation within ${INVITATION_DAYS} days:\n${link}\n`,
     })
-    .catch(error => log.error({ reason: (error as Error).message }, 'an invitation could not be mailed'));
+    .catch(error => log.error({ reason: (error as Error).message }, 'could not send the invitation e-mail'));
 }
 
 const patchMember = operation({
@@ -120,8 +120,9 @@ const patchMember = operation({
   method: 'patch',
   path: '/v1/members/{id}',
   credentials: ['session'],
-  summary: 'Give a member another role',
-  description: 'Counts from the next request of that member on. Only an owner makes or changes an owner.',
+  summary: 'Change the role of a member',
+  description:
+    'Takes effect with the next request of the member. Only owners can make a member an owner or change the role of an owner.',
   right: 'members:manage',
   audit: 'member.updated',
   params: MemberPath,
@@ -141,9 +142,9 @@ const removeMember = operation({
   method: 'delete',
   path: '/v1/members/{id}',
   credentials: ['session'],
-  summary: 'Take a member out of the team',
+  summary: 'Remove a member from the team',
   description:
-    "Counts from the next request of that member on. The member's conversations are assigned to nobody then. Only an owner removes an owner.",
+    'Takes effect with the next request of the member. Their conversations become unassigned. Only owners can remove an owner.',
   right: 'members:manage',
   audit: 'member.removed',
   params: MemberPath,
@@ -162,7 +163,7 @@ const listInvitationsOperation = operation({
   method: 'get',
   path: '/v1/members/invitations',
   credentials: ['session'],
-  summary: 'List the open invitations, newest first',
+  summary: 'List open invitations, newest first',
   right: 'members:manage',
   query: z.object(pageQuery),
   status: 200,
@@ -179,7 +180,7 @@ const revokeInvitation = operation({
   method: 'delete',
   path: '/v1/members/invitations/{id}',
   credentials: ['session'],
-  summary: 'Take an invitation back',
+  summary: 'Revoke an invitation',
   right: 'members:manage',
   audit: 'invitation.revoked',
   params: z.object({ id: typeId('invitation') }),
@@ -195,7 +196,7 @@ const readInvitation = operation({
   method: 'get',
   path: '/v1/invitations/{token}',
   credentials: [],
-  summary: 'Say to whoever holds its link what an invitation is for',
+  summary: 'Get an invitation by the token of its link',
   params: InvitationPath,
   status: 200,
   response: InvitationNotice,
@@ -219,9 +220,9 @@ const acceptInvitationOperation = operation({
   method: 'post',
   path: '/v1/invitations/{token}/accept',
   credentials: [],
-  summary: 'Accept an invitation, and log in',
+  summary: 'Accept an invitation and log in',
   description:
-    'Whoever has an account under the address proves it by its password, and keeps its name; anybody else gets an account with the name and password of the body. An invitation is accepted once.',
+    'If the address has an account, `password` must be its password, and the account keeps its name. Otherwise, an account is created with the name and password of the body. An invitation can be accepted only once.',
   sameOrigin: true,
   params: InvitationPath,
   body: Acceptance,

@@ -44,14 +44,16 @@ const listMessagesOperation = operation({
   method: 'get',
   path: '/v1/conversations/{id}/messages',
   tag: 'Conversations',
-  summary: 'List the messages of a conversation, oldest first',
-  description: 'Notes and events of the team appear to the team alone, where they were written.',
+  summary: 'List messages of a conversation, oldest first',
+  description: 'Notes and events are visible only to the team and appear in chronological order.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
   query: z.object({
     ...pageQuery,
-    after_seq: queryInt(0, 2_147_483_647).default(0).meta({ description: 'Only what follows the reply of this `seq`' }),
+    after_seq: queryInt(0, 2_147_483_647)
+      .default(0)
+      .meta({ description: 'Only messages after the reply with this `seq`' }),
   }),
   status: 200,
   response: pageOf(Message),
@@ -68,9 +70,9 @@ const createMessage = operation({
   method: 'post',
   path: '/v1/conversations/{id}/messages',
   tag: 'Conversations',
-  summary: 'Write a message',
+  summary: 'Create a message',
   description:
-    'The same `client_message_id` again gives the first message, with status 200. A user who writes to a conversation resolved more than 30 days ago starts a new one: `conversation_id` and `Location` name it.',
+    'Repeating a `client_message_id` returns the first message with status 200. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,
@@ -79,7 +81,7 @@ const createMessage = operation({
   response: Message,
   async handle({ caller, params, body }, { storage }) {
     if (caller.kind === 'access-token' && body.kind === 'note')
-      throw fieldFault('/kind', 'a user writes replies alone');
+      throw fieldFault('/kind', 'must be "reply" with an access token');
     const tenant = storage.forTenant(caller.tenantId);
     const { message, created } = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
     const path = `/v1/conversations/${toTypeId('conversation', message.conversation_id)}/messages/${toTypeId('message', message.id)}`;
@@ -96,7 +98,7 @@ const patchMessage = operation({
   method: 'patch',
   path: '/v1/conversations/{id}/messages/{message_id}',
   tag: 'Conversations',
-  summary: "Edit one's own message, for 15 minutes",
+  summary: 'Edit your own message, within 15 minutes',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'message.updated',
@@ -118,7 +120,7 @@ const redactMessage = operation({
   method: 'delete',
   path: '/v1/conversations/{id}/messages/{message_id}',
   tag: 'Conversations',
-  summary: "Redact one's own message: its place stays, its text goes",
+  summary: 'Redact your own message: removes its text but keeps the message',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'message.redacted',
@@ -136,7 +138,7 @@ const markConversationRead = operation({
   method: 'put',
   path: '/v1/conversations/{id}/read',
   tag: 'Conversations',
-  summary: "Move the read horizon of one's side",
+  summary: 'Mark messages as read',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,

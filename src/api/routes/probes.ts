@@ -5,7 +5,7 @@ import { operation, reply } from '../operation.ts';
 const Health = z
   .object({
     status: z.enum(['ok', 'degraded', 'starting', 'stopping']),
-    degraded: z.array(z.string()).meta({ description: 'What is lost at the moment, and why' }),
+    degraded: z.array(z.string()).meta({ description: 'Current impairments, with their reasons' }),
   })
   .meta({ id: 'Health' });
 
@@ -17,7 +17,7 @@ const livez = operation({
   id: 'readLiveness',
   path: '/livez',
   credentials: [],
-  summary: 'Say that the process is alive',
+  summary: 'Liveness probe',
   response: Health,
   handle: () => ({ status: 'ok', degraded: [] }),
 });
@@ -28,9 +28,9 @@ const readyz = operation({
   id: 'readReadiness',
   path: '/readyz',
   credentials: [],
-  summary: 'Say whether the process takes requests',
+  summary: 'Readiness probe',
   description:
-    '503 until database and queue were both reached and the schema fits, and while the process is stopping. A later loss is 200 with `degraded`: reads live without the queue, intake without the database.',
+    'Returns 503 until the database and the queue have been reached and the schema is compatible, and while the process is stopping. A later outage of a store returns 200 with `degraded`, because reads work without the queue, and answers are accepted without the database.',
   response: Health,
   handle(_, { readiness }) {
     const health = readiness.health();
@@ -43,7 +43,7 @@ const openApiDocument = operation({
   id: 'readOpenApi',
   path: '/openapi.json',
   credentials: [],
-  summary: 'Read this document (OpenAPI 3.1)',
+  summary: 'Get this document (OpenAPI 3.1)',
   response: z.object({}).loose(),
   etag: true,
   handle(_, { openApi }) {

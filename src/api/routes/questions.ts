@@ -76,7 +76,7 @@ const presentSummary = ({ type }: QuestionRow, counts = NO_COUNTS) => ({
 
 /** A question in the list. */
 const QuestionListItem = Question.extend({
-  results: ResultsSummary.optional().meta({ description: 'With `include=results`' }),
+  results: ResultsSummary.optional().meta({ description: 'Only with `include=results`' }),
 }).meta({ id: 'QuestionListItem' });
 
 const listQuestionsOperation = operation({
@@ -85,14 +85,14 @@ const listQuestionsOperation = operation({
   method: 'get',
   path: '/v1/questions',
   credentials: ['api-key', 'session'],
-  summary: 'List the questions, newest first',
+  summary: 'List questions, newest first',
   right: 'questions:read',
   query: z.object({
     ...pageQuery,
     status: QuestionStatus.optional(),
     type: QuestionType.optional(),
-    q: text(200, 1).optional().meta({ description: 'Part of the name or the title' }),
-    include: z.literal('results').optional().meta({ description: '`results`: each with the figures of its answers' }),
+    q: text(200, 1).optional().meta({ description: 'Substring of the name or the title' }),
+    include: z.literal('results').optional().meta({ description: '`results`: include the results of each question' }),
   }),
   status: 200,
   response: pageOf(QuestionListItem),
@@ -113,7 +113,7 @@ const createQuestion = operation({
   path: '/v1/questions',
   credentials: ['api-key', 'session'],
   summary: 'Create a question as a draft',
-  description: 'A tenant may have 2,000 questions, in whatever state.',
+  description: 'A tenant can have at most 2,000 questions, in any state.',
   right: 'questions:write',
   audit: 'question.created',
   body: NewQuestion,
@@ -142,7 +142,7 @@ const readQuestion = operation({
   method: 'get',
   path: '/v1/questions/{id}',
   credentials: ['api-key', 'session'],
-  summary: 'Read a question',
+  summary: 'Get a question',
   right: 'questions:read',
   params: QuestionPath,
   status: 200,
@@ -158,7 +158,7 @@ function parseConfig(type: QuestionType, config: unknown): QuestionRow['config']
   const parsed = CONFIGS[type].safeParse(config);
   if (parsed.success) return parsed.data;
   const errors = describeIssues(parsed.error).map(error => ({ ...error, pointer: `/config${error.pointer}` }));
-  throw new Problem('validation-failed', `The config does not fit a ${type} question.`, { errors });
+  throw new Problem('validation-failed', `The config is not valid for a ${type} question.`, { errors });
 }
 
 /** The versioned content, as plain JSON, because the database returns fields in a different order. */
@@ -168,7 +168,7 @@ const contentOf = ({ type, title, description, config }: QuestionRow): QuestionC
 /** Applies a patch. A change of visible content creates a new version once the question was published. */
 function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
   if (row.status === 'closed' || row.status === 'archived')
-    throw new Problem('invalid-transition', `A question that is ${row.status} can not be edited. Clone it instead.`, {
+    throw new Problem('invalid-transition', `The question is ${row.status} and cannot be edited. Clone it instead.`, {
       extra: { from: row.status, allowed: nextStatuses(row.status) },
     });
   const before = contentOf(row);
@@ -187,8 +187,8 @@ function refuseImmutable(before: Record<string, unknown>, after: Record<string, 
     pointer => JSON.stringify(before[pointer]) !== JSON.stringify(after[pointer]),
   );
   if (changed.length === 0) return;
-  throw new Problem('immutable-field', 'Type, scale and option ids of a published question stay as they are.', {
-    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'can not change once published' })),
+  throw new Problem('immutable-field', 'Type, scale and option ids of a published question cannot change.', {
+    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'cannot change once published' })),
   });
 }
 
@@ -198,9 +198,9 @@ const patchQuestion = operation({
   method: 'patch',
   path: '/v1/questions/{id}',
   credentials: ['api-key', 'session'],
-  summary: 'Change a question',
+  summary: 'Update a question',
   description:
-    'Of a draft everything can change. Of a live or paused question a change of title, description or config makes a new immutable version, at most 50 within 24 hours.',
+    'In a draft, everything can change. For a live or paused question, a change of title, description or config creates a new immutable version, at most 50 within 24 hours.',
   right: 'questions:write',
   audit: 'question.updated',
   params: QuestionPath,
@@ -232,7 +232,8 @@ const removeQuestion = operation({
   async handle({ caller, params, requireMatch }, { storage }) {
     await deleteQuestion(storage.forTenant(caller.tenantId), params.id, question => {
       requireMatch(presentQuestion(question));
-      if (question.status !== 'draft') throw wrongState(question, 'Only a draft can be deleted. Close and archive it.');
+      if (question.status !== 'draft')
+        throw wrongState(question, 'Only drafts can be deleted. Close and archive the question instead.');
     });
   },
 });
@@ -243,10 +244,10 @@ const wrongState = (question: QuestionRow, detail: string) =>
   });
 
 const SUMMARIES: Record<QuestionAction, string> = {
-  publish: 'Publish a draft: it becomes live',
-  pause: 'Pause a live question: no cards are handed out',
+  publish: 'Publish a draft',
+  pause: 'Pause a live question: its card is no longer shown',
   resume: 'Resume a paused question',
-  close: 'Close a question: answers are taken for 7 more days',
+  close: 'Close a question: answers are accepted for 7 more days',
   archive: 'Archive a closed question',
 };
 
@@ -279,7 +280,7 @@ const actionOperation = (action: QuestionAction) =>
         requireMatch(presentQuestion(question));
         const { from, to } = QUESTION_ACTIONS[action];
         if (!(from as readonly QuestionStatus[]).includes(question.status))
-          throw wrongState(question, `A question that is ${question.status} can not be ${to}.`);
+          throw wrongState(question, `The question is ${question.status} and cannot be ${to}.`);
         question.status = to;
         if (action === 'publish') question.published_at = at;
         if (action === 'close') question.closed_at = at;
@@ -296,7 +297,7 @@ const cloneQuestion = operation({
   method: 'post',
   path: '/v1/questions/{id}/clone',
   credentials: ['api-key', 'session'],
-  summary: 'Copy a question into a new draft',
+  summary: 'Clone a question into a new draft',
   right: 'questions:write',
   audit: 'question.cloned',
   params: QuestionPath,
@@ -320,8 +321,8 @@ const listVersions = operation({
   method: 'get',
   path: '/v1/questions/{id}/versions',
   credentials: ['api-key', 'session'],
-  summary: 'List the immutable versions of a question, newest first',
-  description: 'Each with what changed since the version before it; the first with nothing.',
+  summary: 'List versions of a question, newest first',
+  description: 'Each version lists the changes since the previous one; the first has none.',
   right: 'questions:read',
   params: QuestionPath,
   query: z.object(pageQuery),

@@ -9,11 +9,15 @@ import { listDayCounts } from '../../storage/results.ts';
 import { operation } from '../operation.ts';
 
 const ResultsQuery = z.object({
-  from: Day.optional().meta({ description: 'The first day (UTC) on which an answer was received for the first time' }),
-  to: Day.optional().meta({ description: 'The last such day, inclusive' }),
+  from: Day.optional().meta({
+    description: 'First day (UTC) of the period; answers count on the day of their first receipt',
+  }),
+  to: Day.optional().meta({ description: 'Last day (UTC) of the period, inclusive' }),
   group_by: Grouping.default('day'),
-  version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Answers to this version of the question alone' }),
-  verified: queryBoolean.optional().meta({ description: 'Answers of verified, or of claimed, identities alone' }),
+  version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Only answers to this version of the question' }),
+  verified: queryBoolean
+    .optional()
+    .meta({ description: 'Only answers of verified (`true`) or claimed (`false`) identities' }),
 });
 
 const readResults = operation({
@@ -21,9 +25,9 @@ const readResults = operation({
   method: 'get',
   path: '/v1/questions/{id}/results',
   tag: 'Questions',
-  summary: "Say what a question's answers come to",
+  summary: 'Get the results of a question',
   description:
-    'Counted by the worker in the transaction that stores an answer, so as true as the answers themselves. An answer counts as its highest revision says, on the UTC day of its first receipt; deleted ones and those in the quarantine do not count.',
+    'Results are updated in the transaction that stores an answer, so they are always consistent with the answers. An answer counts with its highest revision, on the UTC day of its first receipt. Deleted and quarantined answers do not count.',
   credentials: ['api-key', 'session'],
   right: 'questions:read',
   params: z.object({ id: typeId('question') }),
@@ -36,7 +40,7 @@ const readResults = operation({
     const { group_by, ...filter } = query;
     if (filter.from && filter.to && filter.from > filter.to)
       throw new Problem('validation-failed', 'The query does not match the schema.', {
-        errors: [{ pointer: '/from', code: 'invalid', detail: 'must not lie after to' }],
+        errors: [{ pointer: '/from', code: 'invalid', detail: 'must not be after `to`' }],
       });
     const tenant = storage.forTenant(caller.tenantId);
     const question = await findQuestion(tenant, params.id);

@@ -39,7 +39,7 @@ const readLoginOptions = operation({
   method: 'get',
   path: '/v1/login-options',
   credentials: [],
-  summary: 'Say in which ways one can log in here',
+  summary: 'List the available login methods',
   status: 200,
   response: LoginOptions,
   handle: (_, { config, mail }) => ({
@@ -54,9 +54,9 @@ const logIn = operation({
   method: 'post',
   path: '/v1/session',
   credentials: [],
-  summary: 'Log in: start a session of the dashboard',
+  summary: 'Log in to the dashboard',
   description:
-    'Sets a cookie that scripts do not see. In 15 minutes 10 logins of one e-mail address and 100 from one place are looked at; an unknown address is refused as a wrong password is, after the same time. A browser in which the person was logged in before has 10 of its own. Whoever comes from the identity provider with `link-required` is linked by this login.',
+    'Sets an HTTP-only cookie. The limits in 15 minutes are 10 login attempts per e-mail address and 100 per IP address; a browser in which the person was logged in before has 10 of its own. An unknown address gets the same response as a wrong password, after the same time. After `link-required`, this login links the account to the identity provider.',
   sameOrigin: true,
   body: Login,
   status: 200,
@@ -98,7 +98,7 @@ const logOut = operation({
   method: 'delete',
   path: '/v1/session',
   credentials: ['person'],
-  summary: 'Log out: end the session that asks',
+  summary: 'Log out of the current session',
   audit: 'session.ended',
   status: 204,
   async handle({ caller }, { storage, config }) {
@@ -113,7 +113,7 @@ const listSessionsOperation = operation({
   method: 'get',
   path: '/v1/sessions',
   credentials: ['person'],
-  summary: "List the person's sessions, the last used first",
+  summary: 'List your sessions, most recently used first',
   status: 200,
   response: pageOf(Session),
   async handle({ caller, page }, { storage, config, now }) {
@@ -135,7 +135,7 @@ const endSessions = operation({
   method: 'delete',
   path: '/v1/sessions',
   credentials: ['person'],
-  summary: 'Log out everywhere: end every session of the person, this one too',
+  summary: 'Log out everywhere: ends all your sessions, including the current one',
   audit: 'sessions.ended',
   status: 204,
   async handle({ caller }, { storage, config }) {
@@ -150,7 +150,7 @@ const endSession = operation({
   method: 'delete',
   path: '/v1/sessions/{id}',
   credentials: ['person'],
-  summary: 'End one session of the person',
+  summary: 'End one of your sessions',
   audit: 'session.ended',
   params: z.object({ id: typeId('session') }),
   status: 204,
@@ -167,7 +167,7 @@ const ReturnTo = z
   .default('/dashboard/');
 
 const toOidc = (deps: ApiDeps): OidcLogin => {
-  if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is set here.');
+  if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is configured.');
   return deps.oidc;
 };
 
@@ -177,11 +177,11 @@ const beginOidcLogin = operation({
   method: 'get',
   path: OIDC_LOGIN_PATH,
   credentials: [],
-  summary: 'Send the browser to the identity provider',
-  description: 'Whoever comes from a page of another site gets to the login page instead.',
+  summary: 'Redirect to the identity provider',
+  description: 'A request from a page of another site is redirected to the login page instead.',
   query: z.object({
     return_to: ReturnTo,
-    invitation: z.string().max(200).optional().meta({ description: 'The token of an invitation to accept' }),
+    invitation: z.string().max(200).optional().meta({ description: 'Token of the invitation to accept' }),
   }),
   status: 302,
   problems: ['resource-not-found', 'identity-provider-unavailable', 'rate-limit-exceeded', 'database-unavailable'],
@@ -215,9 +215,9 @@ const finishOidcLogin = operation({
   method: 'get',
   path: OIDC_CALLBACK_PATH,
   credentials: [],
-  summary: 'Take the browser back from the identity provider, logged in',
+  summary: 'Complete a login through the identity provider',
   description:
-    'A person is known by what the provider calls them. Somebody new comes with an invitation; an account that is there is linked by one login with its password (`link-required`), and keeps password and authenticator. Whatever went wrong, the browser gets to the login page, with `error`.',
+    "Accounts are identified by the provider's subject. A new person needs an invitation. An existing account is linked by one login with its password (`link-required`) and keeps its password and authenticator. On any error, the browser is redirected to the login page with `error`.",
   query: z.object(
     Object.fromEntries(
       [...CALLBACK_PARAMETERS, ...OTHER_PARAMETERS].map(name => [name, z.string().max(4000).optional()]),
@@ -243,7 +243,7 @@ const finishOidcLogin = operation({
       if (!(error instanceof Problem) || error.code === 'resource-not-found') throw error;
       deps.log.info(
         { code: error.code, reason: (error.cause as Error)?.message },
-        'a login by the identity provider failed',
+        'login through the identity provider failed',
       );
       deps.metrics.authAttempts.inc({ method: 'session', result: error.code });
       const link =
@@ -262,7 +262,7 @@ class LinkRequired extends Problem {
   readonly carried: string;
 
   constructor(carried: string) {
-    super('link-required', 'The account of that address is linked by a login with its password.');
+    super('link-required', 'An account with this address exists. Log in with its password to link it.');
     this.carried = carried;
   }
 }
@@ -282,10 +282,14 @@ async function enterBySubject(
   const { storage, now, metrics } = deps;
   const invitation = token === undefined ? undefined : await findInvitation(storage, sha256(token), now());
   if (invitation && invitation.email !== subject.email)
-    throw new Problem('login-failed', 'The invitation is for another address than the provider has verified.');
+    throw new Problem(
+      'login-failed',
+      'The invitation is for a different address than the one verified by the identity provider.',
+    );
   const known = await findAccountOfSubject(storage, subject.issuer, subject.subject);
   if (known === undefined) await refuseUnlinked(subject, deps);
-  if (known === undefined && !invitation) throw new Problem('login-failed', 'Nobody of that address is known here.');
+  if (known === undefined && !invitation)
+    throw new Problem('login-failed', 'No account has this address. Ask for an invitation.');
   const person = { id: known ?? newUuid(), email: subject.email ?? '', name: subject.name, password_hash: null };
   const started = beginSession(deviceOf(request), deps);
   await withAuditEntry(invitation ? 'member.joined' : 'session.started', request, deps, async transactionDeps => {

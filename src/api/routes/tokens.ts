@@ -34,7 +34,7 @@ const issuePublicToken = operation({
   tag: 'Tokens',
   summary: 'Issue a public access token',
   description:
-    'For tenants without a backend; not recommended, since the identity is only claimed. HTTP Basic authentication: user name `api_key`, password the id of a public API key. Requests without an `Origin` pass: native apps send none.',
+    'For tenants without a backend. Not recommended, because the identity is not verified. Uses HTTP Basic authentication: the user name is `api_key`, the password is the id of a public API key. Requests without an `Origin` are allowed, because native apps do not send one.',
   credentials: [],
   params: IssuePath,
   body: PublicTokenRequest,
@@ -54,7 +54,7 @@ const issuePublicToken = operation({
     if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
     const origin = header('origin');
     if (origin !== undefined && key.row.allowed_origins.length > 0 && !key.row.allowed_origins.includes(origin))
-      throw new Problem('origin-not-allowed', 'The public API key does not serve this origin.');
+      throw new Problem('origin-not-allowed', 'The origin is not among the allowed origins of the public API key.');
   },
 
   async handle({ params, header, body, limitIssue }, { keyRing, now }) {
@@ -71,7 +71,7 @@ const inspectToken = operation({
   method: 'post',
   path: '/v1/auth/inspect',
   tag: 'Tokens',
-  summary: "Say what is wrong with one of the tenant's access tokens",
+  summary: 'Debug an access token of the tenant',
   credentials: ['api-key', 'session'],
   right: 'tokens:inspect',
   body: InspectRequest,
@@ -123,9 +123,9 @@ const whoAmI = operation({
   method: 'get',
   path: '/v1/me',
   tag: 'Tokens',
-  summary: 'Say who the credential speaks for',
+  summary: 'Get the identity of the current credential',
   description:
-    'With a session: the person, every tenant they belong to, and the token that writes carry in `X-CSRF-Token`. A cookie makes the browser known for the person, so that login attempts of strangers do not lock them out of it.',
+    'With a session, returns the person, their tenants, and the token to send as `X-CSRF-Token` in writes. Also sets a cookie that marks the browser as known, so that failed login attempts elsewhere cannot lock the person out of it.',
   credentials: ['access-token', 'public-access-token', 'person'],
   status: 200,
   response: Me,

@@ -28,8 +28,8 @@ const EACH_TIME = 'no-cache';
 const NOT_BUILT_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3"><title>Parley</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style></head>
-<body><h1>The dashboard is not built yet</h1><p>Parley builds it when it starts from source, which takes a few seconds;
-this page looks again by itself. When it stays away, the log says why, and <code>npm run build</code> tries again.</p></body></html>
+<body><h1>The dashboard is not built yet</h1><p>When started from source, Parley builds it, which takes a few seconds. This
+page reloads automatically. If it does not change, check the log and run <code>npm run build</code>.</p></body></html>
 `;
 
 function sendNotBuilt(ctx: Context): void {
@@ -75,7 +75,7 @@ function sendFile(ctx: Context, file: PageFile, caching: string): void {
 function refuseOtherMethods(ctx: Context): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.set('Allow', 'GET, HEAD');
-  throw new Problem('method-not-allowed', 'This path takes GET.');
+  throw new Problem('method-not-allowed', 'This path supports GET and HEAD.');
 }
 
 /**

@@ -60,7 +60,7 @@ export function addDocuments(router: Router): string[] {
     '/docs/start.js': (ctx, route) => sendPage(ctx, route, 'text/javascript', VIEWER_START, VIEWER_POLICY),
     '/problems/{code}': (ctx, route) => {
       const code = ctx.params.code as ProblemCode;
-      if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('resource-not-found', 'There is no such problem.');
+      if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('resource-not-found', 'No problem has this code.');
       sendPage(ctx, route, 'text/html', problemPage(code), PAGE_POLICY);
     },
   };

@@ -47,8 +47,7 @@ export function watchIngestion(deps: WatchDeps): IngestionWatch {
       });
   };
   if (deps.intervalMs > 0) deps.metrics.canaryInterval.set(deps.intervalMs / 1000);
-  const running =
-    deps.intervalMs === 0 ? [] : [every(canary.fly, 'the canary'), every(balance.check, 'checking the balance')];
+  const running = deps.intervalMs === 0 ? [] : [every(canary.fly, 'canary'), every(balance.check, 'delivery audit')];
   return {
     degraded: () => [...canary.degraded(), ...balance.degraded()],
     async close() {
@@ -70,7 +69,7 @@ function createCanary({ storage, queue, metrics, intervalMs, isStopping }: Watch
 
   const awaitStored = async (id: string): Promise<void> => {
     for (const deadline = Date.now() + limitMs; !(await hasAnswer(storage.forTenant(CANARY_TENANT_ID), id)); ) {
-      if (Date.now() > deadline) throw new Error(`it was not stored within ${limitMs / 1000} s`);
+      if (Date.now() > deadline) throw new Error(`not stored within ${limitMs / 1000} s`);
       if (!(await pause(POLL_MS, signal))) return;
     }
   };
@@ -141,8 +140,8 @@ function createBalance({ storage, queue, metrics, log }: WatchDeps) {
     async check(): Promise<void> {
       await claim();
       const { lost: found, skipped } = await auditFlushes(storage, queue.findQueued);
-      if (found.length > 0) log.error({ flushes: found }, 'flushes were acknowledged and are lost');
-      if (skipped > 0) log.warn({ flushes: skipped }, 'flushes were not audited: their marks may have expired');
+      if (found.length > 0) log.error({ flushes: found }, 'acknowledged flushes are lost');
+      if (skipped > 0) log.warn({ flushes: skipped }, 'could not audit flushes: their marks may have expired');
       const { flushes, answers } = await countLosses(storage);
       if (flushes + answers > lost) log.error({ flushes, answers }, 'accepted answers are missing');
       lost = flushes + answers;

@@ -23,7 +23,7 @@ export function createRejectionTally(storage: Storage, log: Log): RejectionTally
       await countRejected(storage, taken);
     } catch (error) {
       for (const [tenantId, count] of taken) add(tenantId, count);
-      log.debug({ reason: (error as Error).message }, 'the count of rejected answers is written later');
+      log.debug({ reason: (error as Error).message }, 'could not write the count of rejected answers; will retry');
     }
   };
   const timer = setInterval(write, WRITE_EVERY_MS);

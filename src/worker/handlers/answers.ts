@@ -28,7 +28,7 @@ export interface RecordAnswersDeps {
 function asOutage(error: unknown): unknown {
   const state = sqlState(error);
   if (error instanceof Problem || !state || isDataFault(error)) return error;
-  return new Problem('database-unavailable', `The database refuses to store (${state}): ${(error as Error).message}`, {
+  return new Problem('database-unavailable', `The database refuses writes (${state}): ${(error as Error).message}`, {
     cause: error,
   });
 }
@@ -56,7 +56,7 @@ export function countRecorded(
   metrics.answersStored.inc(counts.stored);
   metrics.answersRepeated.inc(counts.repeated);
   metrics.answersQuarantined.inc(counts.quarantined);
-  if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers went to the quarantine');
+  if (counts.quarantined > 0) log.warn({ answers: counts.quarantined }, 'answers were quarantined');
   const now = Date.now();
   for (const { received_at } of firsts) metrics.answerStoreDelay.observe((now - Date.parse(received_at)) / 1000);
 }

@@ -254,7 +254,7 @@ export const rollingRestart: Scenario = {
     await load.finished;
     await world.drained();
     const longest = slowest(ends);
-    const takenOver = [...apis, ...workers].filter(unit => unit.output().includes('was taken over')).length;
+    const takenOver = [...apis, ...workers].filter(unit => unit.output().includes('job taken over')).length;
     world.must(
       'no request fails',
       load.replies.every(({ status }) => status === 202),
