@@ -23,6 +23,7 @@ const LONG_FILES: Record<string, string> = {
   'test/api/sessions.test.ts': 'to be split into logins and the list of sessions',
   'test/api/tokens.test.ts': 'to be split into issuing and verifying',
   'test/dashboard/tenant.check.ts': 'one walk in a browser, whose steps build on each other',
+  'test/migrations.test.ts': 'to be split into data, locks and kills of a migrator',
   'test/storage/answers.test.ts': 'to be split as storage is: answers and recording',
 };
 
