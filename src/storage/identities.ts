@@ -2,7 +2,7 @@ import type { Attributes, NewIdentity } from '../domain/identities.ts';
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversation-rows.ts';
-import { queryInOrder } from './lists.ts';
+import { IN_ORDER, queryInOrder } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -48,7 +48,8 @@ export async function listIdentities(
   lookAt = MAX_SCANNED,
 ): Promise<Page<IdentityRow>> {
   const { rows: owners, next } = await findOwners(tenant, filter, limit, after, lookAt);
-  return { rows: await describeIdentities(tenant, tenant.tenantId, owners), next };
+  const rows = await tenant.transaction(tx => describeIdentities(tx, tenant.tenantId, owners));
+  return { rows, next };
 }
 
 /** An entry of one of the tables: whether it passes the filter, and whether it is the last one to scan. */
@@ -126,12 +127,9 @@ function selectMessageTime(which: 'first' | 'last'): string {
  * Reads at most `COUNTED_ANSWERS` answers of each that were stored first, and as many that were stored last: the index
  * by identity keeps them in the order of the table. `selectMessageTime` limits the messages.
  */
-function describeIdentities(
-  tx: Pick<TenantStorage, 'query'>,
-  tenantId: string,
-  owners: readonly Owner[],
-): Promise<IdentityRow[]> {
-  return tx.query<IdentityRow>(
+async function describeIdentities(tx: Transaction, tenantId: string, owners: readonly Owner[]): Promise<IdentityRow[]> {
+  const inOrder = tx.query(IN_ORDER); // a sort would return any of the answers of an identity, which are equal to the index
+  const described = tx.query<IdentityRow>(
     `select who.identity, who.identity_verified, coalesce(attributes, '{}') as attributes,
        coalesce(profile.locale, device.locale) as locale, coalesce(profile.platform, device.platform) as platform,
        coalesce(profile.app_version, device.app_version) as app_version,
@@ -164,20 +162,17 @@ function describeIdentities(
      order by place`,
     [tenantId, owners.map(({ identity }) => identity), owners.map(({ verified }) => verified)],
   );
+  return (await Promise.all([inOrder, described]))[1];
 }
 
 /** Returns an identity with a profile or other data. */
 export async function findIdentity(tenant: TenantStorage, owner: Owner): Promise<IdentityRow> {
-  const row = await readIdentity(tenant, tenant.tenantId, owner);
+  const row = await tenant.transaction(tx => readIdentity(tx, tenant.tenantId, owner));
   if (!row) throw notFound('identity');
   return row;
 }
 
-async function readIdentity(
-  tx: Pick<TenantStorage, 'query'>,
-  tenantId: string,
-  owner: Owner,
-): Promise<IdentityRow | null> {
+async function readIdentity(tx: Transaction, tenantId: string, owner: Owner): Promise<IdentityRow | null> {
   const traces = TRACES.map(
     table => `exists (select from ${table} where tenant_id = $1 and identity = $2 and identity_verified = $3)`,
   );
