@@ -101,7 +101,9 @@ describe('a password', () => {
     expect((await reset('and another one again')).body).toMatchObject({ status: 404, code: 'link-not-valid' });
     expect((await api.request('GET', '/v1/me', { headers: person.headers })).status).toBe(401);
     expect((await logIn(api, person.email, 'a password that is new')).status).toBe(200);
-    await expect(createPasswordReset(context, { email: 'nobody@acme.example' })).rejects.toThrow(/no account has this address/);
+    await expect(createPasswordReset(context, { email: 'nobody@acme.example' })).rejects.toThrow(
+      /no account has this address/,
+    );
   });
 
   test('reset asked for over HTTP is answered alike for every address', async () => {
