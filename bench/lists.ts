@@ -161,7 +161,7 @@ async function timeRequest(tenant: TenantStorage, request: Request, count: numbe
   return times.slice(count / 10).sort((one, other) => one - other);
 }
 
-/** The p99 of a small tenant's list, alone and while the large tenant searches, over the connections of one process. */
+/** Returns the p99 of a small tenant's list, without load and during searches of the large tenant through the same pool. */
 async function timeNeighbour(url: string, skew: Skew): Promise<{ alone: number; besideSearches: number }> {
   const storage = openReader(url, 10);
   const [large = '', small = ''] = skewedTenants(skew);

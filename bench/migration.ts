@@ -34,7 +34,7 @@ const KILL_AFTER_MS = [2000, 4000, 6000, 8000, 10_000];
 const WORKER_KILLS = 2;
 const WITHIN_MS = 30 * 60_000;
 
-/** Milliseconds of the requests since the last call of `take`, and what was acknowledged at all. */
+/** Sends answers and lists. `take` returns the response times since its last call; `acknowledged` has all accepted ids. */
 function openLoad(users: User[], sign: (user: User) => string) {
   let url = '';
   let isOver = false;
@@ -167,8 +167,9 @@ const stored = () =>
     tenants.map(({ id }: { id: string }) => parseTypeId('tenant', id)),
     load.acknowledged,
   ]);
-await until(async () => (await stored()) === load.acknowledged.length).catch(() => undefined);
-console.log(JSON.stringify({ acknowledged: load.acknowledged.length, stored: await stored() }));
+await until(async () => (await stored()) === load.acknowledged.length).catch(() => undefined); // reported below
+const found = await stored();
+console.log(JSON.stringify({ acknowledged: load.acknowledged.length, stored: found }));
 await newApi[Symbol.asyncDispose]();
 await newWorker[Symbol.asyncDispose]();
-process.exit();
+process.exit(found === load.acknowledged.length ? 0 : 1);

@@ -5,14 +5,14 @@ import { withClient } from '../src/platform/postgres-client.ts';
 import { type Skew, skewedQuestions, skewedTenants } from './skewed.ts';
 import { storeAnswers } from './store-steps.ts';
 
-/** What it costs to store an answer. */
+/** The cost of storing an answer. */
 export interface Storing {
-  /** With full-page images, from one checkpoint on. */
+  /** Includes full-page images; measured from a checkpoint. */
   walBytes: number;
   perSecond: number;
 }
 
-/** Answers that are in memory at a time. */
+/** The number of answers generated at a time. */
 const PART = 20_000;
 const IDENTITIES = 200_000;
 const VOCABULARY = 200_000;
@@ -66,7 +66,7 @@ export async function measureStoring(url: string, skew: Skew, count: number): Pr
   return { walBytes: ((await readWalPosition(url)) - before) / count, perSecond: count / seconds };
 }
 
-/** The index of words is up to date by then. */
+/** Empties the pending list of the word index first, so that its WAL is included. */
 const readWalPosition = (url: string): Promise<number> =>
   withClient(url, async client => {
     const { rows } = await client.query<{ bytes: string }>(
