@@ -71,9 +71,8 @@ export async function listAnswers(
 ): Promise<Page<AnswerRow>> {
   const { identity, q } = filter;
   const readsAll = identity !== undefined && (await hasAtMostAnswers(tenant, tenant.tenantId, identity, limits.lookAt));
-  const list = () => answerList(tenant, filter, readsAll);
-  if (q === undefined) return readPage(tenant, list(), limit, after, limits.lookAt);
-  return searchPage(tenant, searchableAnswers(tenant, filter, list, limits), q, limit, after);
+  if (q === undefined) return readPage(tenant, answerList(tenant, filter, readsAll), limit, after, limits.lookAt);
+  return searchPage(tenant, searchableAnswers(tenant, filter, readsAll, limits), q, limit, after);
 }
 
 /**
@@ -114,11 +113,11 @@ function indexedFilter({ updated, tag, question_id }: AnswerFilter): keyof Answe
 const searchableAnswers = (
   tenant: TenantStorage,
   filter: AnswerFilter,
-  list: () => List<AnswerRow>,
+  readsAll: boolean,
   limits: SearchLimits,
 ): SearchableList<AnswerRow> => ({
-  list,
-  narrow: list().readsAll || filter.updated !== undefined || filter.tag !== undefined,
+  list: () => answerList(tenant, filter, readsAll),
+  narrow: readsAll || filter.updated !== undefined || filter.tag !== undefined,
   kinds: ['answer'],
   limits,
   matches: `(select words @@ $::tsquery from answer_words where answer_words.tenant_id = answers.tenant_id
