@@ -1,4 +1,7 @@
+import type { Caller } from '../src/api/caller.ts';
+import { createHeavyReads } from '../src/api/http/heavy-reads.ts';
 import { createLog } from '../src/platform/log.ts';
+import { createMetrics } from '../src/platform/metrics.ts';
 import { type AnswerFilter, listAnswers } from '../src/storage/answers.ts';
 import { type ConversationFilter, listConversations } from '../src/storage/conversation-lists.ts';
 import { migrate } from '../src/storage/migrate.ts';
@@ -11,8 +14,10 @@ import { createDatabase } from './stores.ts';
 import { measureStoring } from './storing.ts';
 
 const REQUESTS_A_POINT = 60;
-const NEIGHBOUR_REQUESTS = 300;
+const NEIGHBOUR_REQUESTS = 1000;
 const SEARCHES_AT_ONCE = 10;
+/** Connections of an API process (`DATABASE_POOL`). */
+const CONNECTIONS = 10;
 
 type Request = (tenant: TenantStorage) => Promise<unknown>;
 
@@ -83,95 +88,112 @@ function openCurves() {
 }
 type Curves = ReturnType<typeof openCurves>;
 
-async function createMigrated(bench: Bench, name: string): Promise<string> {
+async function createFilled(bench: Bench, name: string, skew: Skew): Promise<string> {
   const url = await createDatabase(bench.stores, name);
   await migrate(url, createLog('warn', 'bench'));
+  await fillSkewed(url, skew);
   return url;
 }
 
-/** Lists, filters, sorts and searches while one tenant has more and more answers; and what an answer costs to store. */
+/** A database with as many answers as `skew` says. */
+interface Filled {
+  skew: Skew;
+  url: string;
+}
+
+/** Lists, filters, sorts and searches over more and more answers of one tenant; and the cost of storing an answer. */
 export async function growLists(bench: Bench): Promise<Curve[]> {
   const curves = openCurves();
-  const url = await createMigrated(bench, 'parley_lists');
-  let filled: Skew | undefined;
+  const filled: Filled[] = [];
   for (const size of bench.settings.growthLists) {
     const skew = skewOf(size);
-    await fillSkewed(url, skew, filled);
-    filled = skew;
-    for (const { title, p50, p95 } of await timeRequests(url, skew)) curves.add(title, 'ms', size, p50, p95);
+    filled.push({ skew, url: await createFilled(bench, `parley_lists_${size}`, skew) });
+  }
+  await timeRequests(filled, curves);
+  for (const { url, skew } of filled) {
     const { alone, besideSearches } = await timeNeighbour(url, skew);
-    curves.add("a neighbour's list, p99", 'ms', size, alone);
-    curves.add(`the same next to ${SEARCHES_AT_ONCE} searches at once, p99`, 'ms', size, besideSearches);
+    curves.add("a neighbour's list, p99", 'ms', skew.answers, alone);
+    curves.add(`the same next to ${SEARCHES_AT_ONCE} searches at once, p99`, 'ms', skew.answers, besideSearches);
   }
   await growStored(bench, curves, false);
   await growStored(bench, curves, true);
   return curves.all();
 }
 
-/** In a database of its own, since stored answers are newer than those that the next fill would add. */
 async function growStored(bench: Bench, curves: Curves, randomIds: boolean): Promise<void> {
   const ids = randomIds ? 'version 4' : 'version 7';
   for (const size of [EMPTY, ...bench.settings.growthLists]) {
-    const url = await createMigrated(bench, 'parley_storing');
     const skew = { ...skewOf(size), conversations: 0, entries: 0, randomIds };
-    await fillSkewed(url, skew);
+    const url = await createFilled(bench, 'parley_storing', skew);
     const { walBytes, perSecond } = await measureStoring(url, skew, bench.settings.growthStored);
     curves.add(`WAL per stored answer, ids of ${ids}`, 'bytes', size, walBytes);
     curves.add(`answers stored a second, ids of ${ids}`, '/s', size, perSecond);
   }
 }
 
-/** Milliseconds of the requests to a list. */
-interface Times {
-  title: string;
-  p50: number;
-  p95: number;
-}
-
 const openReader = (url: string, connections: number) =>
   openStorage({ url, role: 'parley_app', connections, log: createLog('warn', 'bench') });
 
-async function timeRequests(url: string, skew: Skew): Promise<Times[]> {
-  const storage = openReader(url, 1);
-  const [large = '', small = ''] = skewedTenants(skew);
+/** Times each request on all databases in turn, so that a change of the machine's speed affects them alike. */
+async function timeRequests(filled: Filled[], curves: Curves): Promise<void> {
+  const readers = filled.map(({ skew, url }) => ({ size: skew.answers, skew, storage: openReader(url, 1) }));
   try {
-    const times: Times[] = [];
-    for (const [tenantId, requests] of [
-      [large, LARGE],
-      [small, SMALL],
-    ] as const)
+    for (const [place, requests] of [LARGE, SMALL].entries())
       for (const [title, request] of Object.entries(requests)) {
-        const taken = await timeRequest(storage.forTenant(tenantId), request, REQUESTS_A_POINT);
-        times.push({ title, p50: quantile(taken, 0.5), p95: quantile(taken, 0.95) });
+        const series = readers.map(({ size, skew, storage }) => ({
+          size,
+          tenant: storage.forTenant(skewedTenants(skew)[place] as string),
+          times: [] as number[],
+        }));
+        for (let turn = 0; turn < REQUESTS_A_POINT; turn++)
+          for (const { tenant, times } of series) times.push(await timeOf(() => request(tenant)));
+        for (const { size, times } of series) {
+          const sorted = times.slice(REQUESTS_A_POINT / 10).sort((one, other) => one - other);
+          curves.add(title, 'ms', size, quantile(sorted, 0.5), quantile(sorted, 0.95));
+        }
       }
-    return times;
   } finally {
-    await storage.close();
+    for (const { storage } of readers) await storage.close();
   }
 }
 
-/** Sorted milliseconds, without the first tenth of the requests. */
-async function timeRequest(tenant: TenantStorage, request: Request, count: number): Promise<number[]> {
-  const times: number[] = [];
-  for (let turn = 0; turn < count; turn++) {
-    const startedAt = performance.now();
-    await request(tenant);
-    times.push(performance.now() - startedAt);
-  }
-  return times.slice(count / 10).sort((one, other) => one - other);
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
 }
 
-/** Returns the p99 of a small tenant's list, without load and during searches of the large tenant through the same pool. */
+/**
+ * Returns the p99 of a small tenant's list, without load and during searches of the large tenant through the same pool,
+ * with the limits of the API.
+ */
 async function timeNeighbour(url: string, skew: Skew): Promise<{ alone: number; besideSearches: number }> {
-  const storage = openReader(url, 10);
+  const storage = openReader(url, CONNECTIONS);
+  const heavyReads = createHeavyReads(CONNECTIONS, createMetrics('serve'));
   const [large = '', small = ''] = skewedTenants(skew);
-  const measure = async () =>
-    quantile(await timeRequest(storage.forTenant(small), answers({}), NEIGHBOUR_REQUESTS), 0.99);
+  const list = (tenantId: string, query: AnswerFilter) => {
+    const read = {
+      operation: { method: 'get', path: '/v1/answers', heavy: true },
+      caller: { tenantId } as Caller,
+      query,
+      storage,
+    };
+    return heavyReads.run(read, reader => answers(query)(reader.forTenant(tenantId)));
+  };
+  const measure = async () => {
+    const times: number[] = [];
+    for (let turn = 0; turn < NEIGHBOUR_REQUESTS; turn++) times.push(await timeOf(() => list(small, {})));
+    return quantile(
+      times.sort((one, other) => one - other),
+      0.99,
+    );
+  };
   let isOver = false;
   const search = async () => {
-    while (!isOver) await answers({ q: 'nowhere', state: 'partial' })(storage.forTenant(large));
+    while (!isOver) await list(large, { q: 'nowhere', state: 'partial' });
   };
   try {
+    await measure();
     const alone = await measure();
     const searches = Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, search));
     const besideSearches = await measure().finally(() => (isOver = true));

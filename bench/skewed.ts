@@ -56,34 +56,42 @@ const MAKE_TEXTS = `
       generate_series(0, case place when 1 then ${TEXTS.large} else ${TEXTS.small} end - 1) as number
   ) as made`;
 
-/** The place of a row's tenant: four of five rows are the first one's, the others are shared out. */
-const PLACE = `case when n % 5 > 0 then 1 else 2 + (n / 5) % (cardinality($1::uuid[]) - 1) end`;
-const TEXT_OF = (number: string) =>
-  `join texts on texts.place = ${PLACE} and texts.number = (${number}) % case ${PLACE} when 1 then ${TEXTS.large} else ${TEXTS.small} end`;
+/** The rows of the first small tenant, however many the others have. They are spread evenly over all rows. */
+const STEADY = { answers: 1000, conversations: 200, identities: 200, entries: 50 };
 
-const TENANT = `($1::uuid[])[${PLACE}]`;
+/** SQL for the tenant of row `n` and its text: four of five rows are the large tenant's. `steady` is a share of the rest. */
+function assignTenants(rows: number, steady: number) {
+  const every = Math.max(1, Math.floor(rows / 5 / steady));
+  const place = `case when n % 5 > 0 then 1 when n / 5 % ${every} = 0 then 2 else 3 + n / 5 % (cardinality($1::uuid[]) - 2) end`;
+  return {
+    tenant: `($1::uuid[])[${place}]`,
+    joinText: (number: string) =>
+      `join texts on texts.place = ${place} and texts.number = (${number}) % case ${place} when 1 then ${TEXTS.large} else ${TEXTS.small} end`,
+  };
+}
 
 const AT = `(timestamptz '2026-01-01' + n * interval '2 seconds')`;
 
-/** Ids of the tenants that `fillSkewed` fills, the large one first. */
+/** Ids of the tenants that `fillSkewed` fills: the large one, the small one of constant size, and the other small ones. */
 export const skewedTenants = ({ tenants }: Skew): string[] =>
   Array.from({ length: tenants + 1 }, (_, number) => uuidOf(`tenant ${number}`));
 
 /** The question of an answer or card: one of nine that most have, or the tenth, which few have. */
 export const skewedQuestions = Array.from({ length: 10 }, (_, number) => uuidOf(`question ${number}`));
 
-/** Adds rows of one large tenant and many small ones as the database's owner, those beyond the numbers in `from`. */
-export const fillSkewed = (url: string, skew: Skew, from: Partial<Skew> = {}): Promise<void> =>
+/** Adds rows of one large tenant and many small ones as the database's owner, in the order of their times. */
+export const fillSkewed = (url: string, skew: Skew): Promise<void> =>
   withClient(url, async client => {
     const query: Query = (sql, params) => client.query(sql, params as unknown[]);
     await query(`set parley.words = 'kept'`); // the words are written with the texts
+    await query(`set work_mem = '256MB'`);
     const tenants = skewedTenants(skew);
     await query(MAKE_TEXTS, [tenants]);
     await query('analyze texts');
-    await fillAnswers(query, tenants, (from.answers ?? 0) + 1, skew);
-    await fillConversations(query, tenants, (from.conversations ?? 0) + 1, skew);
-    await fillIdentities(query, tenants, (from.identities ?? 0) + 1, skew.identities);
-    await fillEntries(query, tenants, (from.entries ?? 0) + 1, skew.entries);
+    await fillAnswers(query, tenants, skew);
+    await fillConversations(query, tenants, skew);
+    await fillIdentities(query, tenants, skew.identities);
+    await fillEntries(query, tenants, skew.entries);
     await query('vacuum analyze');
   });
 
@@ -92,80 +100,78 @@ const identityOf = (number: string) =>
   `'user|' || case when ${number} % 10 = 7 then 'busy' else (${number} % 200000)::text end`;
 
 /** Every third has a comment. */
-async function fillAnswers(
-  query: Query,
-  tenants: string[],
-  from: number,
-  { answers: to, randomIds }: Skew,
-): Promise<void> {
+async function fillAnswers(query: Query, tenants: string[], { answers, randomIds }: Skew): Promise<void> {
+  const { tenant, joinText } = assignTenants(answers, STEADY.answers);
   const id = randomIds ? 'md5(n::text)::uuid' : idOf('n::bigint');
-  const question = '($4::uuid[])[case when n % 10000 = 1 then 10 else 1 + (n / 3) % 9 end]';
+  const question = '($3::uuid[])[case when n % 10000 = 1 then 10 else 1 + (n / 3) % 9 end]';
   await query(
     `with answered as (
        insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
          state, "values", comment, metadata, content_hash, tags, received_at, stored_at, updated_at)
-       select ${TENANT}, ${id}, ${identityOf('n')}, n % 10 > 0, ${idOf('n::bigint')}, ${question}, 1, 1,
+       select ${tenant}, ${id}, ${identityOf('n')}, n % 10 > 0, ${idOf('n::bigint')}, ${question}, 1, 1,
          case when n % 4 = 0 then 'seen' else 'completed' end, '{"main": 9}', case when n % 3 = 0 then body end,
          '{"platform": "ios", "locale": "en"}', 'x', case when n % 9999 = 0 then array['vip'] else '{}' end, ${AT}, ${AT}, ${AT}
-       from generate_series($2::int, $3::int) as n ${TEXT_OF('n / 3')}
+       from generate_series(1, $2::int) as n ${joinText('n / 3')} order by n
      ), worded as (
-       insert into answer_words select ${TENANT}, ${AT}, ${id}, words
-       from generate_series($2::int, $3::int) as n ${TEXT_OF('n / 3')} where n % 3 = 0
+       insert into answer_words select ${tenant}, ${AT}, ${id}, words
+       from generate_series(1, $2::int) as n ${joinText('n / 3')} where n % 3 = 0 order by n
      )
      insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
-     select distinct on (1, 2, 3, 4) ${TENANT}, ${identityOf('n')}, n % 10 > 0, ${question}, ${AT}, ${AT}
-     from generate_series($2::int, $3::int) as n on conflict do nothing`,
-    [tenants, from, to, skewedQuestions],
+     select distinct on (1, 2, 3, 4) ${tenant}, ${identityOf('n')}, n % 10 > 0, ${question}, ${AT}, ${AT}
+     from generate_series(1, $2::int) as n on conflict do nothing`,
+    [tenants, answers, skewedQuestions],
   );
 }
 
 async function fillConversations(
   query: Query,
   tenants: string[],
-  from: number,
   { conversations, messagesEach }: Skew,
 ): Promise<void> {
+  const { tenant, joinText } = assignTenants(conversations, STEADY.conversations);
   await query(
     `with made as (
        insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, assignee_id, tags,
          source_type, last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread,
          team_unread, created_at, updated_at, team_updated_at, last_activity_at)
-       select ${TENANT}, ${idOf('n::bigint')}, 'user|' || n % 200000, true, '',
+       select ${tenant}, ${idOf('n::bigint')}, 'user|' || n % 200000, true, '',
          case when n % 10000 = 1 then 'pending' when n % 2 = 0 then 'open' else 'resolved' end, 'none',
-         case when n % 9999 = 0 then $4::uuid end, case when n % 9999 = 0 then array['vip'] else '{}' end, 'user',
-         $5::int, 0, 'x', 'user', 1, 0, 0, case when n % 9999 = 0 then 1 else 0 end, ${AT}, ${AT}, ${AT}, ${AT}
-       from generate_series($2::int, $3::int) as n
+         case when n % 9999 = 0 then $3::uuid end, case when n % 9999 = 0 then array['vip'] else '{}' end, 'user',
+         $4::int, 0, 'x', 'user', 1, 0, 0, case when n % 9999 = 0 then 1 else 0 end, ${AT}, ${AT}, ${AT}, ${AT}
+       from generate_series(1, $2::int) as n
      ), said as (
        insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, body, format, created_at, redacted)
-       select ${TENANT}, ${idOf('n::bigint * 1000 + seq')}, ${idOf('n::bigint')}, seq, 0, 'reply', 'user', body, 'text', ${AT}, false
-       from generate_series($2::int, $3::int) as n cross join generate_series(1, $5::int) as seq ${TEXT_OF('n * 7 + seq')}
+       select ${tenant}, ${idOf('n::bigint * 1000 + seq')}, ${idOf('n::bigint')}, seq, 0, 'reply', 'user', body, 'text', ${AT}, false
+       from generate_series(1, $2::int) as n cross join generate_series(1, $4::int) as seq ${joinText('n * 7 + seq')} order by n, seq
      )
      insert into message_words
-     select ${TENANT}, ${idOf('n::bigint')}, ${idOf('n::bigint * 1000 + seq')}, words
-     from generate_series($2::int, $3::int) as n cross join generate_series(1, $5::int) as seq ${TEXT_OF('n * 7 + seq')}`,
-    [tenants, from, conversations, uuidOf('member'), messagesEach],
+     select ${tenant}, ${idOf('n::bigint')}, ${idOf('n::bigint * 1000 + seq')}, words
+     from generate_series(1, $2::int) as n cross join generate_series(1, $4::int) as seq ${joinText('n * 7 + seq')} order by n, seq`,
+    [tenants, conversations, uuidOf('member'), messagesEach],
   );
 }
 
-async function fillIdentities(query: Query, tenants: string[], from: number, to: number): Promise<void> {
+async function fillIdentities(query: Query, tenants: string[], identities: number): Promise<void> {
+  const { tenant } = assignTenants(identities, STEADY.identities);
   await query(
     `insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
-     select ${TENANT}, 'user|' || n, true, ($4::uuid[])[1 + n % 9], ${AT}, ${AT} from generate_series($2::int, $3::int) as n
+     select ${tenant}, 'user|' || n, true, ($3::uuid[])[1 + n % 9], ${AT}, ${AT} from generate_series(1, $2::int) as n
      on conflict do nothing`,
-    [tenants, from, to, skewedQuestions],
+    [tenants, identities, skewedQuestions],
   );
 }
 
-async function fillEntries(query: Query, tenants: string[], from: number, to: number): Promise<void> {
+async function fillEntries(query: Query, tenants: string[], entries: number): Promise<void> {
+  const { tenant } = assignTenants(entries, STEADY.entries);
   await query(
     `with logged as (
        insert into audit_log (tenant_id, id, at, actor_type, actor_id, actor_name, action, fields)
-       select ${TENANT}, ${idOf('n::bigint')}, ${AT}, 'member', 'member_' || n % 100, 'Ada', 'answer.tagged', '{}'
-       from generate_series($2::int, $3::int) as n
+       select ${tenant}, ${idOf('n::bigint')}, ${AT}, 'member', 'member_' || n % 100, 'Ada', 'answer.tagged', '{}'
+       from generate_series(1, $2::int) as n
      )
      insert into quarantined_answers
-     select ${TENANT}, ${idOf('n::bigint')}, ${idOf('n::bigint')}, 'unknown-card', '', '{}', ${AT}
-     from generate_series($2::int, $3::int) as n`,
-    [tenants, from, to],
+     select ${tenant}, ${idOf('n::bigint')}, ${idOf('n::bigint')}, 'unknown-card', '', '{}', ${AT}
+     from generate_series(1, $2::int) as n`,
+    [tenants, entries],
   );
 }
