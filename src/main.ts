@@ -2,11 +2,11 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
 import type { CommandContext, Options } from './commands/command.ts';
 import type { Role } from './commands/roles.ts';
 import { type Config, ConfigError, envExample, loadConfig } from './platform/config.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { runFlags, setFlags, startFlags } from './platform/v8-flags.ts';
 
 // Compiled code is cached, which saves two thirds of the startup time and 20 MB of memory. Without write access to the
 // folder, everything is compiled again.
@@ -99,14 +99,7 @@ const parseOptions = (args: string[]): { words: string[]; options: Options } => 
 async function runUntilStopped(role: Role, config: Config): Promise<void> {
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./platform/tracing.ts') : undefined;
   const log = createLog(config.LOG_LEVEL, role, tracing?.traceIds);
-  // Collects the heap after this growth instead of only when memory is short (it would grow to three and a half times).
-  // Under load the worker uses 210 MB instead of 310 at the same speed, the API 380 MB at ten times its load instead of
-  // 520. At 30 %, both would lose a tenth of their speed.
-  setFlagsFromString(`--heap-growing-percent=${role === 'work' ? 60 : 100}`);
-  // Without this flag, objects that survive the first second's collections cause later ones to be allocated in the old
-  // generation: parts of every request that waits for its flush, and all they refer to. This affected one start in
-  // three and cost a fifth of the speed.
-  setFlagsFromString('--no-allocation-site-pretenuring');
+  setFlags(startFlags(role));
   const { runRole } = await import('./commands/roles.ts');
   let signals = 0;
   let stop: (() => Promise<boolean>) | undefined;
@@ -127,12 +120,7 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
   const running = await runRole(role, config, log, print, tracing?.openTracing(role, config, log));
   stop = running.stop;
   if (signals > 0) await finish();
-  // Compiles the API's code with V8's optimizing compiler after 1000 calls instead of 3000. Under load, a process is
-  // fully optimized a second sooner, and its first ten seconds cost 5 % less. Set after startup, which it would slow
-  // down. Lower values gain no more, and the worker would lose a tenth.
-  if (role === 'serve')
-    for (const sooner of ['--invocation-count-for-turbofan=1000', '--minimum-invocations-after-ic-update=100'])
-      setFlagsFromString(sooner);
+  setFlags(runFlags(role));
 }
 
 /** Refuses to run without DATABASE_URL where the embedded PostgreSQL is not installed, before writing any file. */
