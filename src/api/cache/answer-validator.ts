@@ -36,8 +36,8 @@ export interface SyncResult {
 }
 
 export interface AnswerValidator {
-  /** Validates each item separately, from memory (contract section 4). Synchronous when the catalog is in memory. */
-  validate(caller: Sender, sync: Sync): SyncResult | Promise<SyncResult>;
+  /** Validates each item separately (contract section 4). Reads the catalog if it is not in memory. */
+  validate(caller: Sender, sync: Sync): Promise<SyncResult>;
   /** Call when accepted answers are durable: later syncs of these ids are compared with them. */
   remember(accepted: readonly AcceptedAnswer[]): void;
 }
@@ -45,7 +45,7 @@ export interface AnswerValidator {
 const DAY_MS = 86_400_000;
 
 /**
- * Every answer is parsed here. compiling the schema saves two thirds of the time. Throws at startup if it cannot be
+ * Every answer is parsed here. Compiling the schema saves two thirds of the time. Throws at startup if it cannot be
  * compiled.
  */
 const CompiledAnswer = z.compile(NewAnswer, { strict: true });
@@ -104,13 +104,12 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
   };
 
   return {
-    validate(caller, sync) {
+    async validate(caller, sync) {
       const items = sync.answers.map(parseItem);
-      const tenant = catalog.cached(caller.tenantId);
-      if (tenant && hasAllRules(tenant, items)) return validateAll(caller, sync, items, tenant);
-      return catalog
-        .including(caller.tenantId, namedVersions(items))
-        .then(tenant => validateAll(caller, sync, items, tenant));
+      const known = catalog.cached(caller.tenantId);
+      const isComplete = known !== undefined && hasAllRules(known, items);
+      const tenant = isComplete ? known : await catalog.including(caller.tenantId, namedVersions(items));
+      return validateAll(caller, sync, items, tenant);
     },
 
     remember(accepted) {
@@ -268,20 +267,9 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
   return question;
 }
 
-/**
- * A record's fields sorted by name, by code units. There are at most 27, for which sorting would allocate more than
- * they occupy.
- */
-function sortedEntries(record: Record<string, unknown>): [string, unknown][] {
-  const fields = Object.entries(record);
-  for (const [index, field] of fields.entries()) {
-    let place = index;
-    for (; place > 0 && (fields[place - 1] as [string, unknown])[0] > field[0]; place--)
-      fields[place] = fields[place - 1] as [string, unknown];
-    fields[place] = field;
-  }
-  return fields;
-}
+/** A record's fields sorted by name, by code units. */
+const sortedEntries = (record: Record<string, unknown>): [string, unknown][] =>
+  Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
 
 /** A digest of all client-provided content, used to compare two syncs of one revision. */
 function contentHash(answer: AcceptedAnswer): string {

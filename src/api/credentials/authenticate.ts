@@ -37,16 +37,15 @@ const METHODS = {
 } as const;
 
 /**
- * Returns the caller, by the `Authorization` header (cookies are then ignored) or by the session.
- *
- * Synchronous for a token that was verified before.
+ * Returns the caller, by the `Authorization` header (cookies are then ignored) or by the session. A token that was verified
+ * before is found in memory.
  */
-export function authenticate(
+export async function authenticate(
   request: IncomingMessage,
   authorization: string | undefined,
   { credentials, lastKnownKeys }: AcceptedCredentials,
   deps: AuthDeps,
-): Caller | Promise<Caller> {
+): Promise<Caller> {
   if (authorization === undefined) return authenticateCookie(request, credentials, deps);
   const credential = readBearer(authorization);
   const keys = lastKnownKeys ? deps.keyRing.lastKnown : deps.keyRing;

@@ -25,18 +25,13 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /**
- * Reads an announced body (which may be empty) as JSON in UTF-8, of at most `limit` bytes. Synchronous if it has
- * arrived.
+ * Reads an announced body as JSON in UTF-8, of at most `limit` bytes. Returns `undefined` for an empty one.
  */
-export function readBody(ctx: Context, limit: number): ReadBody | undefined | Promise<ReadBody | undefined> {
+export async function readBody(ctx: Context, limit: number): Promise<ReadBody | undefined> {
   const { 'content-length': length, 'content-encoding': encoding } = ctx.req.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new Problem('unsupported-media-type', 'The body must not be compressed.');
-  const arrived = takeArrived(ctx.req, limit);
-  return arrived ? toBody(ctx, arrived) : readBytes(ctx, limit, length).then(bytes => toBody(ctx, bytes));
-}
-
-function toBody(ctx: Context, bytes: Buffer): ReadBody | undefined {
+  const bytes = takeArrived(ctx.req, limit) ?? (await readBytes(ctx, limit, length));
   if (bytes.length === 0) return undefined;
   if (!JSON_TYPE.test(ctx.req.headers['content-type'] ?? ''))
     throw new Problem('unsupported-media-type', 'Send Content-Type: application/json (in UTF-8).');

@@ -1,21 +1,21 @@
 import type Koa from 'koa';
-import type { Context } from 'koa';
+import type { Middleware } from 'koa';
 
 type HeaderValue = string | string[];
 
-/** The headers of one response: their names in lower case, and in the same order each name and value as they are sent. */
+/** The headers of one response: the names in lower case and, in the same order, each name and value as sent. */
 interface HeaderList {
   keys: string[];
   flat: HeaderValue[];
 }
 
-/** What holds them: Koa's response, which lives as long as the request. */
+/** Koa's response, which holds the list for the duration of the request. */
 interface Holder {
   headerSent: boolean;
   list?: HeaderList;
 }
 
-/** Names in lower case, each made once: the names of the headers that this service sends. */
+/** The names of the headers that this service sends, with their lower-case form. */
 const lowerCase = new Map<string, string>();
 
 function lower(name: string): string {
@@ -35,18 +35,17 @@ function put({ keys, flat }: HeaderList, name: string, value: HeaderValue): void
 }
 
 /**
- * Makes an application keep response headers in a list and hand them to Node all at once.
+ * Collects the headers of a response in a list and passes them to Node at once.
  *
- * Koa hands each to Node as it is set, which checks and files it, and files all again when the head is written. With the
- * 17 headers of a reply that cost as much as the rest of Koa (docs/performance.md). Node checks the list when it is
- * written. Everything else of Koa works as before, because it sets headers through these methods alone.
+ * Koa passes each header to Node as it is set, and Node validates and stores it twice. For the 17 headers of a reply
+ * that costs as much as the rest of Koa (docs/performance.md). Replaces the methods of Koa's response that read and write
+ * headers, which Koa itself uses too. Node validates the list when it is sent.
  *
- * `ofEvery` are the headers that every response begins with, whatever becomes of it. Gives what writes the head of a
- * response, to be called when all have spoken and before the body is sent.
+ * `common` are the headers of every response. Register the returned middleware before all others that set headers.
  */
-export function holdHeaders(app: Koa, ofEvery: Record<string, string>): (ctx: Context) => void {
+export function sendHeadersAtOnce(app: Koa, common: Record<string, string>): Middleware {
   const first: HeaderList = { keys: [], flat: [] };
-  for (const [name, value] of Object.entries(ofEvery)) put(first, name, value);
+  for (const [name, value] of Object.entries(common)) put(first, name, value);
   const listOf = (holder: Holder): HeaderList => {
     holder.list ??= { keys: first.keys.slice(), flat: first.flat.slice() };
     return holder.list;
@@ -74,8 +73,9 @@ export function holdHeaders(app: Koa, ofEvery: Record<string, string>): (ctx: Co
       flat.splice(2 * place, 2);
     },
   });
-  return ctx => {
-    if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // takes the headers of a body off
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status === 204 || ctx.status === 304) ctx.body = null; // removes the headers of a body
     const { flat } = listOf(ctx.response as unknown as Holder);
     ctx.res.writeHead(ctx.status, flat as string[]);
   };

@@ -1,19 +1,24 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 
-/** Measures a request under the pattern of its route; to be called when it begins, and what that gives when it ends. */
-export function measure(ctx: Context, { metrics, log }: { metrics: Metrics; log: Log }): () => void {
-  const startedAt = performance.now();
-  metrics.inFlight.requests++;
-  return () => {
-    const seconds = (performance.now() - startedAt) / 1000;
-    const route = ctx.state.route ?? 'unmatched';
+/** Records the duration of each request by the pattern of its route, until its reply is complete but not yet sent. */
+export function measure({ metrics, log }: { metrics: Metrics; log: Log }): Middleware {
+  const record = (ctx: Context, seconds: number): void => {
+    const { requestId, route = 'unmatched' } = ctx.state;
     const method = ctx.state.route ? ctx.method : 'other';
-    metrics.inFlight.requests--;
     metrics.httpDuration.observe({ method, route, status: ctx.status }, seconds);
     if (!log.isLevelEnabled('debug')) return;
-    const { requestId } = ctx.state;
     log.debug({ request_id: requestId, method: ctx.method, route, status: ctx.status, seconds }, 'answered');
+  };
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    metrics.inFlight.requests++;
+    try {
+      await next();
+    } finally {
+      metrics.inFlight.requests--;
+      record(ctx, (performance.now() - startedAt) / 1000);
+    }
   };
 }

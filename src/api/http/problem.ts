@@ -1,4 +1,4 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { Problem, type ProblemKind } from '../../domain/problem.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
@@ -65,8 +65,26 @@ function challenge(ctx: Context, problem: Problem): void {
   ctx.set('WWW-Authenticate', value);
 }
 
-/** Replies with a problem. Keeps the headers set so far, which Koa's own error handling would drop. */
-export function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; log: Log }): void {
+/**
+ * Replies with a problem document to requests that fail or match no route. While the process stops, the connection
+ * closes after the reply.
+ */
+export const replyWithProblems =
+  (deps: { config: Config; log: Log; isStopping(): boolean }): Middleware =>
+  async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body == null && !ctx.state.handled)
+        throw new Problem('resource-not-found', 'No resource exists at this path.');
+    } catch (error) {
+      replyWithProblem(ctx, error, deps);
+    } finally {
+      if (deps.isStopping()) ctx.set('Connection', 'close'); // checked last: stopping may have begun during the request
+    }
+  };
+
+/** Keeps the headers set so far, which Koa's own error handling would drop. */
+function replyWithProblem(ctx: Context, error: unknown, deps: { config: Config; log: Log }): void {
   const found = asProblem(error, ctx, deps);
   ctx.status = STATUS_OF[found.kind];
   challenge(ctx, found);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
+import type { Middleware } from 'koa';
 import { Problem } from '../../domain/problem.ts';
 
 /** Counts a header, given in lower case. Node silently keeps one of some duplicates. */
@@ -16,13 +16,14 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
  * Refuses requests that Node accepts: more or less than one `Host` (RFC 9112 section 3.2), percent-encoding that is not
  * UTF-8.
  */
-export function requireWellFormed(ctx: Context): void {
+export const requireWellFormed: Middleware = (ctx, next) => {
   const hosts = countHeader(ctx.req, 'host');
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
     throw new Problem('malformed-request', 'The request must have exactly one Host header.');
   if (!isDecodable(ctx.req.url ?? ''))
     throw new Problem('malformed-request', 'The URL contains percent-encoding that is not UTF-8.');
-}
+  return next();
+};
 
 function isDecodable(address: string): boolean {
   if (!address.includes('%')) return true;

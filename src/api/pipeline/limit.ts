@@ -75,10 +75,8 @@ export function enforce(
   throw new Problem('rate-limit-exceeded', detail, { retryAfterSeconds: resetSeconds });
 }
 
-/**
- * Counts a request of a known caller under all of its limits. Throws 429 beyond one. Asynchronous only near a limit.
- */
-export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefined | Promise<void> =>
+/** Counts a request of a known caller under all of its limits. Throws 429 beyond one. */
+export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): Promise<void> =>
   charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: 1, counted: 0 }, deps);
 
 /**
@@ -86,9 +84,9 @@ export const limitCaller = (ctx: Context, caller: Caller, deps: ApiDeps): undefi
  *
  * A full limit accepts any batch. API keys are counted by requests.
  */
-export function limitItems(ctx: Context, caller: Caller, items: number, deps: ApiDeps): undefined | Promise<void> {
-  if (items <= 1 || !('identity' in caller)) return undefined;
-  return charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: items - 1, counted: 1 }, deps);
+export async function limitItems(ctx: Context, caller: Caller, items: number, deps: ApiDeps): Promise<void> {
+  if (items <= 1 || !('identity' in caller)) return;
+  await charge(ctx, limitOfCaller(ctx, caller, deps.config), { cost: items - 1, counted: 1 }, deps);
 }
 
 interface Units {
@@ -105,18 +103,14 @@ interface CallerLimit {
 }
 
 /** Counts units under each limit in turn. A request refused by one limit costs no units under the next. */
-function charge(ctx: Context, first: CallerLimit, units: Units, deps: ApiDeps): undefined | Promise<void> {
-  const take = ({ limit, key, next }: CallerLimit): undefined | Promise<void> => {
-    const proceed = (verdict: Verdict): undefined | Promise<void> => {
-      if (limit === first.limit) setRateLimitHeaders(ctx, verdict);
-      enforce(ctx, verdict, deps, units.cost + units.counted);
-      const following = next?.(verdict);
-      return following && take(following);
-    };
-    const verdict = deps.limits.consume(limit, key, units.cost, units.counted);
-    return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
-  };
-  return take(first);
+async function charge(ctx: Context, first: CallerLimit, { cost, counted }: Units, deps: ApiDeps): Promise<void> {
+  let current: CallerLimit | undefined = first;
+  while (current) {
+    const verdict: Verdict = await deps.limits.consume(current.limit, current.key, cost, counted);
+    if (current === first) setRateLimitHeaders(ctx, verdict);
+    enforce(ctx, verdict, deps, cost + counted);
+    current = current.next?.(verdict);
+  }
 }
 
 /** Returns the first limit of a caller, which the headers announce. Others may follow it. */

@@ -23,11 +23,7 @@ const REVALIDATE = 'private, max-age=0, must-revalidate';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * Serves one request by an operation: authentication, validation, handler, reply.
- *
- * Awaits only actual promises: a promise per step would cost every request (docs/performance.md).
- */
+/** Serves one request by an operation: authentication, validation, handler, reply. */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
   const crossOrigin = isCrossOrigin(operation);
   const parseParams = createParamsParser(operation);
@@ -44,25 +40,22 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const request = new ServedRequest(ctx, operation, cursors, deps);
     const authorization = authorizationOf(ctx.req);
-    const identified =
-      operation.credentials.length > 0 ? authenticate(ctx.req, authorization, operation, deps) : undefined;
-    const caller = identified instanceof Promise ? await identified : identified;
-    const limited = caller && limitCaller(ctx, caller, deps);
-    if (limited) await limited;
-    if (caller) authorize(caller, operation.credentials, operation.right);
+    const caller =
+      operation.credentials.length > 0 ? await authenticate(ctx.req, authorization, operation, deps) : undefined;
+    if (caller) {
+      await limitCaller(ctx, caller, deps);
+      authorize(caller, operation.credentials, operation.right);
+    }
     request.caller = caller as never;
     request.params = parseParams(ctx.params) as never;
-    const checked = operation.precheck?.(request, deps);
-    if (checked instanceof Promise) await checked;
+    await operation.precheck?.(request, deps);
     request.query = parseQuery(ctx.querystring) as never;
     const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
-    const reading = announcesBody ? readBody(ctx, maxBytes) : undefined;
-    const read = reading instanceof Promise ? await reading : reading;
+    const read = announcesBody ? await readBody(ctx, maxBytes) : undefined;
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
     request.sent = read?.json;
     request.body = parseBody(read) as never;
-    const charged = caller && operation.items && limitItems(ctx, caller, operation.items(request.body), deps);
-    if (charged) await charged;
+    if (caller && operation.items) await limitItems(ctx, caller, operation.items(request.body), deps);
     request.bodyBytes = read?.bytes.length ?? 0;
     request.openCursor();
     const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;

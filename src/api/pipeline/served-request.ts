@@ -10,11 +10,7 @@ import { limitIssue } from './limit.ts';
 
 type AnyRequest = OperationRequest<never, never, never, never>;
 
-/**
- * A request as its operation sees it, filled in step by step.
- *
- * Rarely used parts are created on demand: creating all of them was a twelfth of a sync's allocations.
- */
+/** A request as its operation sees it, filled in step by step. Handlers destructure it, so its functions are bound. */
 export class ServedRequest implements AnyRequest {
   caller = undefined as never;
   params = undefined as never;
@@ -46,33 +42,22 @@ export class ServedRequest implements AnyRequest {
     return message_id ?? identity ?? id;
   }
 
-  get header(): AnyRequest['header'] {
-    return name => this.#ctx.req.headers[name] as string | undefined;
-  }
+  readonly header: AnyRequest['header'] = name => this.#ctx.req.headers[name] as string | undefined;
 
-  get cookie(): AnyRequest['cookie'] {
-    return name => readCookie(this.#ctx.req, name, this.#deps.config);
-  }
+  readonly cookie: AnyRequest['cookie'] = name => readCookie(this.#ctx.req, name, this.#deps.config);
 
-  get clientIp(): AnyRequest['clientIp'] {
-    return () => clientIp(this.#ctx, this.#deps.config.TRUSTED_PROXY_HOPS);
-  }
+  readonly clientIp: AnyRequest['clientIp'] = () => clientIp(this.#ctx, this.#deps.config.TRUSTED_PROXY_HOPS);
 
-  get limitIssue(): AnyRequest['limitIssue'] {
-    return (scope, key) => limitIssue(this.#ctx, this.#deps, scope, key);
-  }
+  readonly limitIssue: AnyRequest['limitIssue'] = (scope, key) => limitIssue(this.#ctx, this.#deps, scope, key);
 
-  get requireMatch(): AnyRequest['requireMatch'] {
-    return representation => requireMatch(this.#ctx.req.headers['if-match'], representation);
-  }
+  readonly requireMatch: AnyRequest['requireMatch'] = representation =>
+    requireMatch(this.#ctx.req.headers['if-match'], representation);
 
-  get page(): AnyRequest['page'] {
-    return ({ rows, next, searchedTo }, present) => {
-      const cursor = next && this.#cursors.seal(this.#cursorContext(), next);
-      const page = { data: rows.map(present), has_more: cursor !== null, next_cursor: cursor };
-      return pageReply(this.#ctx, searchedTo ? { ...page, searched_to: searchedTo } : page, this.#deps.config.BASE_URL);
-    };
-  }
+  readonly page: AnyRequest['page'] = ({ rows, next, searchedTo }, present) => {
+    const cursor = next && this.#cursors.seal(this.#cursorContext(), next);
+    const page = { data: rows.map(present), has_more: cursor !== null, next_cursor: cursor };
+    return pageReply(this.#ctx, searchedTo ? { ...page, searched_to: searchedTo } : page, this.#deps.config.BASE_URL);
+  };
 
   /** Sets the start of the page from the cursor, if any. Throws 400 for a cursor that was not made for this list. */
   openCursor(): void {

@@ -59,8 +59,7 @@ const recordAnswers = operation({
 
   async handle({ caller, body, bodyBytes, receivedAt }, { answerValidator, queue, rejections, metrics }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
-    const result = answerValidator.validate(caller, sync);
-    const { receipts, accepted } = result instanceof Promise ? await result : result;
+    const { receipts, accepted } = await answerValidator.validate(caller, sync);
     if (accepted.length > 0) await queue.enqueue(accepted, bodyBytes);
     answerValidator.remember(accepted);
     const rejected = receipts.filter(receipt => receipt.status === 'rejected');
