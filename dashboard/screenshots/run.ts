@@ -14,7 +14,7 @@ import { setUp, setupLinkIn } from '../../test/support/team.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { BASE } from '../paths.ts';
 import { print, shoot } from './camera.ts';
-import { EMPTY, FRONT, germanOf, pagesOf, printedOf, type Scene, statesOf } from './scenes.ts';
+import { EMPTY, FRONT, inGerman, pagesOf, printedOf, type Scene, statesOf } from './scenes.ts';
 import { fill } from './seed.ts';
 
 const [wanted = 'screenshots', ...names] = process.argv.slice(2);
@@ -44,9 +44,10 @@ try {
   if (isForReadme) await print(camera, chosen(printedOf(seeded)));
   else {
     await shoot(camera, chosen(pagesOf(seeded)));
-    await shoot({ ...camera, locale: 'de-DE' }, chosen(germanOf(seeded)));
+    await shoot({ ...camera, locale: 'de-DE', schemes: ['light'] }, chosen(inGerman(pagesOf(seeded))));
     await shoot(camera, chosen(statesOf(seeded)));
     await shoot({ ...camera, storageState: undefined }, chosen(FRONT));
+    await shoot({ ...camera, storageState: undefined, locale: 'de-DE', schemes: ['light'] }, chosen(inGerman(FRONT)));
   }
 } finally {
   await browser.close();

@@ -186,24 +186,9 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
   { name: 'menu', path: pathTo('questions'), isScreen: true, only: 'narrow', act: press('Menu') },
 ];
 
-const GERMAN = [
-  'getting-started',
-  'questions',
-  'question-edit',
-  'results-nps',
-  'conversation',
-  'settings-general',
-  'settings-api-keys',
-  'settings-members',
-  'settings-security',
-  'ingestion',
-];
-
-/** Some pages in German, whose texts are longer. */
-export const germanOf = (seeded: Seeded): Scene[] =>
-  pagesOf(seeded)
-    .filter(({ name }) => GERMAN.includes(name))
-    .map(scene => ({ ...scene, name: `de-${scene.name}` }));
+/** The same scenes in German, except for those that act on English labels. */
+export const inGerman = (scenes: Scene[]): Scene[] =>
+  scenes.filter(({ act }) => !act).map(scene => ({ ...scene, name: `de-${scene.name}` }));
 
 const PRINTED = { 'results-nps': 'results', conversation: 'inbox', 'question-edit': 'editor' } as Record<
   string,
