@@ -27,12 +27,12 @@ async function measure(bench: Bench, api: Program, set: (typeof SETS)[number], s
 }
 
 /**
- * Two versions of the API in turn, two seconds each, eight times: what a change gained where the machine's own speed
- * drifts by more than that. The ratios are of neighbours in time, and their median counts.
+ * Measures two versions of the API in alternation, two seconds each, eight times. Returns the median ratio of adjacent
+ * measurements, so that a slow drift of the machine's speed cancels out.
  *
  * `folder` holds the other version, with its `node_modules`.
  */
-export async function measureAgainst(bench: Bench, folder: string, say: (text: string) => void): Promise<string> {
+export async function measureAgainst(bench: Bench, folder: string, log: (text: string) => void): Promise<string> {
   if (!bench.stores.valkeyUrl) throw new Error('--against needs Valkey, and no Docker Engine was found');
   const table = [
     ['requests', 'pairs', 'API µs there', 'here', 'here ÷ there', 'a second there', 'here', 'here ÷ there'],
@@ -55,7 +55,7 @@ export async function measureAgainst(bench: Bench, folder: string, say: (text: s
       middle(([, own]) => own.rate),
       middle(([other, own]) => own.rate / other.rate),
     ]);
-    say(`${set}: ${PAIRS} pairs`);
+    log(`${set}: ${PAIRS} pairs`);
   }
   return toTable(table);
 }

@@ -19,13 +19,13 @@ import {
   unchangedCardsRequest,
 } from './world.ts';
 
-/** Figures of one round, by name: rates a second, times in ms, sizes in MB, shares. */
+/** Figures of one round by name: rates per second, times in ms, sizes in MB, shares. */
 export type Figures = Record<string, number>;
 
-/** What one run of a program cost, for the table of CPU time. */
+/** The CPU time of one program in one run. */
 export interface CostRow {
   program: string;
-  /** What the CPU time is divided by: requests, or answers. */
+  /** The divisor of the CPU time: requests or answers. */
   count: number;
   per: 'request' | 'answer';
   cost: Cost;
@@ -36,7 +36,7 @@ export interface Measured {
   costs: CostRow[];
 }
 
-/** Where the queue lives. */
+/** The store that holds the queue. */
 export type QueuePlace = 'valkey' | 'postgres';
 
 type SetName =
@@ -48,15 +48,15 @@ type SetName =
   | `cold ${'cards' | 'unchanged' | 'answers' | 'batches'}`;
 
 export interface ParleyOptions {
-  /** The name of the CPU profile that it leaves, when profiles are wanted. */
+  /** The name of the CPU profile to write, if profiles are enabled. */
   profile?: string | undefined;
-  /** Where another version of Parley lies. */
+  /** The folder of another version of Parley. */
   folder?: string;
-  /** The database of Valkey, 0 unless said otherwise: the queues of two processes on one store. */
+  /** The number of the Valkey database, by default 0. Two processes with different numbers have separate queues. */
   valkeyDatabase?: number;
 }
 
-/** Everything that is there while goals are measured. */
+/** The environment in which the goals are measured. */
 export interface Bench extends AsyncDisposable {
   settings: Settings;
   stores: Stores;
@@ -64,27 +64,27 @@ export interface Bench extends AsyncDisposable {
   secretKey: string;
   tenants: Tenant[];
   users: User[];
-  /** How the load of the goals is sent: 64 connections unless said otherwise. */
+  /** The load of the goals, by default 64 connections. */
   plan: LoadPlan;
-  /** A role of Parley as a process of its own. */
+  /** Starts a role of Parley in its own process. */
   parley(role: 'serve' | 'work' | 'start', queue: QueuePlace, options?: ParleyOptions): Promise<Program>;
-  /** A floor program. */
+  /** Starts a floor program. */
   floor(name: 'koa-hello' | 'naive-api' | 'naive-worker'): Promise<Program>;
-  /** The root processes of the stores and of the programs given. */
+  /** Returns the root processes of the stores and of the given programs. */
   roles(programs: Roles): Roles;
   loadSet(name: SetName): LoadSet;
-  /** One statement as the owner of the database. */
+  /** Executes a statement as the owner of the database. */
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** Empties a queue and every table that answers fill, and lets PostgreSQL write its checkpoint now. */
+  /** Empties a queue and the tables that answers fill, and forces a checkpoint of PostgreSQL. */
   empty(queue?: QueuePlace): Promise<void>;
-  /** Connections that Valkey has, without the one that asks. */
+  /** Returns the number of connections to Valkey, except the one that counts. */
   countQueueClients(): Promise<number>;
 }
 
-/** Requests of 20 answers are twenty times as large and so many times as few. */
+/** A request of 20 answers is twenty times as large, so the set has fewer of them. */
 const COLD_BATCH_SHARE = 5;
 
-/** Answers in one request of goal 4. */
+/** The number of answers in one request of goal 4. */
 export const BATCH = 20;
 
 const environmentOf = (databaseUrl: string, secretKey: string, redisUrl: string | undefined) => ({
@@ -92,11 +92,11 @@ const environmentOf = (databaseUrl: string, secretKey: string, redisUrl: string 
   SECRET_KEY: secretKey,
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'error',
-  INGESTION_CHECK_S: '0', // tables are emptied between runs, which it would report as losses
+  INGESTION_CHECK_S: '0', // tables are emptied between runs, which the check would report as losses
   ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
 });
 
-/** Tables that answers fill. */
+/** The tables that answers fill. */
 const FILLED = [
   'answers',
   'answer_words',
@@ -113,7 +113,7 @@ async function emptyPostgresQueue(client: Client, migrate: () => Promise<void>):
   await migrate();
 }
 
-/** Makes a database, tenants, questions and users, and the requests that they send. */
+/** Creates a database with tenants, questions and users, and the requests that they send. */
 export async function openBench(settings: Settings, stores: Stores): Promise<Bench> {
   await using cleanUp = new AsyncDisposableStack();
   const databaseUrl = await createDatabase(stores, 'parley_bench');
@@ -128,7 +128,7 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
   await migrate();
 
   const client = new Client({ connectionString: databaseUrl });
-  client.on('error', () => undefined); // the statement under way, or the next one, rejects with the same
+  client.on('error', () => undefined); // the current or next statement rejects with the same error
   await client.connect();
   cleanUp.defer(() => client.end());
   await client.query('create schema floor');
@@ -195,7 +195,7 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
   };
 }
 
-/** The requests of each set: warm ones of a few users with a token each, cold ones with tokens that come but once. */
+/** The requests of each set: warm sets have few users with one token each; in cold sets each token occurs only once. */
 function requestMakers(users: User[], settings: Settings): Record<SetName, () => LoadRequest[]> {
   type Make = (user: User, token: string) => LoadRequest;
   const warm = (make: Make) => () =>

@@ -10,7 +10,7 @@ const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replac
 const label = (x: number, y: number, text: string, anchor = 'middle'): string =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}">${escapeXml(text)}</text>`;
 
-/** One curve: its size on a logarithmic axis, its cost on a linear one that begins at nought, so that flat looks flat. */
+/** One curve: size on a logarithmic axis, cost on a linear axis from zero, so that a flat curve looks flat. */
 function panel({ title, over, unit, points }: Curve, index: number): string {
   const [left, top] = [(index % COLUMNS) * PANEL.width, Math.floor(index / COLUMNS) * PANEL.height];
   const [width, height] = [PANEL.width - PLOT.left - PLOT.right, PANEL.height - PLOT.top - PLOT.bottom];
@@ -39,7 +39,7 @@ function panel({ title, over, unit, points }: Curve, index: number): string {
   ].join('\n');
 }
 
-/** The growth curves as one picture. */
+/** Returns the growth curves as one SVG. */
 export function drawCurves(curves: Curve[]): string {
   const [width, height] = [PANEL.width * COLUMNS, PANEL.height * Math.ceil(curves.length / COLUMNS)];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">

@@ -9,26 +9,26 @@ const READY_WITHIN_MS = 30_000;
 const POLL_MS = 5;
 const STOP_WITHIN_MS = 20_000;
 
-/** A program that the bench started: Parley in some role, or a floor program. */
+/** A program started by the bench: a role of Parley or a floor program. */
 export interface Program extends AsyncDisposable {
   pid: number;
   url: string;
   metricsUrl: string;
-  /** From the start of the process to the first 200 of its probe. */
+  /** Time from the start of the process to the first 200 of its probe. */
   readyAfterMs: number;
 }
 
 export interface ProgramOptions {
-  /** The path from the project's root, and arguments. */
+  /** The path from the project's root, and the arguments. */
   command: string[];
   environment: Record<string, string>;
-  /** Whether the probe lies on the metrics port, as the worker's does. */
+  /** Whether the probe is served on the metrics port, as in the worker. */
   probesOnMetricsPort?: boolean;
   /** The name of a CPU profile to write under `bench/profiles` when the program ends. */
   profile?: string | undefined;
 }
 
-/** Programs that run; none outlives this process, however it ends. */
+/** Running programs. They are killed when this process exits for any reason. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -42,7 +42,7 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** The file that the profile of a name is written to. */
+/** The path of the CPU profile with this name. */
 export const profilePath = (name: string): string => resolve(PROFILES, `${name}.cpuprofile`);
 
 const profileFlags = (name: string | undefined): string[] =>
@@ -59,7 +59,7 @@ async function awaitReady(child: ChildProcess, probe: string, output: () => stri
   }
 }
 
-/** Starts a program on free ports of 127.0.0.1 and waits until `/readyz` says 200. */
+/** Starts a program on free ports of 127.0.0.1 and waits until `/readyz` returns 200. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const startedAt = performance.now();
@@ -100,7 +100,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   return { pid: child.pid as number, url, metricsUrl, readyAfterMs, [Symbol.asyncDispose]: stop };
 }
 
-/** Runs a command to its end; rejects with what it printed unless it ends well. */
+/** Runs a command to its end. Rejects with its output if the exit code is not 0. */
 export async function runProgram(command: string[], environment: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, command, {
     cwd: ROOT,
@@ -113,7 +113,7 @@ export async function runProgram(command: string[], environment: Record<string, 
   if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${output}`);
 }
 
-/** The value of a series as a process exports it, its labels in the name. */
+/** Returns the value of a series in the process's metrics. The name includes the labels. */
 export async function readSeries(program: Program, name: string): Promise<number> {
   const text = await (await fetch(`${program.metricsUrl}/metrics`)).text();
   const line = text.split('\n').find(each => each.startsWith(`${name} `));

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The kernel counts CPU time in ticks of a hundredth of a second, on every architecture that Node runs on. */
+/** The kernel counts CPU time in ticks of 10 ms on every architecture that Node supports. */
 const TICKS_A_SECOND = 100;
-/** Above this share of one core that nobody here used, a run counts as noisy. */
+/** A run counts as noisy if other programs use more than this share of one core. */
 export const NOISE_LIMIT = 0.25;
 
 const QUIET_WITHIN_MS = 5000;
@@ -13,11 +13,11 @@ const LISTEN_MS = 500;
 interface ProcessTimes {
   pid: number;
   parent: number;
-  /** Own time and that of children that have ended, in seconds. */
+  /** CPU time of the process and of its ended children, in seconds. */
   seconds: number;
 }
 
-/** Whether this machine tells of its processes as Linux does; without it there is no CPU and no memory figure. */
+/** Whether the machine has Linux's `/proc`. Without it there are no CPU and memory figures. */
 export const hasProc = process.platform === 'linux';
 
 function readTimes(pid: number): ProcessTimes | undefined {
@@ -25,9 +25,9 @@ function readTimes(pid: number): ProcessTimes | undefined {
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    return undefined; // it ended between the listing and now
+    return undefined; // the process ended after the listing
   }
-  // Fields from the third on; the second, the name, may hold spaces and parentheses (proc(5)).
+  // Fields from the third on. The second, the name, may contain spaces and parentheses (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
   return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_A_SECOND };
@@ -38,7 +38,9 @@ const readAllTimes = (): ProcessTimes[] =>
     .filter(name => /^\d+$/.test(name))
     .flatMap(name => readTimes(Number(name)) ?? []);
 
-/** CPU seconds of a process and everything below it, the ended included; it only grows while the process lives. */
+/**
+ * Returns the CPU seconds of a process and its descendants, including those that have ended. Only grows while it lives.
+ */
 export function treeSeconds(root: number, all = readAllTimes()): number {
   const tree = new Set([root]);
   for (let before = 0; before !== tree.size; ) {
@@ -48,7 +50,7 @@ export function treeSeconds(root: number, all = readAllTimes()): number {
   return all.filter(({ pid }) => tree.has(pid)).reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** CPU seconds that all cores together were busy since the machine started, or taken by other guests of its host. */
+/** CPU seconds that all cores together were busy since boot, including time stolen by other guests of the host. */
 function busySeconds(): number {
   const [, user, nice, system, , , irq, softirq, steal] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '')
     .split(/\s+/)
@@ -58,21 +60,21 @@ function busySeconds(): number {
   );
 }
 
-/** What a run cost. */
+/** The CPU time of a run. */
 export interface Cost {
   seconds: number;
   /** CPU seconds by role. */
   cpu: Record<string, number>;
-  /** CPU of this command and the load generator. */
+  /** CPU seconds of this command and the load generator. */
   load: number;
-  /** What everything else on the machine used, in cores. */
+  /** Usage by all other programs, in cores. */
   other: number;
 }
 
 /** Root processes by role: `api`, `worker`, `queue`, `database`. */
 export type Roles = Record<string, number | undefined>;
 
-/** Reads the CPU time of everyone now, and of everyone again when it is stopped. Costs a few milliseconds itself. */
+/** Reads the CPU times now and again when the returned function is called. A reading takes a few milliseconds. */
 export function startMeter(roles: Roles): () => Cost {
   const startedAt = performance.now();
   if (!hasProc) return () => ({ seconds: (performance.now() - startedAt) / 1000, cpu: {}, load: 0, other: 0 });
@@ -94,7 +96,7 @@ export function startMeter(roles: Roles): () => Cost {
   };
 }
 
-/** Waits, at most five seconds, until the rest of the machine uses less than a quarter of a core. */
+/** Waits up to five seconds until other programs use less than a quarter of a core. */
 export async function awaitQuiet(roles: Roles): Promise<void> {
   for (const deadline = Date.now() + QUIET_WITHIN_MS; Date.now() < deadline; ) {
     const stop = startMeter(roles);
@@ -108,12 +110,12 @@ const statusField = (pid: number, name: string): number => {
   return Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1] ?? Number.NaN) / 1024;
 };
 
-/** The memory that a process holds now, in MB; not a number where the machine does not tell. */
+/** The current memory of a process in MB; NaN on machines without `/proc`. */
 export const residentMb = (pid: number): number => (hasProc ? statusField(pid, 'VmRSS') : Number.NaN);
 
-/** The most memory that a process ever held, in MB. */
+/** The peak memory of a process in MB. */
 export const peakMb = (pid: number): number => (hasProc ? statusField(pid, 'VmHWM') : Number.NaN);
 
-/** The machine in a line. */
+/** Describes the machine in one line. */
 export const describeMachine = (): string =>
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}`;

@@ -1,8 +1,8 @@
-/** What something costs while something else grows. */
+/** A cost that is measured while a size grows. */
 export interface Curve {
   title: string;
   unit: string;
-  /** What grows. */
+  /** The size that grows. */
   over: string;
   points: { x: number; y: number; p95?: number }[];
 }

@@ -1,17 +1,17 @@
 import type { Figures } from './bench.ts';
 
-/** What one line of the table asks for. */
+/** A row of the table. */
 export interface Goal {
-  /** The number of the goal; several lines may share one. */
+  /** The number of the goal. Several rows may share one. */
   number: string;
   what: string;
   how: string;
-  /** The bound that must hold and the one aimed at; a line without them only informs. */
+  /** The required bound and the target. A row without them is only informative. */
   must?: number;
   aim?: number;
   better: 'higher' | 'lower';
   unit: string;
-  /** The figures that it is made of. */
+  /** The figures from which the value is computed. */
   figures: string[];
   /** Its value in one round. */
   value(figures: Figures): number;
@@ -19,8 +19,8 @@ export interface Goal {
 
 type Line = Omit<Goal, 'figures' | 'value'>;
 
-/** The figure that one is compared with where bare Koa is the floor: what Koa gave right before and right after it. */
-export const koaBeside = (figure: string): string => `koa beside ${figure}`;
+/** The rate of bare Koa measured directly before and after a figure that is compared with it. */
+export const koaNextTo = (figure: string): string => `koa next to ${figure}`;
 
 const ratio = (line: Omit<Line, 'unit'> & { unit?: string }, of: string, to: string): Goal => ({
   unit: '×',
@@ -29,7 +29,7 @@ const ratio = (line: Omit<Line, 'unit'> & { unit?: string }, of: string, to: str
   value: figures => (figures[of] ?? Number.NaN) / (figures[to] ?? Number.NaN),
 });
 
-const overKoa = (line: Omit<Line, 'unit'>, of: string): Goal => ratio({ ...line, unit: '÷ Koa' }, of, koaBeside(of));
+const overKoa = (line: Omit<Line, 'unit'>, of: string): Goal => ratio({ ...line, unit: '÷ Koa' }, of, koaNextTo(of));
 
 const plain = (line: Line, figure: string, factor = 1): Goal => ({
   ...line,
@@ -41,7 +41,7 @@ const higher = { better: 'higher' } as const;
 const lower = { better: 'lower' } as const;
 const COLD = 'the same, 0 % cache hits';
 
-/** Every goal, in the order of the table. The bounds hold for what is measured in one run, beside its own floor. */
+/** All goals, in the order of the table. Each is compared with its own floor, measured in the same run. */
 export const GOALS: Goal[] = [
   overKoa(
     {
@@ -54,10 +54,7 @@ export const GOALS: Goal[] = [
     },
     'cards',
   ),
-  overKoa(
-    { number: '1', what: COLD, how: '5,000 users, every request with a token of its own', ...higher },
-    'cold cards',
-  ),
+  overKoa({ number: '1', what: COLD, how: '5,000 users, a new token for each request', ...higher }, 'cold cards'),
   overKoa(
     {
       number: '2',
@@ -74,7 +71,7 @@ export const GOALS: Goal[] = [
     {
       number: '3',
       what: 'POST /v1/answers, 1 answer',
-      how: 'as 1; acknowledged after the queue has it on disk (AOF always)',
+      how: 'as 1; acknowledged once the queue has written it to disk (AOF always)',
       must: 0.4,
       aim: 0.6,
       ...higher,
@@ -97,7 +94,7 @@ export const GOALS: Goal[] = [
   ratio(
     {
       number: '5',
-      what: 'POST alone: p50 ÷ queue.add p50',
+      what: 'POST, one client: p50 ÷ queue.add p50',
       how: '1 connection; the floor is Koa + jose + one `queue.add`',
       must: 1.3,
       aim: 1.05,
@@ -239,7 +236,7 @@ export const GOALS: Goal[] = [
     {
       number: '13',
       what: 'the same, npm start: API and worker in one',
-      how: 'as 13, with the storing done beside it in the same process',
+      how: 'as 13, while the same process stores the answers',
       ...higher,
     },
     'embedded whole',
@@ -247,7 +244,7 @@ export const GOALS: Goal[] = [
   plain(
     {
       number: '14',
-      what: 'POST /v1/answers, watched backlog ÷ alone',
+      what: 'POST /v1/answers, watched backlog ÷ empty queue',
       how: '90,000 jobs wait and ten dashboards read GET /v1/ingestion every 2 s; in turn with an empty queue, 8 pairs of 3 s',
       must: 0.95,
       aim: 1,
@@ -258,6 +255,6 @@ export const GOALS: Goal[] = [
   ),
 ];
 
-/** Whether a bound holds. */
+/** Whether a value meets a bound. */
 export const holds = ({ better }: Goal, value: number, bound: number): boolean =>
   better === 'higher' ? value >= bound : value <= bound;

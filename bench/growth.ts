@@ -14,7 +14,7 @@ const STORED_A_POINT = 10_000;
 const LISTS_A_POINT = 200;
 const MAX_TOKENS = 10_000;
 const LEAST_TOKENS = 500;
-const FIRST_MEETINGS_A_SECOND = 350;
+const FIRST_REQUESTS_A_SECOND = 350;
 
 const cpuMicros = (cost: Cost, count: number, roles: string[]): number =>
   (roles.reduce((sum, role) => sum + (cost.cpu[role] ?? 0), 0) / count) * 1e6;
@@ -29,7 +29,7 @@ const FILL_ANSWERS = `
       on question.place = n % question.total,
     lateral (select now() - interval '30 days' + n * interval '1 millisecond' as at) as times`;
 
-/** Cost of storing an answer and of listing answers, while more and more are stored already. */
+/** The cost of storing and listing answers as the number of stored answers grows. */
 async function growAnswers(bench: Bench): Promise<Curve[]> {
   const stored: Curve = { title: 'CPU per stored answer', unit: 'µs', over: 'stored answers', points: [] };
   const listed: Curve = { title: 'list of answers, p50', unit: 'ms', over: 'stored answers', points: [] };
@@ -71,13 +71,13 @@ async function timeLists(bench: Bench): Promise<number> {
   return median(times.slice(LISTS_A_POINT / 10));
 }
 
-/** CPU of API and database per card fetch, against a fresh process that has met every token before. */
+/** CPU time of API and database per card fetch, in a fresh process that has seen each token before. */
 async function costOfCards(bench: Bench, requests: LoadRequest[]): Promise<number> {
   using sets = openLoadSets();
   await using api = await bench.parley('serve', bench.stores.valkeyUrl ? 'valkey' : 'postgres');
   const seconds = bench.settings.growthSeconds;
-  // Long enough for each token to be met once, at the cost of a first meeting.
-  const warmUpSeconds = seconds * 2 + Math.ceil(requests.length / FIRST_MEETINGS_A_SECOND);
+  // Long enough to see each token once, at the cost of a first verification.
+  const warmUpSeconds = seconds * 2 + Math.ceil(requests.length / FIRST_REQUESTS_A_SECOND);
   const plan = { connections: 64, warmUpSeconds, seconds };
   const { cost, requests: count } = await measureLoad(
     api.url,
@@ -101,7 +101,7 @@ const GIVE_QUESTIONS = `
   insert into question_versions (tenant_id, question_id, version, type, title, description, config, created_at)
   select tenant_id, id, version, type, title, description, config, created_at from given`;
 
-/** Cost of a card fetch while more and more tenants ask. */
+/** The cost of a card fetch as the number of requesting tenants grows. */
 async function growTenants(bench: Bench): Promise<Curve> {
   const curve: Curve = { title: 'CPU per card fetch', unit: 'µs', over: 'tenants', points: [] };
   const tenants = [...bench.tenants];
@@ -128,7 +128,7 @@ const FILL_IDENTITIES = `
     join questions on questions.tenant_id = tenant.id
   on conflict do nothing`;
 
-/** Cost of a card fetch while more and more identities have a history of three cards each. */
+/** The cost of a card fetch as the number of identities with a history of three cards grows. */
 async function growIdentities(bench: Bench): Promise<Curve> {
   const curve: Curve = { title: 'CPU per card fetch', unit: 'µs', over: 'identities with a history', points: [] };
   const { tenants } = bench;
@@ -149,14 +149,14 @@ async function growIdentities(bench: Bench): Promise<Curve> {
   return curve;
 }
 
-/** Every growth curve. Flat is the goal: the last point of each costs what the first did. */
-export async function measureGrowth(bench: Bench, say: (text: string) => void): Promise<Curve[]> {
-  say('growth: identities');
+/** Measures all growth curves. The goal is a flat curve: its last point costs as much as its first. */
+export async function measureGrowth(bench: Bench, log: (text: string) => void): Promise<Curve[]> {
+  log('growth: identities');
   const identities = await growIdentities(bench);
-  say('growth: stored answers');
+  log('growth: stored answers');
   const answers = await growAnswers(bench);
-  say('growth: lists');
+  log('growth: lists');
   const lists = await growLists(bench);
-  say('growth: tenants');
+  log('growth: tenants');
   return [...answers, ...lists, await growTenants(bench), identities];
 }

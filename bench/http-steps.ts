@@ -10,14 +10,14 @@ const costRow = (program: string, { requests, cost }: LoadResult, answers = 1): 
   cost,
 });
 
-/** Bare Koa: what every rate is compared with. */
+/** Bare Koa, the reference for all rates. */
 export async function measureKoa(bench: Bench): Promise<Measured> {
   await using koa = await bench.floor('koa-hello');
   const result = await measureLoad(koa.url, bench.loadSet('cards'), bench.plan, bench.roles({ api: koa.pid }));
   return { figures: { koa: result.rate }, costs: [costRow('bare Koa', result)] };
 }
 
-/** `GET /v1/cards` with a set of requests, against a fresh process. */
+/** `GET /v1/cards` with a set of requests, in a fresh process. */
 export const measureCards =
   (figure: string, set: Parameters<Bench['loadSet']>[0], program: string, profile?: string) =>
   async (bench: Bench): Promise<Measured> => {
@@ -26,7 +26,9 @@ export const measureCards =
     return { figures: { [figure]: result.rate }, costs: [costRow(program, result)] };
   };
 
-/** Every answer that the load generator saw acknowledged must have been accepted, none rejected inside a 202. */
+/**
+ * Checks that the API accepted every answer that the load generator saw acknowledged: none was rejected inside a 202.
+ */
 async function checkAccepted(api: Program, atLeast: number): Promise<void> {
   const accepted = await readSeries(api, 'parley_answers_accepted_total');
   if (!(accepted >= atLeast)) throw new Error(`only ${accepted} of ${atLeast} acknowledged answers were accepted`);
@@ -42,7 +44,7 @@ export interface AnswersRun {
   profile?: string;
 }
 
-/** `POST /v1/answers` with a set of requests, against a fresh process and an empty queue. */
+/** `POST /v1/answers` with a set of requests, in a fresh process with an empty queue. */
 export const measureAnswers =
   ({ figure, set, program, queue, role = 'serve', answers = 1, profile }: AnswersRun) =>
   async (bench: Bench): Promise<Measured> => {
@@ -58,7 +60,7 @@ async function measureLone(bench: Bench, program: Program, set: LoadSet): Promis
   return measureLoad(program.url, set, { ...bench.plan, connections: 1 }, bench.roles({ api: program.pid }));
 }
 
-/** One client alone: what it waits for an acknowledgement. */
+/** The latency of an acknowledgement for a single client. */
 export async function measureLoneAnswers(bench: Bench): Promise<Measured> {
   await bench.empty();
   await using api = await bench.parley('serve', 'valkey');
@@ -66,7 +68,7 @@ export async function measureLoneAnswers(bench: Bench): Promise<Measured> {
   return { figures: { 'lone p50 ms': result.p50Ms }, costs: [costRow('POST, 1 connection', result)] };
 }
 
-/** The same client and the naive API, which awaits `queue.add`. */
+/** The same for the naive API, which awaits `queue.add`. */
 export async function measureLoneNaive(bench: Bench): Promise<Measured> {
   await bench.empty();
   await using api = await bench.floor('naive-api');
@@ -76,7 +78,7 @@ export async function measureLoneNaive(bench: Bench): Promise<Measured> {
 
 const AT_REST_AFTER_MS = 1000;
 
-/** Starts of `serve` against running stores, and the memory that it holds at rest. */
+/** Start times of `serve` with running stores, and its memory when idle. */
 export async function measureStarts(bench: Bench): Promise<Measured> {
   const figures: Figures = { 'start ms': Number.POSITIVE_INFINITY, 'rest MB': 0 };
   const starts: number[] = [];

@@ -14,11 +14,11 @@ const WARM_UP_QUERIES = 50;
 
 interface Place {
   tenantId: string;
-  /** The sort key of the last row of page 499. */
+  /** The sort key of the last row on page 499. */
   cursor: [string, string];
 }
 
-/** Conversations of these tenants, so many each. */
+/** Inserts the same number of conversations for each of these tenants. */
 export const FILL_CONVERSATIONS = `
   insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,
     last_seq, last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread,
@@ -28,7 +28,9 @@ export const FILL_CONVERSATIONS = `
   from unnest($1::text[]) as tenant, generate_series(1, $2::int) as n,
     lateral (select now() - n * interval '1 minute' as at) as times`;
 
-/** Fills the table of conversations, of many tenants side by side, and finds where page 500 of some begins. */
+/**
+ * Fills the conversations of many tenants in an interleaved order, and finds the start of page 500 for some of them.
+ */
 async function fillConversations(bench: Bench): Promise<Place[]> {
   const { conversationTenants, conversationsATenant } = bench.settings;
   const tenantIds = Array.from({ length: conversationTenants }, () => randomUUID());
@@ -58,13 +60,16 @@ async function timed(query: () => Promise<{ length: number }>): Promise<number> 
 
 let filled: Promise<Place[]> | undefined;
 
-/** Each turn has another order, so that each follows each as often: after the other connection one finds its own colder. */
+/**
+ * Rotates the order each turn: a query is slower after one on the other connection, so each must follow each equally
+ * often.
+ */
 function inTurn<Item>(items: Item[], turn: number): Item[] {
   const rotated = items.map((_, place) => items.at((place + turn) % items.length) as Item);
   return turn % 2 === 0 ? rotated : rotated.reverse();
 }
 
-/** The raw query and ours, one after the other on one connection each, tenants in turn; medians in ms. */
+/** The raw query and ours in alternation, each on its own connection, tenant after tenant. Medians in ms. */
 export async function measureLists(bench: Bench): Promise<Measured> {
   filled ??= fillConversations(bench);
   const places = await filled;

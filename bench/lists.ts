@@ -33,7 +33,7 @@ const conversations =
 const everything = { since: new Date(0), before: new Date('2100-01-01') };
 const [, question_id = ''] = skewedQuestions;
 
-/** Requests of the large tenant, and of a small one. */
+/** Requests of the large tenant and of a small one. */
 const LARGE: Record<string, Request> = {
   'answers, newest': answers({}),
   'answers q, a word in 6 % of all': answers({ q: 'everyday' }),
@@ -62,7 +62,7 @@ const SMALL: Record<string, Request> = {
   'small tenant: conversations q, prefix': conversations({ q: 'w1' }),
 };
 
-/** As good as empty: curves are drawn over a logarithm. */
+/** Stands for an empty table, because the axis is logarithmic. */
 const EMPTY = 1;
 
 const skewOf = (size: number): Skew => ({
@@ -74,7 +74,7 @@ const skewOf = (size: number): Skew => ({
   tenants: 400,
 });
 
-/** Points of curves by their titles. */
+/** Points of curves by title. */
 function openCurves() {
   const curves = new Map<string, Curve>();
   return {
@@ -196,9 +196,9 @@ async function timeNeighbour(url: string, skew: Skew): Promise<{ alone: number; 
     await measure();
     const alone = await measure();
     const searches = Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, search));
-    const besideSearches = await measure().finally(() => (isOver = true));
+    const duringSearches = await measure().finally(() => (isOver = true));
     await searches;
-    return { alone, besideSearches };
+    return { idle, duringSearches };
   } finally {
     await storage.close();
   }

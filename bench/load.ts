@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { v7 } from 'uuid';
 import { awaitQuiet, type Cost, type Roles, startMeter } from './cpu.ts';
 
-/** A request that is sent over and over. */
+/** A request that is sent repeatedly. */
 export interface LoadRequest {
   method: 'GET' | 'POST';
   path: string;
   token: string;
   etag?: string;
-  /** The body, cut where a fresh answer id goes. */
+  /** The parts of the body around a fresh answer id. */
   bodyParts?: string[];
 }
 
-/** Requests that are sent in rotation, as both load generators take them. */
+/** Requests to be sent in rotation, in the form of both load generators. */
 export interface LoadSet {
   requests: LoadRequest[];
   /** The requests as lines, for wrk. */
@@ -37,7 +37,7 @@ export interface LoadPlan {
   seconds: number;
 }
 
-/** What `URLSession` adds to each request of the Swift client, as an app on a phone sends it. */
+/** Headers that `URLSession` adds to each request of the Swift client. */
 const APP_HEADERS = {
   Accept: '*/*',
   'Accept-Language': 'en-US,en;q=0.9',
@@ -57,15 +57,15 @@ interface Counts {
 
 const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
 
-/** Which load generator sends, in words. */
+/** The name of the load generator. */
 export const LOAD_GENERATOR = hasWrk
   ? 'wrk, 1 thread'
-  : 'autocannon, in the process of the bench (wrk is not on the PATH): it takes CPU of its own and knows whole milliseconds alone';
+  : 'autocannon, in the process of the bench (wrk is not on the PATH): it uses CPU itself and only measures whole milliseconds';
 
-/** Whether latencies below a millisecond can be told apart. */
+/** Whether the load generator resolves latencies below a millisecond. */
 export const LATENCY_IS_FINE = hasWrk;
 
-/** Keeps the files of load sets; removed at the end of the scope. */
+/** Creates load sets; their files are removed at the end of the scope. */
 export function openLoadSets(): { create(requests: LoadRequest[]): LoadSet } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'parley-load-'));
   let sets = 0;
@@ -82,22 +82,22 @@ export function openLoadSets(): { create(requests: LoadRequest[]): LoadSet } & D
   };
 }
 
-/** Variant and the first nine digits of the last part of an id: what tells the ids of one run from those of another. */
-const mintTag = (): string => `8${randomBytes(2).toString('hex').slice(1)}-${randomBytes(3).toString('hex').slice(1)}`;
+/** The variant and the first nine digits of the last part of an id, which distinguish the ids of different runs. */
+const makeTag = (): string => `8${randomBytes(2).toString('hex').slice(1)}-${randomBytes(3).toString('hex').slice(1)}`;
 
-/** Sends with wrk, starting with the request of that number. */
+/** Sends with wrk, starting at the request with that number. */
 async function sendWithWrk(url: string, set: LoadSet, first: number, connections: number, seconds: number) {
   const script = join(import.meta.dirname, 'load.lua');
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, url];
   const headers = Object.entries(APP_HEADERS).map(([name, value]) => `${name}: ${value}`);
-  const child = spawn('wrk', [...flags, '--', set.file, String(first), mintTag(), headers.join('\r\n')], {
+  const child = spawn('wrk', [...flags, '--', set.file, String(first), makeTag(), headers.join('\r\n')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
   child.stdout.on('data', chunk => (output += chunk));
   await new Promise(done => child.once('exit', done));
   const line = output.split('\n').find(text => text.startsWith('{'));
-  if (!line) throw new Error(`wrk gave no result:\n${output}`);
+  if (!line) throw new Error(`wrk printed no result:\n${output}`);
   return JSON.parse(line) as Counts;
 }
 
@@ -144,10 +144,10 @@ async function sendWithAutocannon(url: string, set: LoadSet, first: number, conn
 const send = hasWrk ? sendWithWrk : sendWithAutocannon;
 
 /**
- * Warms a server up, waits for a quiet moment, then measures it under the same load.
+ * Warms up a server, waits for a quiet moment, then measures it under the same load.
  *
- * The measured part begins in the middle of the set, so that a set larger than what the server remembers is never met
- * twice. Throws when a single request was refused or broken: such a figure means nothing.
+ * The measurement starts in the middle of the set: a set larger than the server's caches never hits them. Throws if any
+ * request was rejected or failed, because the figure would be meaningless.
  */
 export async function measureLoad(url: string, set: LoadSet, plan: LoadPlan, roles: Roles): Promise<LoadResult> {
   await send(url, set, 0, plan.connections, plan.warmUpSeconds);
@@ -155,7 +155,7 @@ export async function measureLoad(url: string, set: LoadSet, plan: LoadPlan, rol
   return sendLoad(url, set, plan, roles);
 }
 
-/** Measures a server under a load as it is, without a warm-up. */
+/** Measures a server under a load without a warm-up. */
 export async function sendLoad(url: string, set: LoadSet, plan: LoadPlan, roles: Roles): Promise<LoadResult> {
   const stopMeter = startMeter(roles);
   const half = Math.floor(set.requests.length / 2);
@@ -167,6 +167,6 @@ export async function sendLoad(url: string, set: LoadSet, plan: LoadPlan, roles:
     plan.seconds,
   );
   const cost = stopMeter();
-  if (refused + broken > 0) throw new Error(`${refused} requests were refused and ${broken} broke`);
+  if (refused + broken > 0) throw new Error(`${refused} requests were rejected and ${broken} failed`);
   return { requests, rate: requests / seconds, p50Ms, p99Ms, cost };
 }

@@ -10,8 +10,8 @@ import type { User } from './world.ts';
 
 /**
  * Upgrades an installation of the previous version under load: migrations that are killed five times, then this
- * version's processes, whose worker indexes the stored texts and is killed twice. Prints times and whether anything
- * acknowledged is missing.
+ * version's processes, whose worker indexes the stored texts and is killed twice. Prints durations and the number of
+ * missing acknowledged answers.
  *
  * Usage: DATABASE_URL=… REDIS_URL=… SECRET_KEY=… node bench/migration.ts <folder of the previous version>
  * The database has the previous version's schema and as many answers as the upgrade is to be measured with.
@@ -34,7 +34,9 @@ const KILL_AFTER_MS = [2000, 4000, 6000, 8000, 10_000];
 const WORKER_KILLS = 2;
 const WITHIN_MS = 30 * 60_000;
 
-/** Sends answers and lists. `take` returns the response times since its last call; `acknowledged` has all accepted ids. */
+/**
+ * Sends answers and lists. `take` returns the response times since its last call; `acknowledged` has all accepted ids.
+ */
 function openLoad(users: User[], sign: (user: User) => string) {
   let url = '';
   let isOver = false;
@@ -90,7 +92,7 @@ function openLoad(users: User[], sign: (user: User) => string) {
   };
 }
 
-/** Runs this version's migrations; kills them after a time, if they take so long. Returns whether they ended. */
+/** Runs this version's migrations and kills them after a time, if given. Returns whether they completed. */
 async function migrate(killAfterMs: number | undefined): Promise<boolean> {
   const child = spawn(process.execPath, ['src/main.ts', 'migrate'], { env: { ...process.env, ...environment } });
   let output = '';
@@ -134,7 +136,7 @@ const sending = load.start();
 
 let startedAt = Date.now();
 await sleep(ALONE_MS);
-report('previous version alone', startedAt, load);
+report('previous version', startedAt, load);
 
 startedAt = Date.now();
 let kills = 0;
@@ -149,7 +151,7 @@ load.sendTo(newApi.url);
 let newWorker = await start(resolve('.'), 'work');
 await oldApi[Symbol.asyncDispose]();
 await oldWorker[Symbol.asyncDispose]();
-report('processes are replaced', startedAt, load);
+report('replacing the processes', startedAt, load);
 
 startedAt = Date.now();
 for (let kill = 0; kill < WORKER_KILLS; kill++) {

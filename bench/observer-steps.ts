@@ -8,16 +8,16 @@ import { sendLoad } from './load.ts';
 import { mean, median } from './numbers.ts';
 import { addBacklog } from './store-steps.ts';
 
-/** Jobs that wait: below `QUEUE_MAX_JOBS`, beyond which answers are refused. */
+/** Waiting jobs; fewer than `QUEUE_MAX_JOBS`, at which answers are rejected. */
 const BACKLOG = 90_000;
 const DASHBOARDS = 10;
 const PAIRS = 8;
-/** Long enough for each dashboard to read. */
+/** Long enough for each dashboard to send a request. */
 const SLICE_SECONDS = 3;
-/** How often the dashboard reads the ingestion. */
+/** The dashboard's polling interval for ingestion. */
 const EVERY_MS = 2000;
 
-/** Dashboards of ten tenants that read `GET /v1/ingestion` every 2 s; ends with how long the reads took. */
+/** Dashboards of ten tenants that read `GET /v1/ingestion` every 2 s. Returns the response times at the end. */
 function openDashboards(bench: Bench, api: Program) {
   const ending = new AbortController();
   const tookMs: number[] = [];
@@ -30,7 +30,7 @@ function openDashboards(bench: Bench, api: Program) {
       const body = (await reply.json()) as { queued?: number };
       if (!body.queued) throw new Error(`a dashboard got ${reply.status}: ${JSON.stringify(body)}`);
       tookMs.push(performance.now() - startedAt);
-      await sleep(EVERY_MS, undefined, { signal: ending.signal }).catch(() => undefined); // the end
+      await sleep(EVERY_MS, undefined, { signal: ending.signal }).catch(() => undefined);
     }
   };
   const opened = Promise.all(Array.from({ length: DASHBOARDS }, (_, number) => open(number)));
@@ -43,7 +43,7 @@ function openDashboards(bench: Bench, api: Program) {
   };
 }
 
-/** Valkey rewrites its file after such growth; that belongs to the filling. */
+/** Rewrites Valkey's append-only file, which such growth triggers, before the measurement starts. */
 async function awaitRewritten(redis: Redis): Promise<void> {
   await redis.bgrewriteaof();
   while (!/aof_rewrite_in_progress:0/.test(await redis.info('persistence'))) await sleep(200);
@@ -63,8 +63,8 @@ async function fill(bench: Bench): Promise<void> {
 }
 
 /**
- * Intake on a backlog that dashboards watch, and intake on an empty queue of the same store, in turn: each ratio is of two
- * neighbours in time, and the median counts.
+ * Intake with a backlog watched by dashboards, in alternation with intake on an empty queue of the same store. Returns
+ * the median ratio of adjacent measurements.
  */
 export async function measureWatched(bench: Bench): Promise<Measured> {
   await fill(bench);
@@ -73,19 +73,19 @@ export async function measureWatched(bench: Bench): Promise<Measured> {
   const send = async ({ url, pid }: Program, seconds = SLICE_SECONDS) =>
     (await sendLoad(url, bench.loadSet('answers'), { ...bench.plan, seconds }, bench.roles({ api: pid }))).rate;
   for (const api of [full, empty]) await send(api, bench.plan.warmUpSeconds);
-  const pairs: { watched: number; alone: number }[] = [];
-  const looksMs: number[] = [];
+  const pairs: { watched: number; idle: number }[] = [];
+  const readsMs: number[] = [];
   while (pairs.length < PAIRS) {
-    const alone = await send(empty);
+    const idle = await send(empty);
     const dashboards = openDashboards(bench, full);
     const watched = await send(full);
-    looksMs.push(await dashboards.close());
-    pairs.push({ watched, alone });
+    readsMs.push(await dashboards.close());
+    pairs.push({ watched, idle });
   }
   await bench.empty();
   const figures = {
-    watched: median(pairs.map(({ watched, alone }) => watched / alone)),
-    'dashboard ms': median(looksMs),
+    watched: median(pairs.map(({ watched, idle }) => watched / idle)),
+    'dashboard ms': median(readsMs),
   };
   return { figures, costs: [] };
 }

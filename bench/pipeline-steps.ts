@@ -9,17 +9,17 @@ const POLL_MS = 10;
 
 interface Design {
   name: string;
-  /** Names of its figures: the rate, and the share of what was acknowledged that was not stored when the load ended. */
+  /** The name of the rate, and the prefix of the share of acknowledged answers not yet stored when the load ends. */
   figure: string;
   set: 'answers' | 'naive';
   startApi(bench: Bench): Promise<Program>;
   startWorker(bench: Bench): Promise<Program>;
-  /** A cheap count of what is stored, and the exact one of the rows. */
+  /** A cheap count of stored answers, and an exact count of the rows. */
   countSql: string;
   rowsSql: string;
 }
 
-/** How many answers Parley has stored, cheaply. */
+/** A cheap count of the answers that Parley has stored. */
 export const STORED = 'select coalesce(sum(stored), 0)::int as count from ingestion_totals';
 
 const PARLEY: Design = {
@@ -45,13 +45,13 @@ const NAIVE: Design = {
 export const count = async (bench: Bench, sql: string): Promise<number> =>
   (await bench.query<{ count: number }>(sql))[0]?.count ?? 0;
 
-/** Waits until so many answers are stored; rejects when they never come. */
+/** Waits until that many answers are stored. Rejects after a timeout. */
 export async function awaitStored(bench: Bench, sql: string, wanted: number): Promise<void> {
   for (const deadline = Date.now() + DRAINED_WITHIN_MS; (await count(bench, sql)) < wanted; await sleep(POLL_MS))
-    if (Date.now() > deadline) throw new Error(`${wanted} answers were acknowledged and are still not all stored`);
+    if (Date.now() > deadline) throw new Error(`${wanted} answers were acknowledged, but not all are stored`);
 }
 
-/** Waits until nothing more is being stored. */
+/** Waits until the number of stored answers stops growing. */
 export async function awaitStill(bench: Bench, sql: string): Promise<number> {
   for (let before = -1; ; await sleep(250)) {
     const now = await count(bench, sql);
@@ -60,7 +60,7 @@ export async function awaitStill(bench: Bench, sql: string): Promise<number> {
   }
 }
 
-/** API, worker, stores and load generator together, until everything that was acknowledged is stored. */
+/** API, worker, stores and load generator together, until every acknowledged answer is stored. */
 const measureDesign =
   (design: Design) =>
   async (bench: Bench): Promise<Measured> => {
@@ -96,7 +96,7 @@ const measureDesign =
     };
   };
 
-/** Goal 6: every acknowledged answer is checked to be stored. */
+/** Goal 6: checks that every acknowledged answer is stored. */
 export const measureStored = measureDesign(PARLEY);
 
 /** The floor of goal 7. */

@@ -9,18 +9,18 @@ interface CpuProfile {
   timeDeltas: number[];
 }
 
-/** Time in some code itself, without what it calls. */
+/** Time spent in a piece of code, without its callees. */
 export interface SelfTime {
   name: string;
   ms: number;
-  /** Of the time in which the process was not idle. */
+  /** Share of the time in which the process was not idle. */
   share: number;
 }
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LARGEST = 10;
 const IDLE = '(idle)';
-/** The beginning of a profile is the loading of modules, which no request pays for. */
+/** The beginning of a profile is the loading of modules, not the handling of requests. */
 const STARTING_MS = 2000;
 
 type Frame = CpuProfile['nodes'][number]['callFrame'];
@@ -32,7 +32,7 @@ const byFunction = (frame: Frame): string => {
   return frame.url ? `${name} ${fileOf(frame)}:${frame.lineNumber + 1}` : name;
 };
 
-/** The package, the file of ours, or the part of Node that a function belongs to. */
+/** The package, file of ours or part of Node to which a function belongs. */
 const byOrigin = (frame: Frame): string => {
   const file = fileOf(frame);
   const inPackages = file.split('node_modules/').at(-1)?.split('/') ?? [];
@@ -59,7 +59,7 @@ function largest(profile: CpuProfile, nameOf: (frame: Frame) => string): SelfTim
     .map(([name, ms]) => ({ name, ms, share: ms / total }));
 }
 
-/** The functions of a profile with the largest self-times, and the packages and files; each largest first. */
+/** Returns the functions, and the packages and files, with the largest self-times, largest first. */
 export function largestSelfTimes(profileName: string): { functions: SelfTime[]; origins: SelfTime[] } {
   const profile = JSON.parse(readFileSync(profilePath(profileName), 'utf8')) as CpuProfile;
   return { functions: largest(profile, byFunction), origins: largest(profile, byOrigin) };

@@ -6,22 +6,22 @@ import type { Curve } from './curve.ts';
 import { GOALS, type Goal, holds } from './goals.ts';
 import { mean, median, short } from './numbers.ts';
 
-/** One round: its figures, and which of them were taken while something else kept the machine busy. */
+/** One round: its figures, and the names of those measured while other programs kept the machine busy. */
 export interface Round {
   figures: Figures;
   noisy: Set<string>;
   costs: CostRow[];
 }
 
-/** A line of the table, measured. */
+/** A measured row of the table. */
 export interface Outcome {
   goal: Goal;
   median: number;
   min: number;
   max: number;
-  /** `undefined` for a line that only informs. */
+  /** `undefined` for an informative row. */
   meets: 'aim' | 'must' | 'missed' | undefined;
-  /** Whether no round was quiet: the value is then of noisy ones. */
+  /** Whether no round was quiet. The value then comes from noisy rounds. */
   noisy: boolean;
 }
 
@@ -34,7 +34,7 @@ function judge(goal: Goal, value: number): Outcome['meets'] {
   return holds(goal, value, goal.must) ? 'must' : 'missed';
 }
 
-/** What became of each goal that was measured. Quiet rounds alone count, unless there are none. */
+/** Returns the outcome of each measured goal. Only quiet rounds count, unless there are none. */
 export function outcomes(rounds: Round[]): Outcome[] {
   return GOALS.flatMap(goal => {
     const measured = rounds.filter(({ figures }) => goal.figures.every(name => Number.isFinite(figures[name])));
@@ -53,7 +53,7 @@ export function outcomes(rounds: Round[]): Outcome[] {
   });
 }
 
-/** Lines of cells in columns as wide as they need; the first column of text, the others of numbers. */
+/** Formats rows of cells as columns; the first column is left-aligned, the others right-aligned. */
 export function toTable(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)));
   const line = (row: string[]) =>
@@ -67,7 +67,7 @@ export function toTable(rows: string[][]): string {
 
 const VERDICTS = { aim: 'aim met', must: 'must met', missed: 'MISSED' } as const;
 
-/** Every goal with its bounds, what was measured, and whether it was met. */
+/** The table of all goals: bounds, measured value, and whether it meets them. */
 export function goalTable(all: Outcome[]): string {
   const head = ['#', 'goal', 'must', 'aim', 'median', 'min–max', 'unit', 'met'];
   const rows = all.map(({ goal, median: value, min, max, meets, noisy }) => {
@@ -91,7 +91,7 @@ interface MeanCost {
   other: number;
 }
 
-/** CPU time by program: means of all rounds. */
+/** Mean CPU time by program over all rounds. */
 export function meanCosts(rounds: Round[]): MeanCost[] {
   const rows = rounds.flatMap(({ costs }) => costs);
   return [...new Set(rows.map(({ program }) => program))].map(program => {
@@ -111,7 +111,7 @@ export function meanCosts(rounds: Round[]): MeanCost[] {
   });
 }
 
-/** CPU time per request or answer of everyone who took part. */
+/** The table of CPU time per request or answer, by role. */
 export function costTable(costs: MeanCost[]): string {
   const head = [
     'program',
@@ -134,7 +134,7 @@ export function costTable(costs: MeanCost[]): string {
   return toTable([head, ...rows]);
 }
 
-/** Every point of every curve, and how much dearer the last is than the first. */
+/** The table of all curves, with the ratio of the last point to the first. */
 export function growthTable(curves: Curve[]): string {
   const rows = curves.flatMap(({ title, over, unit, points }) =>
     points.map(({ x, y, p95 }, index) => [
@@ -149,7 +149,7 @@ export function growthTable(curves: Curve[]): string {
   return toTable([['cost', 'over', 'size', 'value', '÷ first', 'p95'], ...rows]);
 }
 
-/** Writes a result beside the others and gives its path. The name is the moment of the run. */
+/** Writes a result next to the others and returns its path. The name is the start time of the run. */
 export function writeResult(
   startedAt: Date,
   extension: 'json' | 'scaling.json' | 'svg' | 'soak.json' | 'soak.svg',
@@ -162,7 +162,7 @@ export function writeResult(
   return path;
 }
 
-/** A run as JSON: what was measured, on what, and each round by itself. */
+/** A run as JSON: results, environment, and each round's figures. */
 export function toJson(run: object, rounds: Round[], all: Outcome[], costs: MeanCost[], curves: Curve[]): string {
   const goals = all.map(({ goal: { figures, value, ...goal }, ...outcome }) => ({ ...goal, ...outcome }));
   const plainRounds = rounds.map(({ figures, noisy }) => ({ figures, noisy: [...noisy] }));

@@ -16,7 +16,7 @@ import { readSettings, USAGE } from './settings.ts';
 import { openStores, type Stores } from './stores.ts';
 
 const startedAt = new Date();
-const say = (text: string): void => {
+const log = (text: string): void => {
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
   process.stderr.write(`${String(seconds).padStart(5)} s  ${text}\n`);
 };
@@ -44,7 +44,7 @@ type RunSettings = NonNullable<ReturnType<typeof readSettings>>;
 async function runOnStores(settings: RunSettings): Promise<void> {
   await using stores = await openStores();
   const measured = settings.scaling
-    ? measureScaling(settings, stores, startedAt, { say, print })
+    ? measureScaling(settings, stores, startedAt, { log, print })
     : run(settings, stores);
   await Promise.race([measured, interrupted]);
 }
@@ -55,11 +55,11 @@ async function run(settings: RunSettings, stores: Stores): Promise<void> {
     `Parley bench${settings.quick ? ', quick' : ''}: ${machine}\nStores: ${stores.description}\nLoad: ${LOAD_GENERATOR}\n`,
   );
   await using bench = await openBench(settings, stores);
-  say('tenants, questions and users are there');
-  if (settings.against) return print(`\n${await measureAgainst(bench, settings.against, say)}`);
-  const rounds = settings.measuresGoals ? await measureRounds(bench, say) : [];
+  log('tenants, questions and users created');
+  if (settings.against) return print(`\n${await measureAgainst(bench, settings.against, log)}`);
+  const rounds = settings.measuresGoals ? await measureRounds(bench, log) : [];
   if (settings.profile) return printProfiles();
-  const curves: Curve[] = settings.growth ? await measureGrowth(bench, say) : [];
+  const curves: Curve[] = settings.growth ? await measureGrowth(bench, log) : [];
 
   const all = outcomes(rounds);
   const costs = meanCosts(rounds);
@@ -70,10 +70,10 @@ async function run(settings: RunSettings, stores: Stores): Promise<void> {
   }
   const about = { started_at: startedAt, machine, stores: stores.description, load: LOAD_GENERATOR, settings };
   print(writeResult(startedAt, 'json', toJson(about, rounds, all, costs, curves)));
-  say('done');
+  log('done');
 }
 
-/** Rejects when a signal comes, so that the stores are stopped as after any failure: containers outlive this process. */
+/** Rejects on a signal, so that the stores are stopped as after any failure: containers outlive this process. */
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => reject(new Error(`stopped by ${signal}`)));

@@ -1,26 +1,26 @@
 import { parseArgs } from 'node:util';
 
-/** How long and how much is measured. Everything is bounded: the whole takes 25 minutes, `quick` two. */
+/** Size and duration of the measurements. The full run takes 25 minutes, `quick` two. */
 export interface Settings {
   quick: boolean;
-  /** Goals to measure; all where empty. */
+  /** Goals to measure; empty means all. */
   goals: string[];
-  /** Measures goals 1, 3 and 9 once under the CPU profiler, and nothing else. */
+  /** Only measures goals 1, 3 and 9 once, with the CPU profiler. */
   profile: boolean;
   growth: boolean;
-  /** Measures what a unit of everything costs and what follows for more machines, and nothing else. */
+  /** Only measures unit costs and prints the projection for more machines. */
   scaling: boolean;
   rounds: number;
   warmUpSeconds: number;
   seconds: number;
-  /** Length of the load of goals 6 and 7. */
+  /** Duration of the load of goals 6 and 7. */
   storedSeconds: number;
   tenants: number;
   users: number;
-  /** Users and tokens of each, none of which a server meets twice in a run. */
+  /** Users, and tokens per user, none of which a server sees twice in a run. */
   coldUsers: number;
   coldTokensAUser: number;
-  /** Answers that goals 8 and 9 store. */
+  /** Number of answers stored in goals 8 and 9. */
   storeRows: number;
   queuedAnswers: number;
   conversationTenants: number;
@@ -31,9 +31,9 @@ export interface Settings {
   growthTenants: number[];
   growthIdentities: number[];
   growthSeconds: number;
-  /** Answers of which one tenant has most, for the lists. */
+  /** Numbers of answers for the lists; most belong to one tenant. */
   growthLists: number[];
-  /** How many more are then stored: as many as between two checkpoints. */
+  /** Number of answers stored afterwards: as many as between two checkpoints. */
   growthStored: number;
 }
 
@@ -89,22 +89,22 @@ const QUICK: Partial<Settings> = {
 export const USAGE = `npm run bench -- [quick] [scaling] [options]
 
   quick                one round of short runs, without the growth curves: about two minutes
-  scaling              what a unit of everything costs, and what follows for more machines: about nine minutes
-  --goal N             one goal alone (repeat it for several); leaves the growth curves out
-  --growth             the growth curves alone
-  --growth-answers N   the most stored answers of the curve (10000000 takes some five minutes more)
+  scaling              unit costs and a projection for more machines: about nine minutes
+  --goal N             only this goal (repeatable); omits the growth curves
+  --growth             only the growth curves
+  --growth-answers N   the largest number of stored answers in the curve (10000000 takes five more minutes)
   --rounds N           rounds; 3 unless quick
-  --from FILE          with scaling: what follows from an earlier run, measuring nothing
-  --against FOLDER     two versions of the API in turn, this one and that in the folder: what a change gained; two minutes
+  --from FILE          with scaling: prints the projection from an earlier run without measuring
+  --against FOLDER     compares this version of the API with the one in the folder, in alternation; two minutes
   --profile            goals 1, 3 and 9 once under the CPU profiler, with the ten largest self-times of each
 `;
 
 const WORDS = ['quick', 'scaling'];
 
-/** Goals that are also measured at 0 % cache hits. */
+/** Goals that are also measured without cache hits. */
 const WITH_COLD = ['1', '2', '3', '4'];
 
-/** The settings that a command line asks for; `undefined` when it asks for help. Throws on what it does not know. */
+/** Parses the command line; `undefined` when help is requested. Throws on unknown arguments. */
 export function readSettings(
   args: string[],
 ): (Settings & { measuresGoals: boolean; from: string | undefined; against: string | undefined }) | undefined {
@@ -124,7 +124,7 @@ export function readSettings(
     },
   });
   const unknown = positionals.find(word => !WORDS.includes(word));
-  if (unknown) throw new Error(`there is no "${unknown}"\n\n${USAGE}`);
+  if (unknown) throw new Error(`unknown argument: ${unknown}\n\n${USAGE}`);
   if (values.help) return undefined;
   const quick = positionals.includes('quick');
   const base = { ...WHOLE, ...(quick ? QUICK : {}) };
@@ -148,7 +148,7 @@ export function readSettings(
   };
 }
 
-/** 10⁴, 10⁵ … up to the number asked for. */
+/** 10⁴, 10⁵ … up to the requested number. */
 function decadesUpTo(first: number, last: number): number[] {
   const decades: number[] = [];
   for (let count = first; count <= last; count *= 10) decades.push(count);

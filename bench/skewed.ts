@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { withClient } from '../src/platform/postgres-client.ts';
 
-/** How much of everything there is, most of it the first tenant's. */
+/** The numbers of rows to generate, most of which belong to the first tenant. */
 export interface Skew {
   answers: number;
   conversations: number;
   messagesEach: number;
   identities: number;
-  /** Entries of the audit log, and of the quarantine. */
+  /** Entries of the audit log and of the quarantine. */
   entries: number;
   /** Small tenants next to the large one. */
   tenants: number;
-  /** Whether the answers' ids are random, as of version 4; otherwise they are in the order of time, as of version 7. */
+  /** Whether the answers' ids are random (version 4) instead of time-ordered (version 7). */
   randomIds?: boolean;
 }
 
@@ -23,7 +23,7 @@ export const uuidOf = (name: string): string => {
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-7${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 };
 
-/** A time-ordered id that is the same in each run: the number in the place of the time. */
+/** A time-ordered id that is the same in each run, with the number in place of the time. */
 const idOf = (number: string): string =>
   `(lpad(to_hex(${number}), 12, '0') || '7' || substr(md5((${number})::text), 1, 3) || '8' || substr(md5((${number})::text), 4, 15))::uuid`;
 
@@ -36,12 +36,12 @@ export const skewedConversation = ((): string => {
 /** As `tagOf` in `src/storage/search-index.ts`. */
 const TAG = `translate(left(encode(sha256(convert_to(tenant::text, 'UTF8')), 'base64'), 4), '+/', '-_')`;
 
-/** How many different texts the large tenant has, and each small one. */
+/** The number of different texts of the large tenant and of each small one. */
 const TEXTS = { large: 10_000, small: 50 };
 
 /**
- * Texts of about 80 characters, of which some words occur often and most seldom, and their words: of 100 texts 18 have
- * "everyday", of 10,000 one has "Needle".
+ * Texts of about 80 characters with a few frequent and many rare words: of 100 texts 18 contain "everyday", of 10,000
+ * one contains "Needle".
  */
 const MAKE_TEXTS = `
   create temporary table texts as
@@ -76,7 +76,7 @@ const AT = `(timestamptz '2026-01-01' + n * interval '2 seconds')`;
 export const skewedTenants = ({ tenants }: Skew): string[] =>
   Array.from({ length: tenants + 1 }, (_, number) => uuidOf(`tenant ${number}`));
 
-/** The question of an answer or card: one of nine that most have, or the tenth, which few have. */
+/** The questions: nine that most answers and cards have, and a rare tenth one. */
 export const skewedQuestions = Array.from({ length: 10 }, (_, number) => uuidOf(`question ${number}`));
 
 /** Adds rows of one large tenant and many small ones as the database's owner, in the order of their times. */
@@ -95,7 +95,7 @@ export const fillSkewed = (url: string, skew: Skew): Promise<void> =>
     await query('vacuum analyze');
   });
 
-/** One in ten answers is of the identity `user|busy`; the others have up to 25 each. */
+/** One in ten answers belongs to the identity `user|busy`; other identities have up to 25 each. */
 const identityOf = (number: string) =>
   `'user|' || case when ${number} % 10 = 7 then 'busy' else (${number} % 200000)::text end`;
 

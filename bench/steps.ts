@@ -13,13 +13,13 @@ import { measureWatched } from './observer-steps.ts';
 import { measureNaive, measureStored } from './pipeline-steps.ts';
 import { measureCopy, measureDrain, measureRecord } from './store-steps.ts';
 
-/** One program measured once a round. */
+/** A program measured once a round. */
 export interface Step {
-  /** The figures that it gives. */
+  /** The figures that it produces. */
   figures: string[];
   needsValkey?: boolean;
   needsFineLatency?: boolean;
-  /** Whether it leaves a CPU profile when profiles are wanted. */
+  /** Whether it writes a CPU profile if profiles are enabled. */
   profiled?: boolean;
   run(bench: Bench): Promise<Measured>;
 }
@@ -35,10 +35,10 @@ const cards = (
   run: measureCards(figure, figure, program, profile),
 });
 
-/** The floor of most steps, measured right before and right after each. */
+/** The floor of most steps, measured directly before and after each. */
 export const KOA: Step = { figures: ['koa'], run: measureKoa };
 
-/** The steps of a round. Those that are compared with each other stand side by side. */
+/** The steps of a round. Steps that are compared with each other are adjacent. */
 export const STEPS: Step[] = [
   cards('cards', 'GET /v1/cards 200', 'goal-1-serve'),
   cards('unchanged', 'GET /v1/cards 304'),
@@ -119,9 +119,9 @@ export const STEPS: Step[] = [
   { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];
 
-/** Why a step can not be measured here; `undefined` when it can. */
+/** Returns why a step cannot run on this machine; `undefined` if it can. */
 export function obstacle(step: Step, bench: Bench): string | undefined {
   if (step.needsValkey && !bench.stores.valkeyUrl) return 'needs Valkey, and no Docker Engine was found';
-  if (step.needsFineLatency && !LATENCY_IS_FINE) return 'needs wrk: autocannon knows whole milliseconds alone';
+  if (step.needsFineLatency && !LATENCY_IS_FINE) return 'needs wrk: autocannon only measures whole milliseconds';
   return undefined;
 }

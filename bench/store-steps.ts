@@ -16,15 +16,15 @@ import { awaitQuiet, peakMb, startMeter } from './cpu.ts';
 import { copyAnswers } from './floor/copy.ts';
 import type { User } from './world.ts';
 
-/** Answers of a flush, as the API makes them under load; and of a transaction, as the worker merges them. */
+/** Answers in a flush of an API under load, and in a transaction of the worker. */
 const FLUSH = 50;
 const TRANSACTION = 1000;
 const TRANSACTIONS_IN_FLIGHT = 2;
-/** How much of a run warms the code up before. */
+/** The share of a run used as warm-up. */
 const WARM_UP_SHARE = 0.1;
 const DRAINED_WITHIN_MS = 120_000;
 
-/** Answers as the API hands them to the queue: of the users in turn, to their cards in turn. */
+/** Answers as the API enqueues them, rotating over the users and their cards. */
 export function makeAnswers(users: User[], count: number): AcceptedAnswer[] {
   return Array.from({ length: count }, (_, number) => {
     const user = users[number % users.length] as User;
@@ -60,7 +60,7 @@ const slices = <T>(items: T[], size: number): T[][] =>
 const toFlushes = (answers: AcceptedAnswer[]): Flush[] =>
   slices(answers, FLUSH).map(part => ({ flush: v7(), answers: part }));
 
-/** Runs work over parts with so many at once. */
+/** Processes the parts with up to `lanes` at a time. */
 async function inLanes<T>(parts: T[], lanes: number, work: (part: T) => Promise<unknown>): Promise<void> {
   const waiting = [...parts];
   const lane = async () => {
@@ -69,7 +69,7 @@ async function inLanes<T>(parts: T[], lanes: number, work: (part: T) => Promise<
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** The worker's store function with all that it writes, as the worker calls it under load. */
+/** The worker's store function with all of its writes, called as the worker does under load. */
 export async function storeAnswers(databaseUrl: string, answers: AcceptedAnswer[]): Promise<void> {
   const log = createLog('warn', 'bench');
   const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: TRANSACTIONS_IN_FLIGHT, log });
@@ -87,7 +87,7 @@ async function checkRows(bench: Bench, table: string, wanted: number): Promise<v
   if (row?.count !== wanted) throw new Error(`${table} holds ${row?.count} rows and not ${wanted}`);
 }
 
-/** Stores the same number of rows one way, after a warm-up, on empty tables and a fresh checkpoint. */
+/** Stores the same number of rows with one implementation, after a warm-up, on empty tables and a fresh checkpoint. */
 const measureStore =
   (figure: string, program: string, table: string, store: (url: string, answers: AcceptedAnswer[]) => Promise<void>) =>
   async (bench: Bench): Promise<Measured> => {
@@ -103,7 +103,7 @@ const measureStore =
     await store(bench.databaseUrl, answers);
     const cost = stopMeter();
     await checkRows(bench, table, warmUp.length + rows);
-    // The storing itself runs in this process: what is counted as load generator elsewhere is the worker's part here.
+    // The storing runs in this process, so the time counted as load generator elsewhere belongs to the worker here.
     const worker = { ...cost, cpu: { ...cost.cpu, worker: cost.load }, load: 0 };
     return {
       figures: { [figure]: rows / cost.seconds },
@@ -116,7 +116,7 @@ export const measureCopy = measureStore('copy', 'one COPY', 'floor.answers', cop
 
 const JOB = { removeOnComplete: true, attempts: 5 };
 
-/** Adds answers as flushes, past the API. */
+/** Adds answers to the queue as flushes, without the API. */
 export async function addToQueue(
   queue: ReturnType<QueueConnection['queue']>,
   answers: AcceptedAnswer[],
@@ -129,10 +129,10 @@ export async function addToQueue(
   for (const part of slices(jobs, 100)) await queue.addBulk(part);
 }
 
-/** Adds so many jobs of one answer as a producer does, counted for their tenants. */
+/** Adds jobs of one answer each as a producer does, counted for their tenants. */
 export async function addBacklog(connection: QueueConnection, users: User[], jobs: number): Promise<void> {
   const { queue, redis } = connection;
-  if (!redis) throw new Error('the backlog is one of Valkey');
+  if (!redis) throw new Error('a backlog needs Valkey');
   for (const part of slices(makeAnswers(users, jobs), 50)) {
     const counted = part.map(answer => {
       const data: RecordAnswers = { v: 1, flush: v7(), answers: [answer] };
@@ -143,7 +143,7 @@ export async function addBacklog(connection: QueueConnection, users: User[], job
   }
 }
 
-/** A worker process that empties a full queue. */
+/** A worker process that drains a full queue. */
 export async function measureDrain(bench: Bench): Promise<Measured> {
   await bench.empty();
   const target = { databaseUrl: bench.databaseUrl, redisUrl: bench.stores.valkeyUrl };

@@ -9,18 +9,18 @@ import { withClient } from '../src/platform/postgres-client.ts';
 import { freePort } from './children.ts';
 import type { Roles } from './cpu.ts';
 
-/** The stores that Parley and the floor programs share. */
+/** The stores shared by Parley and the floor programs. */
 export interface Stores extends AsyncDisposable {
-  /** Which they are, in a sentence. */
+  /** The stores in one sentence. */
   description: string;
   postgresUrl: string;
-  /** Absent where no Docker Engine is. */
+  /** Absent without a Docker Engine. */
   valkeyUrl: string | undefined;
-  /** Root processes, as this machine sees them. */
+  /** Root processes, as seen by this machine. */
   roles: Roles;
 }
 
-/** On Linux a container in the host's network costs no proxy between the programs and the store. */
+/** On Linux a container in the host's network needs no proxy between the programs and the store. */
 const HOST_NETWORK = process.platform === 'linux';
 
 async function hasDocker(): Promise<boolean> {
@@ -28,7 +28,7 @@ async function hasDocker(): Promise<boolean> {
     await getContainerRuntimeClient();
     return true;
   } catch {
-    return false; // the description of the stores says it
+    return false; // reported in the description of the stores
   }
 }
 
@@ -79,7 +79,7 @@ async function openEmbedded(): Promise<Stores> {
   const postgres = await openEmbeddedPostgres(folder, false, createLog('warn', 'bench'));
   const pidFile = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8');
   return {
-    description: 'the embedded PostgreSQL alone: no Docker Engine was found, so there is no Valkey',
+    description: 'only the embedded PostgreSQL: no Docker Engine was found, so there is no Valkey',
     postgresUrl: postgres.url,
     valkeyUrl: undefined,
     roles: { database: Number(pidFile.split('\n')[0]) },
@@ -90,10 +90,10 @@ async function openEmbedded(): Promise<Stores> {
   };
 }
 
-/** PostgreSQL and Valkey in containers where a Docker Engine is; otherwise the embedded PostgreSQL. */
+/** Starts PostgreSQL and Valkey in containers, or the embedded PostgreSQL if there is no Docker Engine. */
 export const openStores = async (): Promise<Stores> => ((await hasDocker()) ? openContainers() : openEmbedded());
 
-/** Makes a database of a name, dropping one that is there, and gives its URL. */
+/** Creates a database, dropping an existing one of that name, and returns its URL. */
 export async function createDatabase(stores: Stores, name: string): Promise<string> {
   await withClient(stores.postgresUrl, async client => {
     await client.query(`drop database if exists ${name} with (force)`);

@@ -51,7 +51,7 @@ function makeAnswer(tenants: string[], randomIds: boolean): AcceptedAnswer {
   };
 }
 
-/** Stores `count` answers on top of those of a skewed database, from a checkpoint on. */
+/** Stores `count` answers on top of those of a skewed database, starting at a checkpoint. */
 export async function measureStoring(url: string, skew: Skew, count: number): Promise<Storing> {
   const tenants = skewedTenants(skew);
   await withClient(url, client => client.query('checkpoint'));

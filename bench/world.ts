@@ -11,7 +11,7 @@ import type { LoadRequest } from './load.ts';
 
 export interface Tenant {
   uuid: string;
-  /** As on the wire. */
+  /** The wire id. */
   id: string;
   keyId: string;
   secret: string;
@@ -24,7 +24,7 @@ export interface Card {
   question_version: number;
 }
 
-/** A user whose cards were fetched once, as an app would before it answers. */
+/** A user whose cards were fetched once, as an app does before it answers. */
 export interface User {
   tenant: Tenant;
   identity: string;
@@ -37,13 +37,13 @@ const QUESTIONS = [
   { type: 'csat', title: 'How was your delivery?', config: { style: 'smiley' } },
   { type: 'rating', title: 'How do you like the new search?', description: 'One star to five' },
 ];
-/** All three come in every fetch, however often they were answered. */
+/** Every fetch returns all three cards, no matter how often they were answered. */
 const FREQUENCY = { repeat: 'always', ignore_cooldown: true };
 const FETCHES_AT_ONCE = 32;
 const CONNECTIONS = 5;
 const NEW_KEY = NewApiKey.parse({ name: 'bench' });
 
-/** Tenants with a server key each, made through the same storage functions as the command line. */
+/** Creates tenants with one server key each through the storage functions of the command line. */
 export async function makeTenants(databaseUrl: string, secretKey: string, count: number): Promise<Tenant[]> {
   const log = createLog('warn', 'bench');
   const storage = openStorage({ url: databaseUrl, role: 'parley_app', connections: CONNECTIONS, log });
@@ -66,7 +66,7 @@ export async function makeTenants(databaseUrl: string, secretKey: string, count:
   }
 }
 
-/** The path of a card fetch as the Swift client sends it: with locale, platform and version of the app. */
+/** The path of a card fetch by the Swift client, with locale, platform and app version. */
 const CARDS_PATH = '/v1/cards?locale=en-US&platform=ios&app_version=4.2.1';
 
 async function ask(url: string, method: string, path: string, bearer: string, body?: unknown): Promise<Response> {
@@ -76,7 +76,7 @@ async function ask(url: string, method: string, path: string, bearer: string, bo
   return response;
 }
 
-/** Gives every tenant three live questions. */
+/** Publishes three questions for each tenant. */
 export async function publishQuestions(url: string, tenants: Tenant[]): Promise<void> {
   for (const { apiKey } of tenants)
     for (const question of QUESTIONS) {
@@ -88,7 +88,7 @@ export async function publishQuestions(url: string, tenants: Tenant[]): Promise<
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-/** An access token as a tenant's backend signs it. Another `age` in seconds makes another token of the same user. */
+/** Signs an access token as a tenant's backend does. Another `age` in seconds makes another token of the same user. */
 export function signToken(tenant: Tenant, identity: string, age = 0, subject = tenant.id): string {
   const header = { ...TOKEN_HEADER, kid: tenant.keyId };
   const exp = Math.floor(Date.now() / 1000) + TOKEN_LIFETIME_SECONDS - age;
@@ -96,7 +96,7 @@ export function signToken(tenant: Tenant, identity: string, age = 0, subject = t
   return `${signed}.${createHmac('sha256', tenant.secret).update(signed).digest('base64url')}`;
 }
 
-/** Users spread over tenants, with their cards fetched. */
+/** Creates users spread over tenants, with their cards fetched. */
 export async function fetchUsers(url: string, tenants: Tenant[], count: number): Promise<User[]> {
   const users: User[] = [];
   const lane = async (first: number) => {
@@ -124,7 +124,7 @@ export const unchangedCardsRequest = (user: User, token: string): LoadRequest =>
 const answerTail = ({ id, question_id, question_version }: Card, number: number): string =>
   `","revision":1,"card_id":"${id}","question_id":"${question_id}","question_version":${question_version},"state":"completed","values":{"main":${1 + (number % 5)}},"comment":"Quick and friendly","metadata":{"platform":"ios","app_version":"4.2.1"}}`;
 
-/** A sync of so many answers, to the user's cards in turn. */
+/** A sync of `count` answers, rotating over the user's cards. */
 export function answersRequest(user: User, token: string, count = 1): LoadRequest {
   const tails = Array.from({ length: count }, (_, number) =>
     answerTail(user.cards[number % user.cards.length] as Card, number),
@@ -136,7 +136,7 @@ export function answersRequest(user: User, token: string, count = 1): LoadReques
   return { method: 'POST', path: '/v1/answers', token, bodyParts };
 }
 
-/** The same answer for the naive design, which knows no wire ids: UUIDs in the token and in the body. */
+/** The same answer for the naive design, which has no wire ids: token and body contain UUIDs. */
 export function naiveRequest(user: User): LoadRequest {
   const card = user.cards[0] as Card;
   const uuids = {

@@ -49,7 +49,7 @@ function* lines(answers: AcceptedAnswer[]): Generator<string> {
       .join('');
 }
 
-/** The floor of storing: the same rows as text in one COPY, into a table of the same columns and indexes. */
+/** The floor of storing: copies the same rows as text in one COPY into a table with the same columns and indexes. */
 export async function copyAnswers(databaseUrl: string, answers: AcceptedAnswer[]): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

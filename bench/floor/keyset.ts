@@ -3,7 +3,9 @@ const COLUMNS = `id, identity, identity_verified, subject, status, priority, ass
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
   first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
 
-/** The floor of a list: a prepared row comparison on the matching index, as the owner, beside whom no policy stands. */
+/**
+ * The floor of a list: a prepared row comparison on the matching index, run as the owner, to whom no policy applies.
+ */
 export const RAW_KEYSET = {
   name: 'raw_keyset',
   text: `select ${COLUMNS} from conversations where tenant_id = $1 and (last_activity_at, id) < ($2, $3)

@@ -12,7 +12,7 @@ const CARDS = JSON.stringify({
   poll_after_s: 300,
 });
 
-/** The floor of everything: bare Koa with a router that answers a constant text. */
+/** The floor of every goal: bare Koa with a router that returns a constant text. */
 const router = new Router();
 for (const path of ['/v1/cards', '/readyz'])
   router.get(path, context => {

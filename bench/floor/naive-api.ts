@@ -5,11 +5,11 @@ import Koa from 'koa';
 import rawBody from 'raw-body';
 import { NAIVE_QUEUE, type NaiveAnswer } from './naive.ts';
 
-/** Secrets by the id of the key, as the tokens of the bench are signed. */
+/** Secrets by key id, as the tokens of the bench are signed. */
 const secrets = JSON.parse(process.env.SECRETS ?? '{}') as Record<string, string>;
 const keys = new Map<string, Promise<CryptoKey>>();
 
-/** The key imported once, so that only the verification is paid for on each request. */
+/** Imports each key once, so that a request pays only for the verification. */
 function keyOf(id: string): Promise<CryptoKey> {
   const known = keys.get(id);
   if (known) return known;
@@ -31,7 +31,7 @@ interface Body {
   answers: { id: string; card_id: string; question_id: string; values: unknown }[];
 }
 
-/** The floor of an acknowledged answer: Koa, jose, `queue.add` for every answer, 202. */
+/** The floor of an acknowledged answer: Koa, jose, one `queue.add` per answer, 202. */
 const router = new Router();
 router.get('/readyz', async context => {
   await queue.waitUntilReady();

@@ -5,7 +5,7 @@ import { NAIVE_QUEUE, type NaiveAnswer } from './naive.ts';
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL ?? '', max: 10 });
 
-/** One statement a job, prepared by name, into a table of the same columns and indexes as Parley's. */
+/** One prepared statement per job, into a table with the same columns and indexes as Parley's. */
 const INSERT = {
   name: 'insert_answer',
   text: `insert into floor.answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version,

@@ -1,4 +1,4 @@
-/** What the naive API hands to the naive worker: one answer a job. */
+/** A job of the naive design: one answer. */
 export interface NaiveAnswer {
   tenant_id: string;
   id: string;

@@ -4,13 +4,15 @@ import { connectQueue } from '../../src/queue/connection.ts';
 import type { Bench } from '../bench.ts';
 import { addToQueue, makeAnswers, storeAnswers } from '../store-steps.ts';
 
-/** What an answer takes up, in bytes. */
+/** The size of an answer, in bytes. */
 export interface AnswerBytes {
   row: number;
   indexes: number;
-  /** What PostgreSQL wrote to its log for it, tables beside `answers` included: to disk, to each replica, to the archive. */
+  /**
+   * WAL of PostgreSQL, including that of the tables next to `answers`; written to disk, each replica and the archive.
+   */
   wal: number;
-  /** While it waits: Valkey's memory, and its append-only file. */
+  /** While it waits: Valkey's memory and append-only file. */
   queueMemory: number;
   queueFile: number;
 }

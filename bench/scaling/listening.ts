@@ -2,16 +2,16 @@ import type { Bench } from '../bench.ts';
 import { awaitQuiet, startMeter } from '../cpu.ts';
 import { makeAnswers, storeAnswers } from '../store-steps.ts';
 
-/** What it costs that every API hears whose cards changed, CPU µs for each answer that is stored. */
+/** The cost of delivering notices of changed cards to every API, in CPU µs per stored answer. */
 export interface ListeningCost {
   apis: number;
-  /** Of each API. */
+  /** Per API. */
   api: number;
-  /** Of PostgreSQL, all listeners together. */
+  /** In PostgreSQL, for all listeners together. */
   database: number;
 }
 
-/** Stores answers past the queue while so many APIs do nothing but listen. */
+/** Stores answers without the queue while that many APIs only listen. */
 export async function measureListening(bench: Bench, apis: number): Promise<ListeningCost> {
   await bench.empty();
   await using stack = new AsyncDisposableStack();

@@ -4,13 +4,13 @@ import type { ReadCost } from './reads.ts';
 import type { FormationCost, RestCost } from './replicas.ts';
 import type { Serial } from './serial.ts';
 
-/** Everything that a run has measured. */
+/** All results of a run. */
 export interface Measurements {
   started_at: Date | string;
   machine: string;
   stores: string;
   load: string;
-  /** CPU µs of a request to bare Koa, before and after: how fast the machine was. */
+  /** CPU µs of a request to bare Koa, before and after: the speed of the machine. */
   koaMicros: number[];
   formations: FormationCost[];
   listening: ListeningCost[];

@@ -1,23 +1,23 @@
 import type { Measurements } from './measurements.ts';
 
-/** How busy a part is planned to be: beyond this, waiting times grow faster than the load. */
+/** Planned utilization. Above it, waiting times grow faster than the load. */
 const BUSY = 0.7;
 const SECOND = 1e6;
 
-/** What the model is made of: CPU µs an answer unless it says otherwise. */
+/** The inputs of the model, in CPU µs per answer unless stated otherwise. */
 export interface Units {
   api: number;
   worker: number;
   queue: number;
   database: number;
-  /** For each API: what it costs that it, and PostgreSQL for its sake, hears of an answer that anybody took. */
-  heardByApi: number;
-  heardInDatabase: number;
-  /** CPU µs a second of a process that nobody asks anything: of an API itself, and of the stores for its sake. */
+  /** For each API: cost, in it and in PostgreSQL, of the notice about an answer accepted by any API. */
+  noticesInApi: number;
+  noticesInDatabase: number;
+  /** CPU µs per second of an idle process: in the API itself, and in the stores. */
   restOfApi: number;
   restInQueue: number;
   restInDatabase: number;
-  /** Of one commit, and of the shared rows in a transaction of 1,000 answers; ms. */
+  /** Duration of a commit, and of the lock on shared rows in a transaction of 1,000 answers; ms. */
   commitMs: number;
   heldMs: number;
   walBytes: number;
@@ -25,24 +25,24 @@ export interface Units {
   connectionsOfWorker: number;
 }
 
-/** Answers in one transaction of a worker that has enough to do. */
+/** Answers in one transaction of a fully loaded worker. */
 const FULL_TRANSACTION = 1000;
 
 const positive = (number: number): number => Math.max(0, number);
 
-/** The units of a run, for requests of so many answers. */
+/** Computes the units of a run for requests with this number of answers. */
 export function unitsOf({ formations, listening, rest, serial, bytes }: Measurements, sync: 1 | 20): Units {
-  const alone = formations.find(each => each.apis === 1 && each.workers === 1 && each.sync === sync);
-  const [silent, heard] = listening;
+  const single = formations.find(each => each.apis === 1 && each.workers === 1 && each.sync === sync);
+  const [none, some] = listening;
   const [empty, idle] = rest;
-  if (!alone || !silent || !heard || !empty || !idle) throw new Error('the run is not whole');
-  const listeners = heard.apis - silent.apis;
+  if (!single || !none || !some || !empty || !idle) throw new Error('the run is incomplete');
+  const listeners = some.apis - none.apis;
   const resting = idle.apis - empty.apis;
-  const { parley_worker: ofWorker = 0, ...ofApi } = alone.connections;
+  const { parley_worker: ofWorker = 0, ...ofApi } = single.connections;
   return {
-    ...alone.micros,
-    heardByApi: heard.api,
-    heardInDatabase: positive(heard.database - silent.database) / listeners,
+    ...single.micros,
+    noticesInApi: some.api,
+    noticesInDatabase: positive(some.database - none.database) / listeners,
     restOfApi: idle.micros.api,
     restInQueue: positive(idle.micros.queue - empty.micros.queue) / resting,
     restInDatabase: positive(idle.micros.database - empty.micros.database) / resting,
@@ -54,31 +54,31 @@ export function unitsOf({ formations, listening, rest, serial, bytes }: Measurem
   };
 }
 
-/** What so many nodes do, and what that asks of the parts that they share. */
+/** The throughput of a number of nodes, and the utilization of the parts that they share. */
 export interface Simulated {
-  /** Answers a second that the APIs take. */
+  /** Answers per second accepted by the APIs. */
   answers: number;
   workers: number;
-  /** Of Valkey's one core; above 1 it can't be. */
+  /** Share of Valkey's one core; more than 1 is impossible. */
   queue: number;
   databaseCores: number;
   logMbytes: number;
   connections: number;
-  /** The first shared part that is busier than planned. */
+  /** The first shared part above the planned utilization. */
   beyond: string;
 }
 
 /**
- * A node is one API process on a core of its own; workers are added as they are needed.
+ * Simulates nodes with one API process on its own core each; workers are added as needed.
  *
- * Each API spends its core on the answers that it takes, on hearing of those that any API took, and on being there. The
- * unit costs are those of one API and one worker, whatever the number of nodes.
+ * Each API spends its core on the answers that it accepts, on notices about answers accepted by all APIs, and on its
+ * idle cost. The unit costs are those of one API and one worker, regardless of the number of nodes.
  */
 export function simulate(units: Units, nodes: number): Simulated {
-  const answers = (nodes * positive(BUSY * SECOND - units.restOfApi)) / (units.api + nodes * units.heardByApi);
+  const answers = (nodes * positive(BUSY * SECOND - units.restOfApi)) / (units.api + nodes * units.noticesInApi);
   const workers = Math.ceil((answers * units.worker) / (BUSY * SECOND));
   const queue = (answers * units.queue + nodes * units.restInQueue) / SECOND;
-  const database = answers * (units.database + (nodes - 1) * units.heardInDatabase) + nodes * units.restInDatabase;
+  const database = answers * (units.database + (nodes - 1) * units.noticesInDatabase) + nodes * units.restInDatabase;
   const order = (answers / FULL_TRANSACTION) * (units.commitMs / 1000);
   const beyond = [
     ...(queue > BUSY
@@ -97,12 +97,14 @@ export function simulate(units: Units, nodes: number): Simulated {
   };
 }
 
-/** From how many answers a second on each part is as busy as planned, when the others are not. */
+/**
+ * Returns, for each part, the answers per second at which it reaches the planned utilization while the others do not.
+ */
 export function findLimits(units: Units): { what: string; answers: number }[] {
   const core = BUSY * SECOND;
   return [
-    { what: 'one API', answers: (core - units.restOfApi) / (units.api + units.heardByApi) },
-    { what: 'any number of APIs: each hears of all answers', answers: core / units.heardByApi },
+    { what: 'one API', answers: (core - units.restOfApi) / (units.api + units.noticesInApi) },
+    { what: 'any number of APIs: each receives notices of all answers', answers: core / units.noticesInApi },
     { what: 'one worker', answers: core / units.worker },
     { what: 'Valkey: one core', answers: core / units.queue },
     { what: 'PostgreSQL: a core', answers: core / units.database },

@@ -4,13 +4,13 @@ import { type LoadRequest, measureLoad, openLoadSets } from '../load.ts';
 import { makeAnswers, storeAnswers } from '../store-steps.ts';
 import type { Tenant } from '../world.ts';
 
-/** What a read costs, CPU µs. */
+/** The cost of a read, in CPU µs. */
 export interface ReadCost {
   read: string;
   micros: { api: number; database: number };
 }
 
-/** Reads of users: with a token that was met before, and with a new one. */
+/** Reads of users: with a known token and with a new one. */
 const CARDS = { 'cards, token known': 'cards', 'cards, token new': 'cold cards' } as const;
 
 /** Reads of the team and its servers. */
@@ -22,7 +22,7 @@ const READS: Record<string, (questionId: string) => string> = {
 
 const CONVERSATIONS = 1000;
 
-/** Reads on tables that hold the answers of a run, each against a fresh API. */
+/** Measures reads on tables that hold the answers of a run, each in a fresh API. */
 export async function measureReads(bench: Bench): Promise<ReadCost[]> {
   using sets = openLoadSets();
   await bench.empty();

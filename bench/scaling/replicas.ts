@@ -6,35 +6,35 @@ import { sendLoad } from '../load.ts';
 import { awaitStill, awaitStored, STORED } from '../pipeline-steps.ts';
 import { sampleWaits, type Waits } from './waits.ts';
 
-/** So many API and worker processes on the same stores. */
+/** A number of API and worker processes on the same stores. */
 export interface Formation {
   apis: number;
   workers: number;
-  /** Answers in one request. */
+  /** Answers per request. */
   sync: 1 | typeof BATCH;
 }
 
-/** What a formation cost while it was under the same load as every other. */
+/** The cost of a formation under the load that all formations get. */
 export interface FormationCost extends Formation {
   answers: number;
   seconds: number;
-  /** CPU µs an answer of all processes of a kind together. */
+  /** CPU µs per answer of all processes of a kind together. */
   micros: { api: number; worker: number; queue: number; database: number };
   answersAFlush: number;
   answersATransaction: number;
-  /** What the workers' connections to PostgreSQL did, as a share of the time in which they were at work. */
+  /** Wait states of the workers' connections to PostgreSQL, as shares of their time in transactions. */
   waits: Waits;
-  /** Connections to PostgreSQL by what they call themselves. */
+  /** Connections to PostgreSQL by application name. */
   connections: Record<string, number>;
   /** Connections to Valkey. */
   queueConnections: number;
-  /** The most memory that a process of the kind held, in MB. */
+  /** Peak memory of a process of the kind, in MB. */
   peakMb: { api: number; worker: number };
-  /** What was busy beside all this, in cores. */
+  /** Usage by other programs, in cores. */
   other: number;
 }
 
-/** What one process costs that nobody asks anything, CPU µs a second. */
+/** The cost of an idle process, in CPU µs per second. */
 export interface RestCost {
   apis: number;
   micros: { api: number; queue: number; database: number };
@@ -43,7 +43,7 @@ export interface RestCost {
 
 const REST_SECONDS = 15;
 
-/** Programs that end together, in whatever order they were started. */
+/** Starts programs that end together with the stack. */
 async function startAll(howMany: number, start: () => Promise<Program>, stack: AsyncDisposableStack) {
   const programs: Program[] = [];
   for (let number = 0; number < howMany; number++) programs.push(stack.use(await start()));
@@ -53,7 +53,7 @@ async function startAll(howMany: number, start: () => Promise<Program>, stack: A
 const numbered = (kind: string, programs: Program[]) =>
   Object.fromEntries(programs.map(({ pid }, index) => [`${kind} ${index}`, pid]));
 
-/** The CPU seconds of every process of a kind. */
+/** The CPU seconds of all processes of a kind. */
 const secondsOf = (cost: Cost, kind: string): number =>
   Object.entries(cost.cpu).reduce((sum, [role, seconds]) => (role.split(' ')[0] === kind ? sum + seconds : sum), 0);
 
@@ -68,7 +68,7 @@ async function countConnections(bench: Bench): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
-/** Answers over 64 connections, shared out among the APIs, until everything that was acknowledged is stored. */
+/** Sends answers over 64 connections spread over the APIs, and waits until every acknowledged answer is stored. */
 export async function measureFormation(bench: Bench, { apis, workers, sync }: Formation): Promise<FormationCost> {
   await bench.empty();
   await using stack = new AsyncDisposableStack();
@@ -79,7 +79,7 @@ export async function measureFormation(bench: Bench, { apis, workers, sync }: Fo
   const connections = Math.floor(bench.plan.connections / apis);
   const load = (seconds: number) =>
     Promise.all(serving.map(({ url }) => sendLoad(url, set, { connections, warmUpSeconds: 0, seconds }, {})));
-  await load(bench.plan.warmUpSeconds * Math.max(apis, workers)); // each process has its share of the load alone
+  await load(bench.plan.warmUpSeconds * Math.max(apis, workers)); // each process gets only its share of the load
   const before = await awaitStill(bench, STORED);
   const flushesBefore = await sumSeries(serving, 'parley_queue_flushes_total{outcome="written"}');
   const batchesBefore = await sumSeries(working, 'parley_worker_batch_rows_count');
@@ -118,7 +118,7 @@ export async function measureFormation(bench: Bench, { apis, workers, sync }: Fo
   };
 }
 
-/** So many APIs and one worker that nobody asks anything. */
+/** Measures that many idle APIs and one idle worker. */
 export async function measureRest(bench: Bench, apis: number): Promise<RestCost> {
   await bench.empty();
   await using stack = new AsyncDisposableStack();

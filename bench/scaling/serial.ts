@@ -9,16 +9,16 @@ import type { Bench } from '../bench.ts';
 import { median } from '../numbers.ts';
 import { makeAnswers } from '../store-steps.ts';
 
-/** What only one can do at a time, medians in ms. */
+/** Operations that cannot run in parallel, medians in ms. */
 export interface Serial {
   /** A commit of one row: PostgreSQL's write to disk. */
   commitMs: number;
-  /** A write to Valkey, and a command that writes nothing: the difference is its write to disk. */
+  /** A write to Valkey, and a command without a write; the difference is Valkey's write to disk. */
   queueWriteMs: number;
   queuePingMs: number;
   /**
-   * For how long a transaction of 1,000 answers holds what others need: the rows that count a question's results and a
-   * tenant's totals, and with its commit PostgreSQL's lock on the order of notices.
+   * Time for which a transaction of 1,000 answers locks shared rows (the counts of a question's results and a tenant's
+   * totals) and, at its commit, PostgreSQL's lock on the order of notices.
    */
   heldMs: number;
 }
@@ -37,7 +37,7 @@ async function medianMs(times: number, work: () => Promise<unknown>): Promise<nu
   return median(taken.slice(times / 10));
 }
 
-/** A storage that notes for how long each of its transactions holds the shared rows, from their lock to the commit. */
+/** A storage that records how long each transaction holds the shared rows, from their lock to the commit. */
 function timeHolding(storage: Storage, held: number[]): Storage {
   return {
     ...storage,
@@ -47,7 +47,7 @@ function timeHolding(storage: Storage, held: number[]): Storage {
         work({
           async query<Row extends object>(sql: string, params?: unknown[]) {
             const rows = await session.query<Row>(sql, params);
-            // The statement before the one that locks: they are sent in one flight.
+            // The statement before the one that locks; both are sent in one round trip.
             if (sql.startsWith('insert into card_records')) since = performance.now();
             return rows;
           },

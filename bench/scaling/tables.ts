@@ -105,7 +105,7 @@ const millionTable = ({ bytes, formations }: Measurements): string => {
   );
 };
 
-/** What was measured and what follows from it, as the tables of docs/scaling.md. */
+/** Formats the measurements and the projection as the tables of docs/scaling.md. */
 export function toTables(measured: Measurements): string {
   const { serial, listening, rest } = measured;
   return [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** What connections in a transaction were found at, as shares that add up to 1. */
+/** Sampled states of connections in a transaction, as shares that add up to 1. */
 export type Waits = Record<'running' | 'lock' | 'wal' | 'client' | 'other', number>;
 
 const EVERY_MS = 10;
@@ -16,10 +16,10 @@ const STATES = `select case
   where datname = current_database() and application_name = 'parley_worker' and xact_start is not null
   group by 1`;
 
-/** Looks a hundred times a second at what the workers' connections wait for, until it is stopped. */
+/** Samples the wait states of the workers' connections a hundred times a second until stopped. */
 export async function sampleWaits(databaseUrl: string): Promise<{ stop(): Promise<Waits> }> {
   const client = new Client({ connectionString: databaseUrl });
-  client.on('error', () => undefined); // the next look rejects with the same
+  client.on('error', () => undefined); // the next sample rejects with the same error
   await client.connect();
   const counts: Waits = { running: 0, lock: 0, wal: 0, client: 0, other: 0 };
   let stopped = false;

@@ -2,14 +2,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * A preload (`node --import`) that puts the clock of a process forward and reads its memory, when its parent asks.
+ * A preload (`node --import`) that advances the clock of a process and reads its memory on request of its parent.
  *
- * `Date` alone is moved, as in test/faults/clock.ts: between two leaps time passes as ever, so that time-outs and measured
- * durations are real.
+ * Only `Date` is shifted, as in test/faults/clock.ts: between two leaps time passes normally, so that timeouts and
+ * measured durations are real.
  */
 export type SoakRequest = { leapMs: number } | { read: 'memory' };
 
-/** Memory in bytes; the heap without garbage. */
+/** Memory in bytes; the heap after garbage collection. */
 export interface SoakMemory {
   heap: number;
   rss: number;
@@ -42,5 +42,5 @@ process.on('message', (request: SoakRequest) => {
   const { heapUsed, external, rss } = process.memoryUsage();
   process.send?.({ heap: heapUsed + external, rss } satisfies SoakMemory);
 });
-process.once('disconnect', () => process.exit(1)); // whoever started it is gone
+process.once('disconnect', () => process.exit(1)); // the parent process has ended
 process.channel?.unref();

@@ -1,4 +1,4 @@
-/** One line of a plot: its points by time in days, its height in MB. */
+/** One line of a plot: time in days, height in MB. */
 export interface Line {
   name: string;
   color: string;
@@ -14,7 +14,7 @@ const GRID = 4;
 const text = (x: number, y: number, said: string, anchor = 'middle', color = '#333') =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="${color}">${said}</text>`;
 
-/** Memory over simulated days as one picture, its axis from nought, so that flat looks flat. */
+/** Returns the memory over simulated days as an SVG, with an axis from zero so that a flat line looks flat. */
 export function drawLines(title: string, lines: Line[]): string {
   const highest = Math.ceil(Math.max(...lines.flatMap(({ points }) => points.map(({ y }) => y))) / 100) * 100;
   const placeX = (x: number) => PLOT.left + (WIDTH * x) / DAYS;

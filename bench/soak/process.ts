@@ -7,12 +7,12 @@ import type { SoakMemory, SoakRequest } from './agent.ts';
 const AGENT = resolve(import.meta.dirname, 'agent.ts');
 const STOP_WITHIN_MS = 20_000;
 
-/** A role of Parley whose clock leaps and whose memory can be read. */
+/** A role of Parley with an adjustable clock and readable memory. */
 export interface SoakProcess extends AsyncDisposable {
   url: string;
   metricsUrl: string;
   isRunning(): boolean;
-  /** The end of what it printed. */
+  /** The end of its output. */
   output(): string;
   leap(ms: number): Promise<unknown>;
   readMemory(): Promise<SoakMemory>;

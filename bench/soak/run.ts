@@ -21,9 +21,9 @@ import { createTraffic, type Traffic } from './traffic.ts';
 
 const USAGE = `npm run soak -- [options]
 
-  --days N         simulated days; 7 by default, some ten minutes
-  --folder F       the Parley in another folder, of another version
-  --before FILE    a result of another version, whose API is drawn beside
+  --days N         simulated days; 7 by default, about ten minutes
+  --folder F       the folder of another version of Parley
+  --before FILE    a result of another version, drawn next to this one
 `;
 
 const TENANTS = 200;
@@ -36,9 +36,9 @@ const NEW_USERS_A_MINUTE = 1;
 const HEAP_MB = 400;
 const NOTICE_END_MS = 2000;
 const MB = 1024 * 1024;
-/** How much more the last day may use than the second one. The first is the warm-up. */
+/** The limit for memory on the last day relative to the second. The first day is the warm-up. */
 const MAX_GROWTH = 1.15;
-/** The largest share of requests that a 503 may refuse. */
+/** The largest allowed share of requests rejected with a 503. */
 const MAX_REFUSED = 0.01;
 const PASSWORD = 'correct horse battery';
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -47,15 +47,15 @@ interface Sample {
   day: number;
   api: SoakMemory;
   worker: SoakMemory;
-  /** Bytes of each cache, as the API reports them. */
+  /** Bytes of each cache, as reported by the API. */
   caches: Record<string, number>;
 }
 
 const startedAt = new Date();
-const say = (line: string) =>
+const log = (line: string) =>
   process.stderr.write(`${String(Math.round((Date.now() - startedAt.getTime()) / 1000)).padStart(5)} s  ${line}\n`);
 
-/** Live questions under the cooldown, every tenth outside it. */
+/** Live questions subject to the cooldown, except every tenth. */
 const ADD_QUESTIONS = `
 with added as (
   insert into questions
@@ -178,11 +178,11 @@ async function takeSample({ api, worker }: Processes, day: number): Promise<Samp
   const [ofApi, ofWorker] = [await api.readMemory(), await worker.readMemory()];
   const sample = { day, api: ofApi, worker: ofWorker, caches: await readCaches(api, 'parley_cache_bytes') };
   if (Number.isInteger(day))
-    say(`day ${day}: API ${Math.round(ofApi.heap / MB)} MB, worker ${Math.round(ofWorker.heap / MB)} MB of heap`);
+    log(`day ${day}: API ${Math.round(ofApi.heap / MB)} MB, worker ${Math.round(ofWorker.heap / MB)} MB of heap`);
   return sample;
 }
 
-/** Lets the days pass, and says which process ended before them, if any. */
+/** Simulates the days. Returns which process ended early, if any. */
 async function simulate(days: number, processes: Processes, traffic: Traffic) {
   const { api, worker } = processes;
   const samples: Sample[] = [];
@@ -197,14 +197,14 @@ async function simulate(days: number, processes: Processes, traffic: Traffic) {
       await Promise.all([api.leap(leapMs), worker.leap(leapMs)]);
     }
   } catch (error) {
-    await sleep(NOTICE_END_MS); // a connection breaks before its process is known to have ended
+    await sleep(NOTICE_END_MS); // a connection breaks before the exit of its process is noticed
     if (api.isRunning() && worker.isRunning()) throw error;
     ended = `${api.isRunning() ? 'the worker' : 'the API'} ended after ${samples.at(-1)?.day ?? 0} simulated days`;
   }
   return { samples, limits, ended };
 }
 
-/** Whether a simulated week ended as it should. */
+/** Simulates a week. Returns whether it met all expectations. */
 async function run({ days, folder, before: beforeFile }: SoakSettings, stores: Stores): Promise<boolean> {
   const databaseUrl = await createDatabase(stores, 'soak');
   const secretKey = randomBytes(32).toString('base64');
@@ -221,7 +221,7 @@ async function run({ days, folder, before: beforeFile }: SoakSettings, stores: S
   await using api = await startSoakProcess(folder, 'serve', HEAP_MB, environment);
   await using worker = await startSoakProcess(folder, 'work', HEAP_MB, environment);
   await Promise.all([awaitReady(api, `${api.url}/readyz`), awaitReady(worker, `${worker.metricsUrl}/readyz`)]);
-  say(`${TENANTS} tenants with ${QUESTIONS_A_TENANT} questions each, API and worker are there`);
+  log(`${TENANTS} tenants with ${QUESTIONS_A_TENANT} questions each, API and worker are ready`);
 
   const traffic = createTraffic({
     url: () => api.url,
@@ -245,12 +245,12 @@ async function run({ days, folder, before: beforeFile }: SoakSettings, stores: S
   const result = { ...about, settings, faults, replies: traffic.replies, cache_limits: limits, samples };
   process.stdout.write(`${writeResult(startedAt, 'soak.json', `${JSON.stringify(result, null, 1)}\n`)}\n`);
   process.stdout.write(`${writeResult(startedAt, 'soak.svg', draw(samples, before))}\n`);
-  for (const fault of faults) say(fault);
-  say(faults.length === 0 ? 'memory is flat, and every cache within its bytes' : 'not as it should be');
+  for (const fault of faults) log(fault);
+  log(faults.length === 0 ? 'memory is flat, and each cache within its limit' : 'failed');
   return faults.length === 0;
 }
 
-/** Rejects when a signal comes, so that the stores are stopped as after any failure: containers outlive this process. */
+/** Rejects on a signal, so that the stores are stopped as after any failure: containers outlive this process. */
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => reject(new Error(`stopped by ${signal}`)));

@@ -2,18 +2,18 @@ import { v7 } from 'uuid';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { type Card, signToken, type Tenant } from '../world.ts';
 
-/** What a week of users, teams and servers does, tick by tick. The same every time. */
+/** A week's traffic of users, teams and servers, tick by tick. The same in every run. */
 export interface Traffic {
-  /** Everything that happens within one tick, which begins at a moment. */
+  /** Sends all traffic of one tick, which begins at `at`. */
   tick(number: number, at: Date): Promise<void>;
-  /** Replies by what was asked and the status. */
+  /** Number of replies by request and status. */
   readonly replies: Record<string, number>;
 }
 
 export interface TrafficOptions {
   url(): string;
   tenants: Tenant[];
-  /** Ids of the questions of each tenant, as on the wire. */
+  /** Wire ids of the questions of each tenant. */
   questions: Map<string, string[]>;
   /** A person who is a member of the first tenant. */
   login: { email: string; password: string };
@@ -22,7 +22,10 @@ export interface TrafficOptions {
 }
 
 const AT_ONCE = 32;
-/** Of users who see a card, how many answer it; and how many of these only later, after the question may have changed. */
+/**
+ * The share of users who answer a card that they see, and of these, the share who answer late, after the question may
+ * have changed.
+ */
 const ANSWERING = 0.6;
 const LATE = 0.1;
 const PUBLISHED_A_TICK = 4;
@@ -33,7 +36,7 @@ interface User {
   identity: string;
 }
 
-/** Numbers from 0 to 1 that look random and are the same in every run (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same in every run (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -74,7 +77,7 @@ export function createTraffic({ url, tenants, questions, login, newUsersATick, t
     replies[status] = (replies[status] ?? 0) + 1;
   };
 
-  /** Opens the app: cards, again with their tag, and an answer to one of them, now or after a while offline. */
+  /** Opens the app: fetches cards, revalidates them by ETag, and answers one of them, now or after a while offline. */
   const visit = async (user: User, at: Date) => {
     const token = signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000));
     const { response, body } = await ask('cards', 'GET', '/v1/cards', bearer(token));
@@ -101,7 +104,7 @@ export function createTraffic({ url, tenants, questions, login, newUsersATick, t
     await ask('publish', 'PATCH', `/v1/questions/${id}`, bearer(tenant.apiKey), { title: `How likely, ${number}?` });
   };
 
-  /** What nobody handed out: made-up question ids. */
+  /** Answers made-up cards and questions. */
   const guess = async (user: User, at: Date) => {
     const card = { id: toTypeId('card', v7()), question_id: toTypeId('question', v7()), question_version: 1 };
     await answer(signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000)), card);
@@ -120,7 +123,7 @@ export function createTraffic({ url, tenants, questions, login, newUsersATick, t
     replies,
     async tick(number, at) {
       const hour = ((number % ticksADay) / ticksADay) * 24;
-      const share = 0.5 + 0.35 * Math.sin(((hour - 9) / 24) * 2 * Math.PI); // more by day than by night
+      const share = 0.5 + 0.35 * Math.sin(((hour - 9) / 24) * 2 * Math.PI); // more in the day than at night
       const active = tenants.filter(() => random() < share);
       for (let made = 0; made < newUsersATick; made++)
         users.push({ tenant: pick(tenants), identity: `user|${users.length}` });
