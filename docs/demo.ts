@@ -1,9 +1,9 @@
 /**
- * The whole journey against a running server, from a tenant to a public token: `npm run demo`.
+ * Runs all steps from creating a tenant to a public token against a running server: `npm run demo`.
  *
- * Prints every request as a curl command that can be pasted, and every reply. Ends with 0 only when each step went as
- * it should, and otherwise says which one did not. `BASE_URL` (or `PORT`) names the server and `PARLEY_CLI` its command
- * line, where that is not the one of this folder.
+ * Prints each request as a curl command that can be pasted, and each response. Exits with 0 if all steps succeed;
+ * otherwise prints the step that failed. `BASE_URL` (or `PORT`) sets the server, `PARLEY_CLI` the command line of
+ * another installation.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,10 +16,10 @@ import { z } from 'zod';
 const BASE_URL = (process.env.BASE_URL || `http://localhost:${process.env.PORT || 3000}`).replace(/\/+$/, '');
 const PARLEY_CLI = (process.env.PARLEY_CLI || 'npm run --silent cli --').split(' ');
 const PROJECT = resolve(import.meta.dirname, '..');
-/** How long a reply may take, and how long a fact such as "the answer is stored" may take to come true. */
+/** Timeouts for a response, and for an asynchronous result such as a stored answer. */
 const REPLY_WITHIN_MS = 10_000;
-const FACT_WITHIN_MS = 30_000;
-const ASK_EVERY_MS = 200;
+const RESULT_WITHIN_MS = 30_000;
+const RETRY_EVERY_MS = 200;
 
 interface Request {
   method?: 'GET' | 'POST';
@@ -31,11 +31,11 @@ interface Request {
 interface Expected<Reply extends z.ZodType> {
   status: number;
   reply: Reply;
-  /** Whether to ask again until it is so, for what takes its time. */
+  /** Whether to repeat the request until the response matches, for asynchronous results. */
   awaited?: boolean;
 }
 
-/** A step that did not go as it should; told in a line. */
+/** A failed step, described in one line. */
 class StepFailed extends Error {}
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -45,7 +45,7 @@ const bearer = (credential: string) => ({ Authorization: `Bearer ${credential}` 
 let step = 0;
 const title = (text: string): void => print(`\n# ${++step}. ${text}`);
 
-/* ——— how a request is printed, sent and judged ——— */
+/* ——— sending a request and checking the response ——— */
 
 const headersOf = ({ headers = {}, body }: Request): Record<string, string> =>
   body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' };
@@ -71,13 +71,13 @@ async function send(request: Request): Promise<{ status: number; body: unknown }
   return { status: response.status, body: await response.json() };
 }
 
-/** Sends a request and gives its reply, or throws `StepFailed` when that is not what was expected. */
+/** Sends a request and returns the response body. Throws `StepFailed` if the response is not as expected. */
 async function exchange<Reply extends z.ZodType>(
   request: Request,
   { status, reply, awaited }: Expected<Reply>,
 ): Promise<z.output<Reply>> {
   print(curlCommand(request));
-  for (const deadline = Date.now() + FACT_WITHIN_MS; ; await sleep(ASK_EVERY_MS)) {
+  for (const deadline = Date.now() + RESULT_WITHIN_MS; ; await sleep(RETRY_EVERY_MS)) {
     const answer = await send(request);
     const parsed = reply.safeParse(answer.body);
     const isExpected = answer.status === status && parsed.success;
@@ -85,11 +85,11 @@ async function exchange<Reply extends z.ZodType>(
     print(`→ ${answer.status} ${JSON.stringify(answer.body, null, 2)}`);
     if (isExpected) return parsed.data;
     const fault = parsed.success ? '' : `: ${parsed.error.issues.map(issue => issue.path.join('.')).join(', ')}`;
-    throw new StepFailed(`${request.method ?? 'GET'} ${request.path} should answer ${status}${fault}`);
+    throw new StepFailed(`${request.method ?? 'GET'} ${request.path} should return ${status}${fault}`);
   }
 }
 
-/** Runs a command of the command line and gives the object that it prints. */
+/** Runs a command and returns the JSON object that it prints. */
 async function runCommand<Result extends z.ZodType>(args: string[], result: Result): Promise<z.output<Result>> {
   const [program = '', ...before] = PARLEY_CLI;
   print([...PARLEY_CLI, ...args].join(' '));
@@ -98,7 +98,7 @@ async function runCommand<Result extends z.ZodType>(args: string[], result: Resu
   return result.parse(JSON.parse(stdout));
 }
 
-/* ——— the journey ——— */
+/* ——— the steps ——— */
 
 const Identified = z.object({ id: z.string() });
 const ServerKey = z.object({ id: z.string(), secret: z.string(), api_key: z.string() });
@@ -110,11 +110,11 @@ async function requireServer(): Promise<void> {
   try {
     await send({ path: '/livez' });
   } catch (cause) {
-    throw new StepFailed(`No Parley answers at ${BASE_URL}. Start one with \`npm start\`.`, { cause });
+    throw new StepFailed(`No server responds at ${BASE_URL}. Start one with \`npm start\`.`, { cause });
   }
 }
 
-/** The key's secret signs tokens, as the tenant's own backend would, with a standard library. */
+/** Signs a token with the key's secret and a standard library, as the tenant's backend does. */
 function signToken(tenantId: string, key: z.infer<typeof ServerKey>): Promise<string> {
   return new SignJWT({ grants: { identity: 'user|42' } })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' })
@@ -139,7 +139,7 @@ async function publishQuestion(team: Record<string, string>): Promise<void> {
 const fetchCard = async (headers: Record<string, string>): Promise<z.infer<typeof ShownCard>> => {
   const { data } = await exchange(
     { path: '/v1/cards', headers },
-    { status: 200, reply: Cards, awaited: true }, // another process may hear of the question a moment later
+    { status: 200, reply: Cards, awaited: true }, // other processes learn about the question with a short delay
   );
   return data[0];
 };

@@ -1,4 +1,4 @@
-/** README's table of settings, printed from their source. `node docs/settings-table.ts` writes it into README.md. */
+/** Writes the table of settings in README.md from their definitions: `node docs/settings-table.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeSettings } from '../src/platform/config.ts';
@@ -19,7 +19,7 @@ export const settingsTable = (): string =>
     '',
   ].join('\n');
 
-/** What stands between the markers of a README. */
+/** Returns the text between the markers in README.md. */
 export const settingsIn = (readme: string): string | undefined => BETWEEN_MARKERS.exec(readme)?.[0];
 
 if (import.meta.main) {

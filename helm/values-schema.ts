@@ -1,8 +1,9 @@
 /**
- * values.schema.json, made from values.yaml: `node helm/values-schema.ts` writes it, with `--check` it only compares.
+ * Generates values.schema.json from values.yaml: `node helm/values-schema.ts`. `--check` only compares the two.
  *
- * A value's type is that of its default, its description the comment that helm-docs shows too. A line `# @schema {…}`
- * above that comment adds to it. A key that values.yaml does not name is refused, but where Kubernetes says what belongs.
+ * The type of a value is that of its default; its description is the helm-docs comment. A line `# @schema {…}` above
+ * that comment adds properties. Keys missing in values.yaml are rejected, except inside objects that Kubernetes
+ * defines.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,20 +14,20 @@ type Schema = Record<string, unknown>;
 const VALUES = resolve(import.meta.dirname, 'values.yaml');
 const SCHEMA = resolve(import.meta.dirname, 'values.schema.json');
 
-/** Values whose content is Kubernetes' or the user's own. `global` is shared with whatever chart brings this one. */
+/** Objects defined by Kubernetes or the user. `global` is shared with parent charts. */
 const OPEN = new Set(
   `affinity annotations authenticationRef behavior commonLabels fallback global labels lifecycle nodeSelector
   podAnnotations podLabels podSecurityContext resources ruleLabels securityContext settings strategy timeouts`.split(
     /\s+/,
   ),
 );
-/** Of these a whole one may be taken away by null. */
+/** Probes that null disables. */
 const PROBES = new Set(['startup', 'liveness', 'readiness']);
 
 const commentOf = (pair: Pair, first: boolean, map: YAMLMap): string =>
   (pair.key as { commentBefore?: string }).commentBefore ?? (first ? map.commentBefore : undefined) ?? '';
 
-/** What the comment says of a value: its description, and what `@schema` adds. */
+/** Parses the comment of a value: its description and the properties from `@schema`. */
 function readComment(comment: string): Schema {
   const lines = comment.split('\n').map(line => line.trim());
   const description = lines.find(line => line.startsWith('-- '))?.slice(3);
@@ -46,9 +47,9 @@ function typeOf(name: string, node: unknown): Schema {
 function objectOf(map: YAMLMap): Schema {
   const properties = map.items.map((pair, index) => {
     const name = String((pair.key as { value: unknown }).value);
-    const said = readComment(commentOf(pair, index === 0, map));
-    const type = said.enum ? {} : typeOf(name, pair.value);
-    return [name, { ...said, ...type, ...(said.type ? { type: said.type } : {}) }];
+    const documented = readComment(commentOf(pair, index === 0, map));
+    const type = documented.enum ? {} : typeOf(name, pair.value);
+    return [name, { ...documented, ...type, ...(documented.type ? { type: documented.type } : {}) }];
   });
   return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
 }
@@ -57,6 +58,6 @@ const { contents } = parseDocument(readFileSync(VALUES, 'utf8'));
 const text = `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...objectOf(contents as YAMLMap) }, null, 2)}\n`;
 if (!process.argv.includes('--check')) writeFileSync(SCHEMA, text);
 else if (readFileSync(SCHEMA, 'utf8') !== text) {
-  process.stderr.write('helm/values.schema.json does not fit helm/values.yaml: run `node helm/values-schema.ts`\n');
+  process.stderr.write('helm/values.schema.json does not match helm/values.yaml: run `node helm/values-schema.ts`\n');
   process.exitCode = 1;
 }

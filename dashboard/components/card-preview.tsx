@@ -128,7 +128,7 @@ function AnswerInput({
 
 const SCORED: QuestionType[] = ['nps', 'csat', 'ces', 'rating', 'thumbs'];
 
-/** Interactive preview of a question's card. Sends nothing. */
+/** Interactive preview of a question's card, without requests. */
 export function CardPreview({ type, title, description, config }: Previewed) {
   const name = useId();
   return (

@@ -105,7 +105,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const unread = useUnreadCount();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  // A new page closes the menu, scrolls to the top and takes the focus; the inbox keeps its position.
+  // A new page closes the menu, scrolls to the top and receives the focus; the inbox keeps its position.
   useEffect(() => {
     setOpen(false);
     if (!first.current && !here.startsWith(PATHS.inbox)) {

@@ -47,7 +47,7 @@ const Attributes = ({ identity }: { identity: Identity }) => (
   </dl>
 );
 
-/** Profile of an identity; renders nothing if there is none (404). */
+/** Profile of an identity; empty without one (404). */
 function Profile({ who }: { who: Who }) {
   const query = useApi('GET /v1/identities/{identity}', {
     params: { identity: who.identity },

@@ -6,57 +6,57 @@
 {{- include "parley.guards.data" . }}
 {{- end }}
 
-{{- define "parley.refuse" }}{{ fail (printf "\n\n%s" .) }}{{ end }}
+{{- define "parley.reject" }}{{ fail (printf "\n\n%s" .) }}{{ end }}
 
 {{- define "parley.guards.stores" -}}
 {{- $database := .Values.externalDatabase }}
 {{- $given := or $database.url $database.host (and $database.existingSecret (or $database.keys.url $database.keys.host)) }}
 {{- if and .Values.postgresql.enabled $given }}
-{{- include "parley.refuse" "externalDatabase and postgresql.enabled are both set: choose one. To use the external database, set postgresql.enabled=false." }}
+{{- include "parley.reject" "externalDatabase and postgresql.enabled are both set: choose one. To use the external database, set postgresql.enabled=false." }}
 {{- end }}
 {{- if not (or .Values.postgresql.enabled $given) }}
-{{- include "parley.refuse" "postgresql.enabled is false, so externalDatabase requires a host, a url, or an existingSecret with keys.host or keys.url." }}
+{{- include "parley.reject" "postgresql.enabled is false, so externalDatabase requires a host, a url, or an existingSecret with keys.host or keys.url." }}
 {{- end }}
 {{- if and $database.caSecret.name (not (has $database.sslMode (list "verify-ca" "verify-full"))) (not (or $database.url $database.keys.url)) }}
-{{- include "parley.refuse" "externalDatabase.caSecret requires externalDatabase.sslMode verify-ca or verify-full." }}
+{{- include "parley.reject" "externalDatabase.caSecret requires externalDatabase.sslMode verify-ca or verify-full." }}
 {{- end }}
 {{- if eq .Values.queue.backend "redis" }}
 {{- $redis := .Values.externalRedis }}
 {{- $given := or $redis.url $redis.host (and $redis.existingSecret (or $redis.keys.url $redis.keys.host)) }}
 {{- if and .Values.valkey.enabled $given }}
-{{- include "parley.refuse" "externalRedis and valkey.enabled are both set: choose one. To use the external store, set valkey.enabled=false." }}
+{{- include "parley.reject" "externalRedis and valkey.enabled are both set: choose one. To use the external store, set valkey.enabled=false." }}
 {{- end }}
 {{- if not (or .Values.valkey.enabled $given) }}
-{{- include "parley.refuse" "valkey.enabled is false, so externalRedis requires a host, a url, or an existingSecret with keys.host or keys.url. Alternatively, set queue.backend=postgres." }}
+{{- include "parley.reject" "valkey.enabled is false, so externalRedis requires a host, a url, or an existingSecret with keys.host or keys.url. Alternatively, set queue.backend=postgres." }}
 {{- end }}
 {{- end }}
 {{- end }}
 
 {{- define "parley.guards.shape" -}}
 {{- if and .Values.worker.autoscaling.enabled .Values.worker.keda.enabled }}
-{{- include "parley.refuse" "worker.autoscaling and worker.keda are both enabled: choose one." }}
+{{- include "parley.reject" "worker.autoscaling and worker.keda are both enabled: choose one." }}
 {{- end }}
 {{- if and .Values.serviceMonitor.enabled .Values.podMonitor.enabled }}
-{{- include "parley.refuse" "serviceMonitor and podMonitor are both enabled, which would scrape every pod twice: choose one." }}
+{{- include "parley.reject" "serviceMonitor and podMonitor are both enabled, which would scrape every pod twice: choose one." }}
 {{- end }}
 {{- if and .Values.serviceMonitor.enabled (not .Values.metrics.enabled) }}
-{{- include "parley.refuse" "serviceMonitor requires metrics.enabled. podMonitor does not." }}
+{{- include "parley.reject" "serviceMonitor requires metrics.enabled. podMonitor does not." }}
 {{- end }}
 {{- if and .Values.worker.keda.enabled (not .Values.worker.keda.serverAddress) }}
-{{- include "parley.refuse" "worker.keda requires worker.keda.serverAddress, the URL of Prometheus." }}
+{{- include "parley.reject" "worker.keda requires worker.keda.serverAddress, the URL of Prometheus." }}
 {{- end }}
 {{- if and (or .Values.ingress.enabled .Values.gateway.httpRoute.enabled) (not .Values.config.baseUrl) }}
-{{- include "parley.refuse" "ingress and gateway.httpRoute require config.baseUrl, the public URL of Parley, such as https://feedback.example.com." }}
+{{- include "parley.reject" "ingress and gateway.httpRoute require config.baseUrl, the public URL of Parley, such as https://feedback.example.com." }}
 {{- end }}
 {{- if and .Values.gateway.httpRoute.enabled (not .Values.gateway.httpRoute.parentRefs) }}
-{{- include "parley.refuse" "gateway.httpRoute requires parentRefs, its parent Gateways." }}
+{{- include "parley.reject" "gateway.httpRoute requires parentRefs, its parent Gateways." }}
 {{- end }}
 {{- if and .Values.migrations.hook (or .Values.postgresql.enabled (not .Values.secrets.existingSecret)) }}
-{{- include "parley.refuse" "migrations.hook runs before any other resource of this chart exists, so it requires an external database and secrets.existingSecret. Without the hook, the migration works with bundled stores and generated secrets too." }}
+{{- include "parley.reject" "migrations.hook runs before any other resource of this chart exists, so it requires an external database and secrets.existingSecret. Without the hook, the migration works with bundled stores and generated secrets too." }}
 {{- end }}
 {{- end }}
 
-{{/* Kinds that are not installed in the cluster. */}}
+{{/* Optional features whose kinds are not installed in the cluster. */}}
 {{- define "parley.guards.kinds" -}}
 {{- if .Values.checkKinds }}
 {{- $wanted := list
@@ -67,32 +67,32 @@
   (list .Values.gateway.httpRoute.enabled "gateway.httpRoute" "gateway.networking.k8s.io/v1/HTTPRoute" "the Gateway API") }}
 {{- range $wanted }}
 {{- if and (index . 0) (not ($.Capabilities.APIVersions.Has (index . 2))) }}
-{{- include "parley.refuse" (printf "%s is enabled, but the cluster does not have the kind %s: install %s first. To render without a cluster (helm template), pass --api-versions %s or set checkKinds=false." (index . 1) (index . 2) (index . 3) (index . 2)) }}
+{{- include "parley.reject" (printf "%s is enabled, but the cluster does not have the kind %s: install %s first. To render without a cluster (helm template), pass --api-versions %s or set checkKinds=false." (index . 1) (index . 2) (index . 3) (index . 2)) }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
 
-{{/* Data in the cluster that would be left behind, and changes that are not possible. */}}
+{{/* Changes that would leave data behind or that Kubernetes does not support. */}}
 {{- define "parley.guards.data" -}}
 {{- $claim := include "parley.claim" (list . "postgresql") }}
 {{- if and $claim (not .Values.postgresql.enabled) (not .Values.postgresql.acceptDataLeftBehind) }}
-{{- include "parley.refuse" (printf "The bundled PostgreSQL is disabled, but its volume claim %s contains a database. Move the data to the external database first (see docs/backup.md), then set postgresql.acceptDataLeftBehind=true, or delete the claim." $claim) }}
+{{- include "parley.reject" (printf "The bundled PostgreSQL is disabled, but its volume claim %s contains a database. Move the data to the external database first (see docs/backup.md), then set postgresql.acceptDataLeftBehind=true, or delete the claim." $claim) }}
 {{- end }}
 {{- $claim = include "parley.claim" (list . "valkey") }}
 {{- if and $claim (not (include "parley.bundledValkey" .)) (not .Values.valkey.acceptDataLeftBehind) }}
-{{- include "parley.refuse" (printf "The bundled Valkey is disabled, but its volume claim %s may contain answers that are not stored yet. Follow \"Changing where the queue lives\" in the chart's README, then set valkey.acceptDataLeftBehind=true, or delete the claim." $claim) }}
+{{- include "parley.reject" (printf "The bundled Valkey is disabled, but its volume claim %s may contain answers that are not stored yet. Follow \"Changing where the queue lives\" in the chart's README, then set valkey.acceptDataLeftBehind=true, or delete the claim." $claim) }}
 {{- end }}
 {{- $api := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-api" (include "parley.fullname" .)) }}
 {{- $backend := dig "metadata" "annotations" "parley/queue-backend" "" $api }}
 {{- if and $backend (ne $backend .Values.queue.backend) (not .Values.queue.acceptBackendChange) }}
-{{- include "parley.refuse" (printf "queue.backend would change from %s to %s: answers waiting in the old queue would never be stored. Follow \"Changing where the queue lives\" in the chart's README, then set queue.acceptBackendChange=true." $backend .Values.queue.backend) }}
+{{- include "parley.reject" (printf "queue.backend would change from %s to %s: answers waiting in the old queue would never be stored. Follow \"Changing where the queue lives\" in the chart's README, then set queue.acceptBackendChange=true." $backend .Values.queue.backend) }}
 {{- end }}
 {{- if .Values.postgresql.enabled }}{{ include "parley.guards.store" (list . "postgresql" .Values.postgresql) }}{{ end }}
 {{- if include "parley.bundledValkey" . }}{{ include "parley.guards.store" (list . "valkey" .Values.valkey) }}{{ end }}
 {{- end }}
 
-{{/* The volume claim of a StatefulSet is immutable, and a PostgreSQL cannot read the files of another major version. */}}
+{{/* The volume claim of a StatefulSet is immutable, and PostgreSQL cannot read the files of another major version. */}}
 {{- define "parley.guards.store" -}}
 {{- $root := index . 0 }}
 {{- $component := index . 1 }}
@@ -104,12 +104,12 @@
 {{- $size := dig "resources" "requests" "storage" "" $spec }}
 {{- $class := $values.persistence.storageClass }}
 {{- if or (ne $size $values.persistence.size) (and $class (ne (eq $class "-" | ternary "" $class) (dig "storageClassName" "" $spec))) (not (has $values.persistence.accessMode $spec.accessModes)) }}
-{{- include "parley.refuse" (printf "%s.persistence differs from that of the existing StatefulSet %s (%s), which Kubernetes cannot change. To grow the volume: kubectl -n %s patch pvc data-%s-0 with the new size, then kubectl -n %s delete statefulset %s --cascade=orphan, then upgrade. The pod and its data are kept." $component $name $size $root.Release.Namespace $name $root.Release.Namespace $name) }}
+{{- include "parley.reject" (printf "%s.persistence differs from that of the existing StatefulSet %s (%s), which Kubernetes cannot change. To grow the volume: kubectl -n %s patch pvc data-%s-0 with the new size, then kubectl -n %s delete statefulset %s --cascade=orphan, then upgrade. The pod and its data are kept." $component $name $size $root.Release.Namespace $name $root.Release.Namespace $name) }}
 {{- end }}
 {{- $was := dig "metadata" "labels" "app.kubernetes.io/version" "" $set | splitList "." | first | regexFind "^[0-9]+" }}
 {{- $is := include "parley.storeVersion" $values.image | regexFind "^[0-9]+" }}
 {{- if and (eq $component "postgresql") $was (ne $was $is) }}
-{{- include "parley.refuse" (printf "PostgreSQL %s cannot read the files of PostgreSQL %s. Back up (docs/backup.md), reinstall, and restore." $is $was) }}
+{{- include "parley.reject" (printf "PostgreSQL %s cannot read the files of PostgreSQL %s. Back up (docs/backup.md), reinstall, and restore." $is $was) }}
 {{- end }}
 {{- end }}
 {{- end }}

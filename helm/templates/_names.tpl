@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 36 | trimSuffix "-" }}
 {{- end }}
 
-{{/* What all names begin with. 36 characters, so that the names of the Jobs and of the StatefulSets' revisions fit. */}}
+{{/* The prefix of all names, at most 36 characters so that the names of Jobs and of StatefulSet revisions fit. */}}
 {{- define "parley.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 36 | trimSuffix "-" }}
@@ -13,7 +13,7 @@
 {{- end }}
 {{- end }}
 
-{{/* The labels that select the pods of a component; frozen. Takes a list: the root, the component. */}}
+{{/* The labels that select the pods of a component; immutable. Arguments: root, component. */}}
 {{- define "parley.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: {{ include "parley.name" $root }}
@@ -21,7 +21,7 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
-{{/* The labels of an object. Takes a list: the root, the component (or ""), the version of another application. */}}
+{{/* The labels of an object. Arguments: root, component (or ""), optionally the version of another application. */}}
 {{- define "parley.labels" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -39,7 +39,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* The reference of an image; a digest wins over the tag. Takes a list: the root, the image's values. */}}
+{{/* An image reference; a digest overrides the tag. Arguments: root, image values. */}}
 {{- define "parley.image" -}}
 {{- $root := index . 0 -}}
 {{- $image := index . 1 -}}
@@ -52,12 +52,12 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- default (.Values.serviceAccount.create | ternary (include "parley.fullname" .) "default") .Values.serviceAccount.name }}
 {{- end }}
 
-{{/* "true" where Valkey is the chart's own. */}}
+{{/* "true" if the chart's own Valkey is used. */}}
 {{- define "parley.bundledValkey" -}}
 {{- if and (eq .Values.queue.backend "redis") .Values.valkey.enabled }}true{{ end }}
 {{- end }}
 
-{{/* Host of config.baseUrl, what Ingress and HTTPRoute serve unless told otherwise. */}}
+{{/* The host of config.baseUrl, the default for Ingress and HTTPRoute. */}}
 {{- define "parley.host" -}}
 {{- regexReplaceAll ":[0-9]+$" (get (urlParse .Values.config.baseUrl) "host") "" }}
 {{- end }}

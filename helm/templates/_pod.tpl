@@ -1,4 +1,4 @@
-{{/* Labels and annotations of a component's pods. Takes a list: the root, the component, its values, annotations of the chart. */}}
+{{/* Labels and annotations of a component's pods. Arguments: root, component, its values, annotations of the chart. */}}
 {{- define "parley.podMetadata" -}}
 {{- $root := index . 0 -}}
 {{- $values := index . 2 -}}
@@ -13,7 +13,7 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* What every pod says of itself beside its containers and volumes. Takes a list: the root, the component, its values. */}}
+{{/* The pod spec without containers and volumes. Arguments: root, component, its values. */}}
 {{- define "parley.podSettings" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -57,7 +57,7 @@ initContainers:
 {{- end }}
 {{- end }}
 
-{{/* What every container says of itself beside its command, ports and probes. Takes a list: the root, its values, its image. */}}
+{{/* The container spec without command, ports and probes. Arguments: root, its values, its image. */}}
 {{- define "parley.containerSettings" -}}
 {{- $root := index . 0 -}}
 {{- $values := index . 1 -}}
@@ -80,7 +80,7 @@ lifecycle:
 {{- end }}
 {{- end }}
 
-{{/* The probes, each under the name that Kubernetes gives it; one that is null is left out. */}}
+{{/* The probes that are not null. */}}
 {{- define "parley.probes" -}}
 {{- range $name := list "startup" "liveness" "readiness" }}
 {{- with get $.probes $name }}
@@ -90,7 +90,8 @@ lifecycle:
 {{- end }}
 {{- end }}
 
-{{/* Whatever runs Parley's own image. Takes a list: the root, the component, its values, its container without what all share. */}}
+{{/* The pod spec of components that use Parley's image. Arguments: root, component, its values, its container without the
+shared parts. */}}
 {{- define "parley.pod" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -123,7 +124,7 @@ volumes:
   {{- end }}
 {{- end }}
 
-{{/* What rolls the pods when the chart's own Secret changes; what else they depend on stands in them. */}}
+{{/* Rolls the pods when the chart's own Secret changes. Their other dependencies are part of the pod spec. */}}
 {{- define "parley.secretChecksum" -}}
 {{- if not .Values.secrets.existingSecret -}}
 checksum/secrets: {{ include "parley.secretData" . | sha256sum }}

@@ -3,7 +3,7 @@
 {{- default (printf "%s-secrets" (include "parley.fullname" .)) .Values.secrets.existingSecret }}
 {{- end }}
 
-{{/* Key of something in that Secret: as in the chart's own one, or as `secrets.keys` calls it in an existing one. */}}
+{{/* The key of an entry in that Secret: fixed in the chart's own Secret, from `secrets.keys` in an existing one. */}}
 {{- define "parley.secretEntry" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
@@ -12,22 +12,22 @@
 {{- end }}
 {{- end }}
 
-{{/* The data of the chart's own Secret, as YAML. Made once a render: each call would draw other random bytes. */}}
+{{/* The data of the chart's own Secret, as YAML. Cached per render, because each call would generate new random bytes. */}}
 {{- define "parley.secretData" -}}
-{{- if not (hasKey .Values "drawnSecrets") }}
-{{- $_ := set .Values "drawnSecrets" (include "parley.drawSecrets" . | fromYaml) }}
+{{- if not (hasKey .Values "generatedSecrets") }}
+{{- $_ := set .Values "generatedSecrets" (include "parley.generateSecrets" . | fromYaml) }}
 {{- end }}
-{{- toYaml .Values.drawnSecrets }}
+{{- toYaml .Values.generatedSecrets }}
 {{- end }}
 
 {{/*
-What is in the cluster stays, byte for byte; what the values give is taken; the rest is drawn, where that can harm nothing.
+Keeps the values in the cluster, applies those from the chart's values, and generates the rest if that cannot lose data.
 
-`lookup` finds nothing where there is nothing, and also where Helm sees no cluster (`helm template`, Argo CD). A list of
-Secrets tells the two apart: with a cluster it has a kind, be it as empty as it likes, and who installs with Helm may
-list Secrets, since Helm keeps its releases in them.
+`lookup` returns an empty result both for a missing object and without access to a cluster (`helm template`, Argo CD).
+To distinguish the two, the template lists Secrets: with a cluster even an empty list has a kind. Users of Helm may list
+Secrets, because Helm stores its releases in them.
 */}}
-{{- define "parley.drawSecrets" -}}
+{{- define "parley.generateSecrets" -}}
 {{- $name := include "parley.secretName" . }}
 {{- $data := dict }}
 {{- range $key, $value := (lookup "v1" "Secret" .Release.Namespace $name).data }}{{ $_ := set $data $key $value }}{{ end }}
@@ -70,7 +70,7 @@ list Secrets, since Helm keeps its releases in them.
 {{- toYaml $data }}
 {{- end }}
 
-{{/* Name of the volume claim of a bundled store if it exists. The names are frozen. */}}
+{{/* The name of the volume claim of a bundled store, if it exists. These names must never change. */}}
 {{- define "parley.claim" -}}
 {{- $root := index . 0 -}}
 {{- $name := printf "data-%s-%s-0" (include "parley.fullname" $root) (index . 1) -}}

@@ -1,4 +1,4 @@
-{{/* Where the settings that are secret come from, as JSON: the setting, the Secret, the key in it. */}}
+{{/* The sources of the secret settings, as JSON: setting, Secret and key. */}}
 {{- define "parley.secretSettings" -}}
 {{- $list := list (dict "setting" "SECRET_KEY" "secret" (include "parley.secretName" .) "key" (include "parley.secretEntry" (list . "secretKey"))) }}
 {{- $former := include "parley.secretEntry" (list . "formerKeys") }}
@@ -24,7 +24,7 @@
 {{- toJson $list }}
 {{- end }}
 
-{{/* The secret settings of an external store: its whole URL, or its password alone. */}}
+{{/* The secret settings of an external store: its URL, or only its password. */}}
 {{- define "parley.externalSecrets" -}}
 {{- $store := index . 0 -}}
 {{- $prefix := index . 1 -}}
@@ -37,7 +37,7 @@
 {{- end }}
 {{- end }}
 
-{{/* A part of an external store's address: from the Secret (Kubernetes puts it in), or from the values, as an URL writes it. */}}
+{{/* A part of an external store's URL: a variable that Kubernetes expands from the Secret, or the URL-encoded value. */}}
 {{- define "parley.urlPart" -}}
 {{- $store := index . 0 -}}
 {{- $prefix := index . 1 -}}
@@ -51,7 +51,7 @@ $({{ $prefix }}_{{ upper $part }})
 {{- end }}
 {{- end }}
 
-{{/* The environment variables that `parley.urlPart` refers to. */}}
+{{/* The environment variables used by `parley.urlPart`. */}}
 {{- define "parley.urlPartVariables" -}}
 {{- $store := index . 0 -}}
 {{- $prefix := index . 1 -}}
@@ -91,7 +91,7 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
 {{- end }}
 {{- end }}
 
-{{/* Proxies that append to X-Forwarded-For: one where the chart puts an Ingress or a Gateway in front. */}}
+{{/* The number of proxies that append to X-Forwarded-For: one if the chart creates an Ingress or an HTTPRoute. */}}
 {{- define "parley.proxyHops" -}}
 {{- if kindIs "invalid" .Values.config.trustedProxyHops -}}
 {{ or .Values.ingress.enabled .Values.gateway.httpRoute.enabled | ternary 1 0 }}
@@ -100,7 +100,7 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
 {{- end }}
 {{- end }}
 
-{{/* Every setting of Parley's own containers, as `env`; secret ones by the file that holds them. */}}
+{{/* All settings of Parley's containers as `env`; secret ones as paths of files. */}}
 {{- define "parley.env" -}}
 {{- $names := list }}
 {{- range include "parley.secretSettings" . | fromJsonArray }}
@@ -143,7 +143,7 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
 {{- end }}
 {{- end }}
 
-{{/* The volume under /run/parley: secrets and certificates, a file each. */}}
+{{/* The volume under /run/parley with one file per secret and certificate. */}}
 {{- define "parley.secretsVolume" -}}
 name: secrets
 projected:

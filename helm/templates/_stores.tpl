@@ -1,9 +1,9 @@
-{{/* The version that a bundled store's image names, for its label. */}}
+{{/* The version of a bundled store for its label, from the image tag. */}}
 {{- define "parley.storeVersion" -}}
 {{- default .major (regexFind "^[0-9][0-9A-Za-z._-]*" .tag) | toString }}
 {{- end }}
 
-{{/* The claim of a bundled store. Takes a list: the root, the component, its persistence. Its labels are frozen as well. */}}
+{{/* The volume claim of a bundled store. Arguments: root, component, its persistence. Its labels are immutable too. */}}
 {{- define "parley.claimTemplate" -}}
 {{- $root := index . 0 -}}
 {{- $persistence := index . 2 -}}
@@ -21,7 +21,7 @@ spec:
       storage: {{ $persistence.size }}
 {{- end }}
 
-{{/* Rolls a store's pod when its password changes. Takes a list: the root, the key of the Secret. */}}
+{{/* Rolls a store's pod when its password changes. Arguments: root, key in the Secret. */}}
 {{- define "parley.passwordChecksum" -}}
 {{- $root := index . 0 -}}
 {{- if not $root.Values.secrets.existingSecret -}}
@@ -29,7 +29,7 @@ checksum/password: {{ get (include "parley.secretData" $root | fromYaml) (index 
 {{- end }}
 {{- end }}
 
-{{/* valkey.conf, but for the password. */}}
+{{/* valkey.conf without the password. */}}
 {{- define "parley.valkeyConf" -}}
 # What the promise of a 202 rests on: each write is on disk before the reply, and nothing is ever evicted.
 dir /data
