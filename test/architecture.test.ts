@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cycles, filesUnder, type Import, importsOf, packageOf, ROOT, type Source, SRC } from './support/modules.ts';
 
-/** What each folder may import, beside itself. */
+/** The folders that each folder may import, in addition to itself. */
 const MAY_IMPORT: Record<string, string[]> = {
   main: ['commands', 'platform', 'api'],
   commands: ['api', 'worker', 'queue', 'storage', 'domain', 'platform'],
@@ -17,8 +17,8 @@ const MAY_IMPORT: Record<string, string[]> = {
 };
 
 /**
- * The files and rooms of `src/api` in the order of dependency, lowest first: each imports itself and what stands before
- * it, types included.
+ * The files and folders of `src/api` in the order of dependency, lowest first. Each imports only itself and those
+ * before it, types included.
  */
 const API_ORDER = [
   'caller.ts',
@@ -36,7 +36,7 @@ const API_ORDER = [
   'server.ts',
 ];
 
-/** Which folders may import a package; one that is not listed is used nowhere. */
+/** The folders that may import each package. Unlisted packages must not be used. */
 const OWNERS: Record<string, string[]> = {
   '@opentelemetry/api': ['platform'],
   '@opentelemetry/core': ['platform'],
@@ -66,16 +66,16 @@ const OWNERS: Record<string, string[]> = {
   zod: ['api', 'worker', 'queue', 'coordination', 'storage', 'platform', 'domain'],
 };
 
-/** Packages of which a folder may import types alone. */
+/** Packages of which a folder may only import types. */
 const TYPES_ALONE: Record<string, string[]> = { 'zod-openapi': ['domain'] };
 
-/** Modules of Node with which `domain` would do input or output. */
+/** The folder that must not import Node modules with input or output. */
 const PURE = 'domain';
 
-/** The only reader of the environment. */
+/** The only module that reads the environment. */
 const READS_ENVIRONMENT = ['main.ts'];
 
-/** Where a tool demands a default export. */
+/** Modules in which a tool requires a default export. */
 const DEFAULT_EXPORTS = [
   'test/support/global-setup.ts',
   'test/containers/build-image.ts',
@@ -88,7 +88,7 @@ const readSources = (): Source[] =>
 
 const folderOf = (path: string): string => (path === 'main.ts' ? 'main' : (path.split('/')[0] as string));
 
-/** Arrows between folders that the table does not have. */
+/** Imports between folders that the table does not allow. */
 const forbiddenArrows = (imports: Import[]): string[] =>
   imports
     .filter(({ isOurs, from, to }) => {
@@ -97,10 +97,10 @@ const forbiddenArrows = (imports: Import[]): string[] =>
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
-/** The file or room of `src/api` that a path is in; undefined elsewhere. */
+/** The file or folder of `src/api` that contains a path; undefined elsewhere. */
 const roomOf = (path: string): string | undefined => (path.startsWith('api/') ? path.split('/')[1] : undefined);
 
-/** Arrows in `src/api` that lead up in the order of dependency. */
+/** Imports in `src/api` against the order of dependency. */
 const upwardArrows = (imports: Import[]): string[] =>
   imports
     .filter(({ isOurs, from, to }) => {
@@ -109,7 +109,7 @@ const upwardArrows = (imports: Import[]): string[] =>
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
-/** Modules of a role that `main.ts` loads before it knows which role it plays. */
+/** Role modules that `main.ts` imports before the role is known. */
 const eagerRoles = (imports: Import[]): string[] =>
   imports
     .filter(({ from, to, isOurs, isType, isLazy }) => {
@@ -117,7 +117,7 @@ const eagerRoles = (imports: Import[]): string[] =>
     })
     .map(({ to }) => to);
 
-/** Packages in the hands of a folder that does not own them. */
+/** Packages imported by a folder that does not own them. */
 const foreignPackages = (imports: Import[]): string[] =>
   imports
     .filter(({ isOurs, isType, from, to }) => {
@@ -127,7 +127,7 @@ const foreignPackages = (imports: Import[]): string[] =>
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
-/** Modules of Node in the folder that holds no input and output. */
+/** Node modules with input or output in the pure folder. */
 const impureImports = (imports: Import[]): string[] =>
   imports
     .filter(({ from, to }) => folderOf(from) === PURE && to.startsWith('node:'))
@@ -147,7 +147,7 @@ const defaultExports = (sources: Source[]): string[] =>
     .filter(({ path }) => !DEFAULT_EXPORTS.includes(path) && !isConfiguration(path))
     .map(({ path }) => path);
 
-/** Resources that are missing in a layer below a layer that has them. */
+/** Resources that exist in one layer and are missing in the layer below. */
 function missingLayers(paths: string[]): string[] {
   const resources = (folder: string) =>
     paths
@@ -159,7 +159,7 @@ function missingLayers(paths: string[]): string[] {
       .map(name => `${upper}/${name}.ts has no ${lower}/${name}.ts`);
   return [
     ...without('api/routes', 'domain', ['probes']),
-    ...without('api/routes', 'storage', ['probes', 'tokens']), // a token is never stored
+    ...without('api/routes', 'storage', ['probes', 'tokens']), // tokens are not stored
     ...without('worker/handlers', 'api/routes', []),
     ...without('worker/handlers', 'domain', []),
     ...without('worker/handlers', 'storage', []),
@@ -169,7 +169,7 @@ function missingLayers(paths: string[]): string[] {
 const sources = readSources();
 const imports = sources.flatMap(importsOf);
 
-/** The imports of a made-up module. */
+/** The imports of a fictitious module. */
 const madeUp = (path: string, text: string): Import[] => importsOf({ path, text });
 
 test('every source is read, and every module of ours that is imported exists', () => {
@@ -319,7 +319,7 @@ describe('packages', () => {
   });
 });
 
-/** What a browser gets of the dashboard: its modules, by the packages that they may import. */
+/** The packages that the dashboard's browser modules may import. */
 const BROWSER_PACKAGES = [
   '@lingui/core',
   '@tanstack/react-query',
@@ -331,7 +331,7 @@ const BROWSER_PACKAGES = [
   'wouter',
 ];
 
-/** Modules of the dashboard that run on Node, when it is built or looked at, and what was built. */
+/** Modules of the dashboard that run on Node, and build output. */
 const ON_NODE = /^(built.*|build\.ts|generate-types\.ts|screenshots\/.*|vite\.config\.ts)$/;
 
 const readDashboard = (): Source[] =>
@@ -339,7 +339,7 @@ const readDashboard = (): Source[] =>
     .filter(path => /\.tsx?$/.test(path) && !ON_NODE.test(path))
     .map(path => ({ path: `../dashboard/${path}`, text: readFileSync(join(ROOT, 'dashboard', path), 'utf8') }));
 
-/** Modules and packages that the pages may not import: those of the service, and all that is not for browsers. */
+/** Modules and packages that the pages may not import: those of the service and those not made for browsers. */
 const strangersOf = (found: Import[]): string[] =>
   found
     .filter(({ to, isOurs }) => {
@@ -349,7 +349,7 @@ const strangersOf = (found: Import[]): string[] =>
     .map(({ from, to }) => `${from} → ${to}`);
 
 describe('the dashboard', () => {
-  // A snippet is text for others, which imports what they install.
+  // A snippet is text for users; its imports are theirs.
   const pages = readDashboard().filter(({ path }) => !path.endsWith('/snippets.ts'));
 
   test('imports itself and packages for browsers alone', () => {

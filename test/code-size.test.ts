@@ -8,11 +8,11 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 const MAX_PARAMETERS = 5;
 
-/** Folders whose modules are measured; what is built, installed or generated in them is not. */
+/** Folders whose modules are measured, except for built, installed and generated files. */
 const MEASURED = ['src', 'dashboard', 'bench', 'clients/javascript', 'test', 'docs', 'helm'];
 const LEFT_OUT = /(^|\/)(node_modules|dist|built[^/]*|results)\//;
 
-/** Files without a limit: a migration is written once, and these are tables or generated. */
+/** Files without a limit: migrations, which do not change later, and generated tables. */
 const UNLIMITED = [/^src\/storage\/migrations\//, /^dashboard\/api\/schema\.ts$/];
 
 /** Files over the limit that are still to be split. */
@@ -62,7 +62,7 @@ interface Measured {
 }
 
 interface FoundFunction {
-  /** The file, `#` and the name of the function or of what it is passed to. */
+  /** The file, `#`, and the name of the function or of the call that receives it. */
   name: string;
   lines: number;
   parameters: number;
@@ -92,7 +92,7 @@ const nameGiven = (node: SyntaxNode): string | undefined =>
         ],
       );
 
-/** Every function of a module. The callback of a `describe` is a heading, no function. */
+/** Every function of a module, except the callbacks of `describe`. */
 function functionsOf({ path, text }: Measured): FoundFunction[] {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);

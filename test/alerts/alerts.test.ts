@@ -6,7 +6,7 @@ import { ROOT } from '../support/documents.ts';
 import { hasTool, runTool } from '../support/tools.ts';
 import { type Rule, readPanels, readRules, readVariables, shorten } from './rules.ts';
 
-/** Labels that Prometheus gives each series of a target. */
+/** Labels that Prometheus adds to each series of a target. */
 const OF_THE_TARGET = ['namespace', 'component', 'job', 'instance'];
 const WORDS = new Set(['and', 'or', 'unless', 'by', 'on', 'without', 'ignoring', 'offset', 'bool']);
 
@@ -15,7 +15,7 @@ interface Selector {
   labels: string[];
 }
 
-/** The series that an expression names, each with the labels that are asked of it. */
+/** The series in an expression, each with the labels that it matches or groups by. */
 function selectorsIn(expr: string): Selector[] {
   const bare = expr
     .replaceAll(/"[^"]*"/g, '""')
@@ -33,7 +33,7 @@ function selectorsIn(expr: string): Selector[] {
 const groupedBy = (expr: string): string[] =>
   [...expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/[\s,]+/).filter(Boolean));
 
-/** Every series that a process exposes, with its labels; `undefined` where it brings none of ours. */
+/** Every series that a process exports, with its labels; `undefined` for series without labels of ours. */
 async function exposed(): Promise<Map<string, string[]>> {
   const metrics = createMetrics('serve');
   const own = Object.values(metrics).flatMap(value =>

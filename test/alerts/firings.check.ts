@@ -21,7 +21,7 @@ import { startPrometheus, type TestPrometheus } from './prometheus.ts';
 import { readPanels, readRules } from './rules.ts';
 
 const POISON = ['--import', new URL('../faults/poison.ts', import.meta.url).pathname];
-/** The shortest that there is; as a setting it needs no shortening. */
+/** The shortest interval. As a setting it cannot be shortened with the rules. */
 const EVERY_SECOND = { INGESTION_CHECK_S: '1' };
 const FIRES_WITHIN_MS = 90_000;
 const ENDS_WITHIN_MS = 120_000;
@@ -66,13 +66,13 @@ beforeAll(async () => {
 });
 afterAll(() => closing.disposeAsync());
 
-/** Whether an answer was taken. */
+/** Whether the answer was accepted. */
 async function sendAnswer(fields: Record<string, unknown> = {}): Promise<boolean> {
   const { reply } = await world.send(tenant, [answerOf(tenant, 'user|42', fields)]);
   return reply.status === 202;
 }
 
-/** Does something so many times a second, whatever comes of it, until it is told to stop. */
+/** Repeats an action a number of times per second, ignoring errors, until the returned function is called. */
 function keepOn(perSecond: number, act: () => Promise<unknown>): () => void {
   const timer = setInterval(() => void act().catch(() => undefined), 1000 / perSecond);
   return () => clearInterval(timer);
@@ -80,7 +80,7 @@ function keepOn(perSecond: number, act: () => Promise<unknown>): () => void {
 
 const firingNames = async () => new Set((await prometheus.firing()).map(({ name }) => name));
 
-/** Breaks something, sees these alerts fire, mends it, and sees them end. */
+/** Injects a fault, expects these alerts to fire, removes the fault, and expects them to resolve. */
 async function expectToFire(alerts: string[], broken: string, breakIt: () => Promise<() => unknown>): Promise<void> {
   await waitFor(async () => new Set(alerts).isDisjointFrom(await firingNames()), ENDS_WITHIN_MS);
   const brokenAt = Date.now();
@@ -111,7 +111,7 @@ async function expectToFire(alerts: string[], broken: string, breakIt: () => Pro
 const configure = (...settings: string[]) =>
   askValkey(world.valkey().url, redis => redis.config('SET', ...(settings as [string, string])));
 
-/** Gives Valkey as much memory that it has used this part of it; the mend takes the limit away. */
+/** Sets Valkey's memory limit so that this share of it is in use. The returned function removes the limit. */
 async function fillValkey(part: number): Promise<() => Promise<unknown>> {
   const used = await askValkey(world.valkey().url, async redis =>
     Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]),
@@ -122,7 +122,7 @@ async function fillValkey(part: number): Promise<() => Promise<unknown>> {
 
 const readQuestions = () => world.request(`${api.baseUrl}/v1/questions`, { as: tenant.apiKey, timeoutMs: 20_000 });
 
-/** As many clients as that, each sending hundred answers to a question that is not there, again and again. */
+/** Clients that each repeatedly send a hundred answers to a question that does not exist. */
 function overload(clients: number): () => void {
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const nowhere = { ...tenant, questionId: tenant.questionId.replace(/.{4}$/, '0000') };
@@ -269,7 +269,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
       await sendAnswer();
       const [id] = await waitFor(async () => {
         const held = await queue.getRanges(['active']);
-        return held.length > 1 && held; // a canary is held too, and merely taken over
+        return held.length > 1 && held; // canaries are held too, but another worker stores them
       });
       await askValkey(world.valkey().url, redis => redis.hset(`bull:answers:${id}`, 'stc', 20));
       await worker.end('SIGKILL');
@@ -363,7 +363,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     await recordFirings(firings);
   });
 
-  /** What a run of faults does not bring about. */
+  /** Panels that a run of faults does not fill. */
   const QUIET = new Set(['Expired and deleted']);
 
   test('no panel of the dashboard is empty after all this', async () => {

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { FASTER, readRules } from './rules.ts';
 
-/** That an alert fired. */
+/** A fired alert. */
 export interface Firing {
   alert: string;
-  /** What was broken. */
+  /** The injected fault. */
   broken: string;
   value: number;
-  /** From the fault to `firing`, by the shortened rule. */
+  /** From the fault to `firing`, with the shortened rule. */
   seconds: number;
-  /** From the mend to its end. */
+  /** From the removal of the fault to the end of the alert. */
   endedAfterSeconds: number;
 }
 
@@ -17,7 +17,7 @@ const rounded = (value: number): string => String(Number(value.toPrecision(3)));
 
 const row = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
-/** The firings as a page for people, in the order of the rules. */
+/** The firings as a Markdown page, in the order of the rules. */
 export function firingsPage(firings: Firing[], date: Date): string {
   const rows = readRules().flatMap(({ alert, for: patience = '0' }) =>
     firings
@@ -41,7 +41,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Writes the page where `FIRINGS` says, if it says so. */
+/** Writes the page to the path in `FIRINGS`, if it is set. */
 export async function recordFirings(firings: Firing[]): Promise<void> {
   if (process.env.FIRINGS) await writeFile(process.env.FIRINGS, firingsPage(firings, new Date()));
 }

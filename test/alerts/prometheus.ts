@@ -9,7 +9,7 @@ import { shortenedFile } from './rules.ts';
 
 const EVERY = '500ms';
 
-/** A process that is scraped, under the label that installations give it. */
+/** A scraped process, with its `component` label as in installations. */
 export interface Target {
   component: 'api' | 'worker';
   metricsUrl: string;
@@ -22,10 +22,10 @@ export interface FiringAlert {
 }
 
 export interface TestPrometheus extends AsyncDisposable {
-  /** What an expression gives right now, a number for each series. */
+  /** The current values of an expression, one per series. */
   query(expr: string): Promise<number[]>;
   firing(): Promise<FiringAlert[]>;
-  /** Scrapes these from now on. */
+  /** Replaces the scraped targets. */
   scrape(targets: Target[]): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const configuration = {
   scrape_configs: [{ job_name: 'parley', file_sd_configs: [{ files: ['targets.json'], refresh_interval: '1s' }] }],
 };
 
-/** A real Prometheus with the shipped alerts, shortened. */
+/** Starts a real Prometheus with the shipped alerts, shortened. */
 export async function startPrometheus(): Promise<TestPrometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-prometheus-'));
   const port = await freePort();

@@ -20,13 +20,13 @@ interface RuleFile {
 
 const readFile = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** Every alert, as it is shipped. */
+/** Every shipped alert rule. */
 export const readRules = (): Rule[] => (parse(readFile(RULES)) as RuleFile).groups.flatMap(group => group.rules);
 
-/** How many times faster the shortened rules are: a minute of theirs is a second. */
+/** The speedup of shortened rules: a minute becomes a second. */
 export const FASTER = 60;
 
-/** What a test can not reach at any speed, with what it can. */
+/** Thresholds out of reach for a test, with lower ones. */
 const LOWERED: Record<string, [from: string, to: string]> = { ParleyQueueBacklogGrowing: ['> 10000', '> 100'] };
 
 const IN_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600 };
@@ -40,7 +40,7 @@ function lower({ alert, expr }: Rule): string {
   return expr.replace(from, to);
 }
 
-/** A rule whose windows, ages and patience are a sixtieth; nothing else is changed but what stands in `LOWERED`. */
+/** Divides windows, ages and `for` of a rule by 60. Other parts change only as listed in `LOWERED`. */
 export const shorten = (rule: Rule): Rule => ({
   ...rule,
   expr: shortenDuration(lower(rule)).replaceAll(/\b(\d+) \* 60\b/g, (_, minutes) => `${(minutes * 60) / FASTER}`),
@@ -67,6 +67,6 @@ const readDashboard = (): Dashboard => JSON.parse(readFile(DASHBOARD));
 export const readPanels = (): { title: string; expr: string }[] =>
   readDashboard().panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
-/** What the dashboard's variables are filled from. */
+/** The queries of the dashboard's variables. */
 export const readVariables = (): string[] =>
   readDashboard().templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));

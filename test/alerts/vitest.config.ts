@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Every alert, fired by breaking the real thing: `npm run test:alerts`. Needs Docker and Prometheus, and five minutes. */
+/** Fires every alert by a real fault: `npm run test:alerts`. Needs Docker and Prometheus, and five minutes. */
 export default defineConfig({
   test: {
     include: ['test/alerts/*.check.ts'],

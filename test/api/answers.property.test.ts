@@ -20,7 +20,7 @@ const OPTIONS = [
 let tenant: TestTenant;
 let questionIds: string[];
 let credentials: string[];
-/** By the place of the credential, then of the question. */
+/** By index of the credential, then of the question. */
 let cardIds: string[][];
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
   cardIds = await Promise.all(credentials.map((credential, index) => (index === 0 ? [] : cardsOf(credential))));
 });
 
-/** The ids of a token's cards, by the place of their question, once it has them all. */
+/** The ids of a token's cards, by index of their question, once all are listed. */
 const cardsOf = (token: string): Promise<string[]> =>
   waitFor(async () => {
     const cards: { id: string; question_id: string }[] = (await api.request('GET', '/v1/cards', { as: token })).body
@@ -48,7 +48,7 @@ const cardsOf = (token: string): Promise<string[]> =>
     return !ids.includes('') ? ids : undefined;
   }) as Promise<string[]>;
 
-/** A body of any bytes over plain HTTP: `fetch` would mend what is not well formed. */
+/** Sends a body of any bytes over plain HTTP, because `fetch` corrects malformed text. */
 const post = (credential: string, body: string | Buffer): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
@@ -73,7 +73,7 @@ const post = (credential: string, body: string | Buffer): Promise<{ status: numb
     sent.end(bytes);
   });
 
-/* JSON is written as text here, so that it can say what `JSON.stringify` never would. */
+/* JSON is written as text here, because `JSON.stringify` never produces some of it. */
 
 const EVIL_STRINGS = [
   '',
@@ -136,14 +136,14 @@ const { anyText } = fc.letrec<{ anyText: string }>(tie => ({
   ),
 }));
 
-/** Values that fit, by the place of their question. */
+/** A valid value for each question, by index. */
 const VALUES = ['9', '"text"', 'true', '{"option_ids":["a","other"],"other_text":"x"}', 'null'];
 const FIELDS = [
   ...['id', 'revision', 'identity', 'card_id', 'question_id', 'question_version', 'state', 'values', 'comment'],
   ...['displayed_at', 'answered_at', 'duration_ms', 'metadata', '__proto__', 'tenant_id', 'tags'],
 ];
 
-/** An answer that is right but for what up to three of its fields say. `@who` is filled in by `addressed`. */
+/** A valid answer with up to three wrong fields. `addressed` fills in `@who`. */
 const nearlyRight = fc
   .record({
     question: fc.nat(4),
@@ -172,12 +172,12 @@ const nearlyRight = fc
       ['state', JSON.stringify(state)],
       ['values', state === 'completed' && question !== 4 ? `{"main":${value}}` : '{}'],
       ...(inner ? [inner] : []),
-      ...wrong, // a name said twice is legal JSON: the last one counts
+      ...wrong, // a repeated name is legal JSON: the last one counts
     ];
     return `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   });
 
-/** The body as this credential would send it: a key names the user, a token the card. */
+/** The body as sent with this credential: with an API key it names the user, with a token the card. */
 const addressed = (sent: string | Buffer, credential: number): string | Buffer =>
   typeof sent === 'string'
     ? sent.replaceAll(/"@who(\d)":0/g, (_, question) =>
@@ -212,7 +212,7 @@ const body: fc.Arbitrary<string | Buffer> = fc.oneof(
   { arbitrary: anyText, weight: 1 },
   { arbitrary: deep, weight: 1 },
   { arbitrary: fc.uint8Array({ maxLength: 200 }).map(bytes => Buffer.from(bytes)), weight: 1 },
-  // a body that broke off, or lost a byte on its way
+  // a truncated body, or one with a missing byte
   {
     arbitrary: fc.tuple(envelope, fc.nat(), fc.boolean()).map(([text, at, cut]) => {
       const bytes = Buffer.from(text);

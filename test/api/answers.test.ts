@@ -19,7 +19,7 @@ interface TestCard {
 const send = (as: string, answers: unknown[], envelope: Record<string, unknown> = {}): Promise<TestReply> =>
   api.request('POST', '/v1/answers', { as, body: { answers, ...envelope } });
 
-/** The results of a sync that was taken as a whole. */
+/** The results of a sync that returned 202. */
 async function results(as: string, answers: unknown[], envelope: Record<string, unknown> = {}) {
   const reply = await send(as, answers, envelope);
   expect(reply.status).toBe(202);
@@ -28,7 +28,7 @@ async function results(as: string, answers: unknown[], envelope: Record<string, 
 
 const read = (as: string, id: string) => api.request('GET', `/v1/answers/${id}`, { as });
 
-/** The answer, once it is stored as said. */
+/** The answer, once this revision is stored. */
 const stored = (as: string, id: string, revision = 1): Promise<TestReply['body']> =>
   waitFor(async () => {
     const { status, body } = await read(as, id);
@@ -38,14 +38,14 @@ const stored = (as: string, id: string, revision = 1): Promise<TestReply['body']
 const firstCard = (token: string): Promise<TestCard> =>
   waitFor(async () => (await api.request('GET', '/v1/cards', { as: token })).body.data[0]);
 
-/** A tenant with one question live, its key, and a user with a card of it. */
+/** A tenant with one live question, its key, and a user with a card. */
 async function make(fields: Record<string, unknown> = {}) {
   const tenant = await makeTenant(api);
   const question = await publishQuestion(api, tenant, { allow_public: true, ...fields });
   const token = await tenant.sign('user|42');
   const card = await firstCard(token);
   const key = tenant.key.apiKey;
-  /** An answer as the tenant's own server sends it. */
+  /** An answer as the tenant's server sends it. */
   const answer = (more: Record<string, unknown> = {}) =>
     anAnswer({ identity: 'user|42', question_id: question.id, ...more });
   return { tenant, question, token, card, key, answer };
@@ -427,7 +427,7 @@ describe('a stored answer', () => {
     expect(await list('?tag=vip')).toEqual([b]);
     expect(await list('?q=QUICK')).toEqual([c]);
     expect(await list('?q=fox+qui')).toEqual([c]);
-    expect(await list('?q=ick')).toEqual([]); // words and their beginnings, not their middle
+    expect(await list('?q=ick')).toEqual([]); // words and prefixes, not infixes
     expect(await list('?q=quick+fine')).toEqual([]);
     expect(await list('?q=0%25')).toEqual([]);
     expect(await list('?q=100%25')).toEqual([a]);
@@ -441,7 +441,7 @@ describe('a stored answer', () => {
     expect([...page.body.data, ...rest.body.data].map(({ id }) => id)).toEqual([claimed.id, c, b, a]);
     const foreign = `/v1/answers?state=seen&cursor=${page.body.next_cursor}`;
     expect((await api.request('GET', foreign, { as: key })).body.code).toBe('invalid-cursor');
-    // the last change comes last
+    // the latest change is last
     const since = '?updated_since=2020-01-01T00:00:00Z';
     await waitFor(async () => JSON.stringify(await list(since)) === JSON.stringify([a, c, claimed.id, b]));
     expect(await list('?updated_since=2100-01-01T00:00:00Z')).toEqual([]);

@@ -282,7 +282,7 @@ describe.each(backends())('with the queue in %s', backend => {
     let running = true;
     const press = async (process: TestApi) => {
       while (running) {
-        const at = performance.now(); // when it was sent
+        const at = performance.now(); // the time of sending
         const [status, who] = await Promise.all([statusOf(owner.key.apiKey, process), me(token, process)]);
         seen.push({ at, ok: status !== 401 || who !== 'unknown-issuer' });
       }
@@ -307,7 +307,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await statusOf(used.apiKey, second)).toBe(200);
     expect(await me(signWith(owner, signer), second)).toBe(200);
     expect(await statusOf(`${idle.apiKey.slice(0, -2)}AA`, second)).toBe(401);
-    await second.close(); // which writes what is not written yet
+    await second.close(); // writes the pending times
     const rows = await first.database.query<{ id: string; last_used_at: Date | null }>(
       'select id, last_used_at from api_keys',
     );

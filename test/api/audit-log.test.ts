@@ -8,11 +8,11 @@ import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../sup
 import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../support/person.ts';
 
 /**
- * What the team writes without a line: answers, conversations and messages say themselves who wrote them and when, a read
- * horizon is no act, and looking into a token changes nothing.
+ * Team writes without an audit entry: answers, conversations and messages record their own author and time, a read
+ * horizon is not an action, and inspecting a token changes no data.
  */
 const WITHOUT_A_LINE = ['recordAnswers', 'createConversation', 'createMessage', 'markConversationRead', 'inspectToken'];
-/** Actions that no caller does who is known before: their handlers leave the line. */
+/** Actions before the caller is authenticated; their handlers write the entry. */
 const OF_NOBODY_YET = [
   'session.started',
   'tenant.created',
@@ -116,7 +116,7 @@ describe('a line', () => {
 });
 
 describe('an act and its line', () => {
-  /** Lets no line be written while `work` runs. */
+  /** Makes audit entries fail while `work` runs. */
   async function withoutLines<T>(work: () => Promise<T>): Promise<T> {
     await api.database.query('alter table audit_log rename to audit_log_away');
     try {
@@ -127,7 +127,7 @@ describe('an act and its line', () => {
   }
   const TABLES =
     'tenants accounts sessions members invitations api_keys questions question_versions identities conversations messages audit_log';
-  /** Everything that an act could change, but for when something was last used. */
+  /** All data that an action could change, except last-used times. */
   async function everything(): Promise<string> {
     const rows = TABLES.split(' ').map(table =>
       api.database.query(

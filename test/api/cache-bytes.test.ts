@@ -23,7 +23,7 @@ import { anAcceptedAnswer, makeTenant, type TestTenant, uuidOfKey } from '../sup
 import { collectAfterTurn } from '../support/memory.ts';
 import { forgeToken, goodClaims } from '../support/tokens.ts';
 
-/** How far an estimate may be from the heap. */
+/** The allowed ratio of estimate to heap growth. */
 const [LEAST, MOST] = [0.8, 1.25];
 
 const log = createLog('silent', 'test');
@@ -48,7 +48,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Live questions with five options each, and 12 versions. */
+/** Live questions with five options and 12 versions each. */
 const ADD_QUESTIONS = `
 with added as (
   insert into questions
@@ -61,7 +61,7 @@ with added as (
 insert into question_versions select tenant_id, id, n, type, title, description, config || jsonb_build_object('min', n), now()
 from added, generate_series(1, 12) as n`;
 
-/** Caches with room for everything that a test sets, and what they report. */
+/** Caches large enough for every entry of a test, and the bytes that they report. */
 function openCaches() {
   const metrics = createMetrics('serve');
   const caches = createCaches(1000, metrics);
@@ -72,7 +72,7 @@ function openCaches() {
   return { caches, bytesOf };
 }
 
-/** Fills a cache and compares what it reports with what the heap grew by. */
+/** Fills a cache and compares the bytes that it reports with the growth of the heap. */
 async function expectHonest(name: CacheName, fill: (caches: Caches) => Promise<unknown>): Promise<void> {
   const { caches, bytesOf } = openCaches();
   const before = await collectAfterTurn();
@@ -88,7 +88,7 @@ async function expectHonest(name: CacheName, fill: (caches: Caches) => Promise<u
 
 const count = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 
-/** A text of its own in the heap, as it would come in a request. */
+/** A new string in the heap, as from a request. */
 const fresh = (text: string): string => Buffer.from(text).toString();
 
 const owner = (index: number) => {
@@ -121,7 +121,7 @@ test('keys take what is estimated', async () => {
   });
 });
 
-/** A key of a tenant of its own, since one may have fifty. */
+/** A key of a new tenant, because a tenant may have only fifty. */
 async function storeKey(): Promise<string> {
   const { key } = await makeTenant({ database: { storage: () => storage }, seals });
   return uuidOfKey(key);

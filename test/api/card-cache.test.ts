@@ -23,7 +23,7 @@ describe('a card list', () => {
     expect(find(list.user, 1, list.validUntil - 1)).toEqual(list);
     expect(find(list.user, 1, list.validUntil)).toBeUndefined();
     expect(find(list.user, 2, NOW)).toBeUndefined();
-    expect(find('tenant user|2', 1, NOW)).toBeUndefined(); // of the same digest
+    expect(find('tenant user|2', 1, NOW)).toBeUndefined(); // with the same digest
   });
 
   test.each([

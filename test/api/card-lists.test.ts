@@ -15,7 +15,7 @@ afterAll(async () => {
 const fetchCards = (from: TestApi, token: string, etag?: string) =>
   from.request('GET', '/v1/cards', { as: token, headers: etag ? { 'If-None-Match': etag } : {} });
 
-/** Runs work while nothing in the database can be read: whatever asks for a row waits until the end. */
+/** Blocks every read from the tables while `work` runs. */
 const withoutTables = <T>(work: () => Promise<T>): Promise<T> =>
   withClient(api.database.url, async client => {
     const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public'");
@@ -24,7 +24,7 @@ const withoutTables = <T>(work: () => Promise<T>): Promise<T> =>
     return work();
   });
 
-/** A user who has fetched the only card there is from both processes. */
+/** A user who has fetched the only card from both processes. */
 async function seenEverywhere(tenant: TestTenant, identity: string) {
   const token = await tenant.sign(identity);
   const replies = await waitFor(async () => {

@@ -19,7 +19,7 @@ const fetchCards = (token: string, query = '', headers: Record<string, string> =
   api.request('GET', `/v1/cards${query}`, { as: token, headers });
 const idsOf = (cards: TestCard[]): string[] => cards.map(card => card.question_id);
 
-/** The cards of a token once they are those of exactly these questions, in order. */
+/** The cards of a token, once they are those of exactly these questions, in order. */
 const cardsOf = (token: string, questions: { id: string }[]): Promise<TestCard[]> =>
   waitFor(async () => {
     const { data } = (await fetchCards(token)).body;

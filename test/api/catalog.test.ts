@@ -52,7 +52,7 @@ test('a catalog outlives its database: the last one known until a newer one can 
     await setCooldown(5);
     await expect(catalog.of(unknown.id)).rejects.toMatchObject({ code: 'database-unavailable' });
     for (let request = 0; request < 20; request++) expect(await cooldown()).toBe(4);
-    // Whether there is such a question is not known: it must not be refused for good.
+    // The catalog cannot tell whether the question exists, so it must not reject the answer permanently.
     const named = [{ questionId: newUuid(), version: 1 }];
     await expect(catalog.including(known.id, named)).rejects.toMatchObject({ code: 'database-unavailable' });
     expect((await catalog.including(known.id, [])).cooldownDays).toBe(4);
@@ -65,7 +65,7 @@ test('a catalog outlives its database: the last one known until a newer one can 
   }
 });
 
-/** A storage that counts the statements of tenants that mention a text. */
+/** A storage that counts the tenant statements that contain a text. */
 function countingStorage(storage: Storage) {
   const statements: string[] = [];
   const counting: Storage = {
@@ -102,7 +102,7 @@ describe('what an answer names and the catalog lacks', () => {
     await database[Symbol.asyncDispose]();
   });
 
-  /** Notices of which none arrives, as in the moment after a commit. */
+  /** Notices that do not arrive, as directly after a commit. */
   const silent = () => ({ ...notices, onChange: () => undefined });
 
   const addQuestion = async (tenantId: string, fields: { version?: number; config?: object; type?: string } = {}) => {
@@ -238,7 +238,7 @@ describe('a tenant that is changed all the time', () => {
     try {
       const catalog = createCatalog(watched, heard, createCaches());
       const reading = catalog.of(id);
-      announce({ table: 'tenants', tenant_id: id, id }); // the reading may have begun before this change
+      announce({ table: 'tenants', tenant_id: id, id }); // the read may have started before this change
       await reading;
       expect(catalog.cached(id)).toBeUndefined();
       await catalog.of(id);

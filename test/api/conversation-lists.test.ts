@@ -105,7 +105,7 @@ describe('listing conversations', () => {
       expect([q, await found(q)]).toEqual([q, [id]]);
     expect(await found('zebra')).toEqual([]);
     await write(team, id, { kind: 'note', body: 'a zebra for the team' });
-    expect(await found('zebra invoice')).toEqual([]); // a subject and a note are two texts
+    expect(await found('zebra invoice')).toEqual([]); // the words are in different texts
     expect(await found('zebra')).toEqual([id]);
     const reply = (await write(team, id, { body: 'the quagga' })).body;
     expect(await found('quagga')).toEqual([id]);

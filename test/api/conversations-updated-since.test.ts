@@ -44,7 +44,7 @@ describe('reading incrementally', () => {
     const since = `?updated_since=${new Date(Date.parse(late.updated_at) + 1).toISOString()}`;
     for (const as of [team, user]) {
       const held = await get(as, `/v1/conversations${since}`);
-      expect(held.body.data).toEqual([]); // its commit may still come before
+      expect(held.body.data).toEqual([]); // an earlier change may still be committed
       expect(Date.parse(held.headers.get('Updated-Until') as string)).toBeLessThan(Date.parse(late.updated_at) + 1000);
       expect(held.headers.get('Access-Control-Expose-Headers')).toContain('Updated-Until');
     }
@@ -150,7 +150,7 @@ describe('reading incrementally', () => {
   );
 });
 
-/** A transaction of the database's owner, rolled back at the end of the scope unless it was committed. */
+/** A transaction of the database owner, rolled back at the end of the scope unless committed. */
 async function openTransaction(): Promise<Client & AsyncDisposable> {
   const client = new Client({ connectionString: api.database.url });
   await client.connect();

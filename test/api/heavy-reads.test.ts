@@ -43,7 +43,7 @@ describe('next to a tenant that searches without end', () => {
   let quiet: TestTenant;
   let quietQuestion: string;
 
-  /** Makes every search of the noisy tenant's answers wait for as long as it may: `written_text` decides the filter `written`. */
+  /** Makes every search of the noisy tenant run until its timeout: the filter `written` calls `written_text`. */
   const slowDown = async () => {
     await api.database.query('alter function written_text(text, jsonb) rename to written_text_at_once');
     await api.database.query(

@@ -11,20 +11,23 @@ let api: TestApi;
 let tenant: TestTenant;
 let key: string;
 let token: string;
-/** Connections that send too slowly; what becomes of them is looked at in the end. */
+/** Connections that send too slowly. The last test checks their fate. */
 let slow: Promise<{ reply: RawReply; ms: number }>;
 
 beforeAll(async () => {
   api = await createApi({ settings: { TRUSTED_PROXY_HOPS: '1' } });
   slow = sendSlowHeaders(await openSocket(api));
-  slow.catch(() => undefined); // its own test reports a failure
+  slow.catch(() => undefined); // reported by the test that awaits it
   tenant = await makeTenant(api);
   key = tenant.key.apiKey;
   token = await tenant.sign('user|42');
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Sends a request whose headers never end; resolves with the reply and the time until it came. Begun before the other tests. */
+/**
+ * Sends a request with endless headers. Resolves with the reply and the time until it arrived. Starts before the other
+ * tests.
+ */
 async function sendSlowHeaders(socket: Socket): Promise<{ reply: RawReply; ms: number }> {
   const startedAt = performance.now();
   socket.write('GET /livez HTTP/1.1\r\nHost: parley.test\r\nX-Slow: ');

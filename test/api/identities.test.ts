@@ -26,7 +26,7 @@ async function make() {
 const expectProblem = (reply: TestReply, status: number, code: string) =>
   expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
 
-/** Sends answers, and waits until the tenant's key can read them. */
+/** Sends answers and waits until they can be read with the tenant's key. */
 async function store(tenant: TestTenant, credential: string, ...answers: { id: string }[]) {
   await api.request('POST', '/v1/answers', { as: credential, body: { answers } });
   const read = (id: string) => api.request('GET', `/v1/answers/${id}`, { as: tenant.key.apiKey });
@@ -238,7 +238,7 @@ describe("what a user's own app says", () => {
     await blocker.connect();
     closing.defer(() => blocker.end());
     await blocker.query('begin');
-    await blocker.query('lock table answers in access exclusive mode'); // a query of it would wait, and then fail
+    await blocker.query('lock table answers in access exclusive mode'); // a query would wait and then fail
     expect((await say(token, { attributes: { plan: 'pro' } })).status).toBe(200);
   });
 

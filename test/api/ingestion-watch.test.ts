@@ -12,7 +12,7 @@ import { backends, createApi, createWorker, type TestApi, waitFor } from '../sup
 import { createDatabase } from '../support/database.ts';
 import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../support/make.ts';
 
-/** The value of a series, by its name with labels as it is printed. */
+/** The value of a series, by its rendered name with labels. */
 async function readMetric(api: TestApi, series: string): Promise<number | undefined> {
   const line = (await api.metrics.render()).split('\n').find(text => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length));
@@ -34,7 +34,7 @@ async function make(api: TestApi) {
   const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
   const connection = connectQueue(target, createLog('silent', 'test'));
   if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');
-  /** The waiting job that holds an answer. */
+  /** The waiting job that contains an answer. */
   const jobOf = async (answerId: string) => {
     const jobs = await connection.queue().getJobs(['waiting']);
     const job = jobs.find(({ data }) => (data as RecordAnswers).answers.some(({ id }) => id === answerId));
@@ -55,7 +55,7 @@ describe.each(backends())('with the queue in %s', backend => {
     const success = (await readMetric(api, 'parley_canary_last_success_timestamp_seconds')) as number;
     expect(Math.abs(Date.now() / 1000 - success)).toBeLessThan(5);
     await waitFor(async () => (await readMetric(api, 'parley_canary_last_success_timestamp_seconds')) !== success);
-    expect((await api.database.query('select id from answers')).length).toBeLessThan(3); // the late one, and one on its way
+    expect((await api.database.query('select id from answers')).length).toBeLessThan(3); // the late one, and one in transit
     expect(await api.database.query('select id from tenants')).toEqual([]);
     expect(await lostFlushes(api)).toBe(0);
     expect(await lostAnswers(api)).toBe(0);
@@ -142,7 +142,7 @@ describe('an audit', () => {
     await using producer = await makeProducer();
     for (const number of [1, 3, 6]) await producer.record(number);
     await producer.claim(4, [2]);
-    await producer.claim(4, [2]); // the reply to the first was lost
+    await producer.claim(4, [2]); // the reply to the first claim was lost
     expect(await producer.audit()).toEqual([producer.flush(4)]);
     await producer.claim(6);
     expect(await producer.audit()).toEqual([producer.flush(5)]);
@@ -202,7 +202,7 @@ describe('an audit', () => {
   test('judges nothing that is older than the marks, and says how many flushes it passed over', async () => {
     await using producer = await makeProducer();
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-    await producer.claim(2, [], daysAgo(7.5)); // recorded then; the marks may be gone by now
+    await producer.claim(2, [], daysAgo(7.5)); // recorded then, so its flush marks may have been deleted
     expect(await auditFlushes(producer.app, nothingHeld)).toEqual({ lost: [], skipped: 2 });
     await producer.claim(3, [], daysAgo(6));
     expect(await auditFlushes(producer.app, nothingHeld)).toEqual({ lost: [producer.flush(3)], skipped: 0 });

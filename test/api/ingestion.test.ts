@@ -20,7 +20,7 @@ async function make(api: TestApi) {
   };
 }
 
-/** How many jobs a worker has handled. */
+/** The number of jobs that a worker has handled. */
 async function countHandled({ jobDuration }: Metrics): Promise<number> {
   const { values } = await jobDuration.get();
   return values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0);
@@ -127,14 +127,14 @@ describe.each(backends())('with the queue in %s', backend => {
     const handled = await countHandled(worker.metrics);
     const failed = await act('POST', `${entry.id}/replay`);
     expect([failed.status, failed.body]).toEqual([200, entry]);
-    await waitFor(async () => (await countHandled(worker.metrics)) > handled); // meanwhile it lies in the quarantine too
+    await waitFor(async () => (await countHandled(worker.metrics)) > handled); // until then it is also quarantined
     await atRest({ quarantined: 2 });
     expect(await quarantine()).toHaveLength(2);
 
     await api.database.query('delete from answers where id = $1', [entry.answer_id]);
     const replays = await Promise.all([act('POST', `${entry.id}/replay`), act('POST', `${entry.id}/replay`)]);
     expect(replays.map(reply => reply.status)).toContain(200);
-    for (const { status } of replays) expect([200, 404]).toContain(status); // 404: the other one was quicker
+    for (const { status } of replays) expect([200, 404]).toContain(status); // 404: the other request was faster
     expect(await atRest({ quarantined: 1, stored: 3 })).toMatchObject({ accepted: 4, repeated: 0 });
     expect((await api.request('GET', `/v1/answers/${entry.answer_id}`, { as: key })).body.values).toEqual({ main: 1 });
     const [left] = await quarantine();

@@ -40,7 +40,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Live questions that ignore the cooldown, with a text of so many characters in each of 30 options. */
+/** Live questions that ignore the cooldown, with 30 options of this length each. */
 const addQuestions = (tenantId: string, questions: number, optionLength: number) =>
   database.query(
     `insert into questions
@@ -70,12 +70,12 @@ test('a catalog that was read again is collected, whoever fetched cards meanwhil
   const refs: WeakRef<TenantCatalog>[] = [];
   for (let minute = 0; minute < 60; minute++, at += MINUTE_MS + 1) {
     refs.push(new WeakRef(await catalog.of(tenantId)));
-    // By the clock of the deck no time passes, so that all lists stay where they are.
+    // The deck's clock stands still, so that all lists stay in the cache.
     const list = await deck.get(aCaller(tenantId, `user|${minute}`), 20, start);
     expect(JSON.parse(list.body).data).toHaveLength(3);
   }
   await collectAfterTurn();
-  expect(new Set(refs.map(ref => ref.deref())).size).toBeLessThanOrEqual(3); // the last one, the one before, and `undefined`
+  expect(new Set(refs.map(ref => ref.deref())).size).toBeLessThanOrEqual(3); // the last one, its predecessor, and `undefined`
   expect(countAlive(refs)).toBeLessThanOrEqual(2);
 });
 
@@ -109,7 +109,7 @@ test('a key that was read again is collected, whatever tokens it verified', asyn
     const token = forgeToken(tenant, { payload: { ...goodClaims(tenant), grants: { identity: `user|${change}` } } });
     await waitFor(async () => {
       await tokens.verify(token, new Date());
-      return tokens.remembered(token, new Date()); // unless a notice came in between, such as that of the new key
+      return tokens.remembered(token, new Date()); // unless a notice, such as that of the new key, arrived in between
     });
     refs.push(new WeakRef(ring.cached(id) as RingKey));
     await database.query('update api_keys set name = $2 where id = $1', [id, `name ${change}`]);

@@ -241,7 +241,7 @@ describe('read horizons', () => {
     await markRead(user, id, 2_147_483_647);
     expect(await unread()).toBe(0);
     await write(team, id);
-    expect(await unread()).toBe(1); // a horizon beyond the last message would have hidden it
+    expect(await unread()).toBe(1); // a horizon beyond the last message would hide it
   });
 
   test('moved by many at once end at the highest', async () => {

@@ -24,7 +24,7 @@ afterAll(async () => {
   await provider[Symbol.asyncDispose]();
 });
 
-/** Begins a login: where the provider is, and what the browser carries there. */
+/** Starts a login. Returns the provider's URL and the browser's cookie. */
 async function begin(query = '') {
   const reply = await api.request('GET', `/v1/oidc/login${query}`);
   expect(reply.status).toBe(302);
@@ -34,7 +34,7 @@ async function begin(query = '') {
 const finish = (query: string, cookie?: string): Promise<TestReply> =>
   api.request('GET', `/v1/oidc/callback?${query}`, cookie === undefined ? {} : { headers: { Cookie: cookie } });
 
-/** A whole login; its last reply. */
+/** Completes a login and returns its last reply. */
 async function logIn(query = ''): Promise<TestReply> {
   const { url, cookie } = await begin(query);
   return finish(await provider.walk(url), cookie);
@@ -53,7 +53,7 @@ const expectUnlinked = (reply: TestReply) => {
   expect(sessionIn(reply)).toBe('');
 };
 
-/** Sets up the authenticator of `person`; its secret. */
+/** Sets up the authenticator of `person` and returns its secret. */
 async function enrolTotp(): Promise<string> {
   const post = (path: string, body: object) => api.request('POST', path, { headers: person.headers, body });
   const { secret } = (await post('/v1/me/totp', { password: PASSWORD })).body;
@@ -62,11 +62,11 @@ async function enrolTotp(): Promise<string> {
   return secret;
 }
 
-/** A login by password in the browser that came from the provider. */
+/** Logs in by password in the browser that returned from the provider. */
 const logInWith = (cookie: string, email = person.email, body: object = {}) =>
   api.request('POST', '/v1/session', { body: { email, password: PASSWORD, ...body }, headers: { Cookie: cookie } });
 
-/** Links the account of `person` to whom the provider has logged in. */
+/** Links the account of `person` to the provider's current subject. */
 async function link(): Promise<void> {
   const reply = await logIn();
   expectUnlinked(reply);
@@ -104,7 +104,7 @@ describe('a login by the identity provider', () => {
 
   test('opens no account that is there, and takes nothing of it, until its owner has logged in by password', async () => {
     const factor = await enrolTotp();
-    const code = () => totpCode(factor, totpStep(new Date()) + 1); // the present one was used to confirm it
+    const code = () => totpCode(factor, totpStep(new Date()) + 1); // the current code was used to confirm it
     const first = await logIn();
     expectUnlinked(first);
     expect((await api.request('GET', '/v1/me', { headers: person.headers })).status).toBe(200);

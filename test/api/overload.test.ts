@@ -14,7 +14,7 @@ beforeAll(async () => {
   tenant = await makeTenant(api);
   questionId = (await publishQuestion(api, tenant)).id;
   tooMany = await countTooMany();
-  await all(tooMany, () => api.request('GET', '/livez')); // so that the connections are there
+  await all(tooMany, () => api.request('GET', '/livez')); // opens the connections
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -22,7 +22,7 @@ function all<T>(count: number, start: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, start));
 }
 
-/** So many requests at once that take their time: a hundred answers each, made before the first is sent. */
+/** Concurrent slow requests: a hundred answers each, generated before the first is sent. */
 const sendMany = (count: number): Promise<TestReply[]> => {
   const aBody = () => ({
     answers: Array.from({ length: 100 }, (_, index) => anAnswer({ question_id: questionId, identity: `u${index}` })),
@@ -31,7 +31,7 @@ const sendMany = (count: number): Promise<TestReply[]> => {
   return Promise.all(bodies.map(body => api.request('POST', '/v1/answers', { as: tenant.key.apiKey, body })));
 };
 
-/** As many as keep this machine busy for six times as long as any of them may wait, and a thousand at least. */
+/** Enough requests to keep this machine busy for six times the maximum wait, and at least a thousand. */
 async function countTooMany(): Promise<number> {
   await sendMany(64);
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { aQuestion, makeTenant, publishQuestion, type TestTenant } from '../supp
 const api = await createApi();
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Requests with the tenant's own key. */
+/** Sends requests with the tenant's key. */
 const as =
   (tenant: TestTenant) =>
   (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

@@ -4,7 +4,7 @@ import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts
 
 const basic = (keyId: string) => `Basic ${Buffer.from(`api_key:${keyId}`).toString('base64')}`;
 
-/** Resolves when the minute, in which limits count, has some seconds left. */
+/** Resolves when the current minute, the window of the limits, has at least 5 seconds left. */
 const withinOneMinute = () => waitFor(() => Date.now() % 60_000 < 55_000);
 
 async function ask(times: number, request: () => Promise<TestReply>): Promise<TestReply[]> {
@@ -85,7 +85,7 @@ describe.each(backends())('with counters in %s', backend => {
     const tokenOf = async (user: string, from: string) => (await issue(key.id, user, from)()).body.access_token;
     const [first, second] = [await tokenOf('a', '192.0.2.1'), await tokenOf('b', '192.0.2.2')];
     expect(statuses(await ask(4, me(first)))).toEqual([200, 200, 200, 429]);
-    const capped = await ask(3, me(second)); // what the user's own limit refused costs the key nothing
+    const capped = await ask(3, me(second)); // requests rejected by the user's limit do not count against the key
     expect(statuses(capped)).toEqual([200, 200, 429]);
     expect(capped[2]?.headers.get('ratelimit-policy')).toBe('"public-key";q=5;w=86400');
   });
@@ -243,7 +243,7 @@ describe.each(backends())('with counters in %s', backend => {
       beside: api,
       settings: { RATE_LIMITS: 'on', RATE_PUBLIC_TOKEN: '1000', PUBLIC_KEY_DAILY_CAP: '40', TRUSTED_PROXY_HOPS: '1' },
     });
-    await waitFor(() => Date.now() % 86_400_000 < 86_390_000); // the cap is that of a day
+    await waitFor(() => Date.now() % 86_400_000 < 86_390_000); // the cap is per day
     const key = await tenant.addKey({ kind: 'public' });
     const issued = await capped.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
       body: { user_id: 'a' },

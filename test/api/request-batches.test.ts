@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRequestBatches, MAX_WAIT_MS, NEVER_REFUSED } from '../../src/api/http/request-batches.ts';
 
-/** Batches with a test clock, and requests that are named by their order. */
+/** Batches with a test clock, and requests named by their order. */
 function aQueue() {
   const batches = createRequestBatches<number>();
   let [now, added] = [1000, 0];
@@ -13,7 +13,7 @@ function aQueue() {
       now += ms;
     },
     next: () => batches.next(now),
-    /** Sizes of batches until none is left; each request takes `busyMs`. */
+    /** The sizes of all remaining batches; each request takes `busyMs`. */
     sizes(busyMs = 0): number[] {
       const sizes: number[] = [];
       for (;;) {

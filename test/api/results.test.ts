@@ -25,7 +25,7 @@ const ask = (tenant: TestTenant, path: string, headers: Record<string, string> =
 const expectProblem = (reply: TestReply, status: number, code: string) =>
   expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
 
-/** Sends answers to a question with the tenant's key, and waits until they are stored. */
+/** Sends answers to a question with the tenant's key and waits until they are stored. */
 async function store(tenant: TestTenant, questionId: string, ...fields: Record<string, unknown>[]) {
   const answers = fields.map(more => anAnswer({ identity: 'user|42', question_id: questionId, ...more }));
   const as = tenant.key.apiKey;

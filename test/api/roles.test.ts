@@ -8,7 +8,7 @@ import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 
-/** What may stand in each path that has a parameter: an object that is not there. */
+/** Id prefixes for paths with a parameter; the ids belong to no object. */
 const PREFIXES: Record<string, IdPrefix> = {
   questions: 'question',
   conversations: 'conversation',
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Asks in a fresh session, for nothing that could succeed behind the check: a missing object, an empty body. */
+/** Sends a request in a new session that cannot succeed after the role check: missing object, empty body. */
 async function ask(operation: Operation, role: Role) {
   const { accountId } = people.get(role) as TestPerson;
   const headers = { ...(await openSession(api, accountId)), 'Tenant-Id': tenant.id };
@@ -100,7 +100,7 @@ const isOfCookies = ({ credentials }: Operation): boolean =>
 const OF_TOKENS = OPERATIONS.filter(operation => operation.credentials.length > 0 && !isOfCookies(operation));
 const OF_PERSONS = OPERATIONS.filter(({ credentials }) => credentials.includes('person') && credentials.length === 1);
 const OF_EVERYBODY = OPERATIONS.filter(({ credentials }) => credentials.length === 0);
-/** Gives out no cookie and reads none: its own credential is in the header. */
+/** Neither sets nor reads a cookie: its credential is in the header. */
 const BY_BASIC = 'issuePublicToken';
 
 test('every operation of the API is in the matrix, once', () => {

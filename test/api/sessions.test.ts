@@ -66,7 +66,7 @@ describe('a login', () => {
       known.push(one.ms);
       unknown.push(other.ms);
     }
-    const [leastKnown, leastUnknown] = [Math.min(...known), Math.min(...unknown)]; // a busy machine only adds to a time
+    const [leastKnown, leastUnknown] = [Math.min(...known), Math.min(...unknown)]; // load on the machine only adds time
     expect(leastUnknown).toBeGreaterThan(leastKnown * 0.4);
     expect(leastUnknown).toBeLessThan(leastKnown * 2.5);
   });
@@ -200,7 +200,7 @@ describe('brute force', () => {
   });
 
   test('by a stranger behind the same proxy does not lock out known browsers either', async () => {
-    await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '3' } }); // counts its own
+    await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '3' } }); // has its own counters
     const person = await makeMember(limited, await makeTenant(limited), 'agent');
     const device = cookieOf((await me(person.headers, limited)).headers.get('Set-Cookie') ?? '');
     for (let count = 0; count < 4; count++) await logIn(limited, `sprayed-${count}@acme.example`, 'Spring2026!');
@@ -210,7 +210,7 @@ describe('brute force', () => {
   });
 
   test('of many accounts with one password is stopped by where it comes from', async () => {
-    await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '12' } }); // counts its own
+    await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '12' } }); // has its own counters
     const person = await makeMember(limited, await makeTenant(limited), 'agent');
     const tries = [];
     for (let count = 0; count < 14; count++)

@@ -9,12 +9,12 @@ import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion, type TestTenan
 import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 
 /**
- * Operations that give no 404, each with its own tests: one says of the tenant in its path only 401, with one body for
- * every fault; the other makes an identity of one's own that is not known yet.
+ * Operations without a 404, each with its own tests: one replies with the same 401 to every fault of the tenant in its
+ * path; the other creates an identity that does not exist yet.
  */
 const ELSEWHERE = ['issuePublicToken', 'putIdentity'];
 
-/** A body with which each operation would succeed on an object of one's own. */
+/** A body with which each operation would succeed on the caller's own object. */
 const BODIES: Record<string, unknown> = {
   patchQuestion: { title: 'Taken over' },
   patchAnswer: { tags: ['taken-over'] },
@@ -35,10 +35,10 @@ const isOfObject = ({ path, credentials, id }: Operation): boolean =>
 
 const OF_OBJECTS = OPERATIONS.filter(isOfObject);
 
-/** What a path asks for: the collection, and whether one of its messages. */
+/** The collection in a path, or `messages` for one of its messages. */
 const collectionOf = ({ path }: Operation): string => path.split('/').at(path.split('/').indexOf('{id}') - 1) as string;
 
-/** Objects of one tenant, of each kind that a path can name. */
+/** Objects of one tenant, one of each kind in a path. */
 interface Objects {
   questions: string;
   answers: string;
@@ -88,7 +88,7 @@ let atFirst: unknown;
 
 const made = (prefix: IdPrefix): string => toTypeId(prefix, v7());
 
-/** Identifiers of the right form behind which there is nothing. */
+/** Valid ids of objects that do not exist. */
 const missing = (): Objects => ({
   questions: made('question'),
   answers: v7(),
@@ -102,7 +102,7 @@ const missing = (): Objects => ({
   message: made('message'),
 });
 
-/** One object of each kind; what a user can own belongs to `IDENTITY`, and the message was written by `author`. */
+/** One object of each kind. Those that a user can own belong to `IDENTITY`; `author` wrote the message. */
 async function makeObjects(tenant: TestTenant, author: string, person: TestPerson): Promise<Objects> {
   const question = await publishQuestion(api, tenant);
   const answer = anAnswer({ question_id: question.id, identity: IDENTITY });
@@ -147,7 +147,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
   };
 }
 
-/** A bearer credential, or whoever is logged in. */
+/** A bearer credential, or a logged-in person. */
 type Asker = string | TestPerson;
 
 const ask = (operation: Operation, asker: Asker, target: Objects) =>
@@ -156,7 +156,7 @@ const ask = (operation: Operation, asker: Asker, target: Objects) =>
     ...bodyOf(operation),
   });
 
-/** A reply without what differs between any two requests: their ids, and the path that was asked for. */
+/** A reply without the request id and the requested path. */
 async function blindReply(operation: Operation, asker: Asker, target: Objects) {
   const { status, headers, body } = await ask(operation, asker, target);
   const { request_id, instance, ...rest } = body;
@@ -166,7 +166,7 @@ async function blindReply(operation: Operation, asker: Asker, target: Objects) {
   return { status, names, body: rest };
 }
 
-/** Everything that the owner can read of its objects. */
+/** All data that the owner can read of its objects. */
 const snapshot = async () => {
   const replies = [];
   for (const operation of OF_OBJECTS.filter(({ method }) => method === 'get'))

@@ -15,7 +15,7 @@ let ring: KeyRing;
 let verifier: TokenVerifier;
 const log = createLog('silent', 'test');
 const open: { close(): Promise<unknown> }[] = [];
-/** Every signature that jose checks passes here. */
+/** jose checks every signature through this function. */
 const checks = vi.spyOn(crypto.subtle, 'verify');
 
 const openVerifier = () => {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 const FOLDER = resolve(import.meta.dirname, '../../clients/contract');
 
-/** A file of the contract that every client is held to (`clients/contract/README.md`). */
+/** Reads a file of the contract for all clients (`clients/contract/README.md`). */
 // biome-ignore lint/suspicious/noExplicitAny: the contract is data, and its README says what is in it
 export const contract = (name: string): any => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
 

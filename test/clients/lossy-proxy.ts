@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** Headers that belong to one connection. */
+/** Hop-by-hop headers. */
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host'];
 
 const passedOn = (headers: Iterable<[string, unknown]>): Record<string, string> =>
@@ -12,11 +12,11 @@ const passedOn = (headers: Iterable<[string, unknown]>): Record<string, string> 
 
 export interface LossyProxy extends AsyncDisposable {
   url: string;
-  /** How many replies were lost so far. */
+  /** The number of lost replies. */
   lost(): number;
 }
 
-/** A proxy in front of a server that loses a share of the replies, each after the server has handled the request. */
+/** A proxy that drops a share of the replies, each after the server has handled the request. */
 export async function createLossyProxy(target: string, share: number): Promise<LossyProxy> {
   let lost = 0;
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -34,7 +34,7 @@ export async function createLossyProxy(target: string, share: number): Promise<L
     } else response.writeHead(reply.status, passedOn(reply.headers)).end(body);
   }
   const server = createServer((request, response) => {
-    handle(request, response).catch(() => request.socket.destroy()); // the client was killed, or the server is gone
+    handle(request, response).catch(() => request.socket.destroy()); // the client was killed, or the server has ended
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   return {

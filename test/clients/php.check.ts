@@ -13,7 +13,7 @@ import { openScenario, type Runner } from './scenario.ts';
 
 const FILES = join(import.meta.dirname, 'php');
 const IMAGE = 'parley-test-php-client';
-/** The first build fetches Debian's packages; after that it takes a second. */
+/** The first build downloads Debian packages; later ones take a second. */
 const BUILD_LIMIT_MS = 600_000;
 
 const exec = promisify(execFile);
@@ -32,7 +32,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
   const settings = (environment: Record<string, string>) =>
     Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
 
-  /** What a command wrote in the container; rejects with it where the command fails. */
+  /** Returns the output of a command in the container; rejects with it if the command fails. */
   async function run(command: string, environment: Record<string, string> = {}): Promise<string> {
     const shell = ['bash', '-euo', 'pipefail', '-c', `exec 2>&1; ${command}`];
     try {
@@ -43,7 +43,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
     }
   }
 
-  /** The three values that a tenant's backend is given. */
+  /** The three values that a tenant's backend needs. */
   const forSigning = () => ({
     SERVICE_API_KEY_ID: tenant.key.id,
     SERVICE_API_KEY_SECRET: tenant.key.secret,
@@ -105,7 +105,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
       expect(names.filter(name => !/^(composer\.json|LICENSE|README\.md|(src|examples)\/.+)$/.test(name))).toEqual([]);
     });
 
-    /** What a program writes that stands in the project. */
+    /** The output of a program inside the project. */
     async function runInProject(program: string): Promise<string> {
       const folder = await mkdtemp(join(tmpdir(), 'parley-php-'));
       try {
@@ -144,7 +144,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
       }
     });
 
-    /** Where each example goes in an application of its kind, and what serves it. */
+    /** The paths of each example in an application of its kind, and the served file. */
     const BACKENDS: Record<string, { files: Record<string, string>; serve: string }> = {
       plain: { files: { 'token.php': 'token.php' }, serve: 'token.php' },
       symfony: {

@@ -17,7 +17,7 @@ const VENV = join(SOURCE, '.venv');
 const LIMIT_MS = 240_000;
 
 const exec = promisify(execFile);
-/** Runs a program to its end, and gives what it printed; rejects with all of it. */
+/** Runs a program to its end and returns its standard output; rejects with all output. */
 async function run(
   command: string,
   args: string[],
@@ -35,7 +35,7 @@ const inVenv = (name: string): string => join(VENV, 'bin', name);
 const pip = (...args: string[]) =>
   run(inVenv('python'), ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args]);
 
-/** Whether there is a Python that is new enough, with pip, and a registry that it reaches. */
+/** Whether there is a recent Python with pip and access to a registry. */
 async function isFound(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-python-'));
   try {
@@ -55,7 +55,7 @@ async function isFound(): Promise<boolean> {
 
 const REQUIREMENTS = ['pyproject.toml', 'requirements-dev.txt', 'examples/requirements.txt'];
 
-/** The environment in which the client is developed; made anew when what it consists of has changed. */
+/** Creates the development environment of the client; creates it again if its requirements have changed. */
 async function makeVenv(): Promise<void> {
   const stamp = join(VENV, 'made-of');
   const texts = REQUIREMENTS.map(file => readFileSync(join(SOURCE, file)));
@@ -100,7 +100,7 @@ describe.runIf(hasPython)('the Python client', () => {
     afterAll(() => scenario?.[Symbol.asyncDispose]());
 
     test.each(['sync', 'async'])('the part server, by the %s client', async kind => {
-      await using fresh = await openScenario(); // the part counts what is there, so each client has a tenant of its own
+      await using fresh = await openScenario(); // the part counts all answers, so each client has its own tenant
       await fresh.play(runner({ PARLEY_PYTHON_CLIENT: kind }), 'server');
     });
 

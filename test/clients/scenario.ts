@@ -10,14 +10,14 @@ import { contract, SCENARIO } from './contract.ts';
 import { createLossyProxy } from './lossy-proxy.ts';
 import { createTeam, createTenantBackend } from './tenant-backend.ts';
 
-/** What starts a client's runner; the part comes after it. */
+/** The command of a client's runner; the part is appended. */
 export interface Runner {
   command: string;
   args: string[];
   env?: Record<string, string>;
 }
 
-/** How a life of a runner ended, with what it wrote. */
+/** The end of one run of a runner, with its output. */
 interface Life {
   code: number | null;
   signal: string | null;
@@ -33,12 +33,12 @@ interface Part {
   steps: { do: string; identity?: string; count?: number }[];
 }
 
-/** How many replies of a hundred the proxy loses. */
+/** The share of replies that the proxy drops. */
 const LOST_SHARE = 0.3;
-/** Each life records more than this many answers, so that it is always killed at work. */
+/** Each run records more than this many answers, so that it is always killed before it ends. */
 const KILLED_AFTER_AT_MOST = 20;
 
-/** A server with everything around it that the parts of the scenario need. */
+/** A server with the environment that the parts of the scenario need. */
 export async function openScenario() {
   await using stack = new AsyncDisposableStack();
   const api = stack.use(await createApi());
@@ -53,7 +53,10 @@ export async function openScenario() {
   const state = await mkdtemp(join(tmpdir(), 'parley-runner-'));
   stack.defer(() => rm(state, { recursive: true }));
 
-  /** Lives once; `onRecorded` hears of each answer that the runner promises, and may kill it. */
+  /**
+   * Runs the runner once. Calls `onRecorded` for each answer that the runner reports as recorded; it may kill the
+   * runner.
+   */
   async function live(runner: Runner, part: Part, onRecorded: (kill: () => void) => void = () => {}): Promise<Life> {
     const child = spawn(runner.command, [...runner.args, part.name], {
       env: {
@@ -89,7 +92,7 @@ export async function openScenario() {
     return life;
   }
 
-  /** Lives until a random moment soon after a random answer was promised. */
+  /** Runs until a random moment soon after a random recorded answer. */
   function liveAndBeKilled(runner: Runner, part: Part): Promise<Life> {
     let after = 1 + Math.floor(Math.random() * KILLED_AFTER_AT_MOST);
     return live(runner, part, kill => {
@@ -103,7 +106,7 @@ export async function openScenario() {
     return part;
   };
 
-  /** Whose each stored answer is, of the users given. */
+  /** The owner of each stored answer of these users. */
   async function storedFor(identities: string[]): Promise<Map<string, string>> {
     const stored = new Map<string, string>();
     for (const identity of identities)
@@ -120,7 +123,7 @@ export async function openScenario() {
 
   const kept = stack.move();
   return {
-    /** Plays a part from its beginning to its end. */
+    /** Runs a part from start to end. */
     async play(runner: Runner, name: string): Promise<void> {
       const part = partNamed(name);
       const { code, lines, complaints } = await live(runner, part);
@@ -132,7 +135,7 @@ export async function openScenario() {
       expect(lines.filter(({ passed }) => passed)).toHaveLength(part.steps.length);
     },
 
-    /** Plays a part through the proxy, killed again and again; then everything promised is there once. */
+    /** Runs a part through the proxy, killed repeatedly. Then expects every recorded answer to be stored once. */
     async deliver(runner: Runner, name: string): Promise<void> {
       const part = partNamed(name);
       const lives: Life[] = [];
@@ -166,7 +169,7 @@ export async function openScenario() {
       }
     },
 
-    /** Ends with whatever code the runner gives for a part that is not there. */
+    /** Returns the runner's exit code for a part that does not exist. */
     exitCodeFor: async (runner: Runner, name: string) => (await live(runner, { name, needs: '', steps: [] })).code,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -11,10 +11,10 @@ import { openScenario, type Runner } from './scenario.ts';
 import { createTenantBackend } from './tenant-backend.ts';
 
 const IMAGE = 'swift:6';
-/** Compiling takes minutes on a small machine; what was compiled before is kept in the package's `.build`. */
+/** Compiling takes minutes on a small machine; earlier results are kept in the package's `.build`. */
 const COMPILING_MS = 1_800_000;
 const BUILT = join(ROOT, 'clients/swift/.build');
-/** The runner with every library that it is linked to, so that it runs outside of the image and can be killed. */
+/** The runner with all linked libraries, so that it runs outside the image and can be killed. */
 const RUNNER = join(BUILT, 'runner');
 
 const exec = promisify(execFile);
@@ -24,13 +24,13 @@ async function isFound(): Promise<boolean> {
     await exec('docker', ['image', 'inspect', IMAGE]);
     return true;
   } catch {
-    // The image is optional everywhere: a Mac has Swift of its own, and CI may be without.
+    // The image is optional: a Mac has its own Swift, and CI may not have the image.
     process.stderr.write(`\n*** No image ${IMAGE}: the Swift client is NOT BUILT AND NOT TESTED here. ***\n\n`);
     return false;
   }
 }
 
-/** Runs a script of commands in the image, in a folder of it; gives what it printed. */
+/** Runs a script in a folder of the image and returns its output. */
 async function runInImage(script: string, folder: string, mounts: string[]): Promise<string> {
   const user = `${process.getuid?.()}:${process.getgid?.()}`;
   const volumes = mounts.flatMap(mount => ['--volume', mount]);
@@ -53,7 +53,7 @@ binary=$(swift build --show-bin-path)/ScenarioRunner
 ldd "$binary" | grep -o '/[^ ]*' | xargs -I{} cp -L {} .build/runner/
 cp "$binary" .build/runner/`;
 
-/** How the runner is started: by the loader of the image that it was linked in. */
+/** The command of the runner: the loader of the image in which it was linked. */
 async function findRunner(): Promise<Runner> {
   const loader = (await readdir(RUNNER)).find(name => name.startsWith('ld-linux'));
   return {

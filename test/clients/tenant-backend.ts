@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestTenant } from '../support/make.ts';
 
-/** Tokens as a backend signs them, right and wrong, by the kinds of the contract. */
+/** Valid and invalid tokens of a backend, by the kinds of the contract. */
 const TOKENS: Record<string, (tenant: TestTenant, user: string) => Promise<string>> = {
   good: (tenant, user) => tenant.sign(user),
   short: (tenant, user) => tenant.sign(user, { claims: { exp: Math.floor(Date.now() / 1000) + 30 } }),
@@ -10,7 +10,7 @@ const TOKENS: Record<string, (tenant: TestTenant, user: string) => Promise<strin
   forged: (tenant, user) => tenant.sign(user, { key: { ...tenant.key, secret: 'not the secret of this key' } }),
 };
 
-/** The tenant's own backend (specification 4.3); whoever says a name is that user. */
+/** The tenant's backend (specification 4.3). It accepts any user name. */
 export async function createTenantBackend(tenant: TestTenant): Promise<AsyncDisposable & { url: string }> {
   const server = createServer(async (request, response) => {
     const user = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -35,7 +35,7 @@ interface ConversationItem {
   last_message: { preview: string; author_type: string };
 }
 
-/** A team that replies to what holds the word "please", until it is stopped. */
+/** A team that replies to messages with the word "please" until it is stopped. */
 export function createTeam(baseUrl: string, tenant: TestTenant): AsyncDisposable {
   const headers = { Authorization: `Bearer ${tenant.key.apiKey}`, 'Content-Type': 'application/json' };
   let isOver = false;

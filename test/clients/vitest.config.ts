@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Checks of the clients as their users have them: packed, in a browser, and playing the scenario against a real server.
- * `npm run test:clients`, minutes long; what needs no server of its own is in `npm test`.
+ * Tests of the clients as shipped: packed, in a browser, and running the scenario against a real server. `npm run
+ * test:clients` takes minutes; tests that need no server are in `npm test`.
  */
 export default defineConfig({
   test: {

@@ -35,7 +35,7 @@ test.runIf(inject('cluster'))(
     await waitFor(() => sender.ledger.acknowledged.size > 100, 60_000);
     const before = new Set(sender.ledger.acknowledged);
     const backingUp = timed('backup', () => runDocumented(BACK, documented(installation.namespace)));
-    await scaleWorker(1); // what was queued goes to the database while the backup is made
+    await scaleWorker(1); // queued answers move to the database while the backup is made
     await backingUp;
     const ledger = await sender.stop();
 

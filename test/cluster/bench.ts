@@ -12,21 +12,21 @@ import { ROOT } from './cluster.ts';
 import { type Installation, POSTGRES } from './installation.ts';
 import { record } from './results.ts';
 
-/** What a step did to the load that ran beside it. */
+/** The effect of a step on the concurrent load. */
 export interface Outcome {
   seconds: number;
-  /** Answers that got their 202, sooner or later. */
+  /** Answers that eventually got a 202. */
   acknowledged: number;
-  /** Attempts that got none, whatever came of the next. */
+  /** Attempts without a 202, whether or not a later one succeeded. */
   failedAttempts: number;
-  /** Requests that a client of ours would have given up: every attempt of its policy failed. */
+  /** Requests that our clients would have given up: every attempt of the retry policy failed. */
   givenUp: number;
-  /** The longest time without any 202. */
+  /** The longest time without a 202. */
   longestGapMs: number;
-  /** Acknowledged answers that are nowhere, and those with two rows or counted twice; of this and all steps before. */
+  /** Missing acknowledged answers, and those stored or counted twice; in this step and all before. */
   lost: number;
   doubled: number;
-  /** All that the oracle complains of. */
+  /** All violations found by the oracle. */
   violations: Verdict['violations'];
 }
 
@@ -34,12 +34,12 @@ const PER_SECOND = 100;
 const LANES = 40;
 const BACK_WITHIN_MS = 300_000;
 
-/** How often and how long after each other the clients try a request again; see clients/contract/README.md. */
+/** The retry policy of the clients; see clients/contract/README.md. */
 const POLICY: { retries: number; base_ms: number; cap_ms: number } = JSON.parse(
   readFileSync(join(ROOT, 'clients/contract/retries.json'), 'utf8'),
 ).policies.request;
 
-/** The clients' pauses with full jitter; the same before attempts beyond theirs, as an outbox makes them. */
+/** The clients' pauses with full jitter. Later attempts use the longest pause, as in an outbox. */
 const pauseMs = (retry: number): number =>
   Math.random() * Math.min(POLICY.cap_ms, POLICY.base_ms * 2 ** (Math.min(retry, POLICY.retries) - 1));
 
@@ -63,7 +63,7 @@ const summarise = ({ replies }: Load) => {
 
 export type Bench = Awaited<ReturnType<typeof createBench>>;
 
-/** A tenant to whom 100 answers a second are sent while things are done to the installation, and the ledger of them. */
+/** A tenant that receives 100 answers a second during changes of the installation, and their ledger. */
 export async function createBench(installation: Installation, deployed: Deployed) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
   const ledger = await openLedger(join(folder, 'ledger'));
@@ -71,13 +71,13 @@ export async function createBench(installation: Installation, deployed: Deployed
   let clean = true;
   const sender = { uuid: parseTypeId('tenant', id) as string, apiKey: key.api_key, questionId };
 
-  /** Resolves when so many more answers were acknowledged. */
+  /** Resolves when this many more answers are acknowledged. */
   const more = (load: Load, answers: number) => {
     const enough = load.acknowledged() + answers;
     return waitFor(() => load.acknowledged() >= enough, BACK_WITHIN_MS);
   };
 
-  /** What is stored, against what was acknowledged. */
+  /** Compares stored with acknowledged answers. */
   const verdict = async () => {
     await deployed.atRest(sender.apiKey, BACK_WITHIN_MS);
     await using postgres = await installation.forward(POSTGRES.service, POSTGRES.port);
@@ -86,7 +86,10 @@ export async function createBench(installation: Installation, deployed: Deployed
   };
 
   return {
-    /** Does something while answers are sent, three seconds before and after it too; records what came of both. */
+    /**
+     * Runs an action under load, which starts three seconds before and ends three seconds after it. Records the
+     * outcome.
+     */
     async underLoad(step: string, act: () => Promise<unknown>): Promise<Outcome> {
       const addresses = () => [deployed.baseUrl];
       const load = startLoad(ledger, {

@@ -47,7 +47,7 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     const answer = anAnswer({ question_id: tenant.questionId, identity: 'user|42' });
     expect((await asTeam('POST', '/v1/answers', { answers: [answer] })).status).toBe(202);
     await api.atRest(tenant.key.api_key);
-    const [pod = ''] = await installation.pods('api'); // would refuse the other, and the connection to it is still open
+    const [pod = ''] = await installation.pods('api'); // would reject the other database, and its connection is still open
     await installation.kubectl(['rollout', 'restart', WORKLOADS.api]);
     await waitFor(async () => !(await installation.pods('api')).includes(pod), 60_000, 500);
     const atOdds = { ...answer, values: { main: 1 } };
@@ -56,7 +56,7 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     await api.atRest(tenant.key.api_key);
     const entries = await list();
     expect(entries).toMatchObject([{ answer_id: answer.id, reason: 'revision-conflict' }]);
-    await query(`delete from answers where id = '${answer.id}'; delete from vanished_answers`); // and it is no alarm
+    await query(`delete from answers where id = '${answer.id}'; delete from vanished_answers`); // no alert
     await installation.parley(['quarantine', 'replay', '--tenant', tenant.id]);
     await waitFor(async () => (await list()).length === 0, 30_000, 500);
     expect((await asTeam('GET', `/v1/answers/${answer.id}`)).body.values).toEqual({ main: 1 });

@@ -14,19 +14,19 @@ const replicas = (api: number, worker: number) => ({
   ...UNLIMITED,
 });
 
-/** Nothing that was acknowledged is gone or there twice; whatever else happened. */
+/** Expects no acknowledged answer to be missing or duplicated. */
 function expectKept({ violations, acknowledged }: Outcome): void {
   expect(violations).toEqual([]);
   expect(acknowledged).toBeGreaterThan(500);
 }
 
-/** As kept, and no request of a client ever failed: not even one attempt of it. */
+/** Also expects every attempt of the clients to succeed. */
 function expectUnnoticed(outcome: Outcome): void {
   expectKept(outcome);
   expect(outcome.failedAttempts).toBe(0);
 }
 
-/** As kept, and no client that tries again had to give a request up. */
+/** Also expects every request of a retrying client to succeed eventually. */
 function expectBridged(outcome: Outcome): void {
   expectKept(outcome);
   expect(outcome.givenUp).toBe(0);
@@ -54,16 +54,16 @@ describe.runIf(inject('cluster'))('two replicas of API and worker at 100 answers
       await installation.kubectl(['scale', WORKLOADS[component], '--replicas', String(count)]);
     await installation.settled(['api', 'worker']);
   };
-  /** Resolves when as many containers of these run as before, and none of those that are gone. */
+  /** Resolves when as many containers run as before, without any of the removed ones. */
   const replaced = async (count: number, gone: string[], components?: readonly Component[]) => {
     const isReplaced = async () => {
       const now = [...(await installation.containers(components)).values()];
       return now.length >= count && !now.some(id => gone.includes(id));
     };
-    await waitFor(() => isReplaced().catch(() => false), BACK_WITHIN_MS, 500); // there may be no cluster either
+    await waitFor(() => isReplaced().catch(() => false), BACK_WITHIN_MS, 500); // the cluster itself may be unavailable
     await installation.settled(components);
   };
-  /** Takes each pod of a component away without waiting for it to end, and waits for the next. */
+  /** Deletes each pod of a component by force and waits for its successor. */
   const kill = async (component: Component) => {
     const before = await installation.containers([component]);
     for (const [pod, id] of before) {

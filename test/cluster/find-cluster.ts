@@ -8,14 +8,14 @@ import { leaveOut } from './left-out.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whether there is a cluster to try the chart on. */
+    /** Whether a cluster is available for the chart. */
     cluster: boolean;
   }
 }
 
-/** What keeps the checks from running; `undefined` where nothing does. */
+/** The reason why the checks cannot run, if any. */
 async function findObstacle(): Promise<string | undefined> {
-  if (!process.env.KUBECONFIG) return 'KUBECONFIG names no cluster'; // never the one that happens to be the default
+  if (!process.env.KUBECONFIG) return 'KUBECONFIG names no cluster'; // never the default context
   try {
     await kubectl(['get', 'nodes']);
     await helm(['version']);
@@ -25,7 +25,7 @@ async function findObstacle(): Promise<string | undefined> {
   }
 }
 
-/** Hands the images to the nodes with the command in `CLUSTER_LOAD_IMAGES`, which gets an archive as its last word. */
+/** Loads the images onto the nodes with the command in `CLUSTER_LOAD_IMAGES`, whose last argument is an archive. */
 async function loadImages(command: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-images-'));
   const archive = join(folder, 'images.tar');
@@ -37,7 +37,7 @@ async function loadImages(command: string): Promise<void> {
   }
 }
 
-/** Looks for a cluster. Without one every check is left out, and that is said; `TESTS_REQUIRE=cluster` makes it a failure. */
+/** Detects a cluster. Without one all checks are skipped with a message, or fail with `TESTS_REQUIRE=cluster`. */
 export default async function findCluster(project: TestProject): Promise<void> {
   const obstacle = await findObstacle();
   if (obstacle) leaveOut('every check of the chart on a cluster', obstacle);

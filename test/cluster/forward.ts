@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 
 export interface Forward extends AsyncDisposable {
-  /** The port of this machine behind which the other lies. */
+  /** The local port. */
   port: number;
 }
 
-/** Opens a port of an object of the cluster on this machine; it breaks with the pod behind it. */
+/** Forwards a local port to an object of the cluster. It breaks when the pod ends. */
 export async function forward(namespace: string, target: string, port: number): Promise<Forward> {
   const child = spawn('kubectl', ['port-forward', '--namespace', namespace, target, `:${port}`]);
   const ended = new Promise<void>(done => child.once('close', () => done()));

@@ -9,11 +9,11 @@ import { record, timed } from './results.ts';
 
 const READY_WITHIN_S = 120;
 
-/** What `helm template` makes of the chart, or what it refuses with. */
+/** The output of `helm template` for the chart, or its error message. */
 const render = (...args: string[]): Promise<string> =>
   helm(['template', 'parley', CHART, '--kube-version', 'v1.35.4', ...args]).catch((error: Error) => error.message);
 
-/** The command in what helm printed that has these words. */
+/** The command with these words in helm's output. */
 function commandIn(notes: string, words: string): string {
   const line = notes.split('\n').find(each => /^\s+kubectl /.test(each) && each.includes(words));
   if (!line) throw new Error(`no command with "${words}" in:\n${notes}`);
@@ -31,10 +31,10 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
   });
   afterAll(() => installation?.[Symbol.asyncDispose]());
 
-  /** Runs something against the API behind a port of this machine. */
+  /** Runs a function with the API on a local port. */
   const throughForward = async <T>(use: (baseUrl: string) => Promise<T>): Promise<T> => {
     await using api = await installation.forward('service/parley-api', 80);
-    return await use(`http://127.0.0.1:${api.port}`); // the port lasts until it is done
+    return await use(`http://127.0.0.1:${api.port}`); // keeps the port open until it is done
   };
 
   test('is ready within two minutes where every pod must meet the standard "restricted"', async () => {

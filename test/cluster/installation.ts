@@ -7,7 +7,7 @@ import { forward } from './forward.ts';
 export const COMPONENTS = ['api', 'worker', 'postgresql', 'valkey'] as const;
 export type Component = (typeof COMPONENTS)[number];
 
-/** What runs each component, by the names of the chart for the release `parley`. */
+/** The workload of each component for the release `parley`. */
 export const WORKLOADS: Record<Component, string> = {
   api: 'deployment/parley-api',
   worker: 'deployment/parley-worker',
@@ -15,7 +15,7 @@ export const WORKLOADS: Record<Component, string> = {
   valkey: 'statefulset/parley-valkey',
 };
 
-/** PostgreSQL as the chart brings it. */
+/** The bundled PostgreSQL. */
 export const POSTGRES = { service: 'service/parley-postgresql', port: 5432 } as const;
 
 export type Values = Record<string, unknown>;
@@ -23,18 +23,18 @@ export type Values = Record<string, unknown>;
 /** For a load from one address and with one key. */
 export const UNLIMITED: Values = { config: { settings: { RATE_LIMITS: 'off' } } };
 
-/** An empty namespace in which every pod must meet the standard `restricted`; its name. */
+/** Creates an empty namespace that enforces the standard `restricted`. Returns its name. */
 export async function createNamespace(): Promise<string> {
   const name = `parley-check-${randomBytes(4).toString('hex')}`;
   const labels = {
     'pod-security.kubernetes.io/enforce': 'restricted',
-    'pod-security.kubernetes.io/warn': 'restricted', // so that helm prints what a Deployment's pods would be refused for
+    'pod-security.kubernetes.io/warn': 'restricted', // makes helm print violations of a Deployment's pods
   };
   await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }]);
   return name;
 }
 
-/** A port on the nodes for the API: unlike `kubectl port-forward` it outlives every pod. */
+/** A node port for the API. Unlike `kubectl port-forward` it outlives pods. */
 const ENTRANCE = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -48,7 +48,7 @@ const ENTRANCE = {
 
 export type Installation = Awaited<ReturnType<typeof createInstallation>>;
 
-/** The release `parley` in a namespace of its own, which is deleted at the end with all that is in it. */
+/** The release `parley` in its own namespace, which is deleted at the end. */
 export async function createInstallation() {
   const namespace = await createNamespace();
   const within = (args: string[], options?: ToolOptions) => kubectl(['--namespace', namespace, ...args], options);
@@ -58,7 +58,7 @@ export async function createInstallation() {
       await within(['exec', '--stdin', WORKLOADS.api, '--container', 'api', '--', 'parley', ...args], { input }),
     );
 
-  /** Installs or upgrades, waits until everything is ready, and gives what helm said, warnings too. */
+  /** Installs or upgrades, waits until all pods are ready, and returns helm's output with warnings. */
   const release = async (verb: 'install' | 'upgrade', values: Values, image: string): Promise<string> => {
     const args = [verb, 'parley', CHART, '--namespace', namespace, '--values', '-', '--wait', '--timeout', '8m'];
     try {
@@ -68,12 +68,12 @@ export async function createInstallation() {
     }
   };
 
-  /** What is there and what became of it, for whoever reads a failure. */
+  /** The state of the installation, for failure messages. */
   const state = async (): Promise<string> =>
     (await within(['get', 'pods,jobs,pvc', '-o', 'wide'])) +
     (await within(['get', 'events', '--sort-by', '.lastTimestamp', '--field-selector', 'type!=Normal']));
 
-  /** Resolves when every replica of these is ready and of the newest revision. */
+  /** Resolves when all replicas of these components are ready and of the newest revision. */
   const settled = async (components: readonly Component[] = COMPONENTS): Promise<void> => {
     for (const each of components) await within(['rollout', 'status', WORKLOADS[each], '--timeout', '8m']);
   };
@@ -86,7 +86,7 @@ export async function createInstallation() {
     install: (values: Values = {}, image = IMAGE) => release('install', values, image),
     upgrade: (values: Values = {}, image = IMAGE) => release('upgrade', values, image),
     helm: (args: string[]) => helmAloud([...args, '--namespace', namespace]),
-    /** Its API as the machine that runs the checks reaches it. */
+    /** Opens the API for the machine that runs the checks. */
     async open(): Promise<Deployed> {
       await apply([ENTRANCE], namespace);
       const port = await within(['get', 'service', 'entrance', '-o', 'jsonpath={.spec.ports[0].nodePort}']);
@@ -99,7 +99,7 @@ export async function createInstallation() {
       const names = await within(['get', 'pods', '--selector', selector, '-o', 'jsonpath={.items[*].metadata.name}']);
       return names.split(' ').filter(name => name !== '');
     },
-    /** The containers of these that run now: their ids by their pods' names. */
+    /** The running containers of these components: ids by pod name. */
     async containers(components: readonly Component[] = COMPONENTS): Promise<Map<string, string>> {
       const selector = `app.kubernetes.io/instance=parley,app.kubernetes.io/component in (${components})`;
       const running = '{.status.containerStatuses[?(@.state.running)].containerID}';
@@ -107,7 +107,7 @@ export async function createInstallation() {
       const lines = (await within(['get', 'pods', '--selector', selector, '-o', `jsonpath=${path}`])).split('\n');
       return new Map(lines.map(line => line.split(' ') as [string, string]).filter(([, id]) => id));
     },
-    /** The bytes of every secret, by its name; helm's records of releases are none. */
+    /** The data of each Secret by name, except Helm's release records. */
     async secrets(): Promise<Record<string, Record<string, string>>> {
       const { items } = JSON.parse(
         await within(['get', 'secrets', '--field-selector', 'type!=helm.sh/release.v1', '-o', 'json']),
@@ -119,7 +119,7 @@ export async function createInstallation() {
         ]),
       );
     },
-    /** Where its database is reached behind that port of this machine. */
+    /** The database URL through a local port. */
     async databaseUrl(port: number): Promise<string> {
       const template = '{{index .data "postgresql-password" | base64decode}}';
       const password = await within(['get', 'secret', 'parley-secrets', '-o', `go-template=${template}`]);

@@ -3,7 +3,7 @@ import { waitFor } from '../support/wait.ts';
 import { apply, IMAGE, kubectl } from './cluster.ts';
 import { createInstallation, createNamespace } from './installation.ts';
 
-/** A pod of somebody else's, in a namespace of its own. */
+/** A pod of another application, in its own namespace. */
 async function createStranger() {
   const namespace = await createNamespace();
   const securityContext = {
@@ -23,7 +23,7 @@ async function createStranger() {
   await apply([{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'stranger' }, spec }], namespace);
   await kubectl(['--namespace', namespace, 'wait', '--for', 'condition=Ready', 'pod/stranger', '--timeout', '2m']);
   return {
-    /** Whether it gets a connection. */
+    /** Whether it can connect. */
     async reaches(host: string, port: number): Promise<boolean> {
       const script = `require('net').connect({ host: '${host}', port: ${port}, timeout: 2000 })
         .on('connect', () => { console.log('reached'); process.exit() })
@@ -45,7 +45,7 @@ test.runIf(inject('cluster'))('with the network policy a strange pod reaches the
     const [pod = ''] = await installation.pods(component);
     return installation.kubectl(['get', 'pod', pod, '-o', 'jsonpath={.status.podIP}']);
   };
-  /** What it reaches, by pod and port, as it is now. */
+  /** The pods and ports that it can reach now. */
   const reached = async () => {
     const targets = [
       ['api', 3000],

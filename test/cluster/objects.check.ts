@@ -11,7 +11,7 @@ const KINDS = [
   'httproutes.gateway.networking.k8s.io',
 ];
 
-/** Everything that is off by default and needs another project, or a company's own names. */
+/** All options that are off by default and need another project or site-specific names. */
 const EVERYTHING = {
   config: { baseUrl: 'https://parley.example.com' },
   ingress: { enabled: true, className: 'any', tls: [{ secretName: 'parley-tls', hosts: ['parley.example.com'] }] },
@@ -35,7 +35,7 @@ test.runIf(inject('cluster'))(
     for (const kind of ['ingresses', 'networkpolicies', ...KINDS]) await expectMade(kind);
     const dashboards = ['get', 'configmaps', '--selector', 'grafana_dashboard', '-o', 'name'];
     expect(await installation.kubectl(dashboards)).toContain('parley');
-    await installation.upgrade({ podMonitor: { enabled: true } }); // in place of the ServiceMonitor
+    await installation.upgrade({ podMonitor: { enabled: true } }); // instead of the ServiceMonitor
     await expectMade('podmonitors.monitoring.coreos.com');
   },
 );

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** What was measured of one step. */
+/** The measurements of one step. */
 export type Figures = Record<string, string | number | boolean | null>;
 
 const RESULTS = new URL('results/', import.meta.url);
 
-/** Tells what a step measured, and keeps it in results/<date>.json, which documents quote. */
+/** Prints the measurements of a step and adds them to results/<date>.json, which documents quote. */
 export function record(step: string, figures: Figures): void {
   const path = new URL(`${new Date().toISOString().slice(0, 10)}.json`, RESULTS);
   mkdirSync(RESULTS, { recursive: true });
@@ -15,7 +15,7 @@ export function record(step: string, figures: Figures): void {
   process.stderr.write(`${step}: ${JSON.stringify(figures)}\n`);
 }
 
-/** Runs a step, records how long it took, and gives what came of it. */
+/** Runs a step, records its duration, and returns its result. */
 export async function timed<T>(step: string, run: () => Promise<T>): Promise<{ result: T; seconds: number }> {
   const startedAt = Date.now();
   const result = await run();

@@ -1,6 +1,6 @@
 import { apply, kubectl } from './cluster.ts';
 
-/** The kinds of other projects that the chart writes objects of, as `plural.group`, with their versions. */
+/** Kinds of other projects used by the chart, as `plural.group`, with version and kind. */
 const KINDS = [
   ['scaledobjects.keda.sh', 'v1alpha1', 'ScaledObject'],
   ['servicemonitors.monitoring.coreos.com', 'v1', 'ServiceMonitor'],
@@ -28,7 +28,7 @@ const definition = ([name, version, kind]: (typeof KINDS)[number]) => {
   };
 };
 
-/** Makes the server take objects of these kinds, where it does not yet; what was made is deleted at the end. */
+/** Creates the missing kinds in the cluster and deletes them at the end. */
 export async function createStubs() {
   const present = await kubectl(['get', 'customresourcedefinitions', '-o', 'name']);
   const missing = KINDS.filter(([name]) => !present.includes(`/${name}`));

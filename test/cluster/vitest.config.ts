@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Checks of the chart on a real cluster: `npm run test:cluster`. They need `KUBECONFIG`, and half an hour. */
+/** Checks of the chart on a real cluster: `npm run test:cluster`. They need `KUBECONFIG` and half an hour. */
 export default defineConfig({
   test: {
     include: ['test/cluster/*.check.ts'],

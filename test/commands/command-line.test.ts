@@ -69,7 +69,7 @@ describe('the command line', () => {
     expect((await cli.run(['setup', 'create'])).stderr).toMatch(/an owner already exists/);
     const reset = await cli.json(['password-reset', 'create', '--email', 'Ann@Example.com']);
     expect(reset.link).toMatch(/^http:\/\/localhost:3000\/dashboard\/reset#token=[\w-]{43}$/);
-  }, 60_000); // a dozen processes, one after the other
+  }, 60_000); // a dozen processes in sequence
 
   test('counts results anew, of one tenant or of all', async () => {
     await using cli = await createCommandLine();

@@ -27,7 +27,7 @@ describe('the doctor', () => {
   });
 
   test.runIf(backends().includes('valkey'))('recommends larger settings of PostgreSQL without failing', async () => {
-    await using database = await createDatabase(); // on a server with the defaults of PostgreSQL
+    await using database = await createDatabase(); // a server with PostgreSQL's defaults
     const { ok, code, checks } = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
     const found = checks.filter(({ name }) => name === 'database settings');
     expect(found.map(({ detail }) => detail)).toEqual([

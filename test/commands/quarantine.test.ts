@@ -4,7 +4,7 @@ import { backends, createApi, createWorker, type TestApi, waitFor } from '../sup
 import { anAcceptedAnswer, makeTenant } from '../support/make.ts';
 import { runCommand } from '../support/process.ts';
 
-/** Puts answers that the database takes into a tenant's quarantine; gives their ids. */
+/** Quarantines valid answers of a tenant and returns their ids. */
 async function quarantine(api: TestApi, tenant_id: string, count: number, reason = 'unprocessable'): Promise<string[]> {
   const answers = Array.from({ length: count }, () => anAcceptedAnswer({ tenant_id }));
   for (const answer of answers)

@@ -16,7 +16,7 @@ import { insertSample, readColumns } from '../support/rows.ts';
 const SECRET_KEY = randomBytes(32).toString('base64');
 const FORMER_KEY = randomBytes(32).toString('base64');
 
-/** What the command prints, as text and as an object. */
+/** The output of the command, as text and as an object. */
 async function makeBundle(environment: Record<string, string>) {
   const { code, stdout, stderr } = await runCommand(['support-bundle'], { SECRET_KEY, ...environment });
   if (code !== 0) throw new Error(stderr);
@@ -25,15 +25,15 @@ async function makeBundle(environment: Record<string, string>) {
 
 const MARKER = 'marker7f3a';
 const MARKED = new RegExp(`${MARKER}|${Buffer.from(MARKER).toString('hex')}`);
-/** Whose rows mean something to the commands. */
+/** Tables whose rows affect the commands. */
 const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants'];
-/** In which nothing can be written. */
+/** Tables without text columns. */
 const NUMBERS_ALONE = [
   ...['deleted_answers', 'vanished_answers', 'ingestion_totals'],
   ...['flush_producers', 'lost_flushes', 'recorded_flushes'],
 ];
 
-/** A row in every table of ours, with the marker in every column that can hold it. */
+/** Inserts a row into each of our tables, with the marker in every column that can hold it. */
 async function markEveryTable(database: TestDatabase, tenantId: string): Promise<string[]> {
   const columns = await readColumns(database);
   const tables = [...new Set(columns.map(({ table }) => table))].filter(table => !OF_THE_SCHEMA.includes(table));
@@ -44,7 +44,7 @@ async function markEveryTable(database: TestDatabase, tenantId: string): Promise
   return tables.filter(table => !NUMBERS_ALONE.includes(table));
 }
 
-/** Puts a flush with the marker into the queue. */
+/** Adds a flush with the marker to the queue. */
 async function markQueue(target: QueueTarget): Promise<void> {
   const connection = connectQueue(target, createLog('silent', 'test'));
   if (connection.redis) await waitFor(() => connection.redis?.status === 'ready');

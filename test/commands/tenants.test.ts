@@ -4,7 +4,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { startProcess } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Answers with their card records, of the only tenant of that name. */
+/** Adds answers and their card records to the tenant with this unique name. */
 const giveAnswers = (database: TestDatabase, name: string, count: number) =>
   database.query(
     `with made as (
@@ -80,7 +80,7 @@ describe('tenant delete', () => {
     const left = await countAnswers(cli.database);
     expect(left).toBeGreaterThan(0);
     const { deleted } = await cli.json(['tenant', 'delete', '--tenant', id]);
-    expect(deleted.answers).toBeLessThanOrEqual(left); // a batch of the killed one may still have been committed
+    expect(deleted.answers).toBeLessThanOrEqual(left); // the killed process may have committed another batch
     expect(await countAnswers(cli.database)).toBe(0);
     expect(await cli.database.query('select from card_records')).toEqual([]);
     expect(await cli.database.query('select from vanished_answers')).toEqual([]);

@@ -27,7 +27,7 @@ test('the commands of the document bring a Compose installation back, with what 
   await waitFor(() => sender.ledger.acknowledged.size > 100);
   const before = new Set(sender.ledger.acknowledged);
   const backingUp = runDocumented(back, documented);
-  await compose(['start', 'worker']); // what was queued goes to the database while the backup is made
+  await compose(['start', 'worker']); // queued answers move to the database while the backup is made
   await backingUp;
   const ledger = await sender.stop();
 

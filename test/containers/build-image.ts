@@ -1,6 +1,6 @@
 import { docker, IMAGE } from './docker.ts';
 
-/** Builds the image that the checks look at. Fails where no Docker Engine is: these checks are never left out silently. */
+/** Builds the tested image. Fails without a Docker Engine, because these checks must not be skipped silently. */
 export default async function buildImage(): Promise<void> {
   await docker(['build', '--network', 'host', '--tag', IMAGE, '.']);
 }

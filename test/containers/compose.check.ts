@@ -15,7 +15,7 @@ const installation = await createInstallation();
 const { project, port, baseUrl, compose, up, down, parley, inspect, isHealthy, request, makeTenant, storedAnswers } =
   installation;
 
-/** SIGKILL from the engine's side: unlike `docker kill` it is a crash, after which the restart policy applies. */
+/** Sends SIGKILL from outside the engine. Unlike `docker kill` it counts as a crash, so the restart policy applies. */
 async function crash(service: Service): Promise<void> {
   const { State } = await inspect(service);
   const script = `process.kill(${State.Pid}, 'SIGKILL')`;
@@ -150,7 +150,7 @@ test('crashes of each container, a restart, and down and up lose no acknowledged
     await sender.stop();
   }
   const { acknowledged, ambiguous } = sender.ledger;
-  expect(acknowledged.size).toBeGreaterThan(140); // seven waits for more than twenty
+  expect(acknowledged.size).toBeGreaterThan(140); // seven waits for more than twenty each
 
   const ingestion = await installation.atRest(own.key.api_key, BACK_WITHIN_MS);
   const stored = await storedAnswers(own.key.api_key);

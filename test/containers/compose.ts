@@ -6,12 +6,12 @@ import { type DockerOptions, docker } from './docker.ts';
 export const SERVICES = ['api', 'worker', 'postgres', 'valkey'] as const;
 export type Service = (typeof SERVICES)[number];
 
-/** An installation by docker-compose.yml, apart from any other: a project name and a port of its own. */
+/** An installation by docker-compose.yml with its own project name and port. */
 export async function createInstallation() {
   const project = `parley-check-${randomBytes(4).toString('hex')}`;
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  /** For `docker compose` commands that are written down somewhere. BASE_URL empty, as absent: vitest sets one. */
+  /** For documented `docker compose` commands. An empty BASE_URL counts as unset; vitest sets one. */
   const environment = { COMPOSE_PROJECT_NAME: project, PARLEY_PORT: String(port), RATE_LIMITS: 'off', BASE_URL: '' };
 
   const compose = (args: string[], options: DockerOptions = {}) =>
@@ -20,7 +20,7 @@ export async function createInstallation() {
   const parley: CommandLine = async (args, input) =>
     JSON.parse(await compose(['exec', '--no-TTY', 'api', 'parley', ...args], { input }));
 
-  /** What Docker knows of a service's container. */
+  /** The output of `docker inspect` for a service's container. */
   const inspect = async (service: Service | 'migrate' | 'secrets') =>
     JSON.parse(await docker(['inspect', await compose(['ps', '--all', '--quiet', service])]))[0];
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
-/** The image that is checked, and the one that it is built on. */
+/** The tested image and its base image. */
 export const IMAGE = 'parley:dev';
 export const BASE_IMAGE = 'node:24-slim';
 
@@ -16,11 +16,11 @@ export interface Output {
 export interface DockerOptions {
   /** Sent on standard input. */
   input?: string;
-  /** Beside this process's environment. */
+  /** Added to this process's environment. */
   environment?: Record<string, string>;
 }
 
-/** Runs `docker` in the project's root and gives what came of it, whatever the exit code. */
+/** Runs `docker` in the project's root and returns its output, regardless of the exit code. */
 export async function tryDocker(args: string[], { input, environment = {} }: DockerOptions = {}): Promise<Output> {
   const child = spawn('docker', args, {
     cwd: ROOT,
@@ -38,7 +38,7 @@ export async function tryDocker(args: string[], { input, environment = {} }: Doc
   return { code, ...output };
 }
 
-/** What `docker` prints; rejects with what it complained of. */
+/** The output of `docker`; rejects with its error output. */
 export async function docker(args: string[], options?: DockerOptions): Promise<string> {
   const { code, stdout, stderr } = await tryDocker(args, options);
   if (code !== 0) throw new Error(`docker ${args.join(' ')} ended with ${code}:\n${stdout}\n${stderr}`);

@@ -11,7 +11,7 @@ import { buildPooler, openPooler } from './pooler.ts';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
 
-beforeAll(buildPooler, 600_000); // the first time it fetches Debian's package
+beforeAll(buildPooler, 600_000); // the first run downloads a Debian package
 
 const diagnose = async (environment: Record<string, string>) =>
   JSON.parse((await runCommand(['doctor'], environment)).stdout) as {
@@ -19,19 +19,21 @@ const diagnose = async (environment: Record<string, string>) =>
     checks: { name: string; ok: boolean; mend?: string }[];
   };
 
-/** As whom a connection's statements run that set its role, once another one is in a transaction. */
+/**
+ * Returns the role in which a connection that has set a role executes statements while another one is in a transaction.
+ */
 const roleThatWasSet = (url: string): Promise<string | undefined> =>
   withClient(url, own =>
     withClient(url, async other => {
       await own.query('set role parley_app');
-      await other.query('begin'); // takes the session that was free last: the one with the role
+      await other.query('begin'); // gets the most recently released session: the one with the role
       const { rows } = await own.query<{ role: string }>('select current_user::text as role');
       await other.query('rollback');
       return rows[0]?.role;
     }),
   );
 
-/** A Valkey about which the doctor has no complaint. */
+/** A Valkey that passes the doctor's checks. */
 const openLimitedValkey = (settings: Record<string, string> = {}) =>
   openValkey({ settings: { maxmemory: '512mb', ...settings } });
 
@@ -75,7 +77,7 @@ test('behind PgBouncer in transaction mode no role becomes ready, each says why,
   const environment = { ...direct, DATABASE_URL: pooler.url };
   expect(await runCommand(['migrate'], direct)).toMatchObject({ code: 0 });
   expect(await roleThatWasSet(postgres.url)).toBe('parley_app');
-  expect(await roleThatWasSet(pooler.url)).toBe('postgres'); // the reason: nothing fails, and the wall is down
+  expect(await roleThatWasSet(pooler.url)).toBe('postgres'); // without an error, row-level security is bypassed
 
   const refused = await runCommand(['migrate'], environment);
   expect(refused.code).not.toBe(0);

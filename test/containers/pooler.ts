@@ -8,7 +8,7 @@ const FOLDER = join(import.meta.dirname, 'pgbouncer');
 
 export const buildPooler = () => docker(['build', '--quiet', '--network', 'host', '--tag', IMAGE, FOLDER]);
 
-/** A PgBouncer in front of a PostgreSQL, with nothing set that its operator would not have to; `url` goes through it. */
+/** A PgBouncer with default settings in front of a PostgreSQL; `url` goes through it. */
 export async function openPooler(
   mode: 'session' | 'transaction',
   postgresUrl: string,

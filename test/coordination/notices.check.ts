@@ -19,14 +19,14 @@ describe.runIf(backends().includes('valkey'))('a process that lost PostgreSQL', 
     return { ...notices, [Symbol.asyncDispose]: () => notices.close() };
   };
 
-  /** A process whose connection to PostgreSQL is cut, a while after it began to listen. */
+  /** A process whose connection to PostgreSQL is cut a while after it started to listen. */
   async function cutOff() {
     const proxy = await createProxy(database.url);
     const notices = open(proxy.through(database.url));
     let gaps = 0;
     notices.onGap(() => gaps++);
     const openedAt = Date.now();
-    await waitFor(() => notices.isListening() && Date.now() - openedAt > DEAF_MS); // checked once since it listens
+    await waitFor(() => notices.isListening() && Date.now() - openedAt > DEAF_MS); // checked at least once since it listens
     proxy.cut();
     await waitFor(() => !notices.isListening());
     return {

@@ -4,7 +4,7 @@ import { createStoreClock } from '../../src/coordination/store-clock.ts';
 
 const LIMIT = { scope: 'identity', limit: 100, windowSeconds: 60 };
 
-/** Counters of one process at a time that the test sets. */
+/** The counters of one process with a clock set by the test. */
 function createProcess({ at = { ms: 0 }, mayWait = (): boolean => true, maxCounters = 1000 } = {}) {
   return createRateCounters({ now: () => at.ms, mayWait, maxCounters });
 }
@@ -27,7 +27,7 @@ function createStore() {
   };
 }
 
-/** Takes, and where the store has to confirm, lets it. */
+/** Consumes, and reconciles with the store if it has to confirm. */
 async function take(process: RateCounters, store: ReturnType<typeof createStore>, cost = 1, counted = 0) {
   const verdict = process.consume(LIMIT, 'user', cost, counted);
   if (!('settled' in verdict)) return verdict;
@@ -199,7 +199,7 @@ describe("the store's clock", () => {
     expect(clock.isKnown()).toBe(false);
     clock.update(1_300_010, 1_000_000, 1_000_020);
     expect(clock.now()).toBe(1_300_000);
-    clock.update(1_300_050, 1_000_000, 1_000_100); // exact, but uncertain by 51 ms
+    clock.update(1_300_050, 1_000_000, 1_000_100); // exact, with an uncertainty of 51 ms
     clock.update(1_300_090, 1_000_000, 1_000_100);
     expect(clock.now()).toBe(1_300_000);
     clock.update(1_000_000, 1_000_000, 1_000_000); // another store, with another clock

@@ -12,17 +12,17 @@ const DAY = { scope: 'day', limit: 10, windowSeconds: 86_400 };
 const FIVE_MINUTES = 300_000;
 const log = createLog('silent', 'test');
 
-/** Whether a request that takes more than a tenth waits for the store. */
+/** Whether a request that consumes more than a tenth of the limit waits for the store. */
 const asksTheStore = (limits: RateLimits) =>
   limits.consume({ ...DAY, limit: 100 }, randomUUID(), 20) instanceof Promise;
 
-/** Resolves when the minute, in which limits count, has some seconds left. */
+/** Resolves when the current minute, the window of the limits, has at least 10 seconds left. */
 const withinOneMinute = () => waitFor(() => Date.now() % 60_000 < 50_000, 20_000);
 
 interface Stores extends AsyncDisposable {
   databaseUrl: string;
   redisUrl: string | undefined;
-  /** Processes, each with a clock that is wrong by so much; resolves once the store replies to all. */
+  /** Opens processes with these clock errors. Resolves once the store replies to all. */
   open(...clockErrorsMs: number[]): Promise<RateLimits[]>;
 }
 
@@ -48,7 +48,7 @@ async function openStores(backend: Backend): Promise<Stores> {
   };
 }
 
-/** How many of so many requests each process allows, all sent at once. */
+/** Sends all requests at once and returns how many are allowed. */
 async function burst(processes: RateLimits[], requestsEach: number, key: string): Promise<number> {
   const verdicts = processes.flatMap(limits => Array.from({ length: requestsEach }, () => limits.consume(LIMIT, key)));
   return (await Promise.all(verdicts)).filter(({ allowed }) => allowed).length;

@@ -26,7 +26,7 @@ const CHOICES = {
 };
 const TEXT = { type: 'text', title: 'What is missing?', config: { max_length: 200 }, priority: 80 };
 
-/** One question of each type, with what its card can hold. */
+/** One question of each type with all features of its card. */
 const EVERY_TYPE = [
   NPS,
   CHOICES,
@@ -62,7 +62,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await api?.[Symbol.asyncDispose]();
   });
 
-  /** A tenant with live questions and an app. `url` opens the app as a user. */
+  /** Serves the app of a tenant with live questions. `url` opens the app as a user. */
   async function serve(questions: object[]) {
     const tenant = await makeTenant(api);
     for (const question of questions)
@@ -91,7 +91,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
       metadata: Record<string, unknown>;
     }[];
 
-  /** The answers of a tenant once so many are stored in a state. */
+  /** The answers of a tenant, once `count` are stored in this state. */
   const answersOnce = (tenant: TestTenant, state: string, count = 1) =>
     waitFor(async () => {
       const found = (await answersOf(tenant)).filter(answer => answer.state === state);
@@ -202,7 +202,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await context.close();
   });
 
-  /** How often each answer reached the server from the pages of a context. */
+  /** Counts how often the pages of a context send each answer. */
   function countSent(context: BrowserContext): Map<string, number> {
     const sent = new Map<string, number>();
     context.on('response', response => {
@@ -246,7 +246,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await page.getByLabel('Anything to add?').pressSequentially('Half a');
     if (how === 'left') await page.goto('about:blank');
     else {
-      await context.newPage(); // the context lives on, as a browser does
+      await context.newPage(); // the context stays open, as a browser does
       await page.close({ runBeforeUnload: true });
     }
     const answer = await waitFor(async () => (await answersOf(tenant)).find(({ comment }) => comment === 'Half a'));

@@ -1,6 +1,6 @@
 import type { Wire } from '../../../clients/javascript/src/index.ts';
 
-/** A request as it went out. */
+/** A sent request. */
 export interface Sent {
   method: string;
   url: URL;
@@ -8,18 +8,18 @@ export interface Sent {
   body: unknown;
 }
 
-/** What comes back: a status with what else there is to it, or nothing. */
+/** A response: a status with optional headers and body, or none. */
 export type Answered = number | 'no-reply' | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export interface Network extends Wire {
   sent: Sent[];
-  /** The waits that were asked for, in milliseconds; none of them is waited for. */
+  /** The requested waits, in milliseconds. They end at once. */
   slept: number[];
   /** Sets the clock, in seconds. */
   setTime(seconds: number): void;
 }
 
-/** A network whose replies a test gives, one request at a time, with a clock and a chance of its own. */
+/** A network with responses provided by the test, one request at a time, and with its own clock and random numbers. */
 export function createNetwork(answer: (sent: Sent, index: number) => Promise<Answered> | Answered): Network {
   const sent: Sent[] = [];
   const slept: number[] = [];
@@ -50,7 +50,7 @@ export function createNetwork(answer: (sent: Sent, index: number) => Promise<Ans
   };
 }
 
-/** A token as the contract builds them for tests: nobody looks at its signature. */
+/** A token in the format of the contract. Its signature is not checked. */
 export function tokenFor(identity: string, expiresAt: number, name = 'token'): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const claims = { iss: 'key_1', sub: 'tenant_1', exp: expiresAt, grants: { identity }, name };

@@ -63,7 +63,7 @@ const answerOf = (n: number, revision: number, commentBytes = 0): NewAnswer => (
   ...(commentBytes > 0 ? { comment: 'x'.repeat(commentBytes) } : {}),
 });
 
-/** Receipts for the items of a request, as a case has them. */
+/** Receipts for the items of a request, from the test case. */
 function receiptsFor(items: NewAnswer[], results: FlushReply['results']): unknown[] {
   return (results ?? items.map(() => 'accepted')).map((result, index) => ({
     id: items[index]?.id,
@@ -72,7 +72,7 @@ function receiptsFor(items: NewAnswer[], results: FlushReply['results']): unknow
   }));
 }
 
-/** The world of one case: a storage that lasts, and a client that a restart makes anew. */
+/** The setup of one case: a persistent storage, and a client that a restart creates again. */
 function createCase(makeStorage: () => OutboxStorage) {
   let identity = 'user|1';
   let failure: string | undefined;
@@ -102,7 +102,7 @@ function createCase(makeStorage: () => OutboxStorage) {
   };
   let process = start();
 
-  /** Makes the current token that of a user. */
+  /** Makes the current token belong to a user. */
   async function become(user: string): Promise<void> {
     if (user !== identity) {
       identity = user;
@@ -189,7 +189,7 @@ describe('outbox.json, in memory', () => {
 });
 
 describe('outbox.json, in files', () => {
-  // The two that write hundreds of answers sync as many files; they say nothing about the storage.
+  // The two cases with hundreds of answers would sync as many files and do not test the storage.
   test.each(cases.filter(({ steps }) => !steps.some(({ count = 0 }) => count > 200)))('$name', async ({ steps }) => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-outbox-'));
     try {

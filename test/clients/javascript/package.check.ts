@@ -17,13 +17,13 @@ import { bundle } from './page-server.ts';
 
 const run = promisify(execFile);
 const SOURCE = join(ROOT, 'clients/javascript');
-/** What the package is promised for, beside the Node of these tests. */
+/** Runtimes that the package supports, in addition to the Node of these tests. */
 const RUNTIMES = ['node@20.20.2', 'deno@2.9.6', 'bun@1.4.5'];
 const ATTW = join(ROOT, 'node_modules/.bin/attw');
 
 let project: string;
 let tarball: string;
-/** Packs the package as it would be published, and installs it into a project that has nothing else. */
+/** Packs the package as for publication and installs it into an empty project. */
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'parley-project-'));
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: SOURCE });
@@ -40,11 +40,11 @@ test('publint has nothing to say', async () => {
   expect(messages.map(message => formatMessage(message, pkg ?? {}))).toEqual([]);
 });
 
-/** How those resolve modules who have no ES modules; they are not served. */
+/** Module resolutions without ES modules, which the package does not support. */
 const NOT_SERVED = ['node10', 'node16-cjs'];
 
 test('the types are right for everyone who can import it', async () => {
-  const { stdout } = await run(ATTW, [tarball, '--profile', 'esm-only', '--format', 'json']); // fails by its exit code
+  const { stdout } = await run(ATTW, [tarball, '--profile', 'esm-only', '--format', 'json']); // its exit code reports failures
   const { analysis, problems } = JSON.parse(stdout) as {
     analysis: { entrypoints: object };
     problems: Record<string, { resolutionKind: string }[]>;
@@ -73,7 +73,7 @@ describe('sizes', () => {
   const OUTBOX = "export { createClient, createOutbox, tokenEndpoint } from '@parley/client';";
   const VIEW = `${OUTBOX} export { defineFeedback } from '@parley/client/feedback';`;
 
-  /** How many bytes an app sends for what it imports, compressed. */
+  /** The compressed size of the code that an app bundles for these imports. */
   async function sizeOf(name: string, text: string): Promise<number> {
     const entry = join(project, `${name}.js`);
     await writeFile(entry, text);
@@ -89,7 +89,7 @@ describe('sizes', () => {
     expect(core).toBeLessThan(6 * 1024);
     expect(outbox).toBeLessThan(9 * 1024);
     expect(view - outbox).toBeLessThan(12 * 1024);
-    expect(outbox).toBeGreaterThan(core); // what is not imported is not there
+    expect(outbox).toBeGreaterThan(core); // unused exports are not bundled
   });
 });
 
@@ -117,7 +117,7 @@ describe('beside a server', () => {
       const readme = await readFile(join(SOURCE, 'README.md'), 'utf8');
       const [, code = ''] = /## Quick start.*?```js\n(.*?)```/s.exec(readme) ?? [];
       await writeFile(join(project, 'quick-start.mjs'), code);
-      // Each runtime comes as a package of npm, with its program inside.
+      // Each runtime is an npm package that contains its executable.
       await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', runtimes, ...RUNTIMES]);
     });
     const runtimes = join(tmpdir(), 'parley-runtimes');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build, type Rolldown } from 'vite';
 import type { TestTenant } from '../../support/make.ts';
 
-/** A module with everything that it imports, as a browser gets it: one minified file. */
+/** Bundles a module with all its imports into one minified file. */
 export async function bundle(entry: string): Promise<string> {
   const built = (await build({
     configFile: false,
@@ -28,7 +28,7 @@ const htmlIn = (language: string): string => `<!doctype html>
   <body><main><h1>App</h1><parley-feedback></parley-feedback></main><script type="module" src="/app.js"></script></body>
 </html>`;
 
-/** The page of an app with its backend: signs tokens for whoever says a name, under a policy as strict as apps have. */
+/** Serves the page of an app, with a backend that signs a token for any user name, under a strict security policy. */
 export async function servePage(
   tenant: TestTenant,
   app: string,

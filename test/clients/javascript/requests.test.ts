@@ -26,7 +26,7 @@ const serverOn = (answer: (sent: Sent, index: number) => Answered) => {
   return { wire, client: createServerClient({ baseUrl: BASE, apiKey: KEY, wire }) };
 };
 
-/** What came of a piece of work: "success", or the kind of the error. */
+/** The outcome of a call: "success", or the kind of the error. */
 async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   try {
     await work();
@@ -80,7 +80,7 @@ function expectSent(request: Sent | undefined, { sent }: RequestCase): void {
 
 type Paths = Record<string, Record<string, { operationId: string; security?: object[] }>>;
 
-/** A page that satisfies lists, cards and everything else. */
+/** A page that is a valid response to lists, cards and all other operations. */
 const ANY_REPLY = { status: 200, body: { data: [], has_more: false, next_cursor: null, count: 0 } };
 
 describe('requests.json', () => {
@@ -190,7 +190,7 @@ const {
   now: string;
 };
 
-/** The error that a reply becomes, by the names of the contract. */
+/** The error for a response, with the names of the contract. */
 async function errorOf(reply: Answered): Promise<Record<string, unknown>> {
   const wire = createNetwork(() => reply);
   wire.setTime(Date.parse(now) / 1000);

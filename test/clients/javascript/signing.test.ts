@@ -27,7 +27,7 @@ const { sign, refuse, check } = contract('signing') as {
 const HEADER = { alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' };
 const decode = (part = ''): object => JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
 
-/** Whether a token has the header of the specification and was signed with the secret. */
+/** Whether a token has the header of the specification and a valid signature. */
 function isValid(token: string, secret: string): boolean {
   const [header, claims, signature = ''] = token.split('.');
   const digest = Buffer.from(createHmac('sha256', secret).update(`${header}.${claims}`).digest('base64url'));
@@ -58,7 +58,7 @@ describe('signing.json', () => {
     expect(decode(header)).toEqual(request.header);
     expect(decode(claims)).toEqual(request.claims);
     expect(isValid(token, request.secret)).toBe(true);
-    expect(token).toBe(request.token); // this library orders its members as the reference does
+    expect(token).toBe(request.token); // this library orders members like the reference
   });
 
   test.each(refuse)('$name is refused', async request => {

@@ -22,7 +22,7 @@ interface TokenStep {
   provider_calls: number;
 }
 
-/** The credential of an entry, or its failure: thrown, or given back, as either is allowed. */
+/** The credential of an entry, or its failure: thrown or returned, as both are allowed. */
 function provide({ token, identity = '', expires_at = 0, raw, failure }: Provided, call: number): Credential | Error {
   if (failure === undefined) return { access_token: raw ?? tokenFor(identity, expires_at, token) };
   if (call % 2 === 0) return new Error(failure);
@@ -32,7 +32,7 @@ function provide({ token, identity = '', expires_at = 0, raw, failure }: Provide
 const nameOf = (authorization: string | null): string =>
   JSON.parse(Buffer.from(authorization?.split('.')[1] ?? '', 'base64url').toString()).name;
 
-/** Lets everything that is ready to go on do so. */
+/** Lets all settled promises run their reactions. */
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
 async function outcomeOf(work: Promise<unknown>): Promise<{ kind: string; cause?: unknown }> {

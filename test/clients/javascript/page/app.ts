@@ -1,4 +1,4 @@
-/** An app with the feedback view, as the tests open it in a browser: `/?user=…&base=…`. */
+/** An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`. */
 import { defineFeedback } from '../../../../clients/javascript/src/feedback/index.ts';
 import {
   type Client,
