@@ -3,10 +3,10 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filesUnder, ROOT, SRC } from './support/modules.ts';
 
-/** What a text names as a file: a path in backticks, or the target of a link, that ends as a module's does. */
+/** A file path in a text: in backticks or as the target of a link, with the extension of a module. */
 const NAMED_PATH = /[`(]((?:[\w.-]+\/)+[\w.*-]+\.(?:ts|tsx|mjs))[`)#]/g;
 
-/** Folders that a path may begin below, as documents and comments name it. */
+/** Folders to which paths in documents and comments may be relative. */
 const NAMED_FROM = ['.', 'src', 'src/api', 'test', 'dashboard', 'clients/javascript'];
 
 /** A file name in backticks, without folders. */
@@ -18,7 +18,7 @@ const FILES = new Set(
     .map(path => basename(path)),
 );
 
-/** The modules that a text names and that do not exist. */
+/** Modules that a text mentions and that do not exist. */
 const namesOfNothing = (text: string): string[] => [...missingPaths(text), ...missingFiles(text)];
 
 const missingFiles = (text: string): string[] =>

@@ -85,7 +85,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await enter(second.page, '000000');
     await second.page.getByRole('alert').getByText('Login failed').waitFor();
     await expectSound(second);
-    await enter(second.page, totpCode(secret, totpStep(new Date()) + 1)); // the present one was used to set it up
+    await enter(second.page, totpCode(secret, totpStep(new Date()) + 1)); // the current one was used to set it up
     await isInside(second.page);
 
     await using third = await openPage(browser);
@@ -99,7 +99,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
 
     await open(pathTo('security'));
     const sessions = panel(page, 'Sessions').getByRole('row');
-    await waitFor(async () => (await sessions.count()) === 4); // the head, and three of them
+    await waitFor(async () => (await sessions.count()) === 4); // the header and three sessions
     await sessions.filter({ hasText: 'This device' }).waitFor();
     await sessions.getByRole('button', { name: 'Sign out' }).first().click();
     await waitFor(async () => (await sessions.count()) === 3);
@@ -109,7 +109,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
       const outside = await Promise.all(
         [second, third].map(({ page: of }) => of.getByRole('heading', { name: 'Sign in' }).count()),
       );
-      return outside[0] !== outside[1]; // the one that was ended, and not the other
+      return outside[0] !== outside[1]; // only one of them was ended
     });
   });
 
@@ -143,7 +143,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await factor.getByText('Off', { exact: true }).waitFor();
   });
 
-  /** Chooses a new password by a link; where that is, one is signed out, and gets in with the new one. */
+  /** Sets a new password through a link, which ends the session, and signs in with it. */
   const resetBy = async (link: string, password: string) => {
     await page.goto(link);
     await page.getByLabel('New password').fill(password);
@@ -197,7 +197,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await come();
     await eva.page.getByRole('alert').getByText('Sign-in with the identity provider failed.').waitFor();
     await expectSound(eva);
-    await eva.context.clearCookies(); // the provider would remember the stranger
+    await eva.context.clearCookies(); // the provider would remember the other person
     provider.subject = { sub: 'eva', email: 'eva@acme.example', email_verified: true };
     await come();
     await eva.page.getByRole('alert').getByText('You already have an account.', { exact: false }).waitFor();

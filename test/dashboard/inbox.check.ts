@@ -9,16 +9,16 @@ import { asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 const MANY = 100_000;
-/** The conversation whose message alone has a word of its own. */
+/** The only conversation whose message contains the search word. */
 const NEEDLE = 77_777;
-/** What is in the page however long the list is: the rows on a screen of 900 px, and a few above and below. */
+/** The maximum number of rendered rows for a list of any length: those on a screen of 900 px and a few around them. */
 const MOST_ROWS = 30;
-/** How many conversations the list asks for at a time. */
+/** The number of conversations that the list requests at a time. */
 const PAGE = 50;
 
 /**
- * Open conversations of one message each, the latest activity first in the order of their numbers. `parley.words` keeps
- * the worker from indexing all of them, which would take it a minute.
+ * Open conversations with one message each; latest activity first is the order of their numbers. `parley.words` keeps
+ * the worker from indexing all of them, which would take a minute.
  */
 const SEED = `
 with kept as materialized (select set_config('parley.words', 'kept', true)),
@@ -36,7 +36,7 @@ insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, autho
 select tenant_id, gen_random_uuid(), id, 1, 0, 'reply', 'user', identity,
   last_preview || case when identity = 'user|${NEEDLE}' then ' needle' else '' end, 'text', created_at, false
 from made`;
-/** Has the worker index the one message that is searched for. */
+/** Makes the worker index only the message with the search word. */
 const INDEX_NEEDLE = `
 insert into unindexed_texts select tenant_id, 'message', id from messages where body like '% needle'`;
 
@@ -54,7 +54,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     thread()
       .getByRole('link', { name: `user|${number}`, exact: true })
       .waitFor();
-  /** While the list moves under the pointer it takes no clicks; scrolling is told with the next frame. */
+  /** Clicks are ignored while the list scrolls; scroll events arrive with the next frame. */
   const isAtRest = async () => {
     await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
     const pointerEvents = () => page.evaluate("getComputedStyle(document.querySelector('[role=row]')).pointerEvents");
@@ -62,7 +62,9 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
   };
   const address = () => `/v1/conversations/${new URL(page.url()).pathname.split('/').at(-1)}`;
   const stored = () => asPerson(page, 'GET', address());
-  /** The open conversation is read again, as it is every few seconds and after each act: the page has its latest state. */
+  /**
+   * Waits until the page has fetched the open conversation again, as it does every few seconds and after each action.
+   */
   const reread = () =>
     page.waitForResponse(reply => reply.request().method() === 'GET' && new URL(reply.url()).pathname === address());
 
@@ -81,7 +83,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
   }, 120_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
-  /** The queries with which conversations were asked for while something was done. */
+  /** The queries of the requests for conversations during an action. */
   const asked = async (act: () => Promise<unknown>): Promise<URLSearchParams[]> => {
     const queries: URLSearchParams[] = [];
     const note = (request: { url(): string }) => {
@@ -142,7 +144,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await row(1).waitFor();
     await page.keyboard.press('/');
     expect(await page.getByLabel('Search conversations').and(page.locator(':focus')).count()).toBe(1);
-    await page.keyboard.type('jjeer'); // written, and no shortcuts
+    await page.keyboard.type('jjeer'); // typed as text, not as shortcuts
     await page.getByText('No matching conversations').waitFor();
     await page.keyboard.press('Escape');
     await row(1).waitFor();

@@ -8,7 +8,7 @@ import { PAGES_DIR } from '../../src/platform/pages-build.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { buildDashboard } from '../support/pages.ts';
 
-/** What the first look at any page may cost, compressed (contract: ecosystem c). */
+/** The maximum compressed size of the first load of any page (contract: ecosystem c). */
 const ENTRY_BYTES = 200 * 1024;
 
 let api: TestApi;
@@ -24,7 +24,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 const assets = (): string[] =>
   readdirSync(join(PAGES_DIR, 'assets'), { encoding: 'utf8' }).filter(name => /\.(js|css)$/.test(name));
 
-/** A reply byte for byte, which `fetch` would unpack. */
+/** Returns the raw bytes of a reply, which `fetch` would decompress. */
 const getRaw = (path: string, encoding: string): Promise<{ encoding?: string; body: Buffer }> =>
   new Promise((done, failed) => {
     const sent = request(`${api.baseUrl}${path}`, { headers: { 'Accept-Encoding': encoding } }, async reply => {

@@ -38,7 +38,7 @@ const snippet = (id: string): string => {
 };
 const environment = () => ({ SERVICE_API_KEY_SECRET: tenant.key.secret });
 
-/** Writes a snippet where its libraries are found, runs it, and leaves nothing behind. */
+/** Runs a snippet in a temporary folder below `folder`, in which its libraries are installed. */
 async function runIn(folder: string, work: (folder: string) => Promise<string>): Promise<string> {
   const own = await mkdtemp(join(folder, '.snippet-'));
   try {
@@ -48,7 +48,7 @@ async function runIn(folder: string, work: (folder: string) => Promise<string>):
   }
 }
 
-/** How many answers were accepted from the tenant's apps. */
+/** The number of accepted answers of the tenant. */
 const accepted = async () => (await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey })).body.accepted;
 
 describe('as it is shown, with the secret in its place', () => {

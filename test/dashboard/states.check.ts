@@ -11,7 +11,7 @@ import { startProcess } from '../support/process.ts';
 import { asBearer, asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** What the pages show before and beside what they are for: nothing yet, on its way, failed; questions; German. */
+/** Empty, loading and error states, questions of each status, and German. */
 describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
@@ -71,7 +71,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     }
   });
 
-  /** A problem in full: what it is called, what happened, how it is found in the log, and a way to try again. */
+  /** Expects a complete problem: title, detail, request ID for the log, and a button to retry. */
   const expectTold = async (alert: Locator) => {
     await alert.waitFor({ timeout: 20_000 });
     const [title, detail] = await alert.getByRole('paragraph').allTextContents();
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await open(pathTo('questions'));
     installation.network.cut();
     await pages().getByRole('link', { name: 'Settings' }).click();
-    await expectTold(page.getByRole('alert').first()); // each panel tells its own
+    await expectTold(page.getByRole('alert').first()); // each panel shows its own problem
     await mend();
     await page.getByRole('button', { name: 'Try again' }).first().click();
     await page.getByLabel('Name', { exact: true }).waitFor();
@@ -117,10 +117,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
     await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
     await expectSound(ada);
-    await page.getByRole('link', { name: 'Members' }).click(); // whose script has not come yet
+    await page.getByRole('link', { name: 'Members' }).click(); // its script is not loaded yet
     await page.getByRole('heading', { level: 1, name: 'This page could not be loaded' }).waitFor();
     await expectSound(ada);
-    await page.goBack(); // one page takes no other with it
+    await page.goBack(); // other pages still work
     await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
     await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
@@ -129,7 +129,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.getByText('No matching entries').waitFor();
   });
 
-  /** Everything that a page could show, and what of it the following tests look at. */
+  /** Creates data for every page. Returns the ids that the following tests need. */
   const fill = async () => {
     const key = await asPerson(page, 'POST', '/v1/api-keys', { name: 'kx-1', kind: 'server' });
     await asPerson(page, 'POST', '/v1/api-keys', {

@@ -11,7 +11,7 @@ import { runCommand, startProcess } from '../support/process.ts';
 import { asBearer, asPerson, join, PASSWORD, type ShownKey, setUp, signToken } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** What the editor is told of each type, what its preview must show then, and what is stored. */
+/** The editor's input for each type, the expected preview, and the stored config. */
 interface Written {
   type: string;
   name: string;
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   const ask = (bearer: string, method: string, path: string, body?: unknown) =>
     asBearer(installation.baseUrl, bearer, method, path, body);
 
-  /** What the dialog shows this once, closed then. */
+  /** Reads the secrets from the dialog, which shows them only once, and closes it. */
   const takeSecrets = async (): Promise<ShownKey> => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Done' }).waitFor();
@@ -138,7 +138,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await dialog.waitFor({ state: 'detached' });
     return { id, secret, api_key };
   };
-  /** Nothing of a secret is left on the page, nor comes again with it. */
+  /** Expects a secret to be gone from the page and absent from later responses. */
   const expectForgotten = async ({ secret, api_key }: ShownKey) => {
     const bodies: string[] = [];
     page.on('response', async reply => void bodies.push(await reply.text().catch(() => '')));
@@ -218,7 +218,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await origins.fill('no origin');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await waitFor(async () => (await origins.getAttribute('aria-invalid')) === 'true');
-    expect(await page.getByText('Required', { exact: true }).count()).toBe(0); // but what is wrong with it
+    expect(await page.getByText('Required', { exact: true }).count()).toBe(0); // but the actual error
     await expectSound(ada);
     await origins.fill('https://app.acme.example\nhttps://evil.example');
     await page.getByRole('button', { name: 'Save changes' }).click();
@@ -242,7 +242,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   test.each(QUESTIONS)('a question of type $type is written, previewed and kept as a draft', async written => {
     await open(pathTo('newQuestion'));
     await page.getByRole('radio', { name: 'Net Promoter Score', exact: true }).check();
-    await page.getByLabel('High end label').fill('Gladly'); // another type is tried out first, and nothing of it is lost
+    await page.getByLabel('High end label').fill('Gladly'); // another type is tried first, without losing input
     await page.getByRole('radio', { name: written.name, exact: true }).check();
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill(`A question of type ${written.type}`);
     await written.fill?.(page);
@@ -331,7 +331,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await ask(key.api_key, 'POST', '/v1/answers', { answers });
     await waitFor(async () => (await figures()).stored === 2);
     {
-      // A second process, which knows nothing of them yet, accepts what contradicts them.
+      // A second process, which does not have these changes yet, accepts contradicting ones.
       await using second = await startProcess('serve', installation.environment);
       await second.awaitProbe('/readyz');
       const atOdds = answers.map(answer => ({ ...answer, values: { main: 1 } }));

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Walks through the dashboard in a browser, each state looked at by axe: `npm run test:dashboard`, minutes long. */
+/** Tests of the dashboard in a browser, with axe on each state: `npm run test:dashboard` takes minutes. */
 export default defineConfig({
   test: {
     include: ['test/dashboard/*.check.ts'],

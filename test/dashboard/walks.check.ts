@@ -10,10 +10,10 @@ import { POLYGLOTS } from '../support/polyglots.ts';
 import { asBearer, asPerson, PASSWORD, type ShownKey, setUp, signToken } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** A stored answer must be on the page of its results within this time, without a reload. */
+/** A stored answer must appear in the open results within this time. */
 const SEEN_WITHIN_MS = 5000;
 
-/** The design's color of what is good, as a canvas takes it. */
+/** The design's color for good values, as resolved by a canvas. */
 const COLOR_OF_PROMOTERS = `(() => {
   const probe = document.body.appendChild(document.createElement('i'));
   probe.style.color = 'var(--chart-good)';
@@ -21,7 +21,7 @@ const COLOR_OF_PROMOTERS = `(() => {
   probe.remove();
   return color;
 })()`;
-/** Every color that the first chart is painted with. */
+/** All colors in the first chart. */
 const PAINTED_COLORS = `(() => {
   const canvas = document.querySelector('canvas');
   const { width, height } = canvas;

@@ -3,7 +3,7 @@ import { type Counted, type Counts, count, noCounts } from '../../src/domain/cou
 import { CONFIGS, type QuestionType } from '../../src/domain/questions.ts';
 import { type DayCounts, resultsOf, scoreOf } from '../../src/domain/results.ts';
 
-/** Scores by how often each was given. */
+/** Counts by score. */
 const given = (times: Record<number, number | undefined>): number[] =>
   Array.from({ length: 11 }, (_, score) => times[score] ?? 0);
 
@@ -36,7 +36,8 @@ const onDay = (day: string, question_version: number, ...answers: Partial<Counte
 });
 
 describe('the Net Promoter Score', () => {
-  // worked out by hand: p and d are the shares of promoters and detractors, the margin 1.959964 √((p + d − (p − d)²) ÷ n)
+  // calculated by hand: p and d are the shares of promoters and detractors, the margin 1.959964 √((p + d − (p − d)²) ÷
+  // n)
   test.each([
     { times: { 0: 0 }, value: null, interval: null, why: 'nobody answered' },
     { times: { 9: 1 }, value: 100, interval: null, why: 'one group alone says nothing of the spread' },

@@ -23,7 +23,7 @@ function temporaryFolder() {
 const query = <Row extends object>(url: string, sql: string): Promise<Row[]> =>
   withClient(url, async client => (await client.query<Row>(sql)).rows);
 
-/** A Valkey on a data folder that is there already. */
+/** Starts a Valkey on an existing data folder. */
 async function startValkey(dataFolder: string) {
   const container = await new GenericContainer('valkey/valkey:9')
     .withCommand(
@@ -38,7 +38,7 @@ async function startValkey(dataFolder: string) {
   };
 }
 
-/** The tools of the stores, of the stores' own versions. */
+/** The tools of the stores, in the stores' versions. */
 const TOOLS = `
 tool() { docker run --rm -i --network host -v "$BACKUP:$BACKUP" "$@"; }
 for name in pg_dump pg_restore psql; do eval "$name() { tool postgres:18 $name \\"\\$@\\"; }"; done
@@ -46,7 +46,7 @@ valkey_cli() { tool valkey/valkey:9 valkey-cli "$@"; }
 alias valkey-cli=valkey_cli
 `;
 
-/** Between the first and the second tool as much time passes as the test wants. */
+/** Pauses between the first and the second tool until the test continues. */
 const PAUSED_TOOLS = `${TOOLS}
 tool() {
   while [ -e "$BACKUP/first-done" ] && [ ! -e "$BACKUP/go-on" ]; do sleep 0.05; done
@@ -82,13 +82,13 @@ describe.runIf(inject('hasDocker')).each(backends())('with stores of one own and
     const tenant = await makeTenant(api);
     const question = await publishQuestion(api, tenant);
     const sender = sendAnswers([api.baseUrl], tenant.key.apiKey, question.id, 4);
-    await waitFor(() => sender.ledger.acknowledged.size > 100); // all of them in the queue: there is no worker yet
+    await waitFor(() => sender.ledger.acknowledged.size > 100); // all in the queue, because there is no worker yet
     const before = new Set(sender.ledger.acknowledged);
     const stores = { DATABASE_URL: api.database.url, REDIS_URL: api.config.REDIS_URL ?? '' };
     const backingUp = runDocumented(back, { ...stores, SECRET_KEY: api.secretKey, BACKUP: backup }, PAUSED_TOOLS);
     await Promise.race([backingUp, waitFor(() => existsSync(join(backup, 'first-done')))]);
     {
-      await using _worker = await createWorker(api); // now everything goes from the queue to the database
+      await using _worker = await createWorker(api); // now all answers move from the queue to the database
       await waitFor(async () => {
         const stored = await query<{ id: string }>(api.database.url, 'select id from answers');
         return before.isSubsetOf(new Set(stored.map(({ id }) => id)));

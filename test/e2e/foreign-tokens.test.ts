@@ -8,10 +8,10 @@ import { hasTool, installPython, runTool, TOOL_LIMIT_MS } from '../support/tools
 
 const PROGRAMS = join(import.meta.dirname, 'foreign-tokens');
 
-/** Signs a token for an identity, with the three values that a tenant's backend is given. */
+/** Signs a token for an identity with the three values that a tenant's backend has. */
 type Sign = (identity: string, values: Record<string, string>) => Promise<string>;
 
-/** Another language's JWT library: the tool that it needs, and how to make the program that signs. */
+/** A JWT library of another language: the required tool, and a function that prepares the signing program. */
 interface Language {
   name: string;
   tool: [command: string, ...args: string[]];

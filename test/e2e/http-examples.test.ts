@@ -6,16 +6,16 @@ import { type Installation, startInstallation } from '../support/installation.ts
 import { runCommand } from '../support/process.ts';
 
 const DOCUMENT = 'docs/http.md';
-/** Printed after each example, so that its output is told from the next one's. */
+/** Printed after each example to separate the outputs. */
 const END = '\x1e';
 
 interface Example {
   script: string;
-  /** What the page shows below it. */
+  /** The reply shown below it. */
   reply: { kind: string; text: string } | undefined;
 }
 
-/** The page's examples in order, each with the reply that stands below it. */
+/** The page's examples in order, each with the reply below it. */
 function readExamples(): Example[] {
   const blocks = [...readFileSync(join(ROOT, DOCUMENT), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
     ([, kind = '', text = '']) => ({ kind, text }),
@@ -26,7 +26,7 @@ function readExamples(): Example[] {
   });
 }
 
-/** Where a reply is not as it is shown: what is shown must be there, `…` stands for any text. */
+/** Differences between a shown and an actual reply. Every shown value must be present; `…` matches any text. */
 function differences(shown: unknown, actual: unknown, at = ''): string[] {
   if (Array.isArray(shown)) {
     const items = Array.isArray(actual) ? actual : [];
@@ -42,7 +42,7 @@ function differences(shown: unknown, actual: unknown, at = ''): string[] {
   return isEqual || shown === actual ? [] : [`${at}: ${JSON.stringify(actual)} in place of ${JSON.stringify(shown)}`];
 }
 
-/** What is wrong with an example's output. */
+/** The faults of an example's output. */
 function check({ script, reply }: Example, output: string): string[] {
   if (!reply) return output.trim() === '' ? [] : [`a reply that is not shown: ${output}`];
   const found =
@@ -57,7 +57,7 @@ interface Operation {
   security?: Record<string, unknown>[];
 }
 
-/** Method and path of each operation that takes another credential than a session, by its id. */
+/** Method and path of each operation that accepts a credential other than a session, by its id. */
 function operationsOfAppsAndServers(): Map<string, [method: string, path: RegExp]> {
   const { paths } = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8')) as {
     paths: Record<string, Record<string, Operation>>;

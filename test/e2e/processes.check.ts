@@ -9,7 +9,7 @@ import { createProxy } from '../support/proxy.ts';
 const storedIds = async (api: TestApi): Promise<string[]> =>
   (await api.database.query<{ id: string }>('select id from answers')).map(row => row.id);
 
-/** Two APIs and so many workers on the stores of `setup`, and a sender of answers to both APIs. */
+/** Two APIs and this number of workers on the stores of `setup`, and a sender of answers to both APIs. */
 async function startRoles(setup: TestApi, workerCount: number) {
   const tenant = await makeTenant(setup);
   const question = await publishQuestion(setup, tenant);
@@ -99,7 +99,8 @@ describe.each(backends())('with the queue in %s', backend => {
     expect((await reply(`${server.baseUrl}/v1/me`, agent)).headers.connection).toBe('keep-alive');
     await waitFor(() => connections() === 1);
     server.kill('SIGTERM');
-    // Until the process has heard of it, replies are as before; then comes one more, and none is missing in between.
+    // Replies are normal until the process handles the signal; the next one closes the connection, without a failed
+    // request.
     await waitFor(async () => (await reply(`${server.baseUrl}/v1/me`, agent)).headers.connection === 'close');
     expect(await server.exited).toBe(0);
   });

@@ -16,7 +16,7 @@ const README = readFileSync(join(PROJECT, 'README.md'), 'utf8');
 /** The command line without npm, which takes longer than the command. */
 const PARLEY_CLI = `${process.execPath} src/main.ts`;
 
-/** Makes `curl` write down what it was asked before it does so, each word and each request with its separator. */
+/** Makes `curl` record its arguments before it runs, with a separator after each argument and request. */
 const RECORDING = `curl() { printf '%s\\037' "$@" >>"$REQUESTS"; printf '\\036' >>"$REQUESTS"; command curl "$@"; }\n`;
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-documents-'));
@@ -39,7 +39,7 @@ interface Ended {
   stderr: string;
 }
 
-/** Runs a program in the project as a newcomer beside the running server. */
+/** Runs a program in the project like a new user next to the running server. */
 async function run(command: string, args: string[], environment: Record<string, string> = {}, input = '') {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, BASE_URL: server.baseUrl, ...environment };
   const child = spawn(command, args, { cwd: PROJECT, env: { DATA_DIR: join(folder, 'data'), ...env } });
@@ -51,7 +51,7 @@ async function run(command: string, args: string[], environment: Record<string, 
   return ended;
 }
 
-/** Runs shell commands, and gives what they printed with the requests that they made. */
+/** Runs shell commands and returns their output with the requests that they made. */
 async function runShell(script: string, name: string): Promise<Ended & { requests: string[] }> {
   const file = join(folder, name);
   const ended = await run('sh', ['-eu'], { REQUESTS: file }, `${RECORDING}${script}`);
@@ -63,7 +63,7 @@ async function runShell(script: string, name: string): Promise<Ended & { request
 const withoutIds = (text: string): string =>
   text.replaceAll(/\b[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '{id}');
 
-/** Method, path and body of a curl command, without what differs from run to run. */
+/** Method, path and body of a curl command, without values that differ between runs. */
 function describeRequest(words: string[]): string {
   const after = (flag: string) => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined);
   const body = after('-d');
@@ -101,7 +101,7 @@ test('the quick start works to the letter, and the demo makes the very same requ
   const statuses = commands.map(command => `${command} -o /dev/null -w '%{http_code} '`).join('\n');
   const pasted = await runShell(statuses, 'pasted');
   expect(pasted.requests).toEqual(readme.requests);
-  // What the demo did is done: its question is live, its card is gone, its answer is known.
+  // The demo has run before: its question is live, its card is gone, its answer is a duplicate.
   expect(pasted.stdout.trim()).toBe('201 409 200 202 200 201 200 201 200 200 200 403');
 }, 60_000);
 

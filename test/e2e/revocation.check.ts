@@ -5,7 +5,7 @@ import { anAnswer, makeTenant, publishQuestion, uuidOfKey } from '../support/mak
 import { startProcess } from '../support/process.ts';
 import { createProxy } from '../support/proxy.ts';
 
-/** Longer than the 60 s for which keys are accepted without news, and the 60 s of leeway after a revocation. */
+/** Longer than the 60 s for which keys are accepted without updates, plus the 60 s of leeway after a revocation. */
 const WITHIN_MS = 90_000;
 
 describe.runIf(backends().includes('valkey'))('an API that lost PostgreSQL but not Valkey', () => {
@@ -33,7 +33,7 @@ describe.runIf(backends().includes('valkey'))('an API that lost PostgreSQL but n
       const body = { answers: [anAnswer({ id, question_id: question.id, ...fields })] };
       const sent = await waitFor(async () => {
         const reply = await ask('POST', '/v1/answers', { as, body });
-        return reply.status === 503 ? undefined : reply; // a busy machine: the same again, as every client does
+        return reply.status === 503 ? undefined : reply; // a busy machine: retry, as every client does
       });
       expect([sent.status, sent.body.results[0].status]).toEqual([202, 'accepted']);
       return id;
@@ -42,8 +42,9 @@ describe.runIf(backends().includes('valkey'))('an API that lost PostgreSQL but n
     for (const { apiKey } of [stolen, good]) await send(apiKey, { identity: 'user|0' });
     for (const token of Object.values(tokens)) expect(await me(token)).toBe(200);
 
-    // While a process hears PostgreSQL, the one that does not goes on, and learns of a revocation within a second.
-    await waitFor(() => Date.now() - readyAt > 7000); // a check after the start of each: what came before is a gap
+    // While another process is connected to PostgreSQL, the one that is cut off keeps working and receives a revocation
+    // within a second.
+    await waitFor(() => Date.now() - readyAt > 7000); // past the first check of each process, so that earlier events count as a gap
     proxy.cut();
     const relayed = await tenant.addKey();
     const cutAt = Date.now();
@@ -51,7 +52,7 @@ describe.runIf(backends().includes('valkey'))('an API that lost PostgreSQL but n
     expect(await me(tokens.good)).toBe(200);
     expect((await ask('GET', '/v1/me', { as: await tenant.sign('user|3', { key: relayed }) })).status).toBe(503);
 
-    // When none does, a revocation goes unnoticed: keys end, but on the intake of answers.
+    // Without any connected process, revocations do not arrive: keys are rejected, except for the intake of answers.
     relay.kill('SIGKILL');
     await relay.exited;
     await query('update api_keys set revoked_at = now() where id = $1', [uuidOfKey(stolen)]);

@@ -11,7 +11,7 @@ import { answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } fr
 import { makeMember, PASSWORD } from '../support/person.ts';
 import { freePort, runCommand, startProcess, type TestProcess } from '../support/process.ts';
 
-/** What clients of an installation hold, and the means to say that all of it still works at some process. */
+/** The credentials and tokens of an installation's clients, and checks that they all still work at a process. */
 async function makeHolders(api: TestApi, tenant: TestTenant) {
   const question = await publishQuestion(api, tenant);
   await publishQuestion(api, tenant);
@@ -43,7 +43,7 @@ async function makeHolders(api: TestApi, tenant: TestTenant) {
   const logIn = async (request: TestApi['request'], totp: string) =>
     (await request('POST', '/v1/session', { body: { email: owner.email, password: PASSWORD, totp } })).status;
 
-  /** Cards, tokens, a cursor, a session that writes, and a kept reply, by whichever process. */
+  /** Cards, tokens, a cursor, a session that writes, and a stored idempotent reply, at any process. */
   const expectHeld = async (baseUrl: string) => {
     const request = requestTo(baseUrl);
     expect([await idsOfCards(request, token), await idsOfCards(request, publicToken)]).toEqual(ids);
@@ -58,7 +58,7 @@ async function makeHolders(api: TestApi, tenant: TestTenant) {
   return { question, token, cards, codeOf, recoveryCodes, logIn, expectHeld };
 }
 
-/** So many API keys under the former key that their rotation can be interrupted. */
+/** Enough API keys under the former key that their rotation can be interrupted. */
 const addKeys = (api: TestApi, tenant: TestTenant, count: number) => {
   const ids = Array.from({ length: count }, () => randomUUID());
   return api.database.query(
@@ -103,7 +103,7 @@ test('the secret key is replaced under load by the steps of the handbook, and no
   const expectHeld = async () => {
     for (const baseUrl of apis) await held.expectHeld(baseUrl);
   };
-  /** Restarts one process after the other; in between some have the settings of before. */
+  /** Restarts one process after the other; until the end, some have the former settings. */
   const roll = async (environment: Record<string, string>) => {
     for (const place of places.keys()) {
       const process = running[place] as TestProcess;

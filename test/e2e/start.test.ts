@@ -49,7 +49,7 @@ describe('npm start', () => {
       (await client.query<{ id: string }>('select id from answers')).rows.map(row => row.id),
     );
 
-  /** By their ids, and not by how many there are: what was sent in vain may have been stored too. */
+  /** Compares ids instead of counts, because answers without a 202 may be stored too. */
   async function areStored(folder: string, ids: Set<string>): Promise<boolean> {
     const stored = new Set(await readStored(folder));
     return [...ids].every(id => stored.has(id));

@@ -10,7 +10,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
 const QUERY = '?limit=7&tag=secret-tag';
 
-/** Prints who imports a package of OpenTelemetry, but for those packages themselves. */
+/** Prints the importers of OpenTelemetry packages, except those packages themselves. */
 const TELL_IMPORTS = [
   '--import',
   `data:text/javascript,${encodeURIComponent(`
@@ -26,7 +26,7 @@ const TELL_IMPORTS = [
 const importsIn = (output: string) =>
   [...output.matchAll(/^IMPORT (\S+) BY (\S+)$/gm)].map(([, specifier, by]) => ({ specifier, by }));
 
-/** An API and a worker in processes of their own on the stores of `setup`. */
+/** An API and a worker in separate processes on the stores of `setup`. */
 async function startRoles(setup: TestApi, settings: Record<string, string>, nodeArgs: string[] = []) {
   const environment = {
     ...environmentOf(setup),
@@ -193,7 +193,7 @@ test('no package of OpenTelemetry is imported by Parley unless a collector is na
     await roles.stop();
     for (const role of [roles.api, roles.worker]) {
       const imports = importsIn(role.output());
-      const ours = imports.filter(({ by }) => !by?.includes('/node_modules/prom-client/')); // which takes the interface alone
+      const ours = imports.filter(({ by }) => !by?.includes('/node_modules/prom-client/')); // imports only the interface
       if (settings === empty) expect(ours).toEqual([]);
       else expect(ours.map(({ specifier }) => specifier)).toContain('@opentelemetry/sdk-trace');
     }

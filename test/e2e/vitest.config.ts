@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-/** Checks with real processes that are killed, restarted, upgraded or watched: `npm run test:processes`. They take minutes. */
+/**
+ * Tests with real processes that are killed, restarted, upgraded or watched: `npm run test:processes` takes minutes.
+ */
 export default defineConfig({
   test: {
     include: ['test/{commands,coordination,e2e,platform,worker}/*.check.ts'],

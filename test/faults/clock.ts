@@ -1,9 +1,9 @@
 /**
- * A preload (`node --import`) that moves the clock of a process: by `CLOCK_SHIFT_MS`, and with `CLOCK_STEPS_HZ` back by a
- * second and forth again so often a second.
+ * A preload (`node --import`) that shifts the clock of a process by `CLOCK_SHIFT_MS`. With `CLOCK_STEPS_HZ`, the clock
+ * also jumps back by a second and forth again at that frequency.
  *
- * `Date` alone is moved. Timers and `performance.now` follow the monotonic clock, as they do when an operator or NTP
- * sets the clock of a machine.
+ * Only `Date` is shifted. Timers and `performance.now` follow the monotonic clock, as when an operator or NTP sets the
+ * clock of a machine.
  */
 const shiftMs = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 const stepsHz = Number(process.env.CLOCK_STEPS_HZ ?? 0);

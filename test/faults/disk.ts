@@ -6,32 +6,32 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A small file system of its own, in an image file: it can be full, and it can lose what was not synced. */
+/** A small file system in an image file, which can be full and can lose unsynced writes. */
 export interface Disk extends AsyncDisposable {
-  /** Where it is mounted. */
+  /** The mount point. */
   folder: string;
-  /** Writes out all that the kernel holds back. */
+  /** Writes the kernel's cache to the image. */
   sync(): Promise<void>;
   /** Fills it up to the last block. */
   fill(): Promise<void>;
-  /** Frees what `fill` took. */
+  /** Frees the space used by `fill`. */
   free(): Promise<void>;
   /**
-   * A new disk with exactly what has reached this one: every write since the last sync that the kernel still holds in
-   * memory is missing. All who write to it must have been stopped. This is what a power cut leaves.
+   * Returns a new disk with exactly the content that reached this one: writes since the last sync that are still in the
+   * kernel's memory are missing. All writers must be stopped. The result is the state after a power cut.
    */
   afterPowerCut(): Promise<Disk>;
 }
 
 const canMakeDisks = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
-/** The kernel writes the journal by itself only after so many seconds: nothing unsynced gets to the image in time. */
+/** The kernel commits the journal only after this time, so unsynced writes do not reach the image during a test. */
 const COMMIT_SECONDS = 300;
 const BALLAST = '.ballast';
-/** What the first stroke leaves, because a server may take some of it in the same moment. */
+/** Space left by the first write of `fill`, because a server may use some of it at the same time. */
 const KEPT_FOR_WRITERS = 2_000_000;
 
-/** A disk of that size. Rejects where none can be made: it takes Linux, root and loop devices. */
+/** Creates a disk of that size. Rejects if unsupported: it needs Linux, root and loop devices. */
 export async function createDisk(megabytes: number): Promise<Disk> {
   if (!canMakeDisks()) throw new Error('a disk of its own needs Linux and root, for loop devices');
   const place = await mkdtemp(join(tmpdir(), 'parley-disk-'));
@@ -46,7 +46,7 @@ async function mountDisk(place: string, image: string): Promise<Disk> {
   const mounted = join(place, 'mounted');
   await mkdir(mounted);
   await run('mount', ['-o', `loop,commit=${COMMIT_SECONDS},noatime`, image, mounted]);
-  // A folder below the root of the file system: its `lost+found` is nothing that a server expects among its data.
+  // A folder below the root, because servers do not expect `lost+found` among their data.
   const folder = join(mounted, 'data');
   await mkdir(folder, { recursive: true });
   const ballast = join(mounted, BALLAST);
@@ -57,7 +57,7 @@ async function mountDisk(place: string, image: string): Promise<Disk> {
       const { stdout } = await run('df', ['--output=avail', '-B1', mounted]);
       const most = Number(stdout.split('\n')[1]) - KEPT_FOR_WRITERS;
       if (most > 0) await run('fallocate', ['-l', String(most), ballast]);
-      // The rest block by block, since others write meanwhile; that it ends for want of space is what it is for.
+      // The rest block by block, because other programs write too. The expected failure is a full disk.
       const last = await run('dd', ['if=/dev/zero', `of=${ballast}`, 'oflag=append', 'conv=notrunc', 'bs=4k']).catch(
         (error: Error) => error,
       );
@@ -76,7 +76,7 @@ async function mountDisk(place: string, image: string): Promise<Disk> {
   };
 }
 
-/** Copies an image of one moment: again, when the kernel wrote to it meanwhile. */
+/** Copies a consistent image: retries if the kernel wrote to it during the copy. */
 async function copyUnchanged(from: string, to: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const before = await stat(from, { bigint: true });

@@ -3,7 +3,7 @@ import type { Storage } from '../../src/storage/orm.ts';
 import type { Transaction } from '../../src/storage/transaction.ts';
 import type { Random } from './random.ts';
 
-/** What a database may answer to any statement: SQLSTATE, or none where the connection itself failed. */
+/** Possible failures of any statement: an SQLSTATE, or none for a failed connection. */
 const FAULTS: { code?: string; message: string }[] = [
   { message: 'Query read timeout' },
   { code: '40001', message: 'could not serialize access due to concurrent update' },
@@ -13,16 +13,16 @@ const FAULTS: { code?: string; message: string }[] = [
   { code: '53300', message: 'sorry, too many clients already' },
 ];
 
-/** A storage over a real database some of whose statements fail by chance, and some of whose commits go unheard. */
+/** A storage on a real database with random failures of statements and of the confirmations of commits. */
 export interface FaultyStorage extends Storage {
-  /** How many faults there were so far. */
+  /** The number of faults so far. */
   injected(): number;
 }
 
 /**
- * Puts faults in front of a storage at that rate: before a statement, after it was done, and after the commit.
+ * Injects faults into a storage at this rate: before a statement, after it, and after the commit.
  *
- * What is thrown inside a transaction goes through the storage's own handling, rollback included, as a real one would.
+ * Errors inside a transaction pass through the storage's own handling, including the rollback, like real ones.
  */
 export function withFaults(storage: Storage, random: Random, rate: number): FaultyStorage {
   let injected = 0;

@@ -3,29 +3,29 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { createGroupCommit } from '../../src/platform/group-commit.ts';
 
-/** An answer as it was sent. Ids are UUIDs. */
+/** A sent answer. Ids are UUIDs. */
 export interface SentAnswer {
   id: string;
   identity: string;
 }
 
-/** What a sender knows of an answer: acknowledged must be kept, refused must not be there, ambiguous may be. */
+/** The sender's view of an answer: acknowledged must be kept, refused must not be stored, ambiguous may be. */
 export type Fate = 'acknowledged' | 'ambiguous' | 'refused';
 
-/** An answer with the last that is known of it. */
+/** An answer with its latest state. */
 export interface LedgerEntry extends SentAnswer {
   tenant: string;
   fate: Fate;
 }
 
-/** The reply to a request: a status, or `broken` when none came (time-out, broken connection). */
+/** The reply to a request: a status, or `broken` without a reply (timeout, broken connection). */
 export type ReplyStatus = number | 'broken';
 
 export interface Ledger {
   path: string;
-  /** Resolves when it is on disk that these answers are about to be sent. Gives the request's number. */
+  /** Records on disk that these answers are about to be sent. Returns the request's number. */
   before(tenant: string, answers: SentAnswer[]): Promise<number>;
-  /** Resolves when it is on disk what was replied; `rejected` are the places of the items that the reply refused. */
+  /** Records the reply on disk; `rejected` are the indexes of rejected items. */
   after(request: number, status: ReplyStatus, rejected?: number[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,9 +45,10 @@ interface AfterLine {
 const MAX_GROUP_CHARS = 8_000_000;
 
 /**
- * What a run sent and was told, on disk before it goes on: a line before and a line after every request.
+ * A log of sent requests and their replies, on disk before the run continues: a line before and a line after each
+ * request.
  *
- * Lines of requests that wait at the same time share one fsync, so that the ledger does not slow the load down.
+ * Concurrent requests share one fsync, so that the ledger does not slow down the load.
  */
 export async function openLedger(path: string): Promise<Ledger> {
   const file = await open(path, 'ax');
@@ -80,7 +81,9 @@ export async function openLedger(path: string): Promise<Ledger> {
   };
 }
 
-/** 503 and no reply leave open whether the queue has it; every other reply than 202 says that it was not taken. */
+/**
+ * After a 503 or without a reply the queue may have the answer; any other reply but 202 means that it was not accepted.
+ */
 const fateOf = (status: ReplyStatus, isRejected: boolean): Fate => {
   if (status === 202) return isRejected ? 'refused' : 'acknowledged';
   return status === 'broken' || status >= 500 ? 'ambiguous' : 'refused';
@@ -88,7 +91,7 @@ const fateOf = (status: ReplyStatus, isRejected: boolean): Fate => {
 
 const WEIGHT: Record<Fate, number> = { refused: 0, ambiguous: 1, acknowledged: 2 };
 
-/** Every answer of a ledger once, with the strongest that was said of it in any of its requests. */
+/** Every answer of a ledger once, with the strongest state from all of its requests. */
 export async function readLedger(path: string): Promise<LedgerEntry[]> {
   const entries = new Map<string, LedgerEntry>();
   const open = new Map<number, BeforeLine>();
@@ -111,6 +114,6 @@ export async function readLedger(path: string): Promise<LedgerEntry[]> {
       settle(before, place => fateOf(line.status, rejected.has(place)));
     }
   }
-  for (const before of open.values()) settle(before, () => 'ambiguous'); // the driver itself ended in between
+  for (const before of open.values()) settle(before, () => 'ambiguous'); // the driver ended in between
   return [...entries.values()];
 }

@@ -3,7 +3,7 @@ import { anAnswer } from '../support/make.ts';
 import { type Client, createClient } from './client.ts';
 import type { Ledger, ReplyStatus } from './ledger.ts';
 
-/** Who answers are sent for: a tenant by its key, on one of its questions. */
+/** A tenant for which answers are sent, with its key and one of its questions. */
 export interface Sender {
   uuid: string;
   apiKey: string;
@@ -11,43 +11,43 @@ export interface Sender {
 }
 
 export interface LoadOptions {
-  /** Where requests go, one after the other; asked before each, so that an address can leave. */
+  /** Target addresses, used in rotation. Called before each request, so that an address can be removed. */
   addresses(): string[];
   senders: Sender[];
-  /** Answers a request, 1 to 100. */
+  /** Answers per request, 1 to 100. */
   batch: number;
-  /** Clients that send at once, each waiting for its reply. */
+  /** Concurrent clients, each of which waits for its reply. */
   lanes: number;
-  /** Requests started a second by all clients together; absent: as fast as they go. */
+  /** Requests started per second by all clients together; if absent, as many as possible. */
   perSecond?: number;
-  /** It ends after so many requests were acknowledged; absent: when it is stopped. */
+  /** The number of acknowledged requests after which it ends; if absent, it runs until stopped. */
   requests?: number;
   timeoutMs?: number;
-  /** Whether each client has its connection before the first request is sent; they are made as needed otherwise. */
+  /** Whether all clients connect before the first request is sent; by default they connect as needed. */
   connectFirst?: boolean;
-  /** Whether a request that was not acknowledged is sent again with the same ids; true unless said otherwise. */
+  /** Whether unacknowledged requests are sent again with the same ids; true by default. */
   retries?: boolean;
-  /** How long it waits before the retry of that number, the first is 1; 100 ms unless said otherwise. */
+  /** The pause before a retry, numbered from 1; 100 ms by default. */
   pauseMs?(retry: number): number;
-  /** Further fields of the answer at that place of that request. */
+  /** Additional fields of the answer at this index of this request. */
   fields?(request: number, place: number): Record<string, unknown>;
 }
 
-/** One reply, or its absence. Times are milliseconds of `Date.now()`. */
+/** A reply, or its absence. Times in milliseconds of `Date.now()`. */
 export interface Reply {
   at: number;
   ms: number;
   status: ReplyStatus;
-  /** Which attempt of its request it answers, from 1. */
+  /** The attempt of its request, from 1. */
   attempt: number;
-  /** Whether it said when to come again. */
+  /** Whether it had a `Retry-After`. */
   retryAfter: boolean;
   address: string;
-  /** What broke it, where no reply came. */
+  /** The cause if no reply arrived. */
   failure?: string;
 }
 
-/** An answer on the wire, of a user whom the sender names. */
+/** An answer on the wire; the sender names the user. */
 export type NewAnswer = ReturnType<typeof anAnswer> & { identity: string };
 
 /** A completed answer of a user. */
@@ -56,7 +56,7 @@ export const answerOf = (sender: Sender, identity: string, fields: Record<string
   identity,
 });
 
-/** What was said of one item. */
+/** The receipt of one item. */
 export interface Receipt {
   id: string;
   status: 'accepted' | 'duplicate' | 'superseded' | 'rejected';
@@ -67,15 +67,15 @@ interface Sending {
   ledger: Ledger;
   client: Client;
   sender: Sender;
-  /** Asked in the moment of sending, as a balancer decides. */
+  /** Called at the time of sending, as a load balancer decides. */
   address(): string;
   answers: NewAnswer[];
-  /** Which attempt of the request this is; the first unless said otherwise. */
+  /** The attempt of the request; 1 by default. */
   attempt?: number;
   timeoutMs: number;
 }
 
-/** Sends answers once: into the ledger, over HTTP, into the ledger. No reply is `broken`, whatever broke it. */
+/** Sends answers once: writes the ledger, sends the request, writes the ledger. A missing reply is `broken`. */
 export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; receipts: Receipt[] }> {
   const { ledger, client, sender, answers, attempt = 1, timeoutMs } = sending;
   const number = await ledger.before(sender.uuid, answers);
@@ -107,23 +107,23 @@ export async function sendAnswers(sending: Sending): Promise<{ reply: Reply; rec
 }
 
 export interface Load {
-  /** What came back so far, in the order of arrival. */
+  /** Replies so far, in the order of arrival. */
   replies: readonly Reply[];
-  /** Answers acknowledged so far. */
+  /** Acknowledged answers so far. */
   acknowledged(): number;
-  /** Items that a 202 refused one by one. */
+  /** Items rejected in a 202. */
   rejected(): number;
-  /** Resolves when the first request may be sent: with `connectFirst`, when every client has its connection. */
+  /** Resolves when the first request may be sent: with `connectFirst`, when all clients are connected. */
   begun: Promise<void>;
-  /** Resolves when all its requests were acknowledged; never, without a number of requests. */
+  /** Resolves when all requests are acknowledged; never without a number of requests. */
   finished: Promise<void>;
-  /** Ends it: requests under way are still waited for, but not sent again. */
+  /** Stops it. Waits for requests in progress without retrying them. */
   stop(): Promise<void>;
 }
 
 const PAUSE_MS = 100;
 
-/** Sends answers through the ledger, as an outbox would: again, with the same ids, until they are acknowledged. */
+/** Sends answers through the ledger, like an outbox: repeatedly with the same ids until they are acknowledged. */
 export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   const { senders, batch, lanes, perSecond, requests = Number.POSITIVE_INFINITY, retries = true, fields } = options;
   const { timeoutMs = 5000, pauseMs = () => PAUSE_MS } = options;
@@ -194,13 +194,13 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   };
 }
 
-/** The value below which that part of the numbers lies; 0 of none. */
+/** The percentile of the numbers, such as 0.99; 0 if there are none. */
 export function percentile(numbers: number[], part: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-/** How many replies of each status there were, such as `202: 310, 503: 12, broken (ECONNRESET): 2`. */
+/** Counts replies by status, such as `202: 310, 503: 12, broken (ECONNRESET): 2`. */
 export function tally(replies: readonly Reply[]): string {
   const counts = new Map<string, number>();
   for (const { status, failure } of replies) {

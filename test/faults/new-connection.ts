@@ -1,12 +1,12 @@
 import { get } from 'node:http';
 
-/** The reply to a request on a connection of its own; status 0 where none came within 5 s. */
+/** The reply to a request on its own connection; status 0 without a reply within 5 s. */
 export interface Asked {
   ms: number;
   status: number;
 }
 
-/** Sends a request over a new connection, as a probe does. */
+/** Sends a request over a new connection, like a probe. */
 export const askAnew = (url: string): Promise<Asked> =>
   new Promise(resolve => {
     const startedAt = performance.now();

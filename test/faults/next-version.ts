@@ -4,18 +4,18 @@ import { JOBS, RecordAnswers } from '../../src/queue/jobs.ts';
 import { MIGRATIONS, NEEDED_SCHEMA } from '../../src/storage/migrations/index.ts';
 
 /**
- * A preload (`node --import`) that turns a process into one of the next version: it knows jobs of version 2 beside those of
- * version 1, and brings a migration more.
+ * A preload (`node --import`) that turns a process into one of the next version: it supports jobs of versions 1 and 2,
+ * and adds a migration.
  */
 const NextRecordAnswers = z
   .object({ ...RecordAnswers.shape, v: z.union([z.literal(1), z.literal(2)]) })
   .transform(payload => ({ ...payload, v: 1 as const }));
 Object.assign(JOBS, { 'answers.record': NextRecordAnswers });
 
-/** How long the slow part takes, so that it can be killed in the middle. */
+/** The duration of the slow part, long enough to be killed in the middle. */
 export const SLOW_SECONDS = 2;
 
-/** What a careful next version would do to a large table: add to it, with a limit to how long it waits for its lock. */
+/** A careful change of a large table by the next version: it adds to the table and limits the wait for the lock. */
 class Next extends Migration {
   override up(): void {
     this.addSql("set local lock_timeout = '2s'");

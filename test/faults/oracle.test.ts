@@ -11,7 +11,7 @@ const sentBy = (id: string, fate: Fate, fields: Partial<LedgerEntry> = {}): Ledg
 });
 const rowOf = (id: string, fields = {}) => ({ tenant: 'acme', id, identity: `user|${id}`, ...fields });
 
-/** Three answers sent, and what became of them as it should be; each test forges one thing. */
+/** Sent answers with their correct results. Each test falsifies one of them. */
 const honest = (): Evidence => ({
   sent: [sentBy('a', 'acknowledged'), sentBy('b', 'ambiguous'), sentBy('c', 'refused'), sentBy('d', 'acknowledged')],
   stored: [rowOf('a'), rowOf('b')],

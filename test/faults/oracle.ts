@@ -1,20 +1,20 @@
 import type { LedgerEntry } from './ledger.ts';
 
-/** A row of the database: an answer, stored or in the quarantine, under a tenant and an identity. */
+/** A row of the database: a stored or quarantined answer with its tenant and identity. */
 export interface FoundAnswer {
   tenant: string;
   id: string;
   identity: string;
 }
 
-/** What the service itself has counted for a tenant. */
+/** The service's own counts of a tenant. */
 export interface Totals {
   tenant: string;
   stored: number;
   quarantined: number;
 }
 
-/** All that a verdict rests on. */
+/** The input of a verdict. */
 export interface Evidence {
   sent: LedgerEntry[];
   stored: FoundAnswer[];
@@ -22,11 +22,11 @@ export interface Evidence {
   totals: Totals[];
 }
 
-/** In what way a promise was broken. */
+/** A broken promise. */
 export type Violation = {
   /**
-   * lost: acknowledged and nowhere. doubled: more than one row, or counted more than once. misplaced: under a tenant or
-   * identity that did not send it. unexplained: a row that nobody sent, or whose every request was clearly refused.
+   * lost: acknowledged but missing. doubled: more than one row, or counted more than once. misplaced: under a tenant or
+   * identity that did not send it. unexplained: a row that was never sent, or whose requests were all rejected.
    */
   kind: 'lost' | 'doubled' | 'misplaced' | 'unexplained';
   detail: string;
@@ -43,7 +43,7 @@ export interface Verdict {
 const keyOf = ({ tenant, id, identity }: FoundAnswer): string => `${tenant} ${id} ${identity}`;
 const rowKeyOf = ({ tenant, id }: FoundAnswer): string => `${tenant} ${id}`;
 
-/** Compares what was acknowledged with what is there, in both directions. */
+/** Compares acknowledged with stored answers, in both directions. */
 export function judge({ sent, stored, quarantined, totals }: Evidence): Verdict {
   const violations: Violation[] = [];
   const complain = (kind: Violation['kind'], detail: string) => violations.push({ kind, detail });
@@ -79,8 +79,8 @@ function* repeated(keys: string[]): Iterable<string> {
 }
 
 /**
- * Totals that do not match the rows. Here an answer is sent in one revision, so each row was stored in one effect:
- * a larger total means that a job counted twice, even though the key kept the row single.
+ * Totals that do not match the rows. Answers are sent in one revision here, so each row was stored once: a larger total
+ * means that a job counted twice, although the primary key prevented a second row.
  */
 function* miscounted(totals: Totals[], stored: FoundAnswer[], quarantined: FoundAnswer[]): Iterable<string> {
   const rows = countByTenant(stored);

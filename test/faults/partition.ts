@@ -5,7 +5,7 @@ import type { Store } from './stores.ts';
 
 const run = promisify(execFile);
 
-/** Has the network of a container, and of no other, drop every packet from and to these addresses, or no more. */
+/** Starts or stops dropping all packets between a container and these addresses. */
 async function filter(store: Store, action: '-A' | '-D', addresses: string[]): Promise<void> {
   const pid = await docker(['inspect', '--format', '{{.State.Pid}}', store.container()]);
   for (const address of addresses)
@@ -17,8 +17,8 @@ async function filter(store: Store, action: '-A' | '-D', addresses: string[]): P
 }
 
 /**
- * Parts these stores from the addresses of the other side: packets vanish and no connection is closed. Resolves with a
- * function that ends the partition. Needs Linux and root; the stores must have networks of their own.
+ * Separates these stores from the addresses of the other side: packets are dropped and connections stay open. Resolves
+ * with a function that ends the partition. Needs Linux and root; the stores must have their own networks.
  */
 export async function part(stores: Store[], others: string[]): Promise<() => Promise<void>> {
   for (const store of stores) await filter(store, '-A', others);

@@ -1,9 +1,9 @@
 /**
- * Makes answers poisonous to the process that stores them: `node --import <this file> src/main.ts work`.
+ * Makes answers crash the process that stores them: `node --import <this file> src/main.ts work`.
  *
- * A statement to PostgreSQL with a parameter that holds `poison:kill` ends the process with SIGKILL, `poison:loop`
- * blocks its event loop for `POISON_LOOP_MS` (60,000), and `poison:throw` fails as a bug would. With the file gone,
- * the same answers are as good as any.
+ * A statement to PostgreSQL with a parameter that contains `poison:kill` ends the process with SIGKILL, `poison:loop`
+ * blocks its event loop for `POISON_LOOP_MS` (60,000), and `poison:throw` throws like a bug. Without this preload the
+ * same answers are harmless.
  */
 import { createRequire } from 'node:module';
 
@@ -25,11 +25,11 @@ interface ClientClass {
   prototype: { query(this: unknown, ...args: unknown[]): unknown };
 }
 
-/** What a call of `query` sends beside the statement. */
+/** The parameters of a call of `query`. */
 const parametersOf = ([statement, values]: unknown[]): unknown[] =>
   (statement as { values?: unknown[] }).values ?? (Array.isArray(values) ? values : []);
 
-/** A parameter in text, also where it is sent as bytes. */
+/** A parameter as text, even if it is sent as bytes. */
 const toText = (parameter: unknown): string =>
   Buffer.isBuffer(parameter) ? parameter.toString() : JSON.stringify(parameter);
 
@@ -42,7 +42,7 @@ function poison({ prototype }: ClientClass): void {
   };
 }
 
-// The ORM may bring a driver of its own.
+// The ORM may have its own driver.
 const here = createRequire(import.meta.url);
 const drivers = [here, createRequire(here.resolve('@mikro-orm/postgresql'))].map(require => require('pg').Client);
 for (const client of new Set<ClientClass>(drivers)) poison(client);

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The commit from which an upgrade must work, until there is a release to name. `PARLEY_PREVIOUS` overrides it. */
+/** The oldest commit from which upgrades must work, until there is a release. `PARLEY_PREVIOUS` overrides it. */
 const PREVIOUS = '17192f9';
 
-/** The source of the previous version, runnable, in a folder of its own. */
+/** The runnable source of the previous version in its own folder. */
 export interface PreviousVersion extends Disposable {
   /** Path of its executable, `src/main.ts`. */
   program: string;
@@ -19,9 +19,9 @@ export interface PreviousVersion extends Disposable {
 }
 
 /**
- * Checks out the previous version next to this one, with its own dependencies when its lock file differs.
+ * Checks out the previous version next to this one, with its own dependencies if its lock file differs.
  *
- * Needs the commit in the local clone: a shallow clone rejects with git's own message.
+ * Needs the commit in the local clone; a shallow clone rejects with git's message.
  */
 export async function checkOutPrevious(): Promise<PreviousVersion> {
   const ref = process.env.PARLEY_PREVIOUS ?? PREVIOUS;

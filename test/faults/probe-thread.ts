@@ -1,4 +1,4 @@
-/** The worker thread of `startProbes`: asks each URL again and again, and posts all replies when it is told to stop. */
+/** The worker thread of `startProbes`: requests each URL repeatedly and posts all replies when it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Asked, askAnew } from './new-connection.ts';

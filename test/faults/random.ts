@@ -1,13 +1,13 @@
-/** Chance that a seed repeats: a run that failed can be run again. */
+/** Random choices that a seed reproduces, so that a failed run can be repeated. */
 export interface Random {
   /** A number from `least` to below `most`. */
   between(least: number, most: number): number;
-  /** A whole number from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, both included. */
   whole(least: number, most: number): number;
   pick<T>(list: readonly T[]): T;
 }
 
-/** A generator of the mulberry32 kind: 32 bits of state, good enough to choose moments and victims. */
+/** A mulberry32 generator: 32 bits of state, enough to choose moments and victims. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

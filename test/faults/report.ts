@@ -3,11 +3,11 @@ import type { Scenario } from './scenario.ts';
 import type { Backend } from './stores.ts';
 import type { Check, FaultKind } from './world.ts';
 
-/** What came of one scenario on one backend. */
+/** The result of one scenario on one backend. */
 export interface Result {
   test: string;
   title: string;
-  /** Whether it proves the method by losing on purpose; it counts in no sum. */
+  /** Whether it proves the method by losing answers on purpose. It is excluded from the sums. */
   isControl: boolean;
   backend: Backend;
   seed: number;
@@ -23,14 +23,14 @@ export interface Result {
   quarantined: number;
   lost: number;
   doubled: number;
-  /** Rows under a tenant or identity that did not send them, and rows that nobody sent. */
+  /** Rows under a tenant or identity that did not send them, and rows that were never sent. */
   misplaced: number;
   unexplained: number;
-  /** The longest time until answers were taken again after a fault had ended; null where none was measured. */
+  /** The longest time until answers were accepted again after a fault; null if not measured. */
   recoveryMs: number | null;
   checks: Check[];
   notes: string[];
-  /** What ended it before its time. */
+  /** The error that ended it early. */
   failure: string | null;
 }
 
@@ -99,7 +99,7 @@ export function tableOf(all: Result[]): string {
   ].join('\n');
 }
 
-/** The results as Markdown: the table, then what each measured. */
+/** The results as Markdown: the table, then the details of each. */
 export const markdownOf = (all: Result[]): string => [tableOf(all), '', ...all.flatMap(detailsOf)].join('\n');
 
 function detailsOf(result: Result): string[] {
@@ -117,7 +117,7 @@ function detailsOf(result: Result): string[] {
 
 const RESULTS = new URL('results/', import.meta.url);
 
-/** Writes the results beside this file, as JSON and as Markdown, and gives the path without its ending. */
+/** Writes the results next to this file as JSON and Markdown, and returns the path without its extension. */
 export function writeResults(results: Result[], name: string): string {
   mkdirSync(RESULTS, { recursive: true });
   const base = new URL(name, RESULTS).pathname;
@@ -126,7 +126,7 @@ export function writeResults(results: Result[], name: string): string {
   return base;
 }
 
-/** A document with the table in its place, between `<!-- results -->` and `<!-- /results -->`. */
+/** Inserts the table into a document, between `<!-- results -->` and `<!-- /results -->`. */
 export function withResults(document: string, results: Result[], name: string): string {
   const block = /(?<=<!-- results -->\n).*(?=<!-- \/results -->)/s;
   if (!block.test(document)) throw new Error('the document has no place for results');
@@ -134,7 +134,7 @@ export function withResults(document: string, results: Result[], name: string): 
   return document.replace(block, () => `\n${tableOf(results)}\n\n${source}\n\n`);
 }
 
-/** Puts the results of a whole run into docs/guarantees.md. */
+/** Inserts the results of a full run into docs/guarantees.md. */
 export function publishResults(results: Result[], name: string): void {
   const path = new URL('../../docs/guarantees.md', import.meta.url);
   writeFileSync(path, withResults(readFileSync(path, 'utf8'), results, name));
@@ -143,7 +143,7 @@ export function publishResults(results: Result[], name: string): void {
 /** The results of an earlier run. */
 export const readResults = (path: string): Result[] => JSON.parse(readFileSync(path, 'utf8'));
 
-/** A result before anything was found. */
+/** An empty result. */
 export const blankResult = (scenario: Scenario, backend: Backend, seed: number, size: number): Result => ({
   test: scenario.id,
   title: scenario.title,

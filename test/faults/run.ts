@@ -35,9 +35,9 @@ interface Plan {
   seed: number;
   size: number;
   name: string;
-  /** The results of earlier trials, which stand beside those of this run. */
+  /** The results of earlier trials, which are combined with those of this run. */
   earlier: Result[];
-  /** Whether it tries everything at full size, or goes on with a run that does. */
+  /** Whether it runs all scenarios at full size, or continues such a run. */
   isWhole: boolean;
 }
 
@@ -89,7 +89,7 @@ function readPlan(args: string[]): Plan | undefined {
   };
 }
 
-/** Runs one trial and tells how it went. */
+/** Runs one trial and prints its result. */
 async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: string): Promise<Result> {
   const label = `${scenario.id} (${backend})`;
   say(`${label}: ${scenario.title}`);
@@ -101,7 +101,7 @@ async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: 
   return result;
 }
 
-/** Runs the trials that measure times one by one, and after them the others side by side. */
+/** Runs the trials that measure times one by one, then the others in parallel. */
 async function runPlan(plan: Plan): Promise<boolean> {
   const { trials, seed, size, lanes, name, earlier } = plan;
   const results = new Map<Trial, Result>();
@@ -111,7 +111,7 @@ async function runPlan(plan: Plan): Promise<boolean> {
   const runLane = async (left: Trial[]) => {
     for (let trial = left.shift(); trial; trial = left.shift()) {
       results.set(trial, await runOne(trial, plan, root));
-      writeResults(inOrder(), name); // after each, so that a run that is cut short leaves what it has
+      writeResults(inOrder(), name); // after each trial, so that an aborted run keeps its results
     }
   };
   await runLane(trials.filter(({ scenario }) => scenario.alone));
@@ -126,7 +126,7 @@ async function runPlan(plan: Plan): Promise<boolean> {
   return failed.length === 0;
 }
 
-/** In the order of the scenarios' list. */
+/** Sorts the results in the order of the scenarios. */
 const sorted = (results: Result[]): Result[] => {
   const place = (result: Result) => SCENARIOS.findIndex(scenario => scenario.id === result.test);
   return results.sort((a, b) => place(a) - place(b) || b.backend.localeCompare(a.backend));

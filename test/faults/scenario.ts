@@ -2,28 +2,28 @@ import { type Load, tally } from './load.ts';
 import type { Backend, StoreOptions } from './stores.ts';
 import type { World } from './world.ts';
 
-/** One way to try to lose an answer, or to store it twice. */
+/** One attempt to lose or duplicate an answer. */
 export interface Scenario {
-  /** As in the list of the tests, `R1` to `R46`. */
+  /** `R1` to `R46`, as in the list of the tests. */
   id: string;
   title: string;
-  /** What is sent at full size, and what is done to it: for the table. */
+  /** The load at full size and the injected faults, for the table. */
   load: string;
   faults: string;
   backends: readonly Backend[];
-  /** The backends on which the fast subset has it. */
+  /** The backends on which the fast subset runs it. */
   quick?: readonly Backend[];
-  /** Measures times that another trial on the same machine would spoil. */
+  /** Whether it measures times, which a concurrent trial on the same machine would distort. */
   alone?: boolean;
-  /** Left out of a full run: it is asked for by its name. */
+  /** Whether a full run omits it, unless requested by name. */
   onRequest?: boolean;
-  /** Proves the method: what it gives up on purpose has to be lost, or the tests beside it would show nothing. */
+  /** Proves the method: without its safeguard answers must be lost, or the related tests would prove nothing. */
   isControl?: boolean;
-  /** Finds the stores empty and migrates them itself. */
+  /** Whether it starts with empty stores and migrates them itself. */
   unmigrated?: boolean;
-  /** How the stores differ from the usual ones. */
+  /** Options of the stores. */
   stores?(backend: Backend): { postgres?: StoreOptions; valkey?: StoreOptions };
-  /** Does it. What must hold is told by `world.must`; that nothing is lost or doubled is judged afterwards. */
+  /** Runs it. `world.must` records its expectations; lost and duplicated answers are checked afterwards. */
   run(world: World): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export const BOTH: readonly Backend[] = ['valkey', 'postgres'];
 export const VALKEY_ONLY: readonly Backend[] = ['valkey'];
 export const POSTGRES_ONLY: readonly Backend[] = ['postgres'];
 
-/** Requires that each request was acknowledged or refused with a 503, and that none ended in another way. */
+/** Requires that each request was acknowledged or rejected with a 503. */
 export const mustTakeOrRefuse = (world: World, { replies }: Load): void =>
   world.must(
     'nothing but 202 and 503 was replied',

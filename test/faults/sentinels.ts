@@ -22,21 +22,23 @@ async function findPlace(store: Store): Promise<Place> {
   return { host: hostname, port };
 }
 
-/** Where servers and Sentinels find a store: in the host's network by its port, otherwise by its container's address. */
+/**
+ * The address of a store for servers and Sentinels: in the host's network its port, otherwise its container's address.
+ */
 export function placeOf(store: Store): Promise<Place> {
-  const place = places.get(store) ?? findPlace(store); // once: it asks Docker, and a wait would do so all the time
+  const place = places.get(store) ?? findPlace(store); // cached: each lookup asks Docker
   places.set(store, place);
   return place;
 }
 
-/** A running Sentinel: its container, and where it listens. */
+/** A running Sentinel: its container and address. */
 interface Sentinel {
   container: StartedTestContainer;
   host: string;
   port: number;
 }
 
-/** A Sentinel that considers a primary down after 2 s of silence, when another one agrees. */
+/** Starts a Sentinel that considers a primary down after 2 s without a reply, if another one agrees. */
 async function startSentinel(primary: Place, port: number | undefined): Promise<Sentinel> {
   const settings = `port ${port ?? PORT}
 ${port ? 'bind 127.0.0.1' : 'protected-mode no'}
@@ -58,7 +60,7 @@ sentinel failover-timeout ${NAME} 10000
 /** The reply of a Sentinel; rejects while it does not listen, or refuses. */
 async function ask({ host, port }: Sentinel, ...command: [string, ...string[]]): Promise<string[]> {
   const sentinel = new Redis(port, host, { lazyConnect: true, retryStrategy: null });
-  sentinel.on('error', () => undefined); // the rejection of `connect` says the same
+  sentinel.on('error', () => undefined); // `connect` rejects with the same error
   try {
     await sentinel.connect();
     return (await sentinel.call('SENTINEL', ...command)) as string[];
@@ -67,11 +69,11 @@ async function ask({ host, port }: Sentinel, ...command: [string, ...string[]]):
   }
 }
 
-/** The reply of a Sentinel; empty while there is none. Callers wait for a fact with a limit. */
+/** The reply of a Sentinel; empty if there is none. Callers poll with a timeout. */
 const tryToAsk = (sentinel: Sentinel, ...command: [string, ...string[]]): Promise<string[]> =>
   ask(sentinel, ...command).catch(() => []);
 
-/** Whether a Sentinel knows the others, and all the replicas. */
+/** Whether a Sentinel has found the others and all replicas. */
 async function isReady(sentinel: Sentinel, replicas: number): Promise<boolean> {
   const flat = await tryToAsk(sentinel, 'MASTER', NAME);
   const field = (name: string) => flat[flat.indexOf(name) + 1];
@@ -79,17 +81,17 @@ async function isReady(sentinel: Sentinel, replicas: number): Promise<boolean> {
 }
 
 export interface Sentinels extends AsyncDisposable {
-  /** A `REDIS_URL` by way of them. */
+  /** A `REDIS_URL` with these Sentinels. */
   url: string;
-  /** Their addresses, as other containers see them. */
+  /** Their addresses for other containers. */
   hosts: string[];
-  /** Whether all of them name that store as the primary. */
+  /** Whether all of them report that store as the primary. */
   name(store: Store): Promise<boolean>;
-  /** Starts a planned failover, and resolves with the store that they then name as the primary. */
+  /** Starts a planned failover. Resolves with the new primary. */
   failOver(stores: Store[]): Promise<Store>;
 }
 
-/** Three Sentinels that watch a primary with its replicas, in the same network as the primary. */
+/** Three Sentinels that monitor a primary and its replicas, in the same network as the primary. */
 export async function openSentinels(primary: Store, replicas = 1): Promise<Sentinels> {
   const place = await placeOf(primary);
   const isOnHost = (await primary.address()) === '';
@@ -116,7 +118,7 @@ export async function openSentinels(primary: Store, replicas = 1): Promise<Senti
       const start = () =>
         ask(sentinels[0] as Sentinel, 'FAILOVER', NAME).then(
           () => true,
-          () => false, // the one before is still under way, or no replica is ready yet
+          () => false, // the previous failover is still in progress, or no replica is ready yet
         );
       await waitFor(start, 60_000, 200);
       return waitFor(() => findPrimary(stores.filter(store => store !== before)), 30_000, 50);

@@ -6,50 +6,50 @@ import { freePort } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
 import { createDisk, type Disk } from './disk.ts';
 
-/** Where the queue lives in a trial. */
+/** The store of the queue in a trial. */
 export type Backend = 'postgres' | 'valkey';
 
-/** A store in a container whose life can be interfered with. Its address stays the same over restarts. */
+/** A store in a container that can be killed, frozen and restarted. Its address stays the same. */
 export interface Store extends AsyncDisposable {
   url: string;
-  /** Sends a signal to the server itself and waits for its end. */
+  /** Sends a signal to the server process and waits for its end. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<void>;
-  /** Starts it again on the same data, and resolves when it answers. */
+  /** Starts it again on the same data. Resolves when it accepts commands. */
   start(): Promise<void>;
-  /** Stops every process of it without their noticing, as SIGSTOP does. */
+  /** Suspends all of its processes, like SIGSTOP. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /** The container's id. */
   container(): string;
   isRunning(): Promise<boolean>;
-  /** The disk of its own that holds the data. */
+  /** The separate disk with its data. */
   disk(): Disk;
-  /** Takes the power away from a frozen store: the next `start` finds what had been synced, and nothing else. */
+  /** Cuts the power of a frozen store: the next `start` finds only synced data. */
   cutPower(): Promise<void>;
   /** Its address for other containers. */
   address(): Promise<string>;
-  /** Runs a command inside. */
+  /** Runs a command in the container. */
   exec(...command: string[]): Promise<string>;
 }
 
-/** The stores of a trial; `valkey` is there where it carries the queue. */
+/** The stores of a trial; `valkey` exists only if it holds the queue. */
 export interface Stores {
   postgres: Store;
   valkey: Store | undefined;
 }
 
 export interface StoreOptions {
-  /** Settings beside those of the house, as the server's own arguments. */
+  /** Server settings, added to the defaults of the trials. */
   settings?: Record<string, string>;
-  /** Puts the data on a disk of its own with so many megabytes, in place of a volume. */
+  /** Stores the data on a separate disk of this size instead of a volume. */
   diskMegabytes?: number;
-  /** Begins with a copy of the files in that folder. */
+  /** A folder whose files are copied into the new store. */
   copyOf?: string;
-  /** Puts it into the host's network, where others find it under the address that it has for itself. */
+  /** Whether it uses the host's network, where it has the same address for itself and for others. */
   onHost?: boolean;
-  /** Valkey: keeps the settings in a file of its own, so that `CONFIG REWRITE` changes what it starts with. */
+  /** Valkey: whether the settings are in a file, so that `CONFIG REWRITE` persists changes. */
   ownConfig?: boolean;
-  /** Makes it now, or only reserves its address until `start`. */
+  /** Whether it starts now; otherwise only its address is reserved until `start`. */
   running?: boolean;
 }
 
@@ -60,11 +60,11 @@ interface StoreKind {
   environment: Record<string, string>;
   command(settings: Record<string, string>, ownConfig: boolean): string[];
   url(port: number): string;
-  /** Resolves when the server takes commands. */
+  /** Resolves when the server accepts commands. */
   ask(url: string): Promise<unknown>;
 }
 
-/** Marks the containers of a run by the process that it is. */
+/** The label of a run's containers; its value is the process id. */
 export const LABEL = 'parley.faults';
 const PASSWORD = 'test';
 const READY_WITHIN_MS = 60_000;
@@ -80,7 +80,7 @@ const POSTGRES: StoreKind = {
   ask: url => withClient(url, client => client.query('select 1')),
 };
 
-/** Writes the settings into a file at the first start, and starts from it. */
+/** Writes the settings into a file at the first start and starts with it. */
 function fromFile(settings: Record<string, string>): string[] {
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
   const file = '/data/valkey.conf';
@@ -101,10 +101,10 @@ const VALKEY: StoreKind = {
   ask: url => askValkey(url, async () => undefined),
 };
 
-/** Something done on a connection of its own to a Valkey. */
+/** Runs a function with its own connection to a Valkey. */
 export async function askValkey<T>(url: string, ask: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, connectTimeout: 2000, commandTimeout: 5000 });
-  redis.on('error', () => undefined); // the rejection of the command says the same
+  redis.on('error', () => undefined); // the command rejects with the same error
   try {
     await redis.connect();
     await redis.ping();
@@ -144,7 +144,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
   if (options.running !== false) {
     await create();
     await ready();
-    await disk?.sync(); // an installation is older than its first power cut; its own settings were written unsynced
+    await disk?.sync(); // syncs the initial data, because an installation is older than its first power cut
   }
 
   const container = (): string => {
@@ -176,7 +176,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
       for (let attempt = 1; ; attempt++) {
         const { code, stderr } = await tryDocker(['pause', container()]);
         if (code === 0) return;
-        // A busy kernel does not always freeze a group of processes in the engine's time.
+        // A busy kernel may not freeze a group of processes within the engine's timeout.
         if (attempt >= FREEZE_ATTEMPTS || !/unable to freeze/.test(stderr)) throw new Error(stderr);
       }
     },
@@ -198,15 +198,15 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
   };
 }
 
-/** A PostgreSQL 18 as it comes, but for room for many connections. */
+/** A PostgreSQL 18 with default settings, except for more connections. */
 export const openPostgres = (options: StoreOptions = {}): Promise<Store> =>
   openStore(POSTGRES, { max_connections: '300' }, options);
 
-/** A Valkey 9 with the settings that answers need: on disk before each reply, and never throwing keys away. */
+/** A Valkey 9 with the required settings: on disk before each reply, and no eviction. */
 export const openValkey = (options: StoreOptions = {}): Promise<Store> =>
   openStore(VALKEY, { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }, options);
 
-/** Removes every container of this run at once: for a run that is broken off. */
+/** Removes all containers of this run, after it was aborted. */
 export async function removeContainers(): Promise<void> {
   const ids = await docker(['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${process.pid}`]);
   if (ids) await docker(['rm', '--force', '--volumes', ...ids.split('\n')]);

@@ -10,7 +10,7 @@ export interface TrialOptions {
   backend: Backend;
   seed: number;
   size: number;
-  /** Where the ledger and the logs lie; removed when everything held. */
+  /** The folder of the ledger and the logs, removed on success. */
   folder: string;
   progress(text: string): void;
 }
@@ -33,7 +33,7 @@ async function openStores(scenario: Scenario, backend: Backend): Promise<Stores 
   };
 }
 
-/** Runs a scenario once on fresh stores, has the oracle judge it, and keeps the ledger and the logs where it failed. */
+/** Runs a scenario once on new stores, checks it with the oracle, and keeps the ledger and the logs if it failed. */
 export async function runTrial(scenario: Scenario, options: TrialOptions): Promise<Result> {
   const { backend, seed, size, folder, progress } = options;
   const result = blankResult(scenario, backend, seed, size);
@@ -53,7 +53,7 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
     summarise(world, result);
     if (!result.passed) keepLogs(world, result, folder);
   } catch (error) {
-    endEarly(error); // the stores or the world could not be made, or not be ended
+    endEarly(error); // starting or stopping the stores or the world failed
     result.passed = false;
   }
   result.seconds = (Date.now() - startedAt) / 1000;
@@ -62,7 +62,7 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
   return result;
 }
 
-/** Waits until nothing is queued and judges what is there. */
+/** Waits until the queue is empty and checks the result. */
 async function settle(scenario: Scenario, world: World, result: Result): Promise<void> {
   await world.drained(120_000);
   enter(await world.verdict(), scenario, world, result);

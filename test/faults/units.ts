@@ -3,45 +3,45 @@ import { freePort, startProcess, type TestProcess } from '../support/process.ts'
 
 export type Role = 'serve' | 'work' | 'migrate';
 
-/** A process of ours that can be killed and started again under the same address. */
+/** A process of Parley that can be killed and restarted on the same ports. */
 export interface Unit extends AsyncDisposable {
   role: Role;
   baseUrl: string;
   metricsUrl: string;
   pid(): number;
   isRunning(): boolean;
-  /** Everything that it printed, over all its lives. */
+  /** The output of all of its runs. */
   output(): string;
-  /** How often it was started again. */
+  /** The number of restarts. */
   restarts(): number;
-  /** Resolves when it answers at all. */
+  /** Resolves when `/livez` returns 200. */
   awaitLive(): Promise<void>;
   awaitReady(limitMs?: number): Promise<void>;
-  /** Sends a signal and resolves with how it ended. */
+  /** Sends a signal. Resolves with the exit code or signal. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | NodeJS.Signals>;
-  /** Sends a signal and waits for nothing. */
+  /** Sends a signal without waiting. */
   signal(signal: NodeJS.Signals): void;
-  /** Starts it again; it need not be ready yet. */
+  /** Starts it again without waiting until it is ready. */
   restart(): Promise<void>;
-  /** From now on it is started again whenever it ends by itself, as an orchestrator would; `false` ends that. */
+  /** Enables or disables automatic restarts, as by an orchestrator. */
   supervise(on: boolean): void;
-  /** A series of its metrics, summed over its labels that contain `label`; 0 where it is absent. */
+  /** A metric, summed over the series whose labels contain `label`; 0 if absent. */
   metric(name: string, label?: string): Promise<number>;
-  /** Memory that it holds, in MB. */
+  /** Resident memory in MB. */
   residentMb(): number;
-  /** How many files and sockets it has open. */
+  /** The number of open files and sockets. */
   openFiles(): Promise<number>;
 }
 
 export interface UnitOptions {
   environment: Record<string, string>;
-  /** Arguments of node, before the program: `--import` of a fault. */
+  /** Arguments of Node before the program, such as `--import` of a fault. */
   nodeArgs?: string[];
-  /** The executable of another version; this version's unless given. */
+  /** The executable of another version; by default that of this version. */
   program?: string;
 }
 
-/** Starts a process of ours. */
+/** Starts a process of Parley. */
 export async function startUnit(role: Role, { environment, nodeArgs = [], program }: UnitOptions): Promise<Unit> {
   const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
   const printed: string[] = [];
@@ -61,7 +61,7 @@ export async function startUnit(role: Role, { environment, nodeArgs = [], progra
   };
   await launch();
   const killNow = () => current.kill('SIGKILL');
-  process.once('exit', killNow); // a run that is broken off leaves nothing behind
+  process.once('exit', killNow); // an aborted run leaves no processes behind
 
   const now = (): TestProcess => current;
   return {
@@ -105,7 +105,7 @@ export async function startUnit(role: Role, { environment, nodeArgs = [], progra
   };
 }
 
-/** The sum of a series over its labels, out of the text that Prometheus reads. */
+/** The sum of a series over its labels, from the metrics' text. */
 function sumOf(text: string, name: string, label: string): number {
   const lines = text.split('\n').filter(line => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));
   return lines

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyStatus } from './ledger.ts';
 import type { World } from './world.ts';
 
-/** Something looked at again and again beside the load. */
+/** A value sampled repeatedly next to the load. */
 export interface Watch<T> {
   values: readonly T[];
-  /** Ends it and waits for the look under way. A look that failed is reported here. */
+  /** Stops it and waits for the sample in progress. Rejects if a sample failed. */
   stop(): Promise<readonly T[]>;
 }
 
-/** Looks, waits, and looks again until it is stopped, at the latest with the world. */
+/** Samples a value at intervals until it is stopped, at the latest with the world. */
 export function startWatch<T>(world: World, everyMs: number, look: () => T | Promise<T>): Watch<T> {
   const values: T[] = [];
   let watching = true;
@@ -35,14 +35,14 @@ export function startWatch<T>(world: World, everyMs: number, look: () => T | Pro
   };
 }
 
-/** The reply to a request beside the load. `at` is when it was sent. */
+/** The reply to a request next to the load. `at` is the time of sending. */
 export interface Probe {
   at: number;
   ms: number;
   status: ReplyStatus;
 }
 
-/** Asks for a page again and again. */
+/** Requests a page repeatedly. */
 export const startProbe = (world: World, url: string, options: { as?: string; everyMs?: number } = {}): Watch<Probe> =>
   startWatch(world, options.everyMs ?? 50, async () => {
     const at = Date.now();

@@ -21,14 +21,14 @@ import { createRandom, type Random } from './random.ts';
 import type { Backend, Store, Stores } from './stores.ts';
 import { type Role, startUnit, type Unit, type UnitOptions } from './units.ts';
 
-/** Something that a scenario promises, and what was measured. */
+/** An expectation of a scenario with its measurement. */
 export interface Check {
   name: string;
   holds: boolean;
   measured: string;
 }
 
-/** What was done to the system. A kill is a SIGKILL or a power cut. */
+/** The kind of an injected fault. A kill is a SIGKILL or a power cut. */
 export type FaultKind = 'kill' | 'stop' | 'freeze' | 'cut' | 'injected';
 
 export interface FaultTenant extends Sender {
@@ -38,82 +38,82 @@ export interface FaultTenant extends Sender {
 export interface WorldOptions {
   backend: Backend;
   seed: number;
-  /** The part of the full size that is tried, 1 for all of it. */
+  /** The fraction of the full size, 1 for all of it. */
   size: number;
   stores: Stores;
-  /** A folder for the ledger. */
+  /** The folder of the ledger. */
   folder: string;
-  /** Whether the stores are left empty, for a scenario that migrates them itself. */
+  /** Whether the stores stay empty, for a scenario that migrates them itself. */
   unmigrated?: boolean | undefined;
   progress(text: string): void;
 }
 
-/** All that a scenario has: stores, processes, tenants, a ledger, chance, and a place for what it finds. */
+/** The environment of a scenario: stores, processes, tenants, a ledger, random numbers, and its results. */
 export interface World extends Drain, AsyncDisposable {
   backend: Backend;
   random: Random;
   stores: Stores;
   ledger: Ledger;
   secretKey: string;
-  /** A tenant whose rows no verdict looks at: what was there before. */
+  /** A tenant whose rows are excluded from the verdict: existing data. */
   strangers: string;
   units: readonly Unit[];
   checks: readonly Check[];
   notes: readonly string[];
   faults: ReadonlyMap<FaultKind, number>;
   recoveriesMs: readonly number[];
-  /** So much of a number at full size, but at least some. */
+  /** A number scaled to the size of the trial, but at least `least`. */
   sized(full: number, least?: number): number;
   progress(text: string): void;
-  /** The environment by which a process reaches the stores. */
+  /** Settings with which a process reaches the stores. */
   environment(): Record<string, string>;
-  /** Starts a process; resolves when it is ready unless it is told not to wait. */
+  /** Starts a process. Resolves when it is ready, or at once with `awaitReady: false`. */
   start(role: Role, options?: Partial<UnitOptions> & { awaitReady?: boolean }): Promise<Unit>;
-  /** The addresses of the APIs that run. */
+  /** The addresses of the running APIs. */
   apis(): string[];
-  /** A tenant with a key and a live question; needs an API that runs. */
+  /** Adds a tenant with a key and a live question; needs a running API. */
   addTenant(): Promise<FaultTenant>;
-  /** Sends answers; for the first tenant on all APIs unless told otherwise. */
+  /** Sends answers; by default for the first tenant to all APIs. */
   load(options: Pick<LoadOptions, 'batch' | 'lanes'> & Partial<LoadOptions>): Load;
-  /** Sends answers once, through the ledger; on the first API unless told otherwise. */
+  /** Sends answers once, through the ledger; by default to the first API. */
   send(sender: Sender, answers: NewAnswer[], address?: string): ReturnType<typeof sendAnswers>;
-  /** A request beside the load. */
+  /** Sends a request next to the load. */
   request(url: string, options?: ClientRequest): Promise<ClientReply>;
-  /** A proxy in front of an address, ended with the world. */
+  /** Opens a proxy in front of an address, closed with the world. */
   proxy(url: string): Promise<TestProxy>;
-  /** Has something ended with the world, before its processes are. */
+  /** Registers a function to run at the end of the world, before its processes end. */
   atEnd(end: () => Promise<void>): void;
-  /** Counts what was done. */
+  /** Counts an injected fault. */
   fault(kind: FaultKind, count?: number): void;
-  /** Records a promise and whether it was kept. */
+  /** Records an expectation and whether it was met. */
   must(name: string, holds: boolean, measured?: unknown): void;
   note(text: string): void;
-  /** Records how long the service took to take answers again. */
+  /** Records the time until answers were accepted again. */
   recovered(ms: number): void;
-  /** Resolves with the time until a request was acknowledged that arrived after `since`; rejects beyond the limit. */
+  /** Resolves with the time until a request sent after `since` was acknowledged; rejects after the limit. */
   awaitIntake(load: Load, since: number, limitMs?: number): Promise<number>;
-  /** The Valkey that carries the queue; an error where there is none. */
+  /** The Valkey with the queue; throws without one. */
   valkey(): Store;
-  /** A UUID as it is on the wire. */
+  /** Converts a UUID to a wire id. */
   wireId: typeof toTypeId;
-  /** Where the ledger lies, and whatever else this trial keeps. */
+  /** The folder of the ledger and other files of this trial. */
   folder: string;
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** The verdict on everything that is in the ledger. */
+  /** The verdict on all answers in the ledger. */
   verdict(): Promise<Verdict>;
 }
 
-/** What waits in a queue. */
+/** The state of a queue. */
 export interface Drain {
-  /** Jobs by state, as the queue says. */
+  /** Number of jobs by state. */
   backlog(): Promise<Record<string, number>>;
-  /** Resolves with how long it took until no job was left. */
+  /** Resolves with the time until no job was left. */
   drained(limitMs?: number): Promise<number>;
 }
 
 const log = createLog('silent', 'faults');
 
-/** Migrated stores and all that a scenario needs on top of them. */
+/** Creates the environment of a scenario on migrated stores. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { backend, seed, size, stores, folder, progress } = options;
   const secretKey = randomBytes(32).toString('base64');
@@ -234,7 +234,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       client.close();
       await Promise.all(units.map(unit => unit[Symbol.asyncDispose]()));
       await Promise.all(proxies.map(proxy => proxy[Symbol.asyncDispose]()));
-      await Promise.allSettled(storages.map(storage => storage.close())); // its server may be gone by now
+      await Promise.allSettled(storages.map(storage => storage.close())); // its server may have ended
       await ledger.close();
     },
   };
@@ -242,7 +242,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
 const STRANGERS = '00000000-0000-8000-9000-000000000000';
 
-/** What a database holds, in rows and in totals. */
+/** The rows and totals in a database. */
 export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
   withClient(url, async client => {
     const rows = async <Row extends object>(columns: string, table: string): Promise<Row[]> =>
@@ -271,7 +271,7 @@ export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
     };
   });
 
-/** Watches the queue of some stores. */
+/** Observes the queue of these stores. */
 export function createDrain(stores: Stores): Drain {
   const backlog = async () => {
     const connection = connectQueue({ databaseUrl: stores.postgres.url, redisUrl: stores.valkey?.url }, log);
@@ -291,7 +291,7 @@ export function createDrain(stores: Stores): Drain {
     async drained(limitMs = 60_000) {
       const startedAt = Date.now();
       await waitFor(async () => {
-        await sleep(80); // each look costs a connection
+        await sleep(80); // each check opens a connection
         const counts = await backlog().catch(() => undefined); // a store that changes roles closes connections
         return counts && Object.values(counts).every(count => count === 0);
       }, limitMs);

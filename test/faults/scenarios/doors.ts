@@ -11,9 +11,9 @@ import type { Unit } from '../units.ts';
 import type { FaultTenant, World } from '../world.ts';
 import { addAnswers } from './noisy-reader.ts';
 
-/** Something that runs next to the load until it is ended. */
+/** An attack that runs next to the load until it is ended. */
 interface Attackers {
-  /** What is in progress, for the log of the run. */
+  /** The attack's progress, for the log of the run. */
   state(): string;
   end(): Promise<void>;
 }
@@ -23,7 +23,7 @@ interface Attack {
   begin(world: World, api: Unit): Promise<Attackers>;
 }
 
-/** What a hostile client sends on each of its connections, and whether it reads what comes back. */
+/** The data that a hostile client sends on each of its connections, and whether it reads the reply. */
 interface Connections {
   name: string;
   connections: number;
@@ -49,13 +49,13 @@ const CONNECTIONS: readonly Connections[] = [
   },
 ];
 
-/** Connections opened at a time: as many as a listening socket's queue holds, with room for others. */
+/** Connections opened at a time: as many as fit in the queue of a listening socket, with space for others. */
 const AT_ONCE = 500;
 
 const opened = (socket: Socket): Promise<void> =>
   new Promise(resolve => socket.once('connect', resolve).once('close', () => resolve()));
 
-/** Opens the connections of an attack, and leaves them as they are. */
+/** Opens the connections of an attack and keeps them open. */
 async function openConnections(
   world: World,
   api: Unit,
@@ -74,7 +74,7 @@ async function openConnections(
       return socket;
     });
     sockets.push(...batch);
-    await Promise.race([Promise.all(batch.map(opened)), sleep(5000)]); // a server that is full takes none
+    await Promise.race([Promise.all(batch.map(opened)), sleep(5000)]); // a full server accepts no more
   }
   return {
     state: () => `${sockets.filter(socket => !socket.destroyed && !socket.connecting).length} open`,
@@ -85,10 +85,10 @@ async function openConnections(
 }
 
 const LISTS_AT_ONCE = 1000;
-/** Looks at as many rows as a request may, and finds none. */
+/** Scans the maximum number of rows without a match. */
 const HEAVY_LIST = '/v1/answers?version=7&limit=100';
 
-/** Keeps lists in progress: each client sends its next one when the reply has come, or after `Retry-After`. */
+/** Keeps list requests in progress: each client sends the next one after the reply or its `Retry-After`. */
 async function startLists(world: World, api: Unit, tenant: FaultTenant): Promise<Attackers> {
   const statuses = new Map<number, number>();
   let stopped = false;
@@ -112,9 +112,9 @@ async function startLists(world: World, api: Unit, tenant: FaultTenant): Promise
 }
 
 /**
- * Asks URLs over new connections again and again, until it is stopped: with the replies of each.
+ * Requests URLs over new connections repeatedly until stopped. Returns the replies per URL.
  *
- * It does so in a thread, because the clients of an attack keep this one busy, and its own delays would count.
+ * Runs in a thread, because the clients of an attack keep this one busy and its delays would be measured too.
  */
 function startProbes(urls: string[]): { stop(): Promise<Asked[][]> } {
   const thread = new Worker(new URL('../probe-thread.ts', import.meta.url), { workerData: { urls, everyMs: 50 } });
@@ -138,7 +138,7 @@ interface Measured {
   main: Asked[];
 }
 
-/** Intake, and how soon both doors answer new connections, over one round. */
+/** Intake, and response times of both ports on new connections, during one round. */
 async function measure(world: World, api: Unit, load: Load): Promise<Measured> {
   const probes = startProbes([`${api.metricsUrl}/livez`, `${api.baseUrl}/livez`]);
   const from = Date.now();
@@ -157,14 +157,14 @@ const p99 = (asked: Asked[]): number =>
 /** Odd, for the median. */
 const ROUNDS = 5;
 
-/** One attack: rounds of the same length without it and with it, in turn, of which the medians count. */
+/** One attack: rounds of equal length without and with it, in alternation. Medians count. */
 async function tryAttack(world: World, api: Unit, load: Load, { name, begin }: Attack): Promise<void> {
   const rounds: { ratio: number; alone: Asked[]; own: Asked[]; main: Asked[] }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const before = await measure(world, api, load);
     const attackers = await begin(world, api);
     const { taken, own, main } = await measure(world, api, load);
-    const ratio = Math.min(1, taken / before.taken); // the load makes up for what the opening of the connections delayed
+    const ratio = Math.min(1, taken / before.taken); // the load catches up after the delay of opening the connections
     rounds.push({ ratio, alone: before.own, own, main });
     world.progress(`${name}: ${attackers.state()}, intake ÷ alone ${ratio.toFixed(2)}, own door p99 ${p99(own)} ms`);
     await attackers.end();
@@ -187,7 +187,7 @@ async function tryAttack(world: World, api: Unit, load: Load, { name, begin }: A
   );
 }
 
-/** Leaves the process fewer file descriptors than connections arrive, and gives them back. */
+/** Limits the process to fewer file descriptors than connections, then restores the limit. */
 async function tryOutOfFiles(world: World, api: Unit): Promise<void> {
   const pid = String(api.pid());
   const limits = execFileSync('prlimit', ['--pid', pid, '--nofile', '--noheadings', '-o', 'SOFT']).toString().trim();
@@ -203,13 +203,13 @@ async function tryOutOfFiles(world: World, api: Unit): Promise<void> {
   const isDegraded = () =>
     readiness().then(
       text => text.includes('file descriptors'),
-      () => false, // this door needs a descriptor too
+      () => false, // this port needs a descriptor too
     );
   await waitFor(isDegraded, 30_000, 100);
   const soon = Date.now() - since;
   world.must('out of file descriptors: /readyz on its own door says so within 5 s', soon < 5000, `${soon} ms`);
   world.must('out of file descriptors: it is logged', api.output().includes('out of file descriptors'));
-  await sleep(1500); // a look and a sweep
+  await sleep(1500); // a check and a sweep
   const asked: Asked[] = [];
   while (asked.length < 50) asked.push(await askAnew(`${api.metricsUrl}/livez`));
   const answered = asked.filter(({ status }) => status === 200).length;

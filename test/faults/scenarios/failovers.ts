@@ -8,21 +8,21 @@ import { askValkey, openValkey, type Store } from '../stores.ts';
 import type { World } from '../world.ts';
 
 const REPLICAS = 2;
-/** By Sentinel a former primary becomes a replica about 10 s after the failover. */
+/** Sentinel turns a former primary into a replica about 10 s after the failover. */
 const RECOVERY_MS = 60_000;
 const LOAD = '300 answers/s in requests of 10';
 
 const isSynced = async (replica: Store): Promise<boolean> =>
   /master_link_status:up/.test(await askValkey(replica.url, redis => redis.info('replication')));
 
-/** Whether a former primary is a replica by now. Sentinel ends its connections when it makes it one. */
+/** Whether a former primary is a replica now. Sentinel closes its connections in that step. */
 const isDemoted = (store: Store): Promise<boolean> =>
   askValkey(store.url, redis => redis.info('replication')).then(
     info => /role:slave/.test(info),
     () => false,
   );
 
-/** Two replicas of the trial's Valkey, in the same network, and the Sentinels that watch them all. */
+/** Two replicas of the trial's Valkey in the same network, and the Sentinels that monitor them. */
 async function openReplicas(world: World): Promise<{ stores: [Store, Store, Store]; sentinels: Sentinels }> {
   const primary = world.valkey();
   const { host, port } = await placeOf(primary);
@@ -39,7 +39,7 @@ async function openReplicas(world: World): Promise<{ stores: [Store, Store, Stor
   return { stores: [primary, one, other], sentinels };
 }
 
-/** An API and a stopped worker: what is not stored yet can only be in the queue. */
+/** An API and a stopped worker, so that accepted answers are only in the queue. */
 async function openService(world: World, sentinels: Sentinels, replicasAsked: number) {
   const environment = { REDIS_URL: sentinels.url, QUEUE_REPLICAS: String(replicasAsked) };
   const api = await world.start('serve', { environment });
@@ -52,7 +52,7 @@ async function openService(world: World, sentinels: Sentinels, replicasAsked: nu
   return { api, worker, load };
 }
 
-/** Waits until answers are taken by the primary that the Sentinels name, and lets the worker store them. */
+/** Waits until the primary elected by the Sentinels accepts answers, and lets the worker store them. */
 async function settle(world: World, load: Load, since: number): Promise<void> {
   world.recovered(await world.awaitIntake(load, since, RECOVERY_MS));
   await sleep(world.sized(3000, 1000));
@@ -108,11 +108,11 @@ export const plannedFailoversUnconfirmed: Scenario = {
   run: world => failOverOften(world, 0),
 };
 
-/** Parts the primary and one replica from the other replica and the Sentinels, which promote it. */
+/** Separates the primary and one replica from the other replica and the Sentinels, which promote it. */
 async function partAndPromote(world: World, replicasAsked: number): Promise<Load> {
   const { stores, sentinels } = await openReplicas(world);
   const [primary, near, far] = stores;
-  await askValkey(near.url, redis => redis.config('SET', 'replica-priority', '200')); // `far` is the one to be promoted
+  await askValkey(near.url, redis => redis.config('SET', 'replica-priority', '200')); // `far` is to be promoted
   const { worker, load } = await openService(world, sentinels, replicasAsked);
   const mend = await part([primary, near], [await far.address(), ...sentinels.hosts]);
   world.fault('cut');

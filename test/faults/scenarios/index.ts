@@ -34,7 +34,7 @@ import { upgrade } from './upgrade.ts';
 import { frozenValkey, valkeyDisk, valkeyFailover, valkeyMemory } from './valkey-faults.ts';
 import { migrationUnderLoad, versionSkew } from './versions.ts';
 
-/** Every scenario, in the order in which a full run takes them. */
+/** All scenarios, in the order of a full run. */
 export const SCENARIOS: readonly Scenario[] = [
   workerKills,
   apiKills,

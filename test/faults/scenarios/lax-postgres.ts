@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tally } from '../load.ts';
 import { BOTH, type Scenario } from '../scenario.ts';
 
-/** Commits return before the disk has them, and the writer that brings them there seldom looks. */
+/** Commits return before they are on disk, and the WAL writer rarely runs. */
 const LAX = { synchronous_commit: 'off', wal_writer_delay: '10s' };
 
-/** The database is set to confirm what it may lose: behind a strict Valkey, and as the queue itself. */
+/** The database confirms writes that it may lose: with a strict Valkey, and as the queue itself. */
 export const laxPostgres: Scenario = {
   id: 'R42',
   title: 'kill -9 of a PostgreSQL with synchronous_commit off',
@@ -18,7 +18,7 @@ export const laxPostgres: Scenario = {
     await world.start('serve');
     await world.start('work');
     await world.addTenant();
-    await world.query('checkpoint'); // the answers are what may be lost, not the tenant
+    await world.query('checkpoint'); // only answers may be lost, not the tenant
     const load = world.load({ batch: 10, lanes: 30, perSecond: 30 });
     for (let kills = world.sized(10, 3); kills > 0; kills--) {
       await sleep(world.random.between(1000, 3000));

@@ -7,7 +7,7 @@ import { BOTH, type Scenario } from '../scenario.ts';
 import type { Unit } from '../units.ts';
 import type { FaultTenant, World } from '../world.ts';
 
-/** What ought to be true: every batch that was sent, and which of its answers were acknowledged. */
+/** The expected state: every sent batch, and which of them were acknowledged. */
 interface Model {
   batches: { answers: NewAnswer[]; acknowledged: boolean }[];
 }
@@ -28,7 +28,7 @@ const fail = (what: string): never => {
   throw new Error(what);
 };
 
-/** Sends and notes what was said; whatever is neither a 202 nor a passing failure is a fault. */
+/** Sends a batch and records the result. Anything but a 202 or a temporary failure is a fault. */
 async function submit({ world, tenant, api }: Real, batch: Model['batches'][number]): Promise<void> {
   const { reply, receipts } = await world.send(tenant, batch.answers, api.baseUrl);
   if (reply.status === 202) {
@@ -82,7 +82,7 @@ const killWorker = (): Command => ({
   async run(_, { world, worker }) {
     await worker.end('SIGKILL');
     world.fault('kill');
-    await worker.restart(); // it takes jobs when it is up; nobody waits
+    await worker.restart(); // not awaited: it processes jobs once it is up
   },
   toString: () => 'kill the worker',
 });
@@ -124,7 +124,7 @@ const read = (which: number): Command => ({
 });
 
 const often = fc.nat(1000);
-/** Each is as likely as the others; what takes seconds stands in the list once, the rest several times. */
+/** Commands that take seconds are listed once, the others several times, so that they are chosen more often. */
 const COMMANDS: fc.Arbitrary<Command>[] = [
   ...Array.from({ length: 16 }, () => fc.integer({ min: 1, max: 100 }).map(submitNew)),
   ...Array.from({ length: 10 }, () => often.map(retry)),
@@ -150,7 +150,7 @@ export const modelled: Scenario = {
       fc.commands(COMMANDS, { maxCommands: MOST_COMMANDS, size: 'max' }),
       async commands => {
         await api.awaitReady();
-        const tenant = await waitFor(() => world.addTenant().catch(() => undefined)); // the stores may be on their way back
+        const tenant = await waitFor(() => world.addTenant().catch(() => undefined)); // the stores may still be restarting
         await fc.asyncModelRun(() => ({ model: { batches: [] }, real: { world, tenant, api, worker } }), commands);
         if (++done % 25 === 0) world.progress(`${done} of ${runs} runs`);
       },

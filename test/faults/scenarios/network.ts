@@ -5,12 +5,12 @@ import { BOTH, mustTakeOrRefuse, type Scenario } from '../scenario.ts';
 import { slowest } from '../watch.ts';
 import type { World } from '../world.ts';
 
-/** For how long the network stays silent each time, in full. */
+/** The duration of each silence of the network, at full size. */
 const SILENT_MS = 30_000;
-/** How long replies alone are lost first: what was sent is done, and nobody hears of it. */
+/** The time before that in which only replies are lost: requests are executed without a reply. */
 const DEAF_MS = 2000;
 
-/** Loses replies for a while, then everything, without a reset; then the network is there again. */
+/** Drops replies for a while, then all packets, without a reset; then restores the network. */
 async function cutSilently(world: World, line: TestProxy, load: Load): Promise<void> {
   line.dropReplies(true);
   world.fault('cut');
@@ -18,7 +18,7 @@ async function cutSilently(world: World, line: TestProxy, load: Load): Promise<v
   line.freeze();
   await sleep(world.sized(SILENT_MS, 3000));
   line.dropReplies(false);
-  line.reset(); // a stream that has lost a piece is never whole again
+  line.reset(); // a stream with a gap cannot continue
   line.thaw();
   world.recovered(await world.awaitIntake(load, Date.now()));
 }
@@ -45,11 +45,11 @@ export const silentNetwork: Scenario = {
     const units = [
       await world.start('serve', { environment: through(apiQueue, undefined) }),
       await world.start('work', { environment: through(workerQueue, workerDatabase) }),
-      await world.start('work'), // one whose network is sound takes over
+      await world.start('work'), // one with a working network takes over
     ];
     await world.addTenant();
     const load = world.load({ batch: 10, lanes: 30, perSecond: 30, timeoutMs: 10_000 });
-    const lines = valkey ? [apiQueue, workerQueue, workerDatabase] : [apiQueue, workerQueue]; // one address for both there
+    const lines = valkey ? [apiQueue, workerQueue, workerDatabase] : [apiQueue, workerQueue]; // one address for both
     for (let round = 0; round < 3; round++)
       for (const line of lines) {
         await sleep(world.random.between(500, 1500));

@@ -15,7 +15,7 @@ interface Read {
 const codeOf = ({ status, body }: ClientReply): string | undefined =>
   status >= 400 ? (JSON.parse(body) as { code?: string }).code : undefined;
 
-/** Reads a path again and again on so many connections, until it is stopped; a refused one pauses as it is told. */
+/** Reads a path repeatedly on several connections until stopped; pauses after a rejection. */
 function startReading(world: World, tenant: FaultTenant, path: string, lanes: number, pauseMs: number) {
   const reads: Read[] = [];
   let stopped = false;
@@ -30,7 +30,7 @@ function startReading(world: World, tenant: FaultTenant, path: string, lanes: nu
         retryAfter: retryAfter > 0,
         code: codeOf(reply),
       });
-      await sleep(reply.status === 503 ? Math.max(pauseMs, 100) : pauseMs); // less patient than `Retry-After` asks
+      await sleep(reply.status === 503 ? Math.max(pauseMs, 100) : pauseMs); // shorter than `Retry-After`
     }
   };
   const ended = Promise.all(Array.from({ length: lanes }, lane));
@@ -49,7 +49,7 @@ const p99 = (replies: readonly { ms: number }[]): number =>
     0.99,
   );
 
-/** What a quiet tenant waits for: its lists, and its answers. */
+/** Measures a quiet tenant's lists and answers. */
 async function measureQuiet(world: World, quiet: FaultTenant, forMs: number) {
   const lists = startReading(world, quiet, '/v1/answers', 2, 50);
   const intake = world.load({ batch: 5, lanes: 5, perSecond: 10, senders: [quiet], retries: false });
@@ -58,7 +58,7 @@ async function measureQuiet(world: World, quiet: FaultTenant, forMs: number) {
   return { lists: await lists.stop(), intake: intake.replies };
 }
 
-/** Stores answers of a tenant without sending them; delete them before the verdict, because no ledger has them. */
+/** Stores answers of a tenant directly. Delete them before the verdict, because the ledger does not contain them. */
 export const addAnswers = (world: World, { uuid, questionId }: FaultTenant, count: number) =>
   world.query(
     `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision,
@@ -82,7 +82,7 @@ export const noisyReader: Scenario = {
     const [noisy, quiet] = [await world.addTenant(), await world.addTenant()];
     const forMs = world.sized(60_000, 8000);
     const alone = await measureQuiet(world, quiet, world.sized(20_000, 5000));
-    // What is written for A beside the service belongs to nobody's ledger: its rows go before the verdict.
+    // Rows written directly for A are not in the ledger, so they are deleted before the verdict.
     await addAnswers(world, noisy, world.sized(300_000, 50_000));
     await world.query('analyze answers');
     for (const searches of [20, 200]) {

@@ -3,7 +3,7 @@ import { type Load, percentile, tally } from '../load.ts';
 import { BOTH, type Scenario } from '../scenario.ts';
 import { slowest, startProbe } from '../watch.ts';
 
-/** How often a page of the dashboard reads the ingestion. */
+/** The dashboard's polling interval for ingestion. */
 const EVERY_MS = 2000;
 const OBSERVERS = 5;
 
@@ -71,7 +71,7 @@ export const observedBacklog: Scenario = {
       looks.every(({ status }) => status === 200) && slowestLook <= 2000,
       `${looks.length} reads, slowest ${slowestLook} ms`,
     );
-    // A request whose reply was lost is sent again and counts again, as repeated.
+    // A request whose reply was lost is sent again and counted as repeated.
     world.must(
       'another process has every acknowledged answer in its figures',
       waiting.accepted === waiting.queued && waiting.accepted === atRest.accepted,

@@ -7,10 +7,10 @@ import type { FaultTenant, World } from '../world.ts';
 
 const BATCH = 10;
 const PRELOAD = ['--import', new URL('../poison.ts', import.meta.url).pathname];
-/** How long the poisoned may take: three loops of a minute, each seen by more than one worker. */
+/** The time limit for poisoned answers: three loops of a minute, each run by more than one worker. */
 const SETTLED_WITHIN_MS = 600_000;
 
-/** Which answers are poisoned, by their number, and with what. */
+/** Poisoned answers by number, with the kind of poison. */
 function choosePoison(world: World, answers: number): Map<number, string> {
   const poison = new Map<number, string>();
   const add = (marker: string, count: number) => {
@@ -33,7 +33,7 @@ interface Quarantined {
   payload: { comment: string | null };
 }
 
-/** Everything in a tenant's quarantine, over the API. */
+/** A tenant's quarantine, read over the API. */
 async function listQuarantine(world: World, { apiKey }: FaultTenant): Promise<Quarantined[]> {
   const found: Quarantined[] = [];
   let cursor: string | null = null;
@@ -102,7 +102,7 @@ export const poisonedPayloads: Scenario = {
   },
 };
 
-/** Takes the poison away, as a mended version would, and sends the quarantine through the queue again. */
+/** Removes the poison, as a fixed version would, and replays the quarantine through the queue. */
 async function replayAll(world: World, tenant: FaultTenant, quarantined: Quarantined[]): Promise<void> {
   for (const unit of world.units.filter(({ role }) => role === 'work')) {
     unit.supervise(false);

@@ -44,7 +44,7 @@ export const postgresAway: Scenario = {
     world.recovered(drainMs);
     const rate = Math.round((load.acknowledged() / drainMs) * 1000);
     const megabytes = await memory.stop();
-    const settled = megabytes.slice(Math.floor(megabytes.length / 2)); // the first half is warming up
+    const settled = megabytes.slice(Math.floor(megabytes.length / 2)); // the first half is warm-up
     const spread = Math.max(...settled) - Math.min(...settled);
     world.must('the backlog stays at its limit', most <= limit * 1.02 + 250, `${most} of ${limit} jobs`);
     world.must(
@@ -127,7 +127,7 @@ export const slowPostgres: Scenario = {
   },
 };
 
-/** For how long the oldest statement of ours has been running, in seconds. */
+/** The runtime of our oldest running statement, in seconds. */
 const longestStatement = (url: string): Promise<number> =>
   withClient(url, async client => {
     const { rows } = await client.query<{ seconds: string | null }>(
@@ -155,7 +155,7 @@ export const postgresDisk: Scenario = {
     for (let round = 0; round < 3; round++) {
       await sleep(world.random.between(1000, 2000));
       const before = await failuresOfWorker();
-      await postgres.disk().fill(); // nothing is left
+      await postgres.disk().fill(); // until no space is left
       world.fault('injected');
       const filledAt = Date.now();
       const hurts = async () =>

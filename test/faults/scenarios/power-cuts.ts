@@ -5,9 +5,9 @@ import type { World } from '../world.ts';
 
 const LOAD = '300 answers/s in requests of 10, all data on file systems of their own';
 
-/** Everything stops in one moment; what had not reached the disk is gone; then everything starts again. */
+/** Cuts the power of all stores at once, dropping unsynced writes, then starts everything again. */
 async function cutPower(world: World): Promise<void> {
-  // What the worker has stored is safe in PostgreSQL; so that the queue is put to the test, it holds answers at the cut.
+  // Stored answers are safe in PostgreSQL. Stopping the workers keeps answers in the queue at the time of the cut.
   for (const worker of world.units.filter(({ role }) => role === 'work')) worker.signal('SIGSTOP');
   await sleep(world.random.between(300, 1200));
   const stores = Object.values(world.stores).filter(store => store !== undefined);
@@ -24,7 +24,7 @@ async function cutAgainAndAgain(world: World, cuts: number, environment: Record<
   const api = await world.start('serve', { environment });
   await world.start('work', { environment });
   await world.addTenant();
-  await world.query('checkpoint'); // the control has to lose answers, not the tenant
+  await world.query('checkpoint'); // the control must lose answers, not the tenant
   const load = world.load({ batch: 10, lanes: 30, perSecond: 30, addresses: () => [api.baseUrl] });
   for (let done = 0; done < cuts; done++) {
     await sleep(world.random.between(1000, 3000));
@@ -48,7 +48,7 @@ export const powerCuts: Scenario = {
 
 const UNSYNCED = { synchronous_commit: 'off', wal_writer_delay: '2s' };
 
-/** The same where replies come before the disk has it: were nothing lost here, the method would show nothing. */
+/** The same with replies before the write to disk. Without losses here the method would prove nothing. */
 export const powerCutsUnsynced: Scenario = {
   id: 'R36-control',
   title: 'power cuts with appendfsync everysec, or synchronous_commit off (control: it has to lose)',

@@ -11,7 +11,7 @@ import type { World } from '../world.ts';
 const takenPerSecond = (load: Load, from: number, to: number): number =>
   load.replies.filter(({ at, status }) => status === 202 && at >= from && at < to).length / ((to - from) / 1000);
 
-/** How many requests a second are taken when just enough clients ask. */
+/** The number of accepted requests per second with just enough clients. */
 async function measureCapacity(world: World, batch: number): Promise<number> {
   const load = world.load({ batch, lanes: 32 });
   await sleep(world.sized(10_000, 3000));
@@ -22,7 +22,7 @@ async function measureCapacity(world: World, batch: number): Promise<number> {
   return rate;
 }
 
-/** A server that refuses everything: what clients do with it costs what they cost, and the service nothing. */
+/** A server that rejects everything. Its clients use the same CPU as under overload, without load on the service. */
 async function openSink(world: World): Promise<string> {
   const sink = createServer((asked, refused) => {
     asked.resume().once('end', () => refused.writeHead(503, { 'Retry-After': '1' }).end());
@@ -36,10 +36,10 @@ async function openSink(world: World): Promise<string> {
 }
 
 /**
- * The capacity while the clients are as busy as they are under overload.
+ * The capacity while the clients are as busy as under overload.
  *
- * They share the cores with the service, and sending ten times as much costs them a good part of these. What that takes
- * from the service is no fault of it, so here they send as many requests more, though to a server that refuses them.
+ * They share the cores with the service, and sending ten times as much uses a large part of these. To exclude this
+ * effect, they send the same number of additional requests here, but to a server that rejects them.
  */
 async function measureCapacityBeside(world: World, batch: number, requestsPerSecond: number): Promise<number> {
   const sink = await openSink(world);
@@ -70,7 +70,7 @@ export const overload: Scenario = {
       lanes: 500,
       perSecond: capacity * 10,
       timeoutMs: 10_000,
-      connectFirst: true, // a busy process takes one new connection a turn of its event loop (libuv), and no more
+      connectFirst: true, // a busy process accepts only one new connection per turn of its event loop (libuv)
     });
     await load.begun;
     const startedAt = Date.now();
@@ -114,7 +114,7 @@ export const overload: Scenario = {
   },
 };
 
-/** Requests a minute that one key may send. */
+/** The limit of one key in requests per minute. */
 const QUOTA = 1000;
 
 export const noisyTenant: Scenario = {
@@ -147,7 +147,7 @@ export const noisyTenant: Scenario = {
       `select extract(epoch from max(stored_at - received_at))::float as delay from answers where tenant_id = $1`,
       [quiet.uuid],
     );
-    // Some milliseconds are noise where the sender shares the cores with what it measures.
+    // Some milliseconds are noise, because the sender shares the cores with the service.
     const limitMs = Math.max(2 * p99(idle), 50);
     world.must(
       'the quiet tenant meets no error',
@@ -169,19 +169,19 @@ export const noisyTenant: Scenario = {
   },
 };
 
-/** How long a process goes on after the balancer has been told: what is on its way still arrives. */
+/** The time for which a process continues after the load balancer was informed, because requests still arrive. */
 const PRE_STOP_MS = 1000;
 
 interface End {
   code: number | NodeJS.Signals;
   ms: number;
-  /** What the `Connection` of the reply to a request said that was half sent at the SIGTERM, or how it failed. */
+  /** The `Connection` header of the reply to a request that was half sent at the SIGTERM, or its failure. */
   connection: string | undefined;
 }
 
-/** A request whose head has been sent; its body follows on demand. Resolves with the reply's `Connection`. */
+/** Sends the head of a request; `finish` sends the body and resolves with the reply's `Connection`. */
 function sendHalf(baseUrl: string, apiKey: string): { finish(): Promise<string | undefined> } {
-  const body = '{"answers":[]}'; // refused, and with that answered
+  const body = '{"answers":[]}'; // invalid, so that a reply comes at once
   const headers = {
     Authorization: `Bearer ${apiKey}`,
     'Content-Type': 'application/json',
@@ -192,7 +192,7 @@ function sendHalf(baseUrl: string, apiKey: string): { finish(): Promise<string |
     half.once('error', reject);
     half.once('response', reply => resolve(reply.resume().headers.connection));
   });
-  replied.catch(() => undefined); // `finish` hands the failure on
+  replied.catch(() => undefined); // `finish` rejects with the failure
   half.flushHeaders();
   return {
     finish() {
@@ -202,13 +202,13 @@ function sendHalf(baseUrl: string, apiKey: string): { finish(): Promise<string |
   };
 }
 
-/** Ends a unit as an upgrade does, and starts it again. */
+/** Ends a process as in an upgrade and starts it again. */
 async function roll(world: World, unit: Unit, apiKey: string): Promise<End> {
   const half = unit.role === 'serve' ? sendHalf(unit.baseUrl, apiKey) : undefined;
   await sleep(PRE_STOP_MS);
   const startedAt = Date.now();
   const ended = unit.end('SIGTERM');
-  await sleep(100); // so that it has heard the signal
+  await sleep(100); // time to handle the signal
   const connection = await half?.finish().catch((error: Error) => error.message);
   const code = await ended;
   const ms = Date.now() - startedAt;
@@ -238,7 +238,7 @@ export const rollingRestart: Scenario = {
       lanes: 100,
       perSecond: 200,
       requests: 200 * seconds,
-      timeoutMs: 30_000, // the time it takes is what R18 is about
+      timeoutMs: 30_000, // R18 tests the duration
       addresses: () => [...inRotation].map(api => api.baseUrl),
     });
     const ends: End[] = [];

@@ -4,7 +4,7 @@ import { BOTH, type Scenario } from '../scenario.ts';
 import type { Unit } from '../units.ts';
 import type { World } from '../world.ts';
 
-/** Kills one of the units at random moments and starts it again at once. */
+/** Kills one of the processes at random moments and restarts it at once. */
 async function killInTurns(world: World, victims: Unit[], kills: number): Promise<void> {
   for (let done = 0; done < kills; done++) {
     await sleep(world.random.between(500, 3000));
@@ -53,7 +53,7 @@ export const apiKills: Scenario = {
     const apis = [await world.start('serve'), await world.start('serve')];
     await world.start('work');
     await world.addTenant();
-    const addresses = apis.map(api => api.baseUrl); // those that are down too: their clients do not know
+    const addresses = apis.map(api => api.baseUrl); // including stopped ones, because clients do not notice
     const load = world.load({
       batch: 20,
       lanes: 100,

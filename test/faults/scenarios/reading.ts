@@ -11,7 +11,7 @@ interface Listed {
   id: string;
 }
 
-/** Every id of a list, page by page, in order. */
+/** All ids of a list, page by page, in order. */
 async function readAll(world: World, url: string, apiKey: string): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | null = null;
@@ -28,14 +28,14 @@ async function readAll(world: World, url: string, apiKey: string): Promise<strin
 
 const repeats = (ids: string[]): number => ids.length - new Set(ids).size;
 
-/** The status of a read with an access token that ends so many seconds from now. */
+/** The status of a read with an access token that expires in this number of seconds. */
 async function tokenStatus(world: World, tenant: FaultTenant, baseUrl: string, secondsLeft: number): Promise<number> {
   const exp = Math.floor(Date.now() / 1000) + secondsLeft;
   const token = await tenant.tenant.sign('user|1', { claims: { exp } });
   return (await world.request(`${baseUrl}/v1/cards`, { as: token })).status;
 }
 
-/** What a clock that is wrong by ten minutes makes of tokens: leeway 60 s, and at most an hour to go. */
+/** Tests tokens with clocks that are wrong by ten minutes: 60 s of leeway and a lifetime of at most an hour apply. */
 async function tryWrongClocks(world: World, tenant: FaultTenant): Promise<void> {
   const clocks = [
     { shift: -10, taken: 49, refused: 52 },
@@ -103,7 +103,7 @@ export const wrongClocks: Scenario = {
   },
 };
 
-/** Copies one conversation of the tenant so many times, each with its own time. */
+/** Inserts copies of one conversation of the tenant with different times. */
 const copyConversations = (world: World, tenant: FaultTenant, count: number) =>
   world.query(
     `insert into conversations
@@ -171,7 +171,7 @@ export const pagesUnderWrites: Scenario = {
   },
 };
 
-/** A least-squares slope of values taken at even times, per ten minutes. */
+/** The least-squares slope of values sampled at equal intervals, per ten minutes. */
 function slopePerTenMinutes(values: readonly number[], everyMs: number): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -215,11 +215,12 @@ export const soak: Scenario = {
     await load.stop();
     for (const [place, unit] of units.entries()) {
       const megabytes = (await memory[place]?.stop()) ?? [];
-      const slope = slopePerTenMinutes(megabytes.slice(Math.floor(megabytes.length / 3)), everyMs); // a third warms up
+      const slope = slopePerTenMinutes(megabytes.slice(Math.floor(megabytes.length / 3)), everyMs); // the first third is warm-up
       const open = (await files[place]?.stop()) ?? [];
       const late = open.slice(Math.floor(open.length / 3));
       world.must(`the memory of ${unit.role} grows less than 1 MB in ten minutes`, slope < 1, `${slope.toFixed(2)} MB`);
-      // Connections of clients come and go with each hesitation of the machine: the slope tells, not the range.
+      // The number of client connections varies with each pause of the machine, so the slope counts instead of the
+      // range.
       const filesSlope = slopePerTenMinutes(late, everyMs);
       world.must(
         `${unit.role} holds no more and more files`,

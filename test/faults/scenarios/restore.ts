@@ -9,13 +9,13 @@ import { openPostgres, openValkey, type Store } from '../stores.ts';
 import { startUnit } from '../units.ts';
 import { createDrain, readFound, type World } from '../world.ts';
 
-/** What a backup holds: the statements that make the database again, and a copy of the queue's files. */
+/** A backup: the SQL dump of the database and a copy of the queue's files. */
 interface Backup {
   statements: string;
   queueFolder: string | undefined;
 }
 
-/** Backs up under load, the queue first: what leaves it meanwhile is in the database by then. */
+/** Backs up under load. The queue is first, because answers that leave it later are in the database dump. */
 async function backUp(world: World, folder: string): Promise<Backup> {
   const { postgres, valkey } = world.stores;
   if (valkey) await docker(['cp', `${valkey.container()}:/data/.`, folder]);
@@ -23,7 +23,7 @@ async function backUp(world: World, folder: string): Promise<Backup> {
   return { statements, queueFolder: valkey && folder };
 }
 
-/** Stores made anew from a backup. */
+/** Creates stores from a backup. */
 async function restore({ statements, queueFolder }: Backup): Promise<{ postgres: Store; valkey: Store | undefined }> {
   const postgres = await openPostgres();
   await docker(['exec', '--interactive', postgres.container(), 'psql', '--username=postgres', '--quiet'], {
@@ -45,7 +45,7 @@ export const backupAndRestore: Scenario = {
     const tenant = await world.addTenant();
     const load = world.load({ batch: 5, lanes: 40, perSecond: 200 });
     await sleep(world.sized(20_000, 4000));
-    worker.signal('SIGSTOP'); // so that the copy of the queue holds jobs which the database does not
+    worker.signal('SIGSTOP'); // so that the copy of the queue has jobs that are not in the database
     await sleep(500);
     const known = `${world.ledger.path}-at-backup`;
     await copyFile(world.ledger.path, known);
@@ -90,7 +90,7 @@ export const backupAndRestore: Scenario = {
   },
 };
 
-/** What was acknowledged before the backup began has to be there; what came later may be. */
+/** Answers acknowledged before the backup started must be restored; later ones may be. */
 async function judgeRestored(world: World, known: string, url: string): Promise<void> {
   const before = new Set((await readLedger(known)).filter(({ fate }) => fate === 'acknowledged').map(({ id }) => id));
   const sent = (await readLedger(world.ledger.path)).map(entry => ({

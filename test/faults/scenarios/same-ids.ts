@@ -17,7 +17,7 @@ const countRows = async (world: World, sender: FaultTenant): Promise<number> => 
   return Number((await world.query<{ count: string }>(sql, [sender.uuid]))[0]?.count);
 };
 
-/** Sends all the answers on behalf of so many clients at once, each to one of the APIs, and gives every receipt. */
+/** Sends all answers from several clients at once, each to one of the APIs. Returns all receipts. */
 async function sendAsMany(
   world: World,
   sender: FaultTenant,
@@ -32,7 +32,7 @@ async function sendAsMany(
         const address = addresses[client % addresses.length];
         let outcome = await world.send(sender, hundred, address);
         while (outcome.reply.status === 503) {
-          await sleep(1000); // twenty at once may be more than the machine can make durable in time
+          await sleep(1000); // the machine may be too slow to persist twenty at once in time
           outcome = await world.send(sender, hundred, address);
         }
         if (outcome.reply.status !== 202) throw new Error(`a client got ${outcome.reply.status}`);

@@ -15,10 +15,10 @@ const RATE = 0.05;
 const MOST_DELIVERIES = 500;
 const log = createLog('silent', 'faults');
 
-/** The tenant of a seed carries its number, so that a violation names the seed. */
+/** The tenant id contains the seed, so that a violation identifies it. */
 const tenantOf = (seed: number): string => `00000000-0000-8000-8000-${seed.toString(16).padStart(12, '0')}`;
 
-/** Flushes as an API makes them: some answers are in two of them, as after a request that was sent again. */
+/** Flushes like those of an API. Some answers are in two of them, as after a retried request. */
 function makeFlushes(seed: number, random: Random): RecordAnswers[] {
   const made: AcceptedAnswer[] = [];
   return Array.from({ length: random.whole(4, 10) }, () => {
@@ -32,12 +32,12 @@ function makeFlushes(seed: number, random: Random): RecordAnswers[] {
   });
 }
 
-/** Records a seed's flushes in the ledger as acknowledged: the queue has them from here on. */
+/** Records a seed's flushes in the ledger as acknowledged: from here on they count as queued. */
 async function acknowledge(world: World, seed: number, flushes: RecordAnswers[]): Promise<void> {
   for (const { answers } of flushes) await world.ledger.after(await world.ledger.before(tenantOf(seed), answers), 202);
 }
 
-/** Hands a job out until its handler is done with it, as the queue does, and a second time now and then. */
+/** Delivers a job until its handler succeeds, like the queue, and sometimes a second time. */
 async function deliver(
   handle: (job: RecordAnswers) => Promise<void>,
   job: RecordAnswers,
@@ -46,7 +46,7 @@ async function deliver(
   for (let delivery = 0, twice = random.between(0, 1) < 0.2; delivery < MOST_DELIVERIES; delivery++) {
     const done = await handle(job).then(
       () => true,
-      () => false, // the fault was injected here; that the queue would hand the job out again is what is tried
+      () => false, // the injected fault; the loop delivers the job again, as the queue does
     );
     if (done && !twice) return;
     if (done) twice = false;

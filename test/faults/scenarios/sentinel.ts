@@ -6,12 +6,12 @@ import { askValkey, openValkey } from '../stores.ts';
 import type { World } from '../world.ts';
 
 const CHECK_S = 2;
-/** Nobody listens there. */
+/** A port without a listener. */
 const NOWHERE = '1';
 
 /**
- * Kills the primary a second after its replica was cut off from it, and lets Sentinel promote the replica: what the
- * primary alone has is gone for good. Gives the API, whose metrics tell.
+ * Kills the primary a second after its replica was cut off, and lets Sentinel promote the replica: data that only the
+ * primary had is lost permanently. Returns the API, whose metrics report it.
  */
 async function losePrimary(world: World, replicasAsked: number) {
   const primary = world.valkey();
@@ -30,18 +30,18 @@ async function losePrimary(world: World, replicasAsked: number) {
   await world.addTenant();
   const load = world.load({ batch: 10, lanes: 30, perSecond: 30 });
   await sleep(world.sized(10_000, 3000));
-  worker.signal('SIGSTOP'); // what is stored already can't be lost
+  worker.signal('SIGSTOP'); // stored answers cannot be lost
   await askValkey(replica.url, redis => redis.replicaof('127.0.0.1', Number(NOWHERE)));
   world.fault('cut');
   await sleep(1000);
   await primary.kill('SIGKILL');
   world.fault('kill');
   const killedAt = Date.now();
-  await waitFor(() => sentinels.name(replica), 30_000); // sooner, the former primary would be taken for well again
+  await waitFor(() => sentinels.name(replica), 30_000); // otherwise the former primary would be considered healthy again
   world.note(`the replica is promoted ${Date.now() - killedAt} ms after the kill`);
   world.stores.valkey = replica;
   worker.signal('SIGCONT');
-  await primary.start(); // whoever runs it starts it again; by Sentinel it becomes the replica
+  await primary.start(); // restarted as by an orchestrator; Sentinel makes it the replica
   world.recovered(await world.awaitIntake(load, killedAt, 60_000));
   await sleep(world.sized(5000, 2000));
   await load.stop();

@@ -57,13 +57,13 @@ export const lateValkey: Scenario = {
   },
 };
 
-/** What befalls a store just before the SIGTERM. */
+/** Store failures just before the SIGTERM. */
 const SILENCES: Record<string, (line: TestProxy) => void> = {
   'has fallen silent': line => line.freeze(),
   'refuses connections': line => line.cut(),
 };
 
-/** Ends every role while a store is lost, and says how each ended. */
+/** Ends every role during the outage of a store and records how each ended. */
 async function stopWithout(world: World, store: 'PostgreSQL' | 'the queue', silence: string): Promise<void> {
   const { postgres, valkey } = world.stores;
   const [database, queue] = [await world.proxy(postgres.url), await world.proxy(valkey?.url ?? postgres.url)];

@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 
 const DOWN_MS = 2000;
 
-/** Ends a store, leaves it down, starts it again, and waits for answers to be taken. */
+/** Stops a store, waits, starts it again, and waits until answers are accepted. */
 async function restart(world: World, store: Store, signal: Parameters<Store['kill']>[0], load: Load): Promise<number> {
   await store.kill(signal);
   world.fault(signal === 'SIGKILL' ? 'kill' : 'stop');

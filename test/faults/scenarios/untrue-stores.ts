@@ -5,7 +5,7 @@ import { askValkey, openValkey } from '../stores.ts';
 import type { World } from '../world.ts';
 
 const LOAD = '500 answers/s in requests of 10';
-/** How many requests were acknowledged that were sent from then on. */
+/** The number of acknowledged requests sent since then. */
 const acknowledgedSince = (load: Load, since: number): number =>
   load.replies.filter(({ at, ms, status }) => status === 202 && at - ms >= since).length;
 
@@ -22,7 +22,10 @@ async function end(world: World, load: Load): Promise<void> {
   mustTakeOrRefuse(world, load);
 }
 
-/** Has the address lead to a store that writes to disk once a second, and back. Gives what was acknowledged meanwhile. */
+/**
+ * Switches the address to a store that writes to disk once a second, and back. Returns the requests acknowledged
+ * meanwhile.
+ */
 async function swapStores(world: World, durability: 'strict' | 'relaxed'): Promise<number> {
   const strict = world.valkey();
   await using lax = await openValkey({ settings: { appendfsync: 'everysec' } });
@@ -31,7 +34,7 @@ async function swapStores(world: World, durability: 'strict' | 'relaxed'): Promi
   await world.start('serve', { environment });
   const worker = await world.start('work', { environment });
   await world.addTenant();
-  worker.signal('SIGSTOP'); // it would store what the lax store holds
+  worker.signal('SIGSTOP'); // it would store the lax store's jobs
   const load = await startLoad(world);
   let confirmed = 0;
   for (let round = 0; round < world.sized(10, 4); round++) {
@@ -78,11 +81,11 @@ export const swappedStoreRelaxed: Scenario = {
   run: async world => void (await swapStores(world, 'relaxed')),
 };
 
-/** How long a rewrite takes for each key, and how many there are: the first one lasts 30 s. */
+/** The number of keys and the delay per key in a rewrite: the first one takes 30 s. */
 const KEYS = 3000;
 const KEY_DELAY_US = 10_000;
 
-/** Switches the append-only file on while answers arrive, and kills Valkey before its first rewrite has ended. */
+/** Enables the append-only file under load, and kills Valkey before its first rewrite has completed. */
 async function switchOn(world: World, durability: 'strict' | 'relaxed'): Promise<void> {
   const { url } = world.valkey();
   const fill = "for key = 1, ARGV[1] do redis.call('SET', 'other:' .. key, key) end";
@@ -110,7 +113,7 @@ async function switchOn(world: World, durability: 'strict' | 'relaxed'): Promise
   );
   world.recovered(await world.awaitIntake(load, Date.now(), 10_000));
   await sleep(world.sized(3000, 1000));
-  await kill(world); // from here on the append-only file is complete
+  await kill(world); // the append-only file is complete now
   world.recovered(await world.awaitIntake(load, Date.now(), 10_000));
   worker.signal('SIGCONT');
   await end(world, load);

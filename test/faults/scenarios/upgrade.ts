@@ -12,10 +12,10 @@ import type { Unit } from '../units.ts';
 import { startWatch } from '../watch.ts';
 import type { World } from '../world.ts';
 
-/** How long a balancer takes to stop sending requests to a process that is about to end. */
+/** The time until a load balancer stops sending requests to a process that is about to end. */
 const OUT_OF_ROTATION_MS = 1000;
 
-/** A tenant that was made by the previous version, with what signs tokens for its users. */
+/** A tenant created by the previous version, with the key that signs its tokens. */
 interface OldTenant extends Sender {
   id: string;
   keyId: string;
@@ -54,7 +54,7 @@ interface Step {
   status: ReplyStatus;
 }
 
-/** What one user does in an app: cards, the answer to one of them, a conversation, and the team reading all of it. */
+/** One user's session in an app: cards, an answer, a conversation; and the team, which reads all of it. */
 async function journey(world: World, tenant: OldTenant, number: number, address: () => string): Promise<Step[]> {
   const identity = `user|journey-${number}`;
   const token = await signToken(tenant, identity);

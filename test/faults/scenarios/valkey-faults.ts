@@ -46,7 +46,7 @@ const MAX_MEMORY_MB = 32;
 const usedMemory = async (url: string): Promise<number> =>
   Number(/used_memory:(\d+)/.exec(await askValkey(url, redis => redis.info('memory')))?.[1]);
 
-/** The most lines of one kind that a process wrote in any second. */
+/** The maximum number of log lines of one kind in a second. */
 function busiestSecond(unit: Unit): number {
   const counts = new Map<string, number>();
   for (const line of unit
@@ -73,7 +73,7 @@ export const valkeyMemory: Scenario = {
     await world.addTenant();
     const { url } = world.valkey();
     const comment = 'x'.repeat(600);
-    const first = world.load({ batch: 1, lanes: 1, requests: 5 }); // the API knows the tenant from here on
+    const first = world.load({ batch: 1, lanes: 1, requests: 5 }); // makes the API cache the tenant
     await first.finished;
     await world.stores.postgres.kill('SIGINT');
     world.fault('stop');
@@ -143,7 +143,7 @@ export const valkeyDisk: Scenario = {
   },
 };
 
-/** With `appendfsync always` Valkey ends itself when it can't write; whoever runs it starts it again. */
+/** With `appendfsync always` Valkey exits when it cannot write. Restarts it, as an orchestrator would. */
 async function startIfEnded(world: World, store: Store): Promise<void> {
   if (await store.isRunning()) return;
   if (world.notes.length === 0) world.note('Valkey ended itself when it could not write its append-only file');
@@ -152,7 +152,7 @@ async function startIfEnded(world: World, store: Store): Promise<void> {
 
 const isSynced = (text: string) => /master_link_status:up/.test(text);
 
-/** Makes `next` the primary in an orderly way: the old one hands over when the other has all it has. */
+/** Promotes a replica in a planned failover: the old primary waits until the replica has all data. */
 async function failOver(from: Store, to: Store): Promise<void> {
   await askValkey(from.url, redis => redis.call('FAILOVER', 'TIMEOUT', '10000') as Promise<unknown>);
   await waitFor(async () => /role:master/.test(await askValkey(to.url, redis => redis.info('replication'))), 15_000);

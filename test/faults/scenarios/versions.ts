@@ -21,7 +21,7 @@ const JOB_OPTIONS = {
   removeOnFail: false,
 };
 
-/** Puts jobs of version 2 into the queue, as an API of the next version would, and into the ledger. */
+/** Adds jobs of version 2 to the queue, like an API of the next version, and to the ledger. */
 async function enqueueNext(world: World, tenant: string, jobs: number): Promise<void> {
   const { postgres, valkey } = world.stores;
   const connection = connectQueue({ databaseUrl: postgres.url, redisUrl: valkey?.url }, createLog('silent', 'faults'));
@@ -64,7 +64,7 @@ export const versionSkew: Scenario = {
     );
     await world.start('work', { nodeArgs: NEXT_VERSION });
     await sleep(world.sized(20_000, 3000));
-    const code = await old.end('SIGTERM'); // as a rollout ends; until then each may get a job that the other knows
+    const code = await old.end('SIGTERM'); // the end of a rollout; until then each worker may get a job of the other version
     world.fault('stop');
     world.must('the worker of this version ends in order', code === 0, `code ${code}`);
     world.recovered(await world.drained(300_000));
@@ -76,7 +76,7 @@ export const versionSkew: Scenario = {
   },
 };
 
-/** Many answers of an installation that has been in use, under a tenant that this trial leaves alone. */
+/** Adds the answers of a used installation, under a tenant that this trial does not use. */
 const fillTable = (world: World, rows: number) =>
   world.query(
     `insert into answers (tenant_id, id, identity, identity_verified, card_id, question_id, question_version, revision, state,
@@ -86,7 +86,7 @@ const fillTable = (world: World, rows: number) =>
     [world.strangers, rows],
   );
 
-/** For how long a session has been holding a lock on the answers that lets nobody else in, in seconds. */
+/** The time for which a session has held an exclusive lock on the answers, in seconds. */
 const exclusiveSeconds = async (world: World): Promise<number> => {
   const [row] = await world.query<{ seconds: number | null }>(
     `select extract(epoch from max(clock_timestamp() - state_change))::float as seconds
