@@ -46,7 +46,6 @@ const DEFAULT_CEILING = 2;
  */
 const CEILINGS: Record<string, number> = {
   'src/api comments': 6,
-  'test comments': 42,
 };
 
 type Reader = (text: string) => string;

@@ -14,7 +14,7 @@ import { createProxy } from './support/proxy.ts';
 
 const log = createLog('silent', 'test');
 
-/** A connection of the owner's, closed at the end of the scope. */
+/** A connection of the owner, closed at the end of the scope. */
 async function connect(url: string): Promise<Client & AsyncDisposable> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -27,7 +27,7 @@ async function tablesOf(client: Client): Promise<string[]> {
 }
 
 test('the schema after all migrations is the one that the entities describe', async () => {
-  await using database = await createEmptyDatabase(); // the queue's own tables would count as too many
+  await using database = await createEmptyDatabase(); // the queue's own tables would be counted too
   await migrate(database.url, log);
   const orm = await openOrm(database.url, log);
   const statements = async () =>
@@ -57,7 +57,7 @@ const VACUUM_SOONER = [
   'autovacuum_vacuum_scale_factor=0.05',
 ];
 
-/** The storage parameters of tables whose name begins so. */
+/** The storage parameters of tables whose names have this prefix. */
 async function optionsOf(database: TestDatabase, start: string): Promise<Record<string, string[] | null>> {
   const rows = await database.query<{ relname: string; options: string[] | null }>(
     `select relname, array(select unnest(reloptions) order by 1) as options from pg_class
@@ -119,7 +119,7 @@ test('members of the version before become persons, one for each address, and it
   ]);
 });
 
-/** The state of the version before results: one tenant with a question, and answers on several days. */
+/** A database of the version before results: one tenant with a question, and answers on several days. */
 async function createUncounted(days: string[]) {
   const database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);
@@ -172,7 +172,7 @@ test('a migration that can not lock a table lets writers go first, and is tried 
     ).rows.length > 0;
   await waitFor(isWaiting);
   const startedAt = Date.now();
-  await database.addAnswer('2026-11-20'); // behind the migration in the lock's queue, while the reader goes on
+  await database.addAnswer('2026-11-20'); // queued for the lock behind the migration, while the reader continues
   expect(Date.now() - startedAt).toBeLessThan(5000);
   expect(isMigrated).toBe(false);
   await waitFor(isWaiting); // the next attempt
@@ -246,7 +246,7 @@ test('a migrator that is killed while it creates an index leaves no statement be
   await database.query("delete from schema_migrations where name = '20261212-narrow-identity-index'");
   await database.query('drop index answers_by_identity');
   await other.query('begin');
-  await other.query('lock table answers in row exclusive mode'); // the index is not created before this ends
+  await other.query('lock table answers in row exclusive mode'); // blocks the creation of the index until it ends
   const creating = async () =>
     (
       await owner.query(
@@ -401,12 +401,12 @@ describe('a build beside a newer schema', () => {
           headers: { 'Idempotency-Key': randomBytes(8).toString('hex') },
         }),
       ]);
-      const other = await makeTenant(api); // a key that no process has looked up before
+      const other = await makeTenant(api); // a key that the process has not looked up before
       const fresh = await api.request('GET', '/v1/ingestion', { as: other.key.apiKey });
       return [started, ...replies, fresh].map(({ status }) => status);
     };
     const before = [201, 200, 200, 200, 200, 200, 201, 200];
-    for (let round = 0; round < 5; round++) expect(await asks()).toEqual(before); // every connection has prepared them
+    for (let round = 0; round < 5; round++) expect(await asks()).toEqual(before); // until every connection has prepared the statements
 
     const tables = await api.database.query<{ name: string }>(
       "select tablename as name from pg_tables where schemaname = 'public'",

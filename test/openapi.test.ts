@@ -45,7 +45,7 @@ const DocumentedOperation = z.strictObject({
     z.strictObject({ description: z.string().min(1), content: Content.optional() }),
   ),
 });
-/** The parts of OpenAPI 3.1 that the document uses, and no other member. */
+/** The members of OpenAPI 3.1 that the document may use. */
 const OpenApi = z.strictObject({
   openapi: z.string().regex(/^3\.1\.\d+$/),
   info: z.strictObject({
@@ -192,7 +192,7 @@ describe('a running service', () => {
   let tenant: TestTenant;
   const replies = new Map<string, TestReply>();
 
-  /** Calls an operation by its name, and keeps its reply. */
+  /** Calls an operation by its id and keeps its reply. */
   async function call(
     id: string,
     params: Record<string, string> = {},
@@ -266,7 +266,7 @@ describe('a running service', () => {
     await call('deleteConversation', { id });
   }
 
-  /** Calls an operation without a bearer credential: with a session, or with nothing. */
+  /** Calls an operation with a session or without a credential. */
   const by = (
     id: string,
     headers: Record<string, string>,

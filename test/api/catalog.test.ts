@@ -52,7 +52,7 @@ test('a catalog outlives its database: the last one known until a newer one can 
     await setCooldown(5);
     await expect(catalog.of(unknown.id)).rejects.toMatchObject({ code: 'database-unavailable' });
     for (let request = 0; request < 20; request++) expect(await cooldown()).toBe(4);
-    // The catalog cannot tell whether the question exists, so it must not reject the answer permanently.
+    // It is unknown whether the question exists, so the answer must not be rejected permanently.
     const named = [{ questionId: newUuid(), version: 1 }];
     await expect(catalog.including(known.id, named)).rejects.toMatchObject({ code: 'database-unavailable' });
     expect((await catalog.including(known.id, [])).cooldownDays).toBe(4);

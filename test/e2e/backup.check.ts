@@ -63,7 +63,7 @@ const withoutQueue = (script: string): string =>
 
 async function get(baseUrl: string, path: string, as: string) {
   const response = await fetch(`${baseUrl}${path}`, { headers: { Authorization: `Bearer ${as}` } });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  // biome-ignore lint/suspicious/noExplicitAny: tests read parts of any reply
   return { status: response.status, body: (await response.json()) as any };
 }
 

@@ -17,7 +17,7 @@ export interface Scenario {
   alone?: boolean;
   /** Whether a full run omits it, unless requested by name. */
   onRequest?: boolean;
-  /** Proves the method: without its safeguard answers must be lost, or the related tests would prove nothing. */
+  /** Proves the method: without its safeguard answers must be lost, otherwise the related tests would be worthless. */
   isControl?: boolean;
   /** Whether it starts with empty stores and migrates them itself. */
   unmigrated?: boolean;

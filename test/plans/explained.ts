@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Storage, TenantStorage } from '../../src/storage/orm.ts';
 import type { Transaction } from '../../src/storage/transaction.ts';
 
-/** A node of a plan, as `explain (format json)` has it. */
+/** A node of a plan in `explain (format json)`. */
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
@@ -11,12 +11,12 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** What a statement did. */
+/** The execution of a statement. */
 export interface Explained {
   sql: string;
-  /** How many pages it read, from memory or from disk. */
+  /** The number of pages read from memory or disk. */
   pages: number;
-  /** The tables that it read as a whole. */
+  /** The tables with a sequential scan. */
   scanned: string[];
 }
 
@@ -30,10 +30,10 @@ function literalOf(value: unknown): string {
   return pg.escapeLiteral(`{${value.map(item => JSON.stringify(textOf(item))).join(',')}}`);
 }
 
-/** A failed statement leaves its name taken. */
+/** Makes the name unique, because a failed statement keeps its name. */
 let explanations = 0;
 
-/** Explains a statement as PostgreSQL plans it for a connection that has prepared it: for all parameters, or for these. */
+/** Explains a statement as a prepared one: with the generic plan, or with the plan for these parameters. */
 async function explain(session: Transaction, sql: string, params: unknown[]): Promise<Explained> {
   const name = `explained_${++explanations}`;
   await session.query(`prepare ${name} as ${sql}`);
@@ -50,10 +50,13 @@ async function explain(session: Transaction, sql: string, params: unknown[]): Pr
   };
 }
 
-/** Settings that a transaction sends for its own statements. */
+/** Whether a transaction sends the statement for its own settings. */
 const isSetting = (sql: string): boolean => /^select set_config/.test(sql);
 
-/** A storage that runs every statement for a tenant, and explains it before; one connection, or `prepare` is lost. */
+/**
+ * A storage that explains each statement before running it for a tenant. It must have one connection, because `prepare`
+ * is per connection.
+ */
 export function explainTo(found: Explained[], storage: Storage): Storage {
   const watched = (session: Transaction): Transaction => ({
     async query<Row extends object>(sql: string, params: unknown[] = []) {
@@ -61,7 +64,7 @@ export function explainTo(found: Explained[], storage: Storage): Storage {
       return session.query<Row>(sql, params);
     },
   });
-  /** Statements of one transaction come at the same time, and the first may be its settings. */
+  /** Runs the statements of a transaction in sequence; they arrive together, and the first may be its settings. */
   const inTurn = (session: Transaction): Transaction => {
     let last: Promise<unknown> = Promise.resolve();
     return {

@@ -32,14 +32,14 @@ const SKEW: Skew = {
 const [LARGE = '', SMALL = ''] = skewedTenants(SKEW);
 
 /**
- * How many pages one statement may read. A row that is looked at takes one page of its table, and up to five of the index
- * of words; of a conversation, several of its messages'.
+ * The maximum number of pages that one statement may read. A scanned row needs one page of its table, and up to five of
+ * the word index; a conversation needs several pages of its messages.
  */
 const MOST_PAGES = 6 * MAX_SCANNED;
-/** How many pages it may read without a filter that has to be looked at. */
+/** The maximum number of pages without a filter that needs a scan. */
 const FEW_PAGES = 1000;
 
-/** Values of each parameter of each list: those that many rows have, that few have, and that none has. */
+/** Values of each parameter: frequent, rare and absent ones. */
 const VALUES: Record<string, string[]> = {
   question_id: [0, 9]
     .map(number => toTypeId('question', skewedQuestions[number] as string))
@@ -64,7 +64,7 @@ const VALUES: Record<string, string[]> = {
   include: ['results'],
   after_seq: ['0', '2'],
 };
-/** A parameter whose values depend on the list. */
+/** Parameters whose values depend on the list. */
 const OWN_VALUES: Record<string, string[]> = {
   'listConversations status': ['open', 'pending'],
   'listQuestions status': ['live', 'draft'],
@@ -85,7 +85,7 @@ const filtersOf = (list: Operation): string[] =>
 
 type Query = Record<string, string>;
 
-/** A list without filters, with each value of each, and with each two of them. */
+/** A list without filters, with each single value, and with each pair of them. */
 function queriesOf(list: Operation): Query[] {
   const single = filtersOf(list).flatMap(name => (valuesOf(list, name) ?? []).map(value => ({ [name]: value })));
   const pairs = single.flatMap((one, index) =>
@@ -117,7 +117,7 @@ const callers = (tenantId: string): Record<string, Partial<Caller>> => ({
   'access-token': { kind: 'access-token', tenantId, identity: 'user|1', verified: true },
 });
 
-/** What the statements of one page did, and the page. */
+/** One page and the execution of its statements. */
 async function read(list: Operation, caller: Partial<Caller>, sent: Query, after: string[] | null) {
   const statements: Explained[] = [];
   const query = await (list.query as z.ZodType).parseAsync(sent);

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Plans and pages read of every list, with a million answers of which one tenant has most: `npm run test:plans`. */
+/** Plans and read pages of every list, with a million answers, most of one tenant: `npm run test:plans`. */
 export default defineConfig({
   test: {
     include: ['test/plans/*.check.ts'],

@@ -4,7 +4,7 @@ import { createMetrics } from '../../src/platform/metrics.ts';
 
 const KB = 1024;
 
-/** Caches of 16 MB, and the lines of their metrics for one of them. */
+/** Caches of 16 MB, and the metrics of one of them. */
 function open() {
   const metrics = createMetrics('serve');
   const caches = createCaches(16, metrics);
@@ -39,7 +39,7 @@ test('a cache evicts what was set first, whatever was looked up since, and keeps
     `parley_cache_evictions_total{cache="tokens"} ${100 - kept.length}`,
     `parley_cache_lookups_total{cache="tokens",result="hit"} ${kept.length}`,
     `parley_cache_lookups_total{cache="tokens",result="miss"} ${100 - kept.length}`,
-  ]); // a scrape counts nothing twice
+  ]); // a scrape does not count twice
 });
 
 test('a value larger than its cache is not kept, takes the place of no other, and ends the one under its key', () => {

@@ -17,7 +17,7 @@ afterEach(() => {
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 const OK = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A server with bounded connections and all that the test looks at. */
+/** A server with bounded connections, and the state that the tests check. */
 async function openDoor(
   options: Partial<ConnectionOptions> = {},
   answer: Answer = (_, response) => response.end('ok'),
@@ -48,7 +48,7 @@ async function openDoor(
   const open = async (localAddress = '127.0.0.1'): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     ends.push(() => socket.destroy());
-    socket.on('error', () => undefined); // a reset is what some tests expect
+    socket.on('error', () => undefined); // some tests expect a reset
     await once(socket, 'connect');
     return socket;
   };
@@ -56,7 +56,7 @@ async function openDoor(
     connections,
     lines,
     open,
-    /** Opened one after the other; each is known to the server before the next. */
+    /** Opens connections in sequence; the server has accepted each before the next. */
     async openMany(count: number, localAddress?: string): Promise<Socket[]> {
       const sockets: Socket[] = [];
       for (let opened = 0; opened < count; opened++) {
@@ -90,7 +90,7 @@ describe('a server whose connections run out', () => {
     const door = await openDoor();
     const sockets = await door.openMany(MOST);
     const [first, second, third] = sockets as [Socket, Socket, Socket];
-    expect(await ask(first)).toContain('200 OK'); // now it is the one that was idle shortest
+    expect(await ask(first)).toContain('200 OK'); // now it is the most recently used one
     const newcomers = await door.openMany(2);
     await areClosed([second, third]);
     expect(isOpen(first)).toBe(true);

@@ -7,7 +7,7 @@ const refuse = (reason: string) => new Error(reason);
 const share = (options: Partial<FairShareOptions> = {}) =>
   createFairShare({ slots: 4, perKey: 3, maxWaitingPerKey: 5, maxWaiting: 8, maxWaitMs: 1000, refuse, ...options });
 
-/** Lets every promise that is settled be heard. */
+/** Lets all settled promises run their reactions. */
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
 describe('places that keys share', () => {

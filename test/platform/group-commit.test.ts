@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createGroupCommit } from '../../src/platform/group-commit.ts';
 
-/** A group commit whose flushes end when the test says so. */
+/** A group commit whose flushes are ended by the test. */
 function controlled(maxInFlight = 2, maxItems = 3, spacingMs = 0) {
   const flushes: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
   const group = createGroupCommit<number, string>({

@@ -6,7 +6,7 @@ import { collectGarbage } from '../support/memory.ts';
 
 const LOG = new URL('../../src/platform/log.ts', import.meta.url).href;
 
-/** What a program that uses the log prints. */
+/** The output of a program that uses the log. */
 async function outputOf(statements: string) {
   const program = `import { createLog } from ${JSON.stringify(LOG)}; const log = createLog('info', 'test'); ${statements}`;
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
@@ -70,7 +70,7 @@ test('a throttle keeps a bounded number of messages, however many differ', () =>
   const message = (number: number) => `connect ECONNREFUSED 10.0.0.1:${number} ${'x'.repeat(10_000)}${number}`;
   const say = (number: number) => throttle(message(number), held => passed.push(`${number}: ${held}`));
   for (let number = 0; number < 200; number++) say(number);
-  expect(passed).toHaveLength(101); // the others share one line
+  expect(passed).toHaveLength(101); // the others are summed up in one line
   now = 1000;
   say(1000);
   expect(passed.at(-1)).toBe('1000: 0');

@@ -6,7 +6,7 @@ import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { answerTo, makeTenant, publishQuestion } from '../support/make.ts';
 
-/** Series of `text` by metric name. */
+/** The series in `text`, as lines. */
 function seriesOf(text: string): string[] {
   return text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
 }
@@ -61,7 +61,7 @@ test('a gauge is absent where nobody knows its value, so that its 0 is an alarm'
   expect(ofApi).toContain('parley_canary_interval_seconds 7');
   const queued = (series: string[]) => series.filter(line => /^parley_(queue|canary|redis)_\w+ /.test(line));
   expect(queued(ofApi).some(line => line.startsWith('parley_redis_'))).toBe(false); // its queue is in PostgreSQL
-  expect(queued(ofWorker)).toEqual(['parley_canary_failures_total 0']); // a counter begins at 0
+  expect(queued(ofWorker)).toEqual(['parley_canary_failures_total 0']); // counters start at 0
 });
 
 test('a wait for a connection that ends in a time-out is measured', async () => {

@@ -18,7 +18,7 @@ test('a connection that the server ends fails the work on it, whether it waits o
   const resting = withClient(database.url, async client => {
     const ended = new Promise(resolve => client.once('end', resolve));
     await end(await backendOf(client));
-    await ended; // with an error before, which would end the process if nobody heard it
+    await ended; // with an earlier error event, which would end the process without a listener
     return client.query('select 1');
   });
   await expect(resting).rejects.toThrow();
@@ -60,7 +60,7 @@ test('a connection that the server ends while a pool has handed it out ends noth
   await connection.close();
 });
 
-/** A server that refuses every connection with that SQLSTATE. */
+/** A server that rejects every connection with this SQLSTATE. */
 async function startRefusing(sqlState: string) {
   const fields = `SFATAL\0C${sqlState}\0Mrefused\0\0`;
   const length = Buffer.alloc(4);

@@ -11,7 +11,7 @@ const RECOMMENDED = Object.fromEntries(RECOMMENDED_SETTINGS.map(({ name, value }
 
 const readYaml = (path: string) => parse(readFileSync(path, 'utf8'), { merge: true });
 
-/** The settings among the arguments of `postgres`: `-c name=value`. */
+/** The settings in arguments of `postgres`: `-c name=value`. */
 const settingsOf = (args: string[]): Record<string, string> =>
   Object.fromEntries(args.flatMap((arg, place) => (args[place - 1] === '-c' ? [arg.split('=')] : [])));
 

@@ -12,7 +12,7 @@ import { runTool } from '../support/tools.ts';
 const AWKWARD = 'p@ss:w/rd %41#?+';
 const SECRET_KEY = randomBytes(32).toString('base64');
 
-/** A certificate for `localhost`, and for no address, that an authority of its own signed; in a new folder. */
+/** Creates a certificate for `localhost`, but no IP address, signed by its own CA, in a new folder. */
 async function makeCertificates(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tls-'));
   const openssl = (line: string) => runTool('openssl', line.split(' '), { cwd: folder });
@@ -26,7 +26,7 @@ async function makeCertificates(): Promise<string> {
   return folder;
 }
 
-/** PostgreSQL that takes connections over TLS alone. */
+/** A PostgreSQL that only accepts connections over TLS. */
 const startPostgres = (folder: string) =>
   new GenericContainer('postgres:18')
     .withEnvironment({ POSTGRES_PASSWORD: AWKWARD, POSTGRES_DB: 'parley' })
@@ -51,7 +51,7 @@ const startPostgres = (folder: string) =>
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start();
 
-/** Valkey that listens by TLS alone. */
+/** A Valkey that only listens with TLS. */
 const startValkey = (folder: string) =>
   new GenericContainer('valkey/valkey:9')
     .withCopyContentToContainer(
@@ -88,7 +88,7 @@ describe.runIf(backends().includes('valkey'))('stores that speak TLS alone', () 
     SECRET_KEY,
   });
 
-  /** What goes wrong in migrating, working through MikroORM, and asking the doctor: every way in which Parley connects. */
+  /** The errors of each way in which Parley connects: migrations, MikroORM, and the doctor. */
   async function faultsOf(settings: Record<string, string>): Promise<string[]> {
     for (const command of ['migrate', 'tenant create --name Acme']) {
       const { code, stderr } = await runCommand(command.match(/\S+/g) ?? [], settings);

@@ -4,7 +4,7 @@ import { MAX_MEMORY_RATIO } from '../../src/queue/durability.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** A store with room for `roomBytes` more before answers are refused. */
+/** A store that accepts `roomBytes` more before answers are rejected. */
 const aSize = (roomBytes: number, fields: Partial<MeasuredSize> = {}): MeasuredSize => {
   const limitBytes = 100 * MEGABYTE;
   const queueBytes = MAX_MEMORY_RATIO * limitBytes - roomBytes;
@@ -25,7 +25,7 @@ test('bytes added since a check count against its room, and are released once a 
   admission.expect(1);
   expect(admission.isFull()).toBe(true);
   const seen = admission.unseenBytes();
-  admission.expect(500); // while the check is under way
+  admission.expect(500); // during the check
   admission.release(seen);
   expect(admission.unseenBytes()).toBe(500);
   expect(admission.isFull()).toBe(false);

@@ -13,12 +13,12 @@ import { createProxy } from '../support/proxy.ts';
 import { waitFor } from '../support/wait.ts';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
-/** Never asked: the queue is in Valkey. */
+/** Not used, because the queue is in Valkey. */
 const DATABASE_URL = 'postgresql://nobody@127.0.0.1:1/none';
 
 interface TestProducer extends Producer, AsyncDisposable {}
 
-/** A producer whose queue is in that Valkey. */
+/** A producer with its queue in that Valkey. */
 function openTestProducer(redisUrl: string, settings: Record<string, string> = {}): TestProducer {
   const config = loadConfig({ DATABASE_URL, SECRET_KEY, REDIS_URL: redisUrl, ...settings });
   const target = { databaseUrl: DATABASE_URL, redisUrl };
@@ -36,14 +36,14 @@ const send = (producer: Producer): Promise<boolean> =>
     () => false,
   );
 
-/** Sends answers one after another until it is stopped; `confirmedAt` has the time of each confirmation. */
+/** Sends answers in sequence until stopped; `confirmedAt` has the time of each confirmation. */
 function keepSending(producer: Producer) {
   const confirmedAt: number[] = [];
   let isStopped = false;
   const run = async () => {
     while (!isStopped) {
       if (await send(producer)) confirmedAt.push(performance.now());
-      else await sleep(1); // a refusal comes at once
+      else await sleep(1); // rejections return at once
     }
   };
   const ended = run();
@@ -56,7 +56,7 @@ function keepSending(producer: Producer) {
   };
 }
 
-/** A replica in the host's network that has all that its primary has. */
+/** Opens a replica in the host's network and waits until it has the primary's data. */
 async function openReplica(primary: Store, settings: Record<string, string> = {}): Promise<Store> {
   const { host, port } = await placeOf(primary);
   const replica = await openValkey({ onHost: true, settings: { replicaof: `${host} ${port}`, ...settings } });
@@ -138,7 +138,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await using producer = openTestProducer(sentinels.url, { QUEUE_REPLICAS: '1' });
     await refuses(producer, /^2 replicas can become the primary/);
     await configure(other, 'replica-priority', '0');
-    await waitFor(() => producer.health().reasons.length === 0, 30_000); // Sentinels read it every 10 s
+    await waitFor(() => producer.health().reasons.length === 0, 30_000); // Sentinels update it every 10 s
     expect(await send(producer)).toBe(true);
     await configure(other, 'replica-priority', '100');
     await waitFor(() => producer.health().reasons.length > 0, 30_000);

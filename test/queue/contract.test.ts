@@ -13,7 +13,7 @@ import { anAcceptedAnswer } from '../support/make.ts';
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 const fixtures = readdirSync(FIXTURES);
 
-/** A payload as some release wrote it. The file's name begins with the job's. */
+/** A payload of some release. The file name starts with the job name. */
 const load = (file: string): { job: JobName; payload: RecordAnswers } => ({
   job: file.split('.').slice(0, 2).join('.') as JobName,
   payload: JSON.parse(readFileSync(join(FIXTURES, file), 'utf8')),

@@ -3,7 +3,7 @@ import { Problem } from '../../src/domain/problem.ts';
 import { createOutageBackoff } from '../../src/queue/outage-backoff.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** A part of the infrastructure that is up or down, and what has asked it. */
+/** A store that is up or down, and the attempts to use it. */
 function aStore() {
   const state = { isUp: true, tries: [] as string[] };
   const use = (name: string) => async () => {
@@ -35,7 +35,7 @@ describe('work that is held', () => {
     const hold = createOutageBackoff();
     state.isUp = false;
     const done = outcomes(['a', 'b'].map(name => hold.run(use(name))));
-    await waitFor(() => state.tries.length >= 7); // pauses have grown to their longest
+    await waitFor(() => state.tries.length >= 7); // the backoff has reached its maximum
     state.isUp = true;
     const back = Date.now();
     await done;
@@ -71,12 +71,12 @@ describe('work that is held', () => {
       over = true;
     });
     await waitFor(async () => {
-      await hold.run(use('other')); // each success is an end of the outage
+      await hold.run(use('other')); // each success ends the outage
       return over;
     });
     await end;
     expect(refused).toBeGreaterThan(1);
-    expect(refused).toBeLessThan(13); // five ends, at each at most two tries
+    expect(refused).toBeLessThan(13); // five ends with at most two attempts each
   });
 
   test('comes back when somebody else has it by now, tried or not, and keeps no other from its turn', async () => {

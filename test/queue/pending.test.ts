@@ -13,7 +13,7 @@ import { anAcceptedAnswer } from '../support/make.ts';
 
 const RECEIVED = Date.parse('2026-12-03T08:00:00.000Z');
 
-/** A flush of answers of these tenants, each received a second after the one before. */
+/** A flush with one answer per tenant, received a second apart. */
 const aFlush = (...tenants: string[]): RecordAnswers => ({
   v: 1,
   flush: v7(),
@@ -22,7 +22,7 @@ const aFlush = (...tenants: string[]): RecordAnswers => ({
   ),
 });
 
-/** The queues of an API, and what a producer, a worker and a process of the previous version do with them. */
+/** The queues of an API, with the operations of a producer, a worker, and a process of the previous version. */
 async function openQueues(api: TestApi) {
   const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
   const connection = connectQueue(target, createLog('silent', 'test'));
@@ -42,7 +42,7 @@ async function openQueues(api: TestApi) {
       const { name, opts, entry } = asJob(data);
       await Promise.all([redis && addEntry(redis, queue(), data.flush, entry), queue().add(name, data, opts)]);
     },
-    /** As a producer that is killed between the two, or sends the entry again. */
+    /** Like a producer that is killed before it adds the job, or that repeats the entry. */
     enter: async (data: RecordAnswers) => redis && addEntry(redis, queue(), data.flush, entryOfFlush(data)),
     addAsBefore: (data: RecordAnswers) => queue().add('answers.record', data, asJob(data).opts),
     async isolate(data: RecordAnswers): Promise<void> {
@@ -59,7 +59,7 @@ async function openQueues(api: TestApi) {
       if (redis) await removePending(redis, [id]);
       await (await queue(name).getJob(id))?.remove();
     },
-    /** As a worker of the previous version, or somebody by hand. */
+    /** Like a worker of the previous version, or an operator. */
     remove: async (id: string) => (await queue().getJob(id))?.remove(),
     counts: async (...tenants: string[]) =>
       Promise.all(tenants.map(async tenant => (await readPending(connection, tenant)).count)),

@@ -12,7 +12,7 @@ import { backends, createApi, waitFor } from '../support/api.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The part of BullMQ's worker that the pace controls. */
+/** The part of BullMQ's worker that is controlled. */
 function createWorkerStub() {
   const stub = { concurrency: 50, closing: undefined, backend: { waitForJob: async () => ({ member: '', score: 0 }) } };
   return { stub, worker: stub as unknown as Parameters<typeof createPollSpacing>[0] };
@@ -22,7 +22,7 @@ test('a worker holds one job at most during the pause between two looks, and as 
   const { stub, worker } = createWorkerStub();
   const pace = createPollSpacing(worker);
   await stub.backend.waitForJob();
-  const next = stub.backend.waitForJob(); // too early: it begins with a pause
+  const next = stub.backend.waitForJob(); // starts with a pause, because it is too early
   expect(stub.concurrency).toBe(1);
   pace.setConcurrency(20);
   expect(stub.concurrency).toBe(1);
@@ -75,7 +75,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     }
     await waitFor(() => done.length === ids.length);
     expect(looks.mock.calls.length).toBeLessThanOrEqual((performance.now() - startedAt) / POLL_SPACING_MS + 3);
-    expect(takes.mock.calls.length).toBeLessThan(ids.length); // most are given to whoever tells what was done
+    expect(takes.mock.calls.length).toBeLessThan(ids.length); // most jobs are returned by the completion of another one
     expect(done.toSorted()).toEqual(ids.toSorted());
     await waitFor(async () => (await queue.count()) === 0);
   });
@@ -83,7 +83,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
   test('takes nothing more once it is being closed between two looks', async () => {
     const looks = vi.spyOn(prototype, 'waitForJob');
     const takes = vi.spyOn(prototype, 'moveToActive');
-    /** Whether the worker's last attempt to take a job has ended without one. */
+    /** Whether the worker's last attempt to take a job found no job. */
     const hasFoundNone = () => {
       const last = takes.mock.settledResults.at(-1);
       return last?.type === 'fulfilled' && !last.value[0];
@@ -95,9 +95,9 @@ describe.each(backends())('a worker of the queue in %s', backend => {
       return released.promise;
     });
     await waitFor(() => looks.mock.calls.length === 1);
-    vi.spyOn(performance, 'now').mockReturnValue(performance.now()); // however slow the machine, the next look is early
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now()); // makes the next poll early, even on a slow machine
     await queue.add('first');
-    while (done.length === 0 || !hasFoundNone()) await turn(); // with the last one the pause between two looks begins
+    while (done.length === 0 || !hasFoundNone()) await turn(); // the completion of the last job starts the pause between two polls
     const closed = queue.close();
     await queue.add('second');
     released.resolve();
@@ -113,6 +113,6 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     await using queue = await openQueue(async id => void done.push(id));
     await waitFor(() => takes.mock.calls.length === 1);
     await queue.add('first');
-    await waitFor(() => done.length === 1, 10_000); // by itself BullMQ would look again after 15 s
+    await waitFor(() => done.length === 1, 10_000); // BullMQ's own next poll would be after 15 s
   });
 });

@@ -88,7 +88,7 @@ describe('a job that another worker has taken over', () => {
     await database.query("update bullmq.job set lock_token = 'another', locked_until_ms = locked_until_ms + 3600000");
     await waitFor(async () => {
       const before = tries;
-      await new Promise(resolve => setTimeout(resolve, 2000)); // the longest pause between two tries is 1 s
+      await new Promise(resolve => setTimeout(resolve, 2000)); // the maximum pause between two attempts is 1 s
       return tries === before;
     }, 20_000);
     const [job] = await database.query<{ lock_token: string }>('select lock_token from bullmq.job');

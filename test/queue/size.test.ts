@@ -23,14 +23,14 @@ function openTestProducer(databaseUrl: string, redisUrl: string | undefined): Pr
   return { ...producer, [Symbol.asyncDispose]: () => producer.close() };
 }
 
-/** Text that no database compresses. */
+/** Incompressible text. */
 const noise = () =>
   Array.from({ length: COMMENT_BYTES / 10 }, () => Math.random().toString(36).slice(2, 12).padEnd(10, '0')).join('');
 
-/** Several checks of the store, each of which forgets what was added since the one before. */
+/** Several checks of the store, each of which resets the count of bytes added since the previous one. */
 const FULL_FOR_MS = 3000;
 
-/** The refusal of a flush of 100 answers; `undefined` when it is taken. */
+/** The error code of a flush of 100 answers; `undefined` if it is accepted. */
 const add = (producer: Producer): Promise<string | undefined> => {
   const answers = Array.from({ length: 100 }, () => anAcceptedAnswer({ comment: noise() }));
   return producer.enqueue(answers, 100 * COMMENT_BYTES).then(
@@ -39,7 +39,7 @@ const add = (producer: Producer): Promise<string | undefined> => {
   );
 };
 
-/** Adds flushes until none has been taken for 3 s, and gives the megabytes that were. */
+/** Adds flushes until all are rejected for 3 s. Returns the accepted megabytes. */
 async function fill(producer: Producer): Promise<number> {
   await waitFor(() => producer.health().reasons.length === 0);
   const isTaken = async () => (await add(producer)) === undefined;

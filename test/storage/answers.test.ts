@@ -152,7 +152,7 @@ describe('a flush', () => {
 });
 
 describe('syncs of one id', () => {
-  /** What the rules of the contract make of syncs that come one by one. */
+  /** The result of sequential syncs by the rules of the contract. */
   function outcomeOf(syncs: AcceptedAnswer[]) {
     const known = new Map<string, AcceptedAnswer>();
     const counts = { stored: 0, repeated: 0, quarantined: 0 };
@@ -266,7 +266,7 @@ describe('a conflict', () => {
     expect(await totalsOf(first.tenant_id)).toMatchObject({ stored: 1, repeated: 0, quarantined: 1 });
 
     await database.query('delete from answers where id = $1', [first.id]);
-    await record(replay, { ...replay }); // asked for twice, and carried by one flush
+    await record(replay, { ...replay }); // requested twice and carried by one flush
     expect(await rowsOf(first.tenant_id)).toMatchObject([{ id: first.id, identity: 'user|43' }]);
     expect(await quarantineOf(first.tenant_id)).toEqual([]);
     expect(await totalsOf(first.tenant_id)).toMatchObject({ stored: 2, repeated: 0, quarantined: 0 });
@@ -422,7 +422,7 @@ describe('an answer that names its key', () => {
   const REVOKED_AT = new Date(Date.now() - 3_600_000);
   const at = (seconds: number) => new Date(REVOKED_AT.getTime() + seconds * 1000).toISOString();
 
-  /** A tenant with a key, of which some columns are set. */
+  /** A tenant with a key that has these column values. */
   const keyWith = async (times: Record<string, Date | null>) => {
     const tenant = await makeTenant({ database, seals: createSeals({ current: 'k'.repeat(44), others: [] }) });
     const key_id = uuidOfKey(tenant.key);

@@ -8,7 +8,7 @@ import { createDatabase } from '../support/database.ts';
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Every type with values of it, and how the driver would send one of these as text. */
+/** Every type with sample values, and the text form in which the driver would send one. */
 const VALUES: Record<ElementType, { values: fc.Arbitrary<unknown>; toText: (value: never) => string }> = {
   uuid: {
     values: fc.tuple(fc.uuid(), fc.boolean()).map(([id, isUpper]) => (isUpper ? id.toUpperCase() : id)),
@@ -62,7 +62,7 @@ describe('an array', () => {
   test.each<[ElementType, unknown]>([
     ['uuid', `${v4().slice(0, -1)}g`],
     ['uuid', `${v4().slice(0, -1)}é`],
-    ['uuid', `š${v4().slice(1)}`], // U+0161, of which one byte is an "a"
+    ['uuid', `š${v4().slice(1)}`], // U+0161, one byte of which is an "a"
     ['uuid', v4().slice(1)],
     ['uuid', `${v4()}0`],
     ['uuid', v4().replace('-', '0')],

@@ -20,7 +20,7 @@ const app = database.storage();
 
 const record = (...answers: AcceptedAnswer[]) => recordAnswers(worker, [{ flush: v7(), answers }]);
 
-/** Does the same with each, one after the other. */
+/** Awaits an action for each item in sequence. */
 async function oneByOne<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
   for (const item of items) await act(item);
 }
@@ -42,12 +42,12 @@ async function makeCard() {
       anAcceptedAnswer({ tenant_id, question_id, once_per_card: true, ...fields }),
     remove: (id: string) => deleteAnswer(tenant, id, () => undefined),
     rows: async () => (await listAnswers(tenant, {}, 10_000, null)).rows,
-    /** The ids of the answers with a value that are counted. */
+    /** The ids of the counted answers with a value. */
     async counted() {
       const { rows } = await listAnswers(tenant, {}, 10_000, null);
       return rows.filter(row => row.counted && isAnswered(row.state)).map(({ id }) => id);
     },
-    /** Sums of the results, as they are kept. */
+    /** The sums in the table of results. */
     async results() {
       const [sum] = await database.query<Results>(
         `select coalesce(sum(seen), 0)::int as seen, coalesce(sum(dismissed), 0)::int as dismissed,
@@ -74,7 +74,7 @@ interface Results {
   scores: number[];
 }
 
-/** Only the score 9 was given, so many times. */
+/** Counts with only the score 9. */
 const nines = (number: number): number[] => [0, 0, 0, 0, 0, 0, 0, 0, 0, number, 0];
 
 const partial = { state: 'partial', values: { main: 3 } } as const;
@@ -247,7 +247,7 @@ describe('of the answers to one card', () => {
   });
 });
 
-/** What the contract says of answers that are stored and deleted one by one. */
+/** The contract's result for answers that are stored and deleted in sequence. */
 class Model {
   readonly answers = new Map<string, AcceptedAnswer>();
   readonly deleted = new Set<string>();
@@ -273,7 +273,7 @@ class Model {
     this.put(next?.id, next?.state);
   }
 
-  /** Whether what is counted was complete when it was counted. */
+  /** Whether the counted answer was complete at that time. */
   private isFinal = false;
 
   private put(id: string | undefined, state: AnswerState | undefined): void {

@@ -28,16 +28,16 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Every table with a column of that name. */
+/** Every table with this column. */
 const tablesWith = (column: string): string[] => columns.filter(one => one.column === column).map(({ table }) => table);
 
-/** A row with what is given, and what it has to have besides. */
+/** Inserts a row with these values and samples for the other required columns. */
 const insert = (table: string, given: Record<string, unknown>) => {
   const needed = columns.filter(({ column, nullable }) => !nullable || column in given);
   return database.query(...insertSample(needed, table, given, randomUUID()));
 };
 
-/** A tenant that has rows in every table. */
+/** A tenant with rows in every table. */
 async function fill(): Promise<string> {
   const { id } = await insertTenant(app, 'Acme', new Date());
   for (const table of tablesWith('tenant_id'))
@@ -45,7 +45,7 @@ async function fill(): Promise<string> {
   return id;
 }
 
-/** A person with something in every table of persons. */
+/** A person with rows in every table of persons. */
 async function makePerson(...tenants: string[]): Promise<string> {
   const id = randomUUID();
   await insert('accounts', { id, email: `${id}@x.example` });
@@ -72,7 +72,7 @@ async function erase(id: string, storage = app): Promise<Deleted[]> {
 
 const total = (batches: Deleted[], table: string) => batches.reduce((sum, batch) => sum + (batch[table] ?? 0), 0);
 
-/** What every table holds but for one tenant and one person, and how many rows of these. */
+/** The content of every table except for one tenant and one person, and the number of their rows. */
 async function look(tenantId: string, accountId: string) {
   const rest: Record<string, unknown> = {};
   const theirs: Record<string, number> = {};
@@ -204,7 +204,7 @@ test('whoever erases waits for what was being written when the tenant was delete
     isSilent = silent;
   });
   const startedAt = Date.now();
-  await waitFor(() => Date.now() - startedAt > 2000); // a second more than without a writer
+  await waitFor(() => Date.now() - startedAt > 2000); // a second longer than without a writer
   expect(isSilent).toBe(false);
   writing.resolve();
   await Promise.all([written, silence]);

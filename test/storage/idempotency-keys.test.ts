@@ -15,7 +15,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const RESPONSE = { status: 201, headers: { Location: '/v1/x' }, body: '{}' };
 
-/** A credential of a fresh tenant, and what it does with one key. */
+/** A credential of a new tenant, with the operations on one key. */
 function makeHolder() {
   const tenant = storage.forTenant(randomUUID());
   const name = { credentialId: randomUUID(), key: 'k' };
@@ -59,7 +59,7 @@ test('a claim in an open transaction is reported at once, and is undone with it'
     expect(await claimIdempotencyKey(within.forTenant(holder.tenant.tenantId), holder.name, 'h')).toBeUndefined();
     const startedAt = performance.now();
     expect(await Promise.all([holder.claim(), holder.claim('another')])).toEqual(['running', 'running']);
-    expect(performance.now() - startedAt).toBeLessThan(1000); // not the 5 s that a row lock may be waited for
+    expect(performance.now() - startedAt).toBeLessThan(1000); // less than the 5 s for a row lock
     throw undone;
   });
   await expect(attempt).rejects.toBe(undone);

@@ -26,7 +26,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const app = database.storage();
 const worker = database.storage('parley_worker');
 
-/** So little is read at once that every list ends early, asks the index, and finds too much in it. */
+/** Small enough that lists end early, use the index, and exceed its limit. */
 const LIMITS = fc.record({
   lookAt: fc.integer({ min: 2, max: 9 }),
   found: fc.integer({ min: 1, max: 30 }),
@@ -64,11 +64,11 @@ const matches = (text: string, q: string | undefined): boolean => {
 
 interface Walk<Row> {
   page(after: string[] | null): Promise<Page<Row>>;
-  /** What changes between two pages. */
+  /** A change between two pages. */
   between(): Promise<unknown>;
 }
 
-/** The ids of a whole list in its order, page by page; an endless one fails. */
+/** The ids of a whole list in order, page by page; fails on an endless list. */
 async function walk<Row extends { id: string }>({ page, between }: Walk<Row>, limit: number): Promise<string[]> {
   const ids: string[] = [];
   let after: string[] | null = null;
@@ -86,8 +86,8 @@ async function walk<Row extends { id: string }>({ page, between }: Walk<Row>, li
 }
 
 /**
- * Expects each row at most once, all that match and were there from the start to the end, and none that never matched.
- * Returns the rows of the scans before and after the walk by their ids.
+ * Expects each row at most once, all matching rows that existed from start to end, and no row that never matched.
+ * Returns the rows of the scans before and after the walk by id.
  */
 function expectMatches<Row extends { id: string }>(
   ids: string[],
@@ -137,7 +137,7 @@ describe('answers', () => {
     );
   const store = (answers: AcceptedAnswer[]) => recordAnswers(worker, [{ flush: v7(), answers }]);
 
-  /** The filters as a plain scan would apply them. */
+  /** Applies the filters like a plain scan. */
   const passes = (row: AnswerRow, filter: AnswerFilter): boolean =>
     matches(writtenText(row), filter.q) &&
     (filter.state === undefined || row.state === filter.state) &&

@@ -19,7 +19,7 @@ const app = database.storage();
 const record = (...answers: AcceptedAnswer[]) => recordAnswers(worker, [{ flush: v7(), answers }]);
 const remove = (answer: AcceptedAnswer) => deleteAnswer(app.forTenant(answer.tenant_id), answer.id, () => undefined);
 
-/** A tenant with questions, as far as rebuilding needs them. */
+/** A tenant with the parts of questions that rebuilding needs. */
 async function makeQuestions(number: number) {
   const { id: tenant_id } = await insertTenant(app, 'Acme', new Date());
   const questions = Array.from({ length: number }, () => v7());
@@ -32,7 +32,7 @@ async function makeQuestions(number: number) {
   return { tenant_id, questions };
 }
 
-/** Rows of counts by what they are of, without those that came to nothing. */
+/** Counts by question, version and so on, without zero rows. */
 type Table = Record<string, Counts>;
 
 interface ResultRow extends Omit<Counts, 'choices'> {
@@ -61,7 +61,7 @@ const toTable = (rows: [string, Counts][]): Table =>
       .map(([key, counts]): [string, Counts] => [key, withoutZeros(counts)]),
   );
 
-/** What the table of results says. */
+/** The content of the table of results. */
 async function kept(tenantId: string): Promise<Table> {
   const rows = await database.query<ResultRow>(
     `select question_id, day::text as day, question_version, identity_verified, seen, dismissed, partial, completed,
@@ -81,7 +81,7 @@ type StoredAnswer = Pick<
   'question_id' | 'question_version' | 'identity_verified' | 'state' | 'values' | 'comment'
 > & { received_at: Date };
 
-/** What a full count of the stored answers comes to, done here, one by one. */
+/** A full count of the stored answers, computed here one by one. */
 async function counted(tenantId: string): Promise<Table> {
   const answers = await database.query<StoredAnswer>('select * from answers where tenant_id = $1', [tenantId]);
   const sums = new Map<string, Counts>();
@@ -299,7 +299,7 @@ describe('a rebuild', () => {
           return result;
         }),
     };
-    // A new row for another version is written and locked, and its answer is not committed.
+    // A new row for another version is inserted and locked, and its answer is not committed.
     const writing = recordAnswers(held, [{ flush: v7(), answers: [{ ...sync(), question_version: 2 }] }]);
     await counting.promise;
     expect(await rebuildResults(app, made.tenant_id)).toEqual({ questions: 1, corrected: 1 });

@@ -5,7 +5,7 @@ import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Column, insertSample, readColumns } from '../support/rows.ts';
 
-/** What the worker writes for many tenants in one statement, and what it remembers of its own work. */
+/** Tables that the worker writes for many tenants in one statement, and its bookkeeping. */
 const WORKER_TABLES = [
   'answer_words',
   'answers',
@@ -24,20 +24,20 @@ const SHARED_TABLES = [
   'recorded_flushes',
   'schema_state',
 ];
-/** What belongs to persons, who may be members of several tenants. */
+/** Tables of persons, who may be members of several tenants. */
 const PERSONAL_TABLES = ['account_links', 'account_subjects', 'accounts', 'sessions'];
-/** What is only ever added to. */
+/** Insert-only tables. */
 const APPEND_ONLY = ['audit_log'];
 
 let database: TestDatabase;
 let app: Storage;
 let worker: Storage;
-/** Every table whose rows belong to a tenant, with the column that says to which. */
+/** Every table whose rows belong to a tenant, with the column of the tenant. */
 let owned: { table: string; tenantColumn: string }[];
 let columns: Column[];
 const [tenantA, tenantB] = [randomUUID(), randomUUID()];
 
-/** A row of a table for a tenant, as a statement. */
+/** An INSERT into a table for a tenant. */
 const insertFor = (table: string, tenantColumn: string, tenantId: string): [string, unknown[]] =>
   insertSample(columns, table, { [tenantColumn]: tenantId });
 
@@ -52,7 +52,7 @@ const tablesWithPrivilege = async (role: string, privilege: string): Promise<str
     )
   ).map(({ name }) => name);
 
-/** The tables of which a statement gives at least one row. */
+/** The tables from which a statement returns rows. */
 async function tablesWithRows(
   read: (sql: string) => Promise<unknown[]>,
   sql = 'select from $table',
@@ -76,7 +76,7 @@ beforeAll(async () => {
       )
     ).map(({ table }) => ({ table, tenantColumn: 'tenant_id' })),
   ];
-  await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set parley.words = 'kept'`); // else noted
+  await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set parley.words = 'kept'`); // avoids rows in the table of unindexed texts
   for (const { table, tenantColumn } of owned)
     for (const tenantId of [tenantA, tenantB]) await database.query(...insertFor(table, tenantColumn, tenantId));
 });

@@ -21,7 +21,7 @@ const exported = async (database: TestDatabase, by: ReturnType<typeof createSeal
   return MAC_PURPOSES.map(purpose => keys[purpose].export().toString('hex'));
 };
 
-/** One value in each sealed column, under the former key, and one of no kind beside it. */
+/** One value in each sealed column, under the former key, and values that are not sealed. */
 async function sealEverything(database: TestDatabase): Promise<void> {
   const tenant = await makeTenant({ database, seals: seals.former });
   await database.query('update api_keys set previous_secret_sealed = secret_sealed');
@@ -103,7 +103,7 @@ describe('the rotation of what is sealed', () => {
     const renewal = await withClient(database.url, async client => {
       await client.query('begin');
       await client.query('update api_keys set secret_sealed = $1', [theirs]);
-      const renewing = renewSealed(database.url, seals.both); // has read the value of before, and waits for the row
+      const renewing = renewSealed(database.url, seals.both); // has read the previous value and waits for the row
       await waitFor(async () => {
         const waiting = await database.query(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -159,7 +159,7 @@ test('a deleted tenant leaves no word behind', async () => {
 });
 
 describe('texts of the version before', () => {
-  /** Writes as a process does that does not know of the index: the words are gone, and the text is noted. */
+  /** Writes like a process without support for the index: deletes the words and records the text as unindexed. */
   const forget = async (): Promise<void> => {
     await database.query('delete from answer_words where tenant_id = $1', [tenant.tenantId]);
     await database.query('delete from message_words where tenant_id = $1', [tenant.tenantId]);

@@ -18,7 +18,7 @@ const QUESTION: NewQuestionRow = {
   ...{ name: 'Q', type: 'nps', title: 'How likely?', description: '', config: {} },
   ...{ frequency: {} as NewQuestionRow['frequency'], allow_public: false, priority: 0 },
 };
-/** How many connections of this database are in a transaction and wait for its next statement. */
+/** The number of connections to this database that are idle in a transaction. */
 const idleInTransaction = async () =>
   (
     await database.query(

@@ -14,16 +14,16 @@ import { waitFor } from './wait.ts';
 
 export { waitFor };
 
-/** Where the queue lives in a test. */
+/** The store of the queue in a test. */
 export type Backend = 'postgres' | 'valkey';
 
-/** The backends that this machine has: both where Docker is. */
+/** The available backends: both if Docker is available. */
 export const backends = (): Backend[] => (inject('hasDocker') ? ['postgres', 'valkey'] : ['postgres']);
 
 export interface TestReply {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  // biome-ignore lint/suspicious/noExplicitAny: tests read parts of any reply
   body: any;
 }
 
@@ -31,7 +31,7 @@ export interface TestRequest {
   /** A bearer credential: an API key or a token. */
   as?: string;
   body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** A raw body, instead of `body`. */
   raw?: string | Uint8Array;
   headers?: Record<string, string>;
 }
@@ -46,21 +46,21 @@ export interface TestApi extends AsyncDisposable {
   databaseUrl: string;
   database: TestDatabase;
   request(method: string, path: string, request?: TestRequest): Promise<TestReply>;
-  /** Stops the API as SIGTERM would, before the end of the scope. False when a part had to be given up. */
+  /** Stops the API like SIGTERM, before the end of the scope. Returns false if a part did not end in time. */
   close(): Promise<boolean>;
 }
 
 export interface TestApiOptions {
   backend?: Backend;
-  /** Settings beside the defaults of tests. */
+  /** Settings, added to the defaults of tests. */
   settings?: Record<string, string>;
-  /** An API whose database and secret key a second one shares. */
+  /** An API whose database and secret key this one shares. */
   beside?: TestApi;
-  /** Of an installation that is to have a certain one. */
+  /** A fixed secret key. */
   secretKey?: string;
 }
 
-/** A Valkey database of this worker's own, emptied. */
+/** Empties and returns the Valkey database of this test worker. */
 export async function valkeyUrl(): Promise<string> {
   const url = `${(await stores()).valkeyUrl}/${process.env.VITEST_POOL_ID ?? '0'}`;
   const redis = new Redis(url);
@@ -69,7 +69,7 @@ export async function valkeyUrl(): Promise<string> {
   return url;
 }
 
-/** Sends requests to the API under an address. */
+/** Sends requests to an API by its base URL. */
 export const requestTo =
   (baseUrl: string): TestApi['request'] =>
   async (method, path, { as, body, raw, headers = {} } = {}) => {
@@ -96,7 +96,7 @@ export const environmentOf = ({ database, secretKey, config }: TestApi): Record<
   ...(config.REDIS_URL ? { REDIS_URL: config.REDIS_URL } : {}),
 });
 
-/** A running API on real stores, asked over real HTTP. */
+/** Starts an API on real stores, reached over HTTP. */
 export async function createApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { backend = 'postgres', settings = {}, beside } = options;
   const database = beside?.database ?? (await createDatabase());
@@ -108,7 +108,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     RATE_LIMITS: 'off',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     DATABASE_POOL: '5',
-    INGESTION_CHECK_S: '0', // tests look at every row and every job
+    INGESTION_CHECK_S: '0', // tests check every row and every job
     BASE_URL: 'https://parley.test',
     ...(backend === 'valkey' ? { REDIS_URL: beside?.config.REDIS_URL ?? (await valkeyUrl()) } : {}),
     ...settings,
@@ -149,7 +149,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
   };
 }
 
-/** A worker on the stores of an API. */
+/** Starts a worker on the stores of an API. */
 export async function createWorker(api: TestApi): Promise<WorkerProcess & AsyncDisposable & { metrics: Metrics }> {
   const metrics = createMetrics('work');
   const worker = openWorker(api.database.url, api.config, createLog('warn', 'work'), metrics);

@@ -4,20 +4,20 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { expect } from 'vitest';
 import { waitFor } from './wait.ts';
 
-/** How long a test waits for what should be on the page. */
+/** The timeout for an expected state of the page. */
 const PATIENCE_MS = 10_000;
 
 export interface Watched extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** What no page may ever cause: breaches of the security policy, warnings of libraries, errors in scripts, dialogs. */
+  /** Events that must not occur: violations of the security policy, warnings of libraries, script errors, dialogs. */
   complaints: string[];
 }
 
-/** A page in a fresh profile, watched for everything that must not happen. */
+/** Opens a page in a new profile and records forbidden events. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const usual = { locale: 'en-GB', viewport: { width: 1440, height: 900 } };
-  // Nothing moves, so that no colour is looked at half-way to another.
+  // Without animations, so that colors are not checked during a transition.
   const context = await browser.newContext({ ...usual, reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
@@ -34,19 +34,19 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Goes to an address of the dashboard and waits until all of it has come. */
+/** Opens a URL of the dashboard and waits until it has loaded. */
 export async function visit(page: Page, address: string): Promise<void> {
   await page.goto(address);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   await waitFor(async () => (await page.getByText(/^(Loading…|Lädt …)$/).count()) === 0);
 }
 
-/** The part of a page that has this heading. */
+/** The section of a page with this heading. */
 export const panel = (page: Page, heading: string | RegExp): Locator =>
   page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name: heading }) });
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-/** WCAG 2.2 AA, and what is good practice beside. */
+/** WCAG 2.2 AA and best practices. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 interface Violation {
@@ -56,9 +56,9 @@ interface Violation {
 }
 
 /**
- * What axe finds wrong with the page as it stands, by these rules or groups of rules; a line each.
+ * The violations found by axe on the page with these rules or groups of rules, one line each.
  *
- * It runs in an isolated world, since the page's own policy lets no foreign script in.
+ * It runs in an isolated world, because the page's security policy blocks foreign scripts.
  */
 async function axeViolations({ page, context }: Watched, rules: string[]): Promise<string[]> {
   const session = await context.newCDPSession(page);
@@ -86,22 +86,22 @@ async function axeViolations({ page, context }: Watched, rules: string[]): Promi
   );
 }
 
-/** Nothing that must not happen has happened, and axe finds nothing. */
+/** Expects no forbidden events and no violations found by axe. */
 export async function expectSound(watched: Watched): Promise<void> {
   expect(await axeViolations(watched, RULES)).toEqual([]);
   expect(watched.complaints).toEqual([]);
 }
 
-/** However short, a transition has colours of its own. */
+/** Even a short transition has intermediate colors. */
 const TRANSITIONS_ENDED =
   'new Promise(requestAnimationFrame).then(() => Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))';
 
 /**
- * Every one of these pages is sound, wide and narrow, light and dark, and none is wider than a small phone.
+ * Checks each of these pages on wide and narrow screens, in light and dark, and their width on a small phone.
  *
- * Darkness changes colours and nothing else, so that alone is looked at again.
+ * The dark theme only changes colors, so only these are checked again.
  *
- * @param open goes to a path and waits until it is drawn
+ * @param open opens a path and waits until it is rendered
  */
 export async function expectSoundPages(
   watched: Watched,

@@ -3,10 +3,10 @@ import { type Browser, chromium } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome-stable'];
 
-/** The browser of this machine: `CHROMIUM` names it, else it is where Linux distributions put it. */
+/** The path of the browser: `CHROMIUM`, or the default path of Linux distributions. */
 export const chromiumPath = (): string | undefined => process.env.CHROMIUM ?? PLACES.find(path => existsSync(path));
 
-/** Whether tests in a browser can run. Where they can't, that is said loudly, or refused where `TESTS_REQUIRE` has it. */
+/** Whether browser tests can run. Otherwise prints a message, or throws if `TESTS_REQUIRE` contains `chromium`. */
 export function hasBrowser(): boolean {
   if (chromiumPath()) return true;
   if (process.env.TESTS_REQUIRE?.includes('chromium'))

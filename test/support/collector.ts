@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** A span as a collector was sent it, with what its resource says. Ids are hexadecimal. */
+/** A span received by the collector, with its resource. Ids are hexadecimal. */
 export interface CollectedSpan {
   service: unknown;
   resource: Record<string, unknown>;
@@ -9,25 +9,25 @@ export interface CollectedSpan {
   kind: number;
   traceId: string;
   id: string;
-  /** The id of the span above; empty for the first of a trace. */
+  /** The id of the parent span; empty for a root span. */
   parent: string;
   attributes: Record<string, unknown>;
   links: { traceId: string; id: string }[];
-  /** 2 for one that failed. */
+  /** 2 for an error. */
   status: number;
 }
 
 export interface Collector extends AsyncDisposable {
   url: string;
   spans: CollectedSpan[];
-  /** The headers of each request that came. */
+  /** The headers of each request. */
   headers: NodeJS.Dict<string | string[]>[];
 }
 
-/** A field of a message in the encoding of Protocol Buffers: a number, or the bytes of a text or of a further message. */
+/** A Protocol Buffers field: a number, or the bytes of a string or nested message. */
 type Field = number | Buffer;
 
-/** The fields of a message by their numbers. */
+/** The fields of a message by number. */
 function readMessage(bytes: Buffer): Map<number, Field[]> {
   const fields = new Map<number, Field[]>();
   let at = 0;
@@ -60,7 +60,7 @@ const bytes = (message: Message, number: number): Buffer => (message.get(number)
 const hex = (message: Message, number: number): string => bytes(message, number).toString('hex');
 const integer = (message: Message, number: number): number => (message.get(number)?.[0] as number) ?? 0;
 
-/** The attributes in field `number`: texts and whole numbers, as ours are. */
+/** The attributes in field `number`: strings and integers, the only types that we use. */
 const attributesIn = (message: Message, number: number): Record<string, unknown> =>
   Object.fromEntries(
     messages(message, number).map(pair => {
@@ -69,7 +69,7 @@ const attributesIn = (message: Message, number: number): Record<string, unknown>
     }),
   );
 
-/** The spans of an `ExportTraceServiceRequest`, by the numbers of opentelemetry/proto/trace/v1/trace.proto. */
+/** The spans of an `ExportTraceServiceRequest`, by the field numbers of opentelemetry/proto/trace/v1/trace.proto. */
 function readSpans(request: Buffer): CollectedSpan[] {
   return messages(readMessage(request), 1).flatMap(group => {
     const resource = attributesIn(readMessage(bytes(group, 1)), 1);
@@ -89,7 +89,7 @@ function readSpans(request: Buffer): CollectedSpan[] {
   });
 }
 
-/** A collector of OpenTelemetry, as far as traces by OTLP over HTTP go. */
+/** A minimal OpenTelemetry collector for traces over OTLP/HTTP. */
 export async function createCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const headers: Collector['headers'] = [];

@@ -7,7 +7,7 @@ import { makeMember as logIn } from './person.ts';
 
 export type Body = Record<string, unknown>;
 
-/** One user and the team of a fresh tenant. */
+/** One user and the team of a new tenant. */
 export interface Parties {
   tenant: TestTenant;
   /** The team's API key. */
@@ -52,7 +52,7 @@ export function conversationsOf(api: () => TestApi) {
 
   const list = async (as: string, query = '') => (await get(as, `/v1/conversations${query}`)).body.data;
 
-  /** Posts as one of two members, or as one of two API keys. */
+  /** Sends requests as one of two members, or with one of two API keys. */
   async function teamOf(tenant: TestTenant, kind: 'keys' | 'members') {
     const people = await Promise.all(
       kind === 'keys'
@@ -65,7 +65,7 @@ export function conversationsOf(api: () => TestApi) {
     return (number: number, path: string, body: Body) => api().request('POST', path, { ...people[number], body });
   }
 
-  /** Lets time pass for a conversation: moves moments of its row into the past. */
+  /** Moves a time of a conversation's row into the past. */
   const backdate = (id: string, column: string, interval: string) =>
     api().database.query(`update conversations set ${column} = ${column} - $2::interval where id = $1`, [
       uuidOf(id),
@@ -87,7 +87,7 @@ export function conversationsOf(api: () => TestApi) {
     return toTypeId('member', id);
   }
 
-  /** Every row of a list, page by page; `between` runs after each page but the last. */
+  /** All rows of a list, page by page; `between` runs after each page but the last. */
   async function readPages(
     as: string,
     path: string,
@@ -110,7 +110,7 @@ export function conversationsOf(api: () => TestApi) {
     }
   }
 
-  /** Many conversations at once, five of each millisecond, so that only the id tells those apart. */
+  /** Inserts conversations, five per millisecond, so that only the id orders these. */
   const seed = (tenant: TestTenant, count: number) =>
     api().database.query(
       `insert into conversations (tenant_id, id, identity, identity_verified, subject, status, priority, tags, source_type,

@@ -4,14 +4,14 @@ import { openBrowser } from './chromium.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { buildDashboard } from './pages.ts';
 
-/** The dashboard of an installation of its own, with one person's page open, who has not signed in. */
+/** The dashboard of a new installation, open in one person's browser without a session. */
 export interface OpenDashboard extends AsyncDisposable {
   installation: Installation;
   browser: Browser;
-  /** The person, and what went wrong in their page. */
+  /** The person's browser page and its forbidden events. */
   person: Watched;
   page: Page;
-  /** Goes to a path below `/dashboard`, in the person's page or in that of somebody else, and waits until it is there. */
+  /** Opens a path below `/dashboard`, in the person's page or another one, and waits until it has loaded. */
   open(path: string, of?: Page): Promise<void>;
 }
 

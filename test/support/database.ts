@@ -6,11 +6,11 @@ import { TEMPLATE } from './global-setup.ts';
 import { stores } from './stores.ts';
 
 export interface TestDatabase extends AsyncDisposable {
-  /** For the owner, who sees through row-level security. */
+  /** The owner's URL; row-level security does not apply to the owner. */
   url: string;
-  /** A storage of some role; closed with the database. */
+  /** Opens a storage with a role; closed with the database. */
   storage(role?: StorageRole): Storage;
-  /** One statement as the owner. */
+  /** Executes a statement as the owner. */
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
 }
 
@@ -24,7 +24,7 @@ const urlOf = async (name: string): Promise<string> => {
   return url.href;
 };
 
-/** A database of one's own, copied from the migrated template and dropped at the end of the scope. */
+/** Creates a database from the migrated template, dropped at the end of the scope. */
 export async function createDatabase(): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await copyTemplate(name);
@@ -46,14 +46,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A database without any schema, dropped at the end of the scope. */
+/** Creates a database without a schema, dropped at the end of the scope. */
 export async function createEmptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await asMaintainer(`create database ${name}`);
   return { url: await urlOf(name), [Symbol.asyncDispose]: () => drop(name) };
 }
 
-/** Copies the template, which is busy while another test file copies it. */
+/** Copies the template. Retries, because another test file may be copying it. */
 async function copyTemplate(name: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {

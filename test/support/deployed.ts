@@ -2,20 +2,20 @@ import { expect } from 'vitest';
 import { aQuestion } from './make.ts';
 import { waitFor } from './wait.ts';
 
-/** A tenant with a server key and a live question. Ids are those of the wire. */
+/** A tenant with a server key and a live question. Ids are wire ids. */
 export interface Tenant {
   id: string;
   key: { id: string; secret: string; api_key: string };
   questionId: string;
 }
 
-/** Runs the command line inside of an installation and gives the object that it prints. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
+/** Runs the command line inside an installation and returns the JSON object that it prints. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read parts of any output
 export type CommandLine = (args: string[], input?: string) => Promise<any>;
 
 export type Deployed = ReturnType<typeof reach>;
 
-/** What tests do with an installation of which they know the address and the command line alone. */
+/** Test operations for an installation that only need its URL and command line. */
 export function reach(baseUrl: string, parley: CommandLine) {
   async function request(method: string, path: string, as: string, body?: unknown) {
     const response = await fetch(`${baseUrl}${path}`, {
@@ -23,7 +23,7 @@ export function reach(baseUrl: string, parley: CommandLine) {
       headers: { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+    // biome-ignore lint/suspicious/noExplicitAny: tests read parts of any reply
     return { status: response.status, body: (await response.json()) as any };
   }
 
@@ -39,14 +39,14 @@ export function reach(baseUrl: string, parley: CommandLine) {
       expect(published.status, JSON.stringify(published.body)).toBe(200);
       return { id, key, questionId: question.body.id };
     },
-    /** Resolves with what the tenant's ingestion counts when nothing of it is queued any more. */
+    /** Waits until the tenant's queue is empty and returns its ingestion counters. */
     async atRest(apiKey: string, limitMs = 90_000) {
       return waitFor(async () => {
-        const reply = await request('GET', '/v1/ingestion', apiKey).catch(() => undefined); // it may be starting again
+        const reply = await request('GET', '/v1/ingestion', apiKey).catch(() => undefined); // it may be restarting
         return reply?.status === 200 && reply.body.queued === 0 && reply.body;
       }, limitMs);
     },
-    /** The ids of every stored answer, in the order of the pages, so that one that is there twice shows. */
+    /** The ids of all stored answers in the order of the pages; duplicates are kept. */
     async storedAnswers(apiKey: string): Promise<string[]> {
       const ids: string[] = [];
       for (let cursor = ''; ; ) {

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The code blocks for a shell in one section of a document, in order. */
+/** The shell code blocks in one section of a document, in order. */
 export function shellBlocks(document: string, section: string): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8');
   const part = text.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? '';
   return [...part.matchAll(/^```sh\n(.*?)^```$/gms)].map(match => match[1] ?? '');
 }
 
-/** Runs shell commands in the project's root; rejects with what they complained of. `before` may define functions. */
+/** Runs shell commands in the project's root; rejects with their error output. `before` may define functions. */
 export async function runDocumented(script: string, environment: Record<string, string>, before = ''): Promise<string> {
   const child = spawn('sh', [], { cwd: ROOT, env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } });
   let [output, complaints] = ['', ''];

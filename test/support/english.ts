@@ -6,7 +6,7 @@ const german = JSON.parse(readFileSync(new URL('../../dashboard/locales/de.json'
   string
 >;
 
-/** A text of the sources as a pattern: whatever fills its placeholders, it is this text. */
+/** A source text as a pattern that matches it with any values for its placeholders. */
 const patternOf = (text: string): RegExp =>
   new RegExp(
     `^${text
@@ -15,12 +15,12 @@ const patternOf = (text: string): RegExp =>
       .join('.+')}$`,
   );
 
-/** Every text that German has another one for. A plural is none that could be on a page. */
+/** All texts with a different German translation. Plurals are excluded, because their keys do not appear on pages. */
 const ENGLISH = Object.entries(german)
   .filter(([key, text]) => key !== text && !key.includes(', plural,') && /[a-z]/i.test(key.replaceAll(/\{\w+\}/g, '')))
   .map(([key]) => patternOf(key));
 
-/** Whatever is written on a page or read out of it. */
+/** All visible and accessible texts of a page. */
 const TEXTS = `(() => {
   const texts = [document.title];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -30,7 +30,7 @@ const TEXTS = `(() => {
   return texts;
 })()`;
 
-/** The texts of the sources that stand on a page as they are, in English. */
+/** The English source texts on a page. */
 export async function englishOn(page: Page): Promise<string[]> {
   const texts = (await page.evaluate<string[]>(TEXTS)).map(text => text.replace(/ · Parley$/, '').trim());
   return [...new Set(texts)].filter(text => text !== '' && ENGLISH.some(pattern => pattern.test(text)));

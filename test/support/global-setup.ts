@@ -14,14 +14,14 @@ import { migrate } from '../../src/storage/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whether containers can be started: every test with Valkey needs one. */
+    /** Whether containers can be started, which tests with Valkey need. */
     hasDocker: boolean;
-    /** Where `stores()` in `stores.ts` requests the stores. The first request of a run starts them. */
+    /** The URL from which `stores()` in `stores.ts` gets the stores. The first request of a run starts them. */
     storesUrl: string;
   }
 }
 
-/** The database that every test database is a copy of: migrated once a run. */
+/** The template of all test databases, migrated once per run. */
 export const TEMPLATE = 'parley_template';
 
 const log = createLog('warn', 'test');
@@ -34,7 +34,7 @@ interface RunningStores {
 
 const IMAGES = { postgres: 'postgres:18', valkey: 'valkey/valkey:9' };
 
-/** Why no containers can be started: no Docker Engine, or one that has no images and cannot pull them. */
+/** The reason why no containers can be started: no Docker Engine, or missing images that it cannot pull. */
 async function findDockerFault(): Promise<string | undefined> {
   const { getContainerRuntimeClient, ImageName } = await import('testcontainers');
   try {
@@ -106,7 +106,7 @@ async function makeTemplate(postgresUrl: string): Promise<void> {
   await migrateQueue({ databaseUrl: url.href, redisUrl: undefined });
 }
 
-/** Starts the stores at the first request, and replies to each request with their addresses. */
+/** Starts the stores at the first request and replies to each request with their addresses. */
 async function serveStores(hasDocker: boolean) {
   let starting: Promise<RunningStores> | undefined;
   const start = async () => {
@@ -128,15 +128,15 @@ async function serveStores(hasDocker: boolean) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       server.close();
-      const stores = await starting?.catch(() => undefined); // the tests have reported why it failed
+      const stores = await starting?.catch(() => undefined); // the tests have reported the error
       await stores?.stop();
     },
   };
 }
 
 /**
- * One PostgreSQL per run, and one Valkey where Docker is found; otherwise the tests with Valkey are left out, with a
- * message. Neither starts before a test needs it, so unit tests run without them.
+ * One PostgreSQL per run, and one Valkey if there is Docker; otherwise tests with Valkey are skipped with a message.
+ * Both start when a test first needs them, so unit tests run without them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fault = await findDockerFault();

@@ -6,9 +6,9 @@ import { setupLinkIn } from './team.ts';
 import { waitFor } from './wait.ts';
 
 /**
- * A whole Parley in a process of its own on a database of its own, reached as a browser does.
+ * Starts a complete Parley process with its own database, reached like from a browser.
  *
- * @param settings beside the defaults of tests; a `PORT` where something has to know the address before
+ * @param settings added to the defaults of tests; set `PORT` if the address must be known in advance
  */
 export async function startInstallation(settings: Record<string, string> = {}) {
   const database = await createDatabase();
@@ -29,11 +29,11 @@ export async function startInstallation(settings: Record<string, string> = {}) {
   return {
     baseUrl,
     database,
-    /** Between this Parley and its database. */
+    /** The proxy between Parley and its database. */
     network,
-    /** With what a further process of it is started, past that network. */
+    /** The settings of an additional process, which bypasses the proxy. */
     environment,
-    /** The link that makes the first owner, as it was printed. */
+    /** The printed link with which the first owner is created. */
     setupLink: await waitFor(() => setupLinkIn(server.output())),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { anAnswer } from './make.ts';
 
-/** What a sender of answers was told: ids acknowledged with 202, and ids of which nothing is known. */
+/** The sender's view of its answers: ids acknowledged with a 202, and ids with an unknown result. */
 export interface Ledger {
   acknowledged: Set<string>;
   ambiguous: Set<string>;
@@ -10,14 +10,14 @@ export interface Ledger {
 
 export interface Sender {
   ledger: Ledger;
-  /** Stops sending and waits for the requests under way. */
+  /** Stops sending and waits for requests in progress. */
   stop(): Promise<Ledger>;
 }
 
 /**
- * Sends answers one after the other on several lanes, each request to the next of the addresses, until it is stopped.
+ * Sends answers in several lanes, rotating over the addresses, until it is stopped.
  *
- * An answer that was refused or got no reply is sent again with its own id, as a client's outbox would.
+ * Like a client's outbox, it sends an answer that was rejected or got no reply again with the same id.
  */
 export function sendAnswers(addresses: string[], apiKey: string, questionId: string, lanes = 8): Sender {
   const ledger: Ledger = { acknowledged: new Set(), ambiguous: new Set(), refused: 0 };
@@ -41,12 +41,12 @@ export function sendAnswers(addresses: string[], apiKey: string, questionId: str
       }
       ledger.refused++;
       if (response.status !== 503 && response.status !== 429) throw new Error(`${response.status} ${text}`);
-      ledger.ambiguous.add(answer.id); // a 503 may be in the queue all the same: the promise is about 202
+      ledger.ambiguous.add(answer.id); // may be queued despite the 503: only a 202 is a promise
     } catch (error) {
       if (error instanceof Error && /^\d{3} /.test(error.message)) throw error;
       ledger.ambiguous.add(answer.id);
     }
-    await new Promise(resolve => setTimeout(resolve, 20)); // a client's pause before it tries again
+    await new Promise(resolve => setTimeout(resolve, 20)); // a client's pause before a retry
     return false;
   };
 
@@ -68,7 +68,7 @@ export function sendAnswers(addresses: string[], apiKey: string, questionId: str
   };
 }
 
-/** Every acknowledged answer is stored once, and nothing is stored that nobody sent. */
+/** Expects every acknowledged answer to be stored once, and every stored answer to have been sent. */
 export function expectKept(ledger: Ledger, stored: string[]): void {
   const rows = new Set(stored);
   expect(rows.size).toBe(stored.length);
@@ -76,7 +76,7 @@ export function expectKept(ledger: Ledger, stored: string[]): void {
   expect(stored.filter(id => !ledger.acknowledged.has(id) && !ledger.ambiguous.has(id))).toEqual([]);
 }
 
-/** After a restore all of `before` is stored, each once, and nothing that nobody sent. */
+/** After a restore: expects all of `before` to be stored once, and every stored answer to have been sent. */
 export function expectRestored(before: ReadonlySet<string>, ledger: Ledger, stored: string[]): void {
   const once = new Set(stored);
   expect(once.size).toBe(stored.length);

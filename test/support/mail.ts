@@ -2,11 +2,11 @@ import { createServer, type Socket } from 'node:net';
 
 export interface TestMailServer extends AsyncDisposable {
   url: string;
-  /** The letters that it took, as they came over the wire. */
+  /** The received messages in raw form. */
   letters: string[];
 }
 
-/** A mail server that takes every letter (RFC 5321, as much of it as a client without extensions needs). */
+/** A mail server that accepts all messages (the part of RFC 5321 that a client without extensions needs). */
 export async function createMailServer(): Promise<TestMailServer> {
   const letters: string[] = [];
   const sockets = new Set<Socket>();

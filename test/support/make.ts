@@ -11,20 +11,20 @@ import { insertTenant } from '../../src/storage/tenants.ts';
 import type { TestApi } from './api.ts';
 
 export interface TestKey {
-  /** As on the wire, `key_…`. */
+  /** A wire id, `key_…`. */
   id: string;
   secret: string;
   apiKey: string;
 }
 
 export interface TestTenant {
-  /** As on the wire, `tenant_…`. */
+  /** A wire id, `tenant_…`. */
   id: string;
   uuid: string;
   key: TestKey;
-  /** A further key. A public one has neither secret nor bearer value. */
+  /** Adds a key. A public one has no secret and no bearer value. */
   addKey(key?: Partial<NewApiKey>): Promise<TestKey>;
-  /** An access token as the tenant's backend would sign it; claims and header may be overridden. */
+  /** Signs an access token like the tenant's backend; claims and header can be overridden. */
   sign(identity: unknown, overrides?: SignOverrides): Promise<string>;
 }
 
@@ -34,7 +34,7 @@ export interface SignOverrides {
   claims?: Record<string, unknown>;
 }
 
-/** As much of an API as a tenant needs: the stores behind it. */
+/** The parts of an API that a tenant needs: its stores. */
 export interface TenantHome {
   database: { storage(): Storage };
   seals: Seals;
@@ -42,14 +42,14 @@ export interface TenantHome {
 
 const storages = new WeakMap<TenantHome, Storage>();
 
-/** One storage for all tenants of an API, so that many tests in a file do not hold a connection each. */
+/** A shared storage for all tenants of an API, so that each test does not hold its own connection. */
 export function storageOf(api: TenantHome): Storage {
   const storage = storages.get(api) ?? api.database.storage();
   storages.set(api, storage);
   return storage;
 }
 
-/** A tenant with a server key, made through the same storage functions as the command line. */
+/** Creates a tenant with a server key through the storage functions of the command line. */
 export async function makeTenant(api: TenantHome, name = 'Acme'): Promise<TestTenant> {
   const storage = storageOf(api);
   const { id: uuid } = await insertTenant(storage, name, new Date());
@@ -78,7 +78,7 @@ export async function makeTenant(api: TenantHome, name = 'Acme'): Promise<TestTe
   };
 }
 
-/** A public access token, claimed with the id of a public key; with a key of its own unless one is given. */
+/** Claims a public access token, by default with a new public key. */
 export async function claimToken(api: TestApi, tenant: TestTenant, identity: string, key?: TestKey): Promise<string> {
   const { id } = key ?? (await tenant.addKey({ kind: 'public' }));
   const { status, body } = await api.request('POST', `/v1/tenants/${tenant.id}/issuers/public/auth/token`, {
@@ -89,10 +89,10 @@ export async function claimToken(api: TestApi, tenant: TestTenant, identity: str
   return body.access_token;
 }
 
-/** A question as the API takes it; of type nps unless said otherwise. */
+/** A valid question; of type nps by default. */
 export const aQuestion = (fields: Record<string, unknown> = {}) => ({ type: 'nps', title: 'How likely?', ...fields });
 
-/** A live question. */
+/** Publishes a question. */
 export async function publishQuestion(
   api: Pick<TestApi, 'request'>,
   tenant: TestTenant,
@@ -104,7 +104,7 @@ export async function publishQuestion(
   return published.body;
 }
 
-/** A completed answer to a card, or with an API key to a question. */
+/** A completed answer to a card or, for API keys, to a question. */
 export const anAnswer = (fields: Record<string, unknown> = {}) => ({
   id: v7(),
   revision: 1,
@@ -114,14 +114,14 @@ export const anAnswer = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 });
 
-/** The answer to a card as it was handed out. */
+/** The answer to a card as returned by the API. */
 export const answerTo = (card: { id: string; question_id: string; question_version: number }, fields = {}) =>
   anAnswer({ card_id: card.id, question_id: card.question_id, question_version: card.question_version, ...fields });
 
-/** The id of a key as storage holds it. */
+/** The UUID of a key in the storage. */
 export const uuidOfKey = (key: TestKey): string => parseTypeId('key', key.id) as string;
 
-/** An answer as the API hands it to the worker, of a tenant that need not exist. Ids are UUIDs. */
+/** An answer as the API sends it to the worker, by default of a tenant that does not exist. Ids are UUIDs. */
 export const anAcceptedAnswer = (fields: Partial<AcceptedAnswer> = {}): AcceptedAnswer => ({
   tenant_id: v7(),
   id: v7(),

@@ -1,19 +1,19 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** The top folder of the repository, and that of the service. */
+/** The root of the repository, and that of the service. */
 export const ROOT = resolve(import.meta.dirname, '../..');
 export const SRC = join(ROOT, 'src');
 
 export interface Source {
-  /** The path from `src`. */
+  /** The path relative to `src`. */
   path: string;
   text: string;
 }
 
 export interface Import {
   from: string;
-  /** The path from `src` of a module of ours, or the specifier of any other. */
+  /** For our modules the path relative to `src`, otherwise the specifier. */
   to: string;
   isOurs: boolean;
   isType: boolean;
@@ -24,11 +24,11 @@ const STATIC_IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"](
 const LAZY_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
 const RESOLVED = /\b(?:require|resolve)\(\s*['"]([^'"./][^'"]*)['"]\s*\)/g;
 
-/** The TypeScript modules below a folder, by their paths in it. */
+/** The TypeScript modules below a folder, as relative paths. */
 export const filesUnder = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(path => path.endsWith('.ts'));
 
-/** Every import of a module, with types and lazy ones. */
+/** All imports of a module, including type and dynamic imports. */
 export function importsOf({ path, text }: Source): Import[] {
   const found = [
     ...[...text.matchAll(STATIC_IMPORT)].map(([, type, to]) => ({ to, isType: type !== undefined, isLazy: false })),
@@ -41,7 +41,7 @@ export function importsOf({ path, text }: Source): Import[] {
   });
 }
 
-/** Every way round through the modules that comes back to where it began, the shortest from each module. */
+/** Import cycles; for each module the shortest one that contains it. */
 export function cycles(imports: Import[]): string[] {
   const next = new Map<string, string[]>();
   for (const { from, to, isOurs } of imports) if (isOurs) next.set(from, [...(next.get(from) ?? []), to]);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { freePort } from './process.ts';
 
-/** Whom the provider logs in, without asking anybody anything. */
+/** The user whom the provider logs in without any interaction. */
 export interface TestSubject {
   sub: string;
   email?: string;
@@ -12,15 +12,15 @@ export interface TestSubject {
 
 export interface TestProvider extends AsyncDisposable {
   settings: Record<string, string>;
-  /** Who is logged in from now on. */
+  /** The currently logged-in user. */
   subject: TestSubject;
-  /** Follows the browser's way through the provider; gives the query with which it comes back. */
+  /** Follows the browser's redirects through the provider. Returns the query string of the callback. */
   walk(url: string): Promise<string>;
 }
 
 const CLIENT = { client_id: 'parley', client_secret: 'the secret of a test, which is long enough' };
 
-/** A real OpenID provider on a port of its own. */
+/** A real OpenID provider on a free port. */
 export async function createProvider(redirectUri: string): Promise<TestProvider> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;

@@ -10,11 +10,11 @@ import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import type { TestDatabase } from './database.ts';
 
 export interface OwnServer extends TestDatabase {
-  /** Changes a setting of the server and resolves when new sessions have it; `undefined` takes the change back. */
+  /** Changes a setting of the server and resolves when new sessions have it; `undefined` resets it. */
   configure(name: string, value: string | undefined): Promise<void>;
 }
 
-/** A migrated PostgreSQL server of the test's own, for settings that other tests must not see. */
+/** Starts a separate migrated PostgreSQL server, for settings that must not affect other tests. */
 export async function createOwnServer(): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-server-'));
   chmodSync(folder, 0o755); // the server runs as another user than root
@@ -43,7 +43,7 @@ export async function createOwnServer(): Promise<OwnServer> {
         );
         return row?.setting === (value ?? row?.boot_val);
       };
-      while (!(await isSet())); // each look is a new session
+      while (!(await isSet())); // each check uses a new session
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(opened.map(storage => storage.close()));

@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.ts';
 
-/** The tables that grow with use, and do not give a function its result type. */
+/** Tables that grow with use and whose row type is not the result type of a function. */
 export const GROWING = [
   'answers',
   'audit_log',
@@ -18,7 +18,7 @@ const PARTITIONS = 4;
 const column = async (database: TestDatabase, sql: string, table: string): Promise<string[]> =>
   (await database.query<{ value: string }>(sql, [table])).map(({ value }) => value);
 
-/** Statements that give a new table what the old one has beside columns and indexes: triggers, the wall, rights. */
+/** Statements that copy a table's properties other than columns and indexes: triggers, row-level security, grants. */
 async function describeRest(database: TestDatabase, table: string): Promise<string[]> {
   return [
     ...(await column(
@@ -42,7 +42,7 @@ async function describeRest(database: TestDatabase, table: string): Promise<stri
   ];
 }
 
-/** Puts a table's rows into so many partitions by the hash of their tenant; for a database at rest. */
+/** Splits a table into hash partitions by tenant. The database must not be in use. */
 export async function partition(database: TestDatabase, table: string): Promise<void> {
   const rest = await describeRest(database, table);
   await database.query(`alter table ${table} rename to ${table}_whole`);

@@ -9,19 +9,19 @@ import { storageOf, type TestTenant } from './make.ts';
 
 export const PASSWORD = 'correct horse battery';
 
-/** One hash for all persons of a test file: a tenth of a second is long where hundreds are made. */
+/** One hash for all persons of a test file, because each takes a tenth of a second. */
 let passwordHash: Promise<string> | undefined;
 
 export interface TestPerson {
   accountId: string;
-  /** As on the wire, `member_…`. */
+  /** A wire id, `member_…`. */
   memberId: string;
   email: string;
-  /** What the browser of a running session sends with a write: its cookie, its token, its tenant. */
+  /** Headers that the browser of a session sends with a write: cookie, CSRF token, tenant. */
   headers: Record<string, string>;
 }
 
-/** The name and value that a browser sends back for a `Set-Cookie`. */
+/** The cookie that a browser sends after this `Set-Cookie`. */
 export const cookieOf = (setCookie: string): string => setCookie.split(';')[0] as string;
 
 /** The headers of a session, from the reply that started it. */
@@ -31,7 +31,7 @@ export const headersOf = ({ headers, body }: TestReply, tenantId?: string): Reco
   ...(tenantId === undefined ? {} : { 'Tenant-Id': tenantId }),
 });
 
-/** A member of a tenant with the password `PASSWORD`, logged in. */
+/** Creates a member of a tenant with the password `PASSWORD`, logged in. */
 export async function makeMember(api: TestApi, tenant: TestTenant, role: Role, email = ''): Promise<TestPerson> {
   passwordHash ??= hashPassword(PASSWORD);
   const accountId = newUuid();
@@ -48,7 +48,7 @@ export async function makeMember(api: TestApi, tenant: TestTenant, role: Role, e
   };
 }
 
-/** A further session of a person. */
+/** Opens another session of a person. */
 export async function openSession(api: TestApi, accountId: string): Promise<Record<string, string>> {
   const { row, cookie, csrfToken } = beginSession(
     { userAgent: 'a test', ip: '192.0.2.7' },
@@ -58,7 +58,7 @@ export async function openSession(api: TestApi, accountId: string): Promise<Reco
   return { Cookie: cookieOf(cookie), 'X-CSRF-Token': csrfToken };
 }
 
-/** Lets somebody who has an account join a further tenant. */
+/** Adds an existing account to another tenant. */
 export const joinTenant = (api: TestApi, tenant: TestTenant, person: TestPerson, role: Role): Promise<string> => {
   const account = { id: person.accountId, email: person.email, name: '', password_hash: null, exists: true };
   return addMember(storageOf(api), tenant.uuid, account, role, new Date());

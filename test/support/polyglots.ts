@@ -8,5 +8,5 @@ const CORES = [
   '{{constructor.constructor("alert(1)")()}}',
 ];
 
-/** Sixty texts of which each would run a script in some page that takes text for markup. */
+/** Sixty texts, each of which would run a script in some page that does not escape text. */
 export const POLYGLOTS: readonly string[] = ENDS.flatMap(end => CORES.map(core => `${end}${core}`));

@@ -10,10 +10,10 @@ export interface TestProcess extends AsyncDisposable {
   pid: number;
   baseUrl: string;
   metricsUrl: string;
-  /** Everything that it printed. */
+  /** All output so far. */
   output(): string;
   isRunning(): boolean;
-  /** Resolves when the probe answers with that status. */
+  /** Resolves when the probe returns this status. */
   awaitProbe(path: '/livez' | '/readyz', status?: number, limitMs?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   /** The exit code, or the signal that ended it. */
@@ -29,10 +29,10 @@ export const freePort = (): Promise<number> =>
   });
 
 /**
- * A role of Parley as a process of its own, with nothing of this process's environment.
+ * Starts a role of Parley as a separate process, without this process's environment.
  *
- * Its ports are free ones unless the environment names them; `nodeArgs` come before the program (`--import` …).
- * `program` is the executable, for running another version than this one.
+ * Its ports are free ones unless set in the environment; `nodeArgs` precede the program (`--import` …). `program` is
+ * the executable, for running another version than this one.
  */
 export async function startProcess(
   role: string,
@@ -45,12 +45,12 @@ export async function startProcess(
   const child: ChildProcess = spawn(process.execPath, [...nodeArgs, program, ...role.split(' ')], {
     env: {
       PATH: process.env.PATH,
-      NODE_OPTIONS: '--max-semi-space-size=16', // as npm's scripts and the image have it
+      NODE_OPTIONS: '--max-semi-space-size=16', // as in npm's scripts and the image
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
       LOG_LEVEL: 'info',
       RATE_LIMITS: 'off',
-      INGESTION_CHECK_S: '0', // tests look at every row and every job
+      INGESTION_CHECK_S: '0', // tests check every row and every job
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -91,13 +91,13 @@ export async function startProcess(
 }
 
 export interface Supervised extends AsyncDisposable {
-  /** How often the process has died so far. */
+  /** The number of exits so far. */
   deaths(): number;
-  /** Everything that its lives printed. */
+  /** The output of all its processes. */
   output(): string;
 }
 
-/** A role that is started again whenever it dies, as by Docker or systemd. */
+/** Runs a role that is restarted whenever it exits, as by Docker or systemd. */
 export async function supervise(role: string, environment: Record<string, string>): Promise<Supervised> {
   const lives: TestProcess[] = [];
   let ending = false;
@@ -119,10 +119,10 @@ export async function supervise(role: string, environment: Record<string, string
   };
 }
 
-/** A terminal at which nobody sits. */
+/** A terminal without a user. */
 export const noTerminal: Terminal = { readInput: async () => '', report: () => undefined };
 
-/** What a command of the command line prints, as JSON; rejects with what it complained of. */
+/** The parsed JSON output of a command; rejects with its error output. */
 export async function runCommand(
   args: string[],
   environment: Record<string, string>,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createProxy } from './proxy.ts';
 import { waitFor } from './wait.ts';
 
-/** A server that says everything back, and remembers what it heard. */
+/** A server that echoes all data and records it. */
 async function startEcho(name = '') {
   const heard: string[] = [];
   const clients: Socket[] = [];
@@ -15,7 +15,7 @@ async function startEcho(name = '') {
       socket.write(`${name}${piece}`);
     });
     socket.on('end', () => ended++);
-    socket.on('error', () => undefined); // resets are what these tests are about
+    socket.on('error', () => undefined); // resets are part of these tests
   });
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as { port: number };
@@ -30,7 +30,7 @@ async function startEcho(name = '') {
   };
 }
 
-/** A connection through a proxy that gathers what comes back. */
+/** A connection through a proxy that collects the received data. */
 async function dial(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -50,7 +50,7 @@ test('a proxy passes on, falls silent without closing, and goes on where it was'
   await waitFor(() => line.received() === 'a');
   proxy.freeze();
   line.socket.write('b');
-  await new Promise(done => setTimeout(done, 100)); // the fact is that nothing happens
+  await new Promise(done => setTimeout(done, 100)); // the expectation is that no data arrives
   expect([line.received(), echo.heard.join(''), line.failures]).toEqual(['a', 'a', []]);
   proxy.thaw();
   await waitFor(() => line.received() === 'ab');
@@ -75,7 +75,7 @@ test('a proxy delays both directions and keeps the order when the delay ends', a
   proxy.delay(100);
   const startedAt = performance.now();
   line.socket.write('a');
-  await new Promise(done => setTimeout(done, 20)); // so that it is a piece of its own
+  await new Promise(done => setTimeout(done, 20)); // so that it is sent separately
   proxy.delay(0);
   line.socket.write('b');
   await waitFor(() => line.received().length === 2);

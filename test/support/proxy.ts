@@ -1,29 +1,29 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface TestProxy extends AsyncDisposable {
-  /** The address of the store as reached through the proxy. */
+  /** The URL of the store through the proxy. */
   through(url: string): string;
-  /** Passes nothing on any more, in either direction, and closes nothing: a network that swallows packets. */
+  /** Stops forwarding in both directions without closing connections, like a network that drops packets. */
   freeze(): void;
-  /** Passes everything on again, what was held back first. */
+  /** Forwards again, starting with the held data. */
   thaw(): void;
-  /** Breaks every connection and refuses new ones, each with a reset. */
+  /** Resets all connections and rejects new ones with a reset. */
   cut(): void;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   mend(): void;
-  /** Holds every piece back for so long, in each direction; 0 ends it. Order is kept. */
+  /** Delays all data in each direction, in order; 0 ends the delay. */
   delay(ms: number): void;
-  /** Hands on what clients say and throws away what the store replies, until `dropReplies(false)`. */
+  /** Forwards requests and drops replies until `dropReplies(false)`. */
   dropReplies(dropping: boolean): void;
-  /** Ends the half of every connection on which clients speak; the store's half stays open. */
+  /** Half-closes all connections on the client's side; the store's side stays open. */
   halfClose(): void;
-  /** Resets every connection, once; new ones are taken. */
+  /** Resets all current connections; new ones are accepted. */
   reset(): void;
-  /** Leads new connections to another store; those that exist stay where they are. */
+  /** Forwards new connections to another store; existing ones are unaffected. */
   retarget(url: string): void;
 }
 
-/** How a network behaves at the moment. */
+/** The current behavior of the network. */
 interface Weather {
   frozen: boolean;
   refusing: boolean;
@@ -31,7 +31,7 @@ interface Weather {
   repliesDropped: boolean;
 }
 
-/** Passes pieces on in order, each held back for as long as the weather asks when it arrives. */
+/** Forwards chunks in order, each with the delay at the time of its arrival. */
 function createPipe(to: Socket, weather: Weather): (piece: Buffer) => void {
   const held: { due: number; piece: Buffer }[] = [];
   const passOn = () => {
@@ -45,7 +45,7 @@ function createPipe(to: Socket, weather: Weather): (piece: Buffer) => void {
   };
 }
 
-/** A TCP proxy in front of a store, with which its network fails on demand. */
+/** A TCP proxy in front of a store that simulates network failures. */
 export async function createProxy(target: string): Promise<TestProxy> {
   let goal = new URL(target);
   const pairs = new Set<{ client: Socket; store: Socket }>();

@@ -8,14 +8,14 @@ export interface RawReply {
   body: string;
 }
 
-/** A connection to an API, for what no HTTP client would send. */
+/** Opens a raw connection to an API, for messages that HTTP clients do not send. */
 export function openSocket(api: TestApi): Promise<Socket> {
   const { hostname, port } = new URL(api.baseUrl);
   const socket = connect(Number(port), hostname);
   return new Promise((resolve, reject) => socket.once('connect', () => resolve(socket)).once('error', reject));
 }
 
-/** The reply of a connection that the other side ends. */
+/** Reads the reply of a connection until the server closes it. */
 export async function readReply(socket: Socket): Promise<RawReply> {
   const chunks: Buffer[] = [];
   await new Promise<void>((resolve, reject) =>
@@ -35,7 +35,7 @@ export async function readReply(socket: Socket): Promise<RawReply> {
   return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body: rest.join('\r\n\r\n') };
 }
 
-/** Sends bytes as they are and reads the one reply to them. */
+/** Sends raw bytes and reads the reply. */
 export async function exchange(api: TestApi, message: string | Uint8Array): Promise<RawReply> {
   const socket = await openSocket(api);
   socket.write(message);

@@ -5,12 +5,12 @@ export interface Column {
   table: string;
   column: string;
   type: string;
-  /** What an array is made of, with an underscore before it. */
+  /** The type's name; for arrays that of the element with a leading underscore. */
   udt: string;
   nullable: boolean;
 }
 
-/** Every column of every table of ours. */
+/** Every column of each of our tables. */
 export const readColumns = (database: Pick<TestDatabase, 'query'>): Promise<Column[]> =>
   database.query<Column>(
     `select table_name as table, column_name as column, data_type as type, udt_name as udt,
@@ -18,7 +18,7 @@ export const readColumns = (database: Pick<TestDatabase, 'query'>): Promise<Colu
      from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`,
   );
 
-/** A value for a column that has to have one; what holds text holds `text`. */
+/** A sample value for a column; text columns get `text`. */
 function sampleOf({ table, column, type, udt }: Column, text: string): unknown {
   const samples: Record<string, unknown> = {
     text,
@@ -38,7 +38,7 @@ function sampleOf({ table, column, type, udt }: Column, text: string): unknown {
   return value;
 }
 
-/** A row of a table as a statement: with what is given, and with samples in all other of these columns. */
+/** An INSERT with the given values and samples in all other columns. */
 export function insertSample(
   columns: Column[],
   table: string,

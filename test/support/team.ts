@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core';
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** The link that makes the first owner, in what a start has printed. */
+/** The setup link in the output of a start. */
 export const setupLinkIn = (output: string): string | undefined => /http\S+\/dashboard\/setup#\S+/.exec(output)?.[0];
 
-/** Makes the owner and the first tenant by the pages. */
+/** Creates the owner and the first tenant through the pages. */
 export async function setUp(page: Page, setupLink: string, tenant = 'Acme', name = 'Ada'): Promise<void> {
   await page.goto(setupLink);
   await page.getByLabel('Company or product name').fill(tenant);
@@ -17,7 +17,7 @@ export async function setUp(page: Page, setupLink: string, tenant = 'Acme', name
   await page.getByRole('heading', { name: 'Getting started' }).waitFor();
 }
 
-/** Signs in by the pages, as far as the password goes. */
+/** Enters email and password on the login page. */
 export async function signIn(page: Page, baseUrl: string, email: string, password = PASSWORD): Promise<void> {
   await page.goto(`${baseUrl}/dashboard/login`);
   await page.getByLabel('Email').fill(email);
@@ -25,7 +25,7 @@ export async function signIn(page: Page, baseUrl: string, email: string, passwor
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Joins by the link of an invitation, and waits to be let in. */
+/** Accepts an invitation through its link and waits for the dashboard. */
 export async function join(page: Page, link: string, name: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel('Your name').fill(name);
@@ -34,7 +34,7 @@ export async function join(page: Page, link: string, name: string): Promise<void
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
-/** A request of the person who is signed in in the page, by the same API that the page uses. */
+/** Sends a request with the session of the page. */
 export const asPerson = (page: Page, method: string, path: string, body?: unknown) =>
   page.evaluate(
     async ([verb, address, sent]) => {
@@ -64,7 +64,7 @@ export interface ShownKey {
   api_key: string;
 }
 
-/** A token as a tenant's backend signs it. */
+/** Signs a token like a tenant's backend. */
 export const signToken = (key: ShownKey, tenantId: string, identity: string): Promise<string> =>
   new SignJWT({ grants: { identity } })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' })
@@ -73,7 +73,7 @@ export const signToken = (key: ShownKey, tenantId: string, identity: string): Pr
     .setExpirationTime('1h')
     .sign(new TextEncoder().encode(key.secret));
 
-/** A request of an app or a server, by its bearer credential. */
+/** Sends a request with a bearer credential, like an app or a server. */
 export async function asBearer(baseUrl: string, bearer: string, method: string, path: string, body?: unknown) {
   const reply = await fetch(`${baseUrl}${path}`, {
     method,

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** How long a tool of another language may take, its first installation included. */
+/** The timeout of a tool of another language, including its first installation. */
 export const TOOL_LIMIT_MS = 180_000;
 
 const exec = promisify(execFile);
 
 export interface ToolOptions {
-  /** Beside this process's environment. */
+  /** Added to this process's environment. */
   environment?: Record<string, string>;
   cwd?: string;
   /** Sent on standard input. */
@@ -17,7 +17,7 @@ export interface ToolOptions {
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** What a program prints, on standard error too; rejects with what it complained of. */
+/** The output of a program, including standard error; rejects with its error output. */
 export async function outputOf(command: string, args: string[], options: ToolOptions = {}) {
   const { environment = {}, cwd, input, limitMs = TOOL_LIMIT_MS } = options;
   const env = { ...process.env, ...environment };
@@ -26,13 +26,13 @@ export async function outputOf(command: string, args: string[], options: ToolOpt
   return running;
 }
 
-/** What a program prints; rejects with what it complained of. */
+/** The output of a program; rejects with its error output. */
 export const runTool = async (command: string, args: string[], options?: ToolOptions): Promise<string> =>
   (await outputOf(command, args, options)).stdout.trim();
 
 /**
- * Whether a tool is on this machine; says loudly what is left out where it is not, and fails where it must be
- * (`TESTS_REQUIRE`, names with commas).
+ * Whether a tool is installed. Otherwise prints which tests are skipped, or throws if `TESTS_REQUIRE` (comma-separated
+ * names) contains the tool.
  */
 export async function hasTool([command, ...args]: [string, ...string[]], leftOut: string): Promise<boolean> {
   try {

@@ -1,6 +1,6 @@
 type Falsy = false | null | undefined | '' | 0;
 
-/** Resolves when a fact holds; fails when it does not within the limit. A look that costs something may be a rarer one. */
+/** Resolves when a condition holds; rejects after the limit. Expensive conditions can be checked less often. */
 export async function waitFor<T>(
   fact: () => T | Promise<T>,
   limitMs = 15_000,

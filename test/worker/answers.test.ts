@@ -118,7 +118,7 @@ describe('a batch with answers that the database refuses', () => {
   });
 });
 
-/** A generator of numbers in [0, 1) that a seed determines (mulberry32). */
+/** A seeded generator of numbers in [0, 1) (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -131,7 +131,7 @@ function seeded(seed: number): () => number {
 
 const FAULTS = ['08006', '40001', '40P01', '53300', '57014', '23505'];
 
-/** A storage of which, at a rate, a transaction fails before it began, between its statements or after its commit. */
+/** A storage whose transactions randomly fail before they start, between statements, or after the commit. */
 function failing(storage: Storage, random: () => number, rate: number): Storage {
   const mayFail = () => {
     if (random() >= rate) return;
@@ -151,7 +151,7 @@ function failing(storage: Storage, random: () => number, rate: number): Storage 
           },
         }),
       );
-      mayFail(); // committed, and the news of it lost
+      mayFail(); // committed, but its confirmation is lost
       return result;
     },
   };

@@ -13,7 +13,7 @@ import { anAcceptedAnswer, anAnswer, makeTenant, publishQuestion } from '../supp
 import { supervise } from '../support/process.ts';
 
 const POISON = resolve(import.meta.dirname, '../faults/poison.ts');
-/** Longer than a worker may be silent, so that its jobs are taken over. */
+/** Longer than a worker's lock, so that its jobs are taken over. */
 const LOOP_MS = 11_000;
 
 /** The queues of an API. */
@@ -24,7 +24,7 @@ async function openQueues(api: TestApi) {
   return connection;
 }
 
-/** How many jobs of every queue ended as failed, where nothing would try them again. */
+/** The number of failed jobs in all queues, which are not retried. */
 async function countFailed(api: TestApi): Promise<number> {
   const connection = await openQueues(api);
   const counts = await Promise.all(Object.values(QUEUES).map(name => connection.queue(name).getFailedCount()));
@@ -52,7 +52,7 @@ describe.each(backends())('with the queue in %s', backend => {
     };
     const connection = await openQueues(api);
     const { redis, queue } = connection;
-    /** As a producer and a worker add jobs. */
+    /** Adds jobs like a producer or a worker. */
     const add = async (to: QueueName, jobs: CountedJob[], replaced?: string) => {
       if (redis) await addCounted(redis, queue(to), jobs, replaced);
       else await queue(to).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
@@ -74,7 +74,7 @@ describe.each(backends())('with the queue in %s', backend => {
     await store(5);
     await (await queue(QUEUES.isolation).getJob(parts[5]?.flush as string))?.remove();
     expect(await read()).toMatchObject({ accepted: 6, stored: 2, queued: 4 });
-    await add(QUEUES.isolation, asParts, payload.flush); // the flush is moved again: its worker died before it ended
+    await add(QUEUES.isolation, asParts, payload.flush); // the flush is moved again, because its worker was killed before it completed the job
     expect(await read()).toMatchObject({ accepted: 6, stored: 2, queued: 4 });
     await connection.close();
 
@@ -137,8 +137,8 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
       await using second = await supervise('work', environment);
       const figures = await waitFor(async () => {
         const now = await read();
-        if (now.code === 'queue-unavailable') return false; // the workers that hang leave its store no core in time
-        expect(now.accepted).toBe(all.length); // wherever the answers are on their way
+        if (now.code === 'queue-unavailable') return false; // the hanging workers occupy the store's cores
+        expect(now.accepted).toBe(all.length); // wherever the answers currently are
         return now.queued === 0 && now;
       }, 90_000);
       expect(figures).toMatchObject({ stored: good.length, repeated: 0, quarantined: 5 });

@@ -8,7 +8,7 @@ import { backends, createApi, type TestApi, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer } from '../support/make.ts';
 import { createProxy } from '../support/proxy.ts';
 
-/** A worker that reaches the database under another address. */
+/** A worker that uses another URL for the database. */
 async function startWorker(api: TestApi, databaseUrl: string) {
   const metrics = createMetrics('work');
   const worker = openWorker(databaseUrl, api.config, createLog('silent', 'work'), metrics);
@@ -20,7 +20,7 @@ async function startWorker(api: TestApi, databaseUrl: string) {
   return { ...worker, failures, [Symbol.asyncDispose]: async () => void (await worker.close()) };
 }
 
-/** A way into the queue, beside the API's. */
+/** A producer in addition to that of the API. */
 async function startProducer(api: TestApi): Promise<Producer & AsyncDisposable> {
   const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
   const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
@@ -28,7 +28,7 @@ async function startProducer(api: TestApi): Promise<Producer & AsyncDisposable> 
   return { ...producer, [Symbol.asyncDispose]: producer.close };
 }
 
-/** Puts so many jobs of one answer into the queue. */
+/** Adds jobs of one answer each to the queue. */
 async function enqueue(producer: Producer, jobs: number): Promise<void> {
   for (let job = 0; job < jobs; job++) await producer.enqueue([anAcceptedAnswer()], 100);
 }
@@ -46,7 +46,7 @@ describe.each(backends())('with the queue in %s', backend => {
     await using producer = await startProducer(api);
     database.cut();
     await enqueue(producer, 200);
-    await sleep(8000); // long enough that jobs which were put back at each failure would sleep for seconds
+    await sleep(8000); // long enough that jobs delayed after each failure would wait for seconds
     database.mend();
     const back = Date.now();
     await waitFor(async () => (await countStored(api)) === 200);

@@ -27,7 +27,7 @@ beforeEach(async () => {
   expect(question.status).toBe('live');
 });
 
-/** Stores answers through the worker's own handler, received so many days ago. */
+/** Stores answers through the worker's handler, received this many days ago. */
 async function store(daysAgo: number, count = 1, ids = Array.from({ length: count }, () => v7())): Promise<string[]> {
   const received_at = new Date(Date.now() - daysAgo * DAY_MS).toISOString();
   const answers = ids.map(id =>
@@ -43,7 +43,7 @@ const retain = (retention: { answers_days?: number | null; conversations_days?: 
     [of.uuid, retention.answers_days ?? null, retention.conversations_days ?? null],
   );
 
-/** Deletes what is due by a worker's clock, and gives how much of each kind the metric counted. */
+/** Deletes expired data by a worker's clock. Returns the counts of the metric by kind. */
 async function expire(now = () => new Date(), metrics = createMetrics('work')): Promise<Record<string, number>> {
   await deleteExpired({ storage: worker, metrics, log, signal: new AbortController().signal, now });
   return Object.fromEntries((await metrics.expired.get()).values.map(({ labels, value }) => [labels.kind, value]));
@@ -149,9 +149,9 @@ describe('answers', () => {
   test('are aged by the earlier of the two clocks, when one jumps in the middle of a run', async () => {
     await store(31);
     await retain({ answers_days: 30 });
-    expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() - 2 * DAY_MS))).toBe(0); // the database is ahead
+    expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() - 2 * DAY_MS))).toBe(0); // the database's clock is ahead
     await store(29);
-    expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() + 2 * DAY_MS))).toBe(1); // the worker is ahead
+    expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() + 2 * DAY_MS))).toBe(1); // the worker's clock is ahead
   });
 
   test('that went leave their ids for 90 days; those of answers that the team deleted stay taken for good', async () => {
@@ -188,7 +188,7 @@ describe('answers', () => {
 
 describe('conversations', () => {
   const uuid = 'select id from conversations where tenant_id = $1 order by created_at desc limit 1';
-  /** A conversation with a note, whose last message and end were so many days ago. */
+  /** A conversation with a note, whose last message and resolution are this many days old. */
   async function talk(daysAgo: number, status: 'open' | 'resolved', resolvedDaysAgo = daysAgo): Promise<string> {
     const as = await tenant.sign('user|42');
     const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Hello' } });

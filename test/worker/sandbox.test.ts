@@ -22,12 +22,12 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** The answers of a flush, one of each comment. */
+/** A flush with one answer per comment. */
 const flushOf = (...comments: string[]): SandboxTask => {
   const flush = { v: 1 as const, flush: v7(), answers: comments.map(comment => anAcceptedAnswer({ comment })) };
   return { flush: flush.flush, encoded: isolate(flush).map(part => part.sealed) };
 };
-/** One answer of a flush. */
+/** A part of a flush with one answer. */
 const answer = (comment: string): SandboxTask => ({ ...flushOf(comment), flush: v7(), part_of: v7() });
 const STORED = { stored: 1, repeated: 0, quarantined: 0 };
 
@@ -50,7 +50,7 @@ test('a whole flush is stored at one go, one after the other, and fails as a who
   const storing = sandbox.store(good);
   await expect(failing).rejects.toThrow('exited (SIGKILL)');
   expect(await storing).toEqual({ stored: 3, repeated: 0, quarantined: 0 });
-  expect(await sandbox.store(good)).toEqual({ stored: 0, repeated: 0, quarantined: 0 }); // recorded already
+  expect(await sandbox.store(good)).toEqual({ stored: 0, repeated: 0, quarantined: 0 }); // recorded before
   await sandbox.close();
 });
 

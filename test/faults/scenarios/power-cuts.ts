@@ -48,7 +48,7 @@ export const powerCuts: Scenario = {
 
 const UNSYNCED = { synchronous_commit: 'off', wal_writer_delay: '2s' };
 
-/** The same with replies before the write to disk. Without losses here the method would prove nothing. */
+/** The same with replies before the write to disk. Losses here prove the method. */
 export const powerCutsUnsynced: Scenario = {
   id: 'R36-control',
   title: 'power cuts with appendfsync everysec, or synchronous_commit off (control: it has to lose)',

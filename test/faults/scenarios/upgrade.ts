@@ -92,7 +92,7 @@ function countFailures(steps: readonly Step[]): string {
   return [...counts].map(([step, count]) => `${step}: ${count}`).join(', ');
 }
 
-/** Takes an API out of rotation, then ends it as a rollout does. */
+/** Removes an API from the rotation, then ends it as a rollout does. */
 async function retire(world: World, rotation: Set<Unit>, unit: Unit): Promise<void> {
   rotation.delete(unit);
   if (unit.role === 'serve') await sleep(OUT_OF_ROTATION_MS);

@@ -1,6 +1,6 @@
 <?php
 
-/** A Laravel application with nothing but a login, for the example. */
+/** A Laravel application with only a login, for the example. */
 
 declare(strict_types=1);
 

@@ -1,6 +1,6 @@
 <?php
 
-/** A Symfony application with nothing but a login, for the example. */
+/** A Symfony application with only a login, for the example. */
 
 declare(strict_types=1);
 
