@@ -67,7 +67,7 @@ const faultsOf = (expr: string, series: Map<string, string[]>): string[] => {
   ];
 };
 
-test('every series and label that an alert or the dashboard asks for is exposed', async () => {
+test('every series and label in an alert or the dashboard is exported', async () => {
   const series = await exposed();
   const variables = readVariables()
     .map(query => /^label_values\((.*), \w+\)$/.exec(query)?.[1])
@@ -83,14 +83,14 @@ test('every series and label that an alert or the dashboard asks for is exposed'
 });
 
 describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
-  test('says how urgent it is and what happened, with its figure', () => {
+  test('has a severity and a description with its value', () => {
     expect(alert).toMatch(/^Parley[A-Z]/);
     expect(['critical', 'warning']).toContain(labels.severity);
     expect(annotations.summary.length).toBeLessThan(100);
     expect(annotations.description).toContain('{{ $value');
   });
 
-  test('has its section in a runbook', () => {
+  test('has a section in a runbook', () => {
     const [file = '', anchor] = annotations.runbook_url.split('#');
     expect(existsSync(join(ROOT, file))).toBe(true);
     expect(anchor).toBe(alert.toLowerCase());
@@ -100,13 +100,13 @@ describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
     for (const part of ['**For users.**', '**Confirm.**', '**Do.**', '**Ends**']) expect(section).toContain(part);
   });
 
-  test('has a test by promtool, and has fired on a real fault', () => {
+  test('has a promtool test and has fired on a real fault', () => {
     expect(readFileSync(join(ROOT, 'config/prometheus/alerts.test.yaml'), 'utf8')).toContain(`alertname="${alert}"`);
     expect(readFileSync(join(ROOT, 'docs/runbooks/firings.md'), 'utf8')).toContain(`| ${alert} |`);
   });
 });
 
-test('a shortened rule differs in its windows, its ages and its patience alone', () => {
+test('a shortened rule differs only in its windows, ages and `for`', () => {
   const rule = { alert: 'X', labels: { severity: 'warning' }, annotations: {} } as Rule;
   expect(
     shorten({ ...rule, for: '5m', expr: 'a > 5 * 60 unless rate(b{status="5.."}[1h] offset 15m) > 14.4 * 0.001' }),

@@ -150,7 +150,7 @@ function overload(clients: number): () => void {
 }
 
 describe.runIf(hasPrometheus)('on a real fault', () => {
-  test('an answer deleted by hand is missed', async () => {
+  test('an answer deleted by hand is reported as missing', async () => {
     await expectToFire(['ParleyConservationBroken'], 'a row of `answers` deleted by hand', async () => {
       await waitFor(async () => (await world.query("select id from answers where identity = 'user|42'")).length > 0);
       await world.query("delete from answers where identity = 'user|42'");
@@ -158,7 +158,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('a Valkey that writes to disk each second only is not durable, and answers are refused', async () => {
+  test('a Valkey with appendfsync everysec is not durable, and answers are rejected', async () => {
     await expectToFire(
       ['ParleyQueueNotDurable', 'ParleyAnswersRefused'],
       '`CONFIG SET appendfsync everysec` in Valkey',
@@ -169,7 +169,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     );
   });
 
-  test('a Valkey whose memory fills up is told of before answers are refused', async () => {
+  test('a Valkey whose memory fills up raises an alert before answers are rejected', async () => {
     await expectToFire(['ParleyQueueMemoryHigh'], '`maxmemory` of Valkey at 1.67 × what it uses', () =>
       fillValkey(0.6),
     );
@@ -198,7 +198,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     );
   });
 
-  test('a worker that was killed is absent, and the backlog grows', async () => {
+  test('a killed worker is absent, and the backlog grows', async () => {
     await expectToFire(['ParleyWorkerAbsent', 'ParleyQueueBacklogGrowing'], 'the only worker killed', async () => {
       await worker.end('SIGKILL');
       const stop = keepOn(20, sendAnswer);
@@ -209,7 +209,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('an API that was killed is absent', async () => {
+  test('a killed API is absent', async () => {
     await expectToFire(['ParleyApiAbsent'], 'the only API process killed', async () => {
       await api.end('SIGKILL');
       return async () => {
@@ -219,7 +219,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('a worker of a database without its migrations is not ready', async () => {
+  test('a worker of a database without migrations is not ready', async () => {
     await expectToFire(['ParleyNotReady'], 'a worker started on a database that was not migrated', async () => {
       await world.query('create database unmigrated');
       const url = new URL(world.stores.postgres.url);
@@ -233,7 +233,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('a worker that is killed again and again is restarting', async () => {
+  test('a worker that is killed repeatedly is restarting', async () => {
     const startTime = async () =>
       (await prometheus.query('process_start_time_seconds{component="worker"}')).join() || undefined;
     await expectToFire(['ParleyRestarting'], 'a worker killed and started again, 4 times', async () => {
@@ -254,7 +254,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('a job that has ended too many workers is set aside', async () => {
+  test('a job that has killed too many workers is isolated', async () => {
     const connection = connectQueue(
       { databaseUrl: world.stores.postgres.url, redisUrl: world.valkey().url },
       createLog('silent', 'test'),
@@ -283,7 +283,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     await world.drained();
   });
 
-  test('requests that wait for a locked table use the pool up', async () => {
+  test('requests that wait for a locked table exhaust the pool', async () => {
     await expectToFire(['ParleyDatabasePoolWaits'], 'the table `questions` locked, 10 requests/s for it', async () => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       const locked = withClient(world.stores.postgres.url, async client => {
@@ -316,7 +316,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('a slow way to PostgreSQL makes requests slow', async () => {
+  test('a slow connection to PostgreSQL makes requests slow', async () => {
     await expectToFire(['ParleyLatencyHigh'], '0.7 s more on each way between API and PostgreSQL', async () => {
       apiNetwork.delay(700);
       const stop = keepOn(3, readQuestions);
@@ -327,7 +327,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('more requests than can be answered are shed', async () => {
+  test('requests beyond the capacity are shed', async () => {
     await expectToFire(['ParleyRequestsShed'], '800 clients with 100 answers a request, for 10 s at most', async () => {
       const stop = overload(800);
       const limit = sleep(10_000).then(stop);
@@ -338,7 +338,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
     });
   });
 
-  test('guessed API keys are a spike, and tokens of a clock that is ahead are told apart', async () => {
+  test('guessed API keys raise a spike, and tokens from a fast clock raise another alert', async () => {
     await expectToFire(['ParleyAuthFailureSpike'], '10 unknown API keys a second', async () => {
       const guess = () => world.request(`${api.baseUrl}/v1/questions`, { as: `sk_${'x'.repeat(43)}` });
       return keepOn(10, guess);
@@ -366,7 +366,7 @@ describe.runIf(hasPrometheus)('on a real fault', () => {
   /** Panels that a run of faults does not fill. */
   const QUIET = new Set(['Expired and deleted']);
 
-  test('no panel of the dashboard is empty after all this', async () => {
+  test('no panel of the dashboard is empty afterwards', async () => {
     const fill = (expr: string) =>
       expr.replaceAll('$namespace', '.*').replaceAll('$route', '/v1/questions').replaceAll('$__rate_interval', '1h');
     const empty = [];

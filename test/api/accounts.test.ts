@@ -26,7 +26,7 @@ describe('the first run', () => {
       body: { token, tenant_name: 'Acme', name: 'Ada', email: 'ada@acme.example', password: PASSWORD, ...more },
     });
 
-  test('makes the owner and the first tenant, logged in, by a link that works once', async () => {
+  test('creates the owner and the first tenant, logged in, by a single-use link', async () => {
     await using fresh = await createApi();
     const [earlier, current] = [await link(fresh), await link(fresh)];
     expect(current).toMatch(/^https:\/\/parley\.test\/dashboard\/setup#token=[\w-]{43}$/);
@@ -51,14 +51,14 @@ describe('the first run', () => {
     expect(await fresh.database.query('select from tenants')).toHaveLength(1);
   });
 
-  test('is over as soon as some tenant has an owner, however old its link is', async () => {
+  test('ends once a tenant has an owner, however old its link is', async () => {
     await using fresh = await createApi();
     const token = tokenIn(await link(fresh));
     await makeMember(fresh, await makeTenant(fresh), 'owner');
     expect((await setUp(fresh, token)).body.code).toBe('link-not-valid');
   });
 
-  test('is not open by a link that has expired', async () => {
+  test('rejects an expired link', async () => {
     await using fresh = await createApi();
     const token = tokenIn(await link(fresh));
     await fresh.database.query('update account_links set expires_at = now()');
@@ -71,7 +71,7 @@ describe('a password', () => {
   const change = (person: TestPerson, current_password: string, new_password = 'another long password') =>
     api.request('PUT', '/v1/me/password', { headers: person.headers, body: { current_password, new_password } });
 
-  test('is changed by whoever knows it, and that ends the other sessions', async () => {
+  test('is changed with the old one, which ends the other sessions', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const other = await openSession(api, person.accountId);
     expect((await change(person, 'wrong password')).body).toMatchObject({ status: 401, code: 'login-failed' });
@@ -84,7 +84,7 @@ describe('a password', () => {
     expect((await logIn(api, person.email, 'another long password')).status).toBe(200);
   });
 
-  test('is reset by a link of the command line, once, and that ends every session', async () => {
+  test('is reset once by a link from the command line, which ends all sessions', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const context = {
       ...api,
@@ -106,7 +106,7 @@ describe('a password', () => {
     );
   });
 
-  test('reset asked for over HTTP is answered alike for every address', async () => {
+  test('reset requests over HTTP get the same reply for every address', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const ask = (email: string) => api.request('POST', '/v1/password-resets', { body: { email } });
     expect(await ask(person.email)).toMatchObject({ status: 202, body: {} });
@@ -115,7 +115,7 @@ describe('a password', () => {
 });
 
 describe('with a mail server', () => {
-  test('the link of a reset goes to the address alone, and an invitation to whom it is for', async () => {
+  test('reset links are only mailed to the account, and invitations to the invitee', async () => {
     await using mails = await createMailServer();
     const settings = { SMTP_URL: mails.url, MAIL_FROM: 'Parley <parley@acme.example>' };
     await using mailing = await createApi({ beside: api, settings });
@@ -141,7 +141,7 @@ describe('with a mail server', () => {
     expect(invited.body.mailed).toBe(true);
   });
 
-  test('that is away an invitation still has its link, and a reset is answered as ever', async () => {
+  test('that is down, an invitation still returns its link, and the reply to a reset is the same', async () => {
     const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'parley@acme.example' };
     await using mailing = await createApi({ beside: api, settings });
     const person = await makeMember(api, tenant, 'owner');
@@ -165,7 +165,7 @@ describe('an authenticator', () => {
     return { secret, recovery: confirmed.body.recovery_codes as string[] };
   }
 
-  test('is asked for at the login once it is confirmed, and each code works once', async () => {
+  test('is required at login once it is confirmed, and each code works once', async () => {
     const person = await makeMember(api, tenant, 'owner');
     expect((await post('/v1/me/totp', person, { password: 'wrong' })).body.code).toBe('login-failed');
     const enrolled = await post('/v1/me/totp', person, { password: PASSWORD });
@@ -185,7 +185,7 @@ describe('an authenticator', () => {
     expect((await logIn(api, person.email, PASSWORD, { totp: old })).body.code).toBe('login-failed');
   });
 
-  test('that is lost is replaced by a recovery code, which works once', async () => {
+  test('that is lost can be replaced by a recovery code, which works once', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const { recovery } = await enrol(person);
     const [first = '', second = ''] = recovery;
@@ -197,7 +197,7 @@ describe('an authenticator', () => {
     expect((await logIn(api, person.email)).status).toBe(200);
   });
 
-  test('is kept encrypted, its recovery codes hashed', async () => {
+  test('is stored encrypted, its recovery codes hashed', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const { secret, recovery } = await enrol(person);
     const [row] = await api.database.query<{ row: string }>(
@@ -213,13 +213,13 @@ describe('an authenticator', () => {
       expect(row?.row).not.toContain(text);
   });
 
-  test('has no code to confirm before it is enrolled', async () => {
+  test('cannot be confirmed before it is enrolled', async () => {
     const person = await makeMember(api, tenant, 'agent');
     expect((await post('/v1/me/totp/confirm', person, { totp: '123456' })).body.code).toBe('totp-inactive');
   });
 });
 
-test('a person changes the name under which the team sees them', async () => {
+test('a person changes their display name', async () => {
   const person = await makeMember(api, tenant, 'agent');
   const renamed = await api.request('PATCH', '/v1/me', { headers: person.headers, body: { name: 'Grace' } });
   expect(renamed.body).toMatchObject({ name: 'Grace', email: person.email });

@@ -55,7 +55,7 @@ describe('ballot stuffing', () => {
   const resultsOf = async (key: string, id: string) =>
     (await api.request('GET', `/v1/questions/${id}/results`, { as: key })).body;
 
-  test('is of no use: ten requests with a hundred answers to one card count once, and all are kept', async () => {
+  test('has no effect: a thousand answers to one card count once, and all are kept', async () => {
     const { token, card, key, question } = await make();
     const batches = Array.from({ length: 10 }, () =>
       Array.from({ length: 100 }, () => answerTo(card, { values: { main: 10 } })),
@@ -73,7 +73,7 @@ describe('ballot stuffing', () => {
     );
   });
 
-  test('is no matter of the id, the revision or the device of the answers', async () => {
+  test('has no effect with other ids, revisions or devices', async () => {
     const { tenant, card, key, question } = await make();
     const tokens = [await tenant.sign('user|42'), await tenant.sign('user|42')] as const;
     const open = answerTo(card, { state: 'partial', values: { main: 10 } });
@@ -87,7 +87,7 @@ describe('ballot stuffing', () => {
     expect(await resultsOf(key, question.id)).toMatchObject({ displays: 2, answered: 1, score: { value: -100 } });
   });
 
-  test('is what the team may do: answers by an API key, and to a question with `always`, are all counted', async () => {
+  test('does not apply to API keys and to questions with `always`, whose answers are all counted', async () => {
     const { token, card, key, question, answer } = await make();
     const own = answerTo(card);
     await results(token, [own]);
@@ -105,7 +105,7 @@ describe('ballot stuffing', () => {
 });
 
 describe('a sync of a card view', () => {
-  test('comes back whole, with what the server adds', async () => {
+  test("returns complete, with the server's fields", async () => {
     const { token, card, question } = await make();
     const deviceTime = new Date(Date.now() + 3_600_000);
     const answer = answerTo(card, {
@@ -135,7 +135,7 @@ describe('a sync of a card view', () => {
     expect(Math.abs(body.clock_skew_ms - 3_600_000)).toBeLessThan(60_000);
   });
 
-  test('is taken for a question that was published a moment ago', async () => {
+  test('is accepted for a question that was published a moment ago', async () => {
     const tenant = await makeTenant(api);
     const key = tenant.key.apiKey;
     for (let round = 0; round < 5; round++) {
@@ -148,7 +148,7 @@ describe('a sync of a card view', () => {
     }
   });
 
-  test('of a public token tells its sender the state alone, and is claimed, not proven', async () => {
+  test('of a public token only returns the state, and its identity is unverified', async () => {
     const { tenant, key } = await make();
     const token = await claimToken(api, tenant, 'user|42');
     const answer = answerTo(await firstCard(token));
@@ -157,7 +157,7 @@ describe('a sync of a card view', () => {
     expect(await stored(key, answer.id)).toMatchObject({ identity: 'user|42', identity_verified: false });
   });
 
-  test('names its user with an API key, and never with a token', async () => {
+  test('names its user with an API key, but not with a token', async () => {
     const { key, token, card, answer } = await make();
     const [nameless, withCard, foreignCard] = await results(key, [
       answer({ identity: undefined }),
@@ -175,7 +175,7 @@ describe('a sync of a card view', () => {
     expect(cardless).toMatchObject({ status: 'rejected', code: 'validation-failed', pointer: '/card_id' });
   });
 
-  test('echoes the id as the client spells it, and stores it in lower case', async () => {
+  test("echoes the client's spelling of the id, and stores it in lower case", async () => {
     const { key, answer } = await make();
     const id = v7().toUpperCase();
     const sent = [answer({ id }), answer({ id }), answer({ id, revision: 2 })];
@@ -185,8 +185,8 @@ describe('a sync of a card view', () => {
   });
 });
 
-describe('an item at fault', () => {
-  test('is rejected by itself, in its place, whatever is wrong with it', async () => {
+describe('an invalid item', () => {
+  test('is rejected on its own, at its index, for any fault', async () => {
     const { key, answer, question } = await make();
     const good = [answer(), answer()];
     const bad: [unknown, string, string?][] = [
@@ -231,7 +231,7 @@ describe('an item at fault', () => {
     expect(statuses).toEqual(answers.map((_, index) => (index === 36 ? 'rejected' : 'accepted')));
   });
 
-  test('about a draft, or a question of another tenant, names an unknown card', async () => {
+  test("about a draft or another tenant's question has an unknown card", async () => {
     const [{ key, answer, tenant }, other] = [await make(), await make()];
     const { body } = await api.request('POST', `/v1/questions/${other.question.id}/clone`, { as: other.key });
     const codes = (
@@ -242,7 +242,7 @@ describe('an item at fault', () => {
     expect(await results(token, [answerTo(other.card)])).toMatchObject([{ code: 'unknown-card' }]);
   });
 
-  test('about a question is late only seven days after it closed', async () => {
+  test('about a question is late only seven days after the question closed', async () => {
     const { key, answer, question, tenant } = await make();
     await api.request('POST', `/v1/questions/${question.id}/close`, { as: key });
     expect(await results(key, [answer()])).toMatchObject([{ status: 'accepted' }]);
@@ -258,7 +258,7 @@ describe('an item at fault', () => {
   });
 });
 
-describe('an envelope at fault', () => {
+describe('an invalid envelope', () => {
   const ITEM = anAnswer();
   test.each([
     [{}, 422],
@@ -270,13 +270,13 @@ describe('an envelope at fault', () => {
     [[ITEM], 422],
     [null, 422],
     ['text', 422],
-  ])('is refused as a whole: %j', async (body, status) => {
+  ])('is rejected as a whole: %j', async (body, status) => {
     const { token } = await make();
     const refused = await api.request('POST', '/v1/answers', { as: token, body });
     expect([refused.status, refused.body.code]).toEqual([status, 'validation-failed']);
   });
 
-  test('is refused by its size: 256 KB, and 16 KB of a public token', async () => {
+  test('is rejected above 256 KB, or 16 KB with a public token', async () => {
     const { tenant, token, key, card } = await make();
     const sized = (bytes: number) => {
       const body = JSON.stringify({ answers: [answerTo(card, { surprise: '' })] });
@@ -294,8 +294,8 @@ describe('an envelope at fault', () => {
   });
 });
 
-describe('an id that comes again', () => {
-  test('is a duplicate, superseded or at odds, at once and across requests', async () => {
+describe('a repeated id', () => {
+  test('is a duplicate, superseded or conflicting, within a request and across requests', async () => {
     const { token, card, key } = await make();
     const partial = answerTo(card, { state: 'partial', revision: 2 });
     const statuses = async (...answers: unknown[]) =>
@@ -322,7 +322,7 @@ describe('an id that comes again', () => {
     expect((await read(key, partial.id)).body.revision).toBe(4);
   });
 
-  test('is the same whatever the order of its fields', async () => {
+  test('is the same with its fields in another order', async () => {
     const { key, answer } = await make({
       type: 'single_choice',
       config: {
@@ -338,7 +338,7 @@ describe('an id that comes again', () => {
     expect(await results(key, [first, again])).toMatchObject([{ status: 'accepted' }, { status: 'duplicate' }]);
   });
 
-  test('of another user is at odds; of another tenant it is independent', async () => {
+  test('of another user is a conflict; of another tenant it is independent', async () => {
     const [{ key, answer }, other] = [await make(), await make()];
     const first = answer();
     const [accepted, foreign] = await results(key, [first, { ...first, identity: 'user|43', revision: 2 }]);
@@ -350,7 +350,7 @@ describe('an id that comes again', () => {
     expect(await stored(other.key, first.id)).toMatchObject({ values: { main: 1 } });
   });
 
-  test('from twenty clients at once, and again, and through another process, is stored once', async () => {
+  test('from twenty concurrent clients, repeatedly and through another process, is stored once', async () => {
     const { key, answer, tenant } = await make();
     await using second: TestApi = await createApi({ beside: api });
     const answers = Array.from({ length: 100 }, (_, index) => answer({ identity: `user|${index}` }));
@@ -373,7 +373,7 @@ describe('an id that comes again', () => {
 });
 
 describe('a stored answer', () => {
-  test("is its user's own and the team's, and nobody else's", async () => {
+  test('is visible to its user and the team only', async () => {
     const { tenant, token, card, key } = await make();
     const answer = answerTo(card);
     await results(token, [answer]);
@@ -395,7 +395,7 @@ describe('a stored answer', () => {
     for (const id of ['x', `${answer.id}0`, '%00']) expect((await read(key, id)).status).toBe(404);
   });
 
-  test('is listed newest received first, by any of its filters', async () => {
+  test('is listed by time of receipt, newest first, with any filter', async () => {
     const { tenant, question, key, answer } = await make();
     const second = await publishQuestion(api, tenant, { type: 'text' });
     const answers = [
@@ -463,12 +463,12 @@ describe('a stored answer', () => {
     ['?updated_since=0000-01-01T00:00:00Z', 422],
     ['?limit=1000', 422],
     ['?sort=id', 400],
-  ])('is not looked for by %s', async (query, status) => {
+  ])('rejects the query %s', async (query, status) => {
     const tenant = await makeTenant(api);
     expect((await api.request('GET', `/v1/answers${query}`, { as: tenant.key.apiKey })).status).toBe(status);
   });
 
-  test('takes the labels of the team and loses none by a later revision', async () => {
+  test('accepts labels from the team and keeps them in later revisions', async () => {
     const { key, token, card } = await make();
     const answer = answerTo(card, { state: 'partial' });
     await results(token, [answer]);
@@ -496,7 +496,7 @@ describe('a stored answer', () => {
     );
   });
 
-  test('is deleted for good: its id stays taken', async () => {
+  test('is deleted permanently: its id stays taken', async () => {
     const { key, token, card } = await make();
     const answer = answerTo(card, { state: 'partial' });
     await results(token, [answer]);
@@ -518,7 +518,7 @@ describe('a stored answer', () => {
   });
 });
 
-test('writing, reading and labelling answers need their scopes', async () => {
+test('writing, reading and labelling answers each need a scope', async () => {
   const { tenant, answer } = await make();
   const reader = (await tenant.addKey({ scopes: ['answers:read'] })).apiKey;
   const writer = (await tenant.addKey({ scopes: ['answers:write'] })).apiKey;

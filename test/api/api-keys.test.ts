@@ -44,13 +44,13 @@ async function rotate(owner: TestTenant, key: TestKey, overlapHours: number): Pr
 }
 
 describe('a bearer key', () => {
-  test('of another tenant sees nothing of this one', async () => {
+  test('of another tenant cannot read this one', async () => {
     const other = await makeTenant(api, 'Other');
     await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion() });
     expect((await list(other.key.apiKey)).body).toEqual({ data: [], has_more: false, next_cursor: null });
   });
 
-  test('that is wrong in any way is refused in one and the same way', async () => {
+  test('with any fault gets the same rejection', async () => {
     const { apiKey, secret, id } = tenant.key;
     const revoked = await tenant.addKey();
     await revoke(api, tenant, revoked);
@@ -79,7 +79,7 @@ describe('a bearer key', () => {
     expect([...seen][0]).toContain('"code":"credentials-invalid"');
   });
 
-  test('does not exist for a public key', async () => {
+  test('is not issued for a public key', async () => {
     const key = await tenant.addKey({ kind: 'public' });
     expect(key).toEqual({ id: key.id, secret: '', apiKey: '' });
     expect(await statusOf(toBearer(uuidOfKey(key), randomSecret()))).toBe(401);
@@ -98,7 +98,7 @@ describe('a bearer key', () => {
 });
 
 describe('scopes', () => {
-  test('are all but erasing identities when none were chosen', async () => {
+  test('default to all except erasing identities', async () => {
     const { scopes } = await rowOf(tenant.key);
     expect([...scopes].sort()).toEqual(SCOPES.filter(scope => scope !== 'identities:erase').sort());
   });
@@ -107,7 +107,7 @@ describe('scopes', () => {
   const scoped = OPERATIONS.filter(operation => scopeOf(operation) && operation.credentials.includes('api-key'));
   const used = [...new Set(scoped.map(operation => scopeOf(operation) as Scope))];
 
-  test.each(used)('%s opens its endpoints, and nothing else does', async scope => {
+  test.each(used)('%s is required by its endpoints, and only it grants access', async scope => {
     const owner = await makeTenant(api);
     const only = await owner.addKey({ scopes: [scope] });
     const allOthers = await owner.addKey({ scopes: SCOPES.filter(other => other !== scope) });
@@ -121,14 +121,14 @@ describe('scopes', () => {
     }
   });
 
-  test('belong to every endpoint of an API key, but for looking into a token', () => {
+  test('are required by every endpoint for API keys, except token inspection', () => {
     const open = OPERATIONS.filter(operation => operation.credentials.includes('api-key') && !scopeOf(operation));
     expect(open.map(operation => operation.id)).toEqual(['inspectToken']);
   });
 });
 
 describe('rotation', () => {
-  test('keeps the old values valid beside the new ones for the overlap', async () => {
+  test('keeps the old values valid next to the new ones for the overlap', async () => {
     const old = await tenant.addKey();
     expect(await statusOf(old.apiKey)).toBe(200);
     const fresh = await rotate(tenant, old, 24);
@@ -146,7 +146,7 @@ describe('rotation', () => {
     expect(presentApiKey(await rowOf(old), new Date()).status).toBe('active');
   });
 
-  test('without an overlap ends the old values at once', async () => {
+  test('without an overlap ends the old values immediately', async () => {
     const old = await tenant.addKey();
     expect(await statusOf(old.apiKey)).toBe(200);
     const fresh = await rotate(tenant, old, 0);
@@ -164,7 +164,7 @@ describe('rotation', () => {
     expect(await statusOf(first.apiKey)).toBe(401);
   });
 
-  test('of a public key changes what its tokens are signed with', async () => {
+  test('of a public key changes the secret of its tokens', async () => {
     const key = await tenant.addKey({ kind: 'public' });
     const issue = () => claimToken(api, tenant, 'user|1', key);
     const before = await issue();
@@ -173,7 +173,7 @@ describe('rotation', () => {
     expect(await me(await issue())).toBe(200);
   });
 
-  test('is refused for a revoked key, which stays revoked', async () => {
+  test('is rejected for a revoked key, which stays revoked', async () => {
     const key = await tenant.addKey();
     await revoke(api, tenant, key);
     await expect(rotate(tenant, key, 24)).rejects.toMatchObject({ code: 'invalid-transition' });
@@ -181,8 +181,8 @@ describe('rotation', () => {
   });
 });
 
-describe('what is kept of a key', () => {
-  test('is neither its secret nor its bearer value, in any table', async () => {
+describe('the stored key', () => {
+  test('contains neither its secret nor its bearer value, in any table', async () => {
     const owner = await makeTenant(api);
     const old = await owner.addKey();
     const fresh = await rotate(owner, old, 24);
@@ -213,7 +213,7 @@ describe('what is kept of a key', () => {
     }
   });
 
-  test('is shown without secrets but right after it was made', async () => {
+  test('is shown without secrets, except directly after its creation', async () => {
     const shown = ApiKey.strict().parse(JSON.parse(JSON.stringify(presentApiKey(await rowOf(tenant.key), new Date()))));
     expect(shown).not.toHaveProperty('secret');
     expect(shown).not.toHaveProperty('api_key');
@@ -246,7 +246,7 @@ describe('what is kept of a key', () => {
   });
 });
 
-test('a process that logs everything logs no credential', async () => {
+test('a process at log level trace logs no credentials', async () => {
   await using process = await startProcess('serve', {
     DATABASE_URL: api.database.url,
     SECRET_KEY: api.secretKey,
@@ -269,7 +269,7 @@ test('a process that logs everything logs no credential', async () => {
 });
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('every process refuses a revoked key within a second, requests under way included', async () => {
+  test('every process rejects a revoked key within a second, requests in progress included', async () => {
     await using first = await createApi({ backend });
     await using second = await createApi({ backend, beside: first });
     const owner = await makeTenant(first);
@@ -298,7 +298,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(late).toEqual([]);
   });
 
-  test('when a key was last used is written down', async () => {
+  test('the last use of a key is stored', async () => {
     await using first = await createApi({ backend });
     const second = await createApi({ backend, beside: first });
     const owner = await makeTenant(first);
@@ -339,7 +339,7 @@ describe('an API key of the dashboard', () => {
     expect(JSON.stringify((await ask('GET', '?limit=100')).body)).not.toMatch(/"secret"|"api_key"/);
   });
 
-  test('with the Public option shows none, and serves the origins that were allowed, changed within a second', async () => {
+  test('with the Public option has no secrets, and serves its allowed origins, changed within a second', async () => {
     const made = await ask('POST', '', { name: 'web', kind: 'public', allowed_origins: ['https://app.example.com'] });
     expect(made.body).not.toHaveProperty('secret');
     expect(made.body).not.toHaveProperty('api_key');
@@ -356,7 +356,7 @@ describe('an API key of the dashboard', () => {
     expect(await issue('https://app.example.com')).toBe(403);
   });
 
-  test('is rotated with an overlap, and revoked for good', async () => {
+  test('is rotated with an overlap, and revoked permanently', async () => {
     const made = await ask('POST', '', { name: 'backend' });
     const rotated = await ask('POST', `/${made.body.id}/rotate`, { overlap_hours: 1 });
     expect(rotated).toMatchObject({ status: 200, body: { status: 'rotating' } });
@@ -370,7 +370,7 @@ describe('an API key of the dashboard', () => {
     expect((await ask('POST', `/${made.body.id}/rotate`, {})).body.code).toBe('invalid-transition');
   });
 
-  test('made twice under one Idempotency-Key is one key, whose reply is kept encrypted', async () => {
+  test('created twice with one Idempotency-Key is one key, and its stored reply is encrypted', async () => {
     const headers = { 'Idempotency-Key': 'make-it-once' };
     const first = await ask('POST', '', { name: 'once' }, headers);
     const again = await ask('POST', '', { name: 'once' }, headers);
@@ -382,7 +382,7 @@ describe('an API key of the dashboard', () => {
     expect(kept.filter(({ row }) => row.includes(first.body.secret) || row.includes(first.body.api_key))).toEqual([]);
   });
 
-  test('is not made or changed by a body that does not fit', async () => {
+  test('is not created or changed by an invalid body', async () => {
     for (const body of [{}, { name: '' }, { name: 'x', scopes: ['everything'] }, { name: 'x', secret: 'mine' }])
       expect((await ask('POST', '', body)).status).toBe(422);
     const made = await ask('POST', '', { name: 'web', kind: 'public' });

@@ -33,7 +33,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 const read = (query = '', person = owner) => api.request('GET', `/v1/audit-log${query}`, { headers: person.headers });
 
-test('every write of a key, a member or a person has a line, or a reason to have none', () => {
+test('every write by a key, a member or a person has an audit entry, or a reason for none', () => {
   const writes = OPERATIONS.filter(
     ({ method, credentials }) =>
       method !== 'get' && credentials.some(kind => ['api-key', 'session', 'person'].includes(kind)),
@@ -49,8 +49,8 @@ test('every write of a key, a member or a person has a line, or a reason to have
   expect(new Set([...named, ...OF_NOBODY_YET])).toEqual(new Set(ACTIONS));
 });
 
-describe('a line', () => {
-  test('says who did what to what, when, by which request, and which fields were sent', async () => {
+describe('an entry', () => {
+  test('has actor, action, target, time, request id and the sent fields', async () => {
     const made = await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion({ name: 'Q1' }) });
     const renamed = await api.request('PATCH', `/v1/questions/${made.body.id}`, {
       headers: { ...owner.headers, 'X-Request-Id': 'the-request' },
@@ -75,7 +75,7 @@ describe('a line', () => {
     expect(JSON.stringify(second)).not.toContain('A secret title?');
   });
 
-  test('is left by nothing that failed, and once by what was repeated under an Idempotency-Key', async () => {
+  test('is not written by failed actions, and once by actions repeated with an Idempotency-Key', async () => {
     const before = (await read('?limit=100')).body.data.length;
     await api.request('POST', '/v1/questions', { headers: owner.headers, body: {} });
     await api.request('POST', '/v1/questions', {
@@ -90,7 +90,7 @@ describe('a line', () => {
     expect((await read('?limit=100')).body.data).toHaveLength(before + 1);
   });
 
-  test('of a person stands in the log of each of their tenants', async () => {
+  test('of a person is in the log of each of their tenants', async () => {
     const other = await makeTenant(api, 'Other');
     const person = await makeMember(api, tenant, 'admin');
     await joinTenant(api, other, person, 'owner');
@@ -102,7 +102,7 @@ describe('a line', () => {
     }
   });
 
-  test('keeps as much of the address as the tenant wants kept', async () => {
+  test('truncates the address as set by the tenant', async () => {
     const own = await makeTenant(api);
     const person = await makeMember(api, own, 'owner');
     for (const ip_mode of ['full', 'truncated', 'none'])
@@ -115,7 +115,7 @@ describe('a line', () => {
   });
 });
 
-describe('an act and its line', () => {
+describe('an action and its entry', () => {
   /** Makes audit entries fail while `work` runs. */
   async function withoutLines<T>(work: () => Promise<T>): Promise<T> {
     await api.database.query('alter table audit_log rename to audit_log_away');
@@ -137,7 +137,7 @@ describe('an act and its line', () => {
     return JSON.stringify(await Promise.all(rows));
   }
 
-  test('are done together or not at all, whoever acts', async () => {
+  test('are committed together or not at all, for every actor', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const victim = await makeMember(api, tenant, 'agent');
     const invited = await api.request('POST', '/v1/members', {
@@ -188,7 +188,7 @@ describe('an act and its line', () => {
       expect((await api.request(method, path, request)).status).toBeLessThan(300);
   });
 
-  test('of every kind that the log knows are one transaction of the database', async () => {
+  test('of every kind are one transaction of the database', async () => {
     const own = await makeTenant(api);
     const person = await makeMember(api, own, 'owner');
     const { headers } = person;
@@ -213,7 +213,7 @@ describe('an act and its line', () => {
     expect(row?.xmin).toBe(await xminOf('audit_log'));
   });
 
-  test('that is done in the queue has its line before it is done', async () => {
+  test('in the queue has its entry before it runs', async () => {
     const id = '019ab000-0000-7000-8000-000000000001';
     const payload = JSON.stringify(anAcceptedAnswer({ tenant_id: tenant.uuid }));
     await api.database.query(
@@ -249,7 +249,7 @@ describe('the list', () => {
       expect((await read(query)).status).toBe(422);
   });
 
-  test('shows nothing of another tenant', async () => {
+  test('contains no entries of another tenant', async () => {
     const other = await makeTenant(api, 'Other');
     const stranger = await makeMember(api, other, 'owner');
     expect((await read('', stranger)).body.data).toEqual([]);

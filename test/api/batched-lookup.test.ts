@@ -17,7 +17,7 @@ const query = vi.spyOn(storage, 'query');
 const statements = (text: string) => query.mock.calls.filter(([sql]) => sql.includes(text)).length;
 afterAll(() => api[Symbol.asyncDispose]());
 
-test('a flood of made-up keys costs a few statements, and a real key among them is found', async () => {
+test('a flood of made-up keys needs few statements, and a real key among them is found', async () => {
   const log = createLog('silent', 'test');
   const notices = openNotices(api.databaseUrl, undefined, log);
   const ring = createKeyRing({ storage, notices, keychain: api.keychain, log, caches: createCaches() });
@@ -30,7 +30,7 @@ test('a flood of made-up keys costs a few statements, and a real key among them 
   await notices.close();
 });
 
-test('sessions are found many at once, each for its own token and tenant', async () => {
+test('many sessions are found at once, each for its own token and tenant', async () => {
   const [first, second] = [await makeTenant(api), await makeTenant(api)];
   const people = [await makeMember(api, first, 'owner'), await makeMember(api, second, 'agent')];
   const wantedBy = (cookie: string, tenantId: string | null): WantedSession => ({

@@ -99,7 +99,7 @@ const owner = (index: number) => {
 const tokenOf = (identity: string) =>
   fresh(`Bearer ${forgeToken(tenant, { payload: { ...goodClaims(tenant), grants: { identity } } })}`).slice(7);
 
-test('verified tokens take what is estimated', async () => {
+test('verified tokens use the estimated memory', async () => {
   const ring = createKeyRing({ storage, notices, keychain, log, caches: createCaches() });
   await ring.find(uuidOfKey(tenant.key));
   await expectHonest('tokens', async caches => {
@@ -110,7 +110,7 @@ test('verified tokens take what is estimated', async () => {
   await ring.close();
 });
 
-test('keys take what is estimated', async () => {
+test('keys use the estimated memory', async () => {
   const keys: string[] = [];
   for (let number = 0; number < 500; number++) keys.push(await storeKey());
   await expectHonest('keys', async caches => {
@@ -127,7 +127,7 @@ async function storeKey(): Promise<string> {
   return uuidOfKey(key);
 }
 
-test('ids of no key take what is estimated', async () => {
+test('ids without a key use the estimated memory', async () => {
   await expectHonest('unknown_keys', async caches => {
     const ring = createKeyRing({ storage, notices, keychain, log, caches });
     for (let number = 0; number < 4000; number++) await ring.find(newUuid());
@@ -139,7 +139,7 @@ test('ids of no key take what is estimated', async () => {
 test.each([
   ['of one question', 1, 3000],
   ['of twenty', 20, 800],
-])('card lists take what is estimated, %s', async (_, questions, users) => {
+])('card lists use the estimated memory, %s', async (_, questions, users) => {
   const one = await makeTenant({ database, seals });
   await database.query(ADD_QUESTIONS, [[one.uuid], questions]);
   const catalog = createCatalog(storage, notices, createCaches());
@@ -157,7 +157,7 @@ test.each([
 test.each([
   ['of twenty questions', 20, 100],
   ['of one question', 1, 400],
-])('catalogs take what is estimated, %s', async (_, questions, tenants) => {
+])('catalogs use the estimated memory, %s', async (_, questions, tenants) => {
   const ids = count(tenants, () => newUuid());
   await database.query(ADD_QUESTIONS, [ids, questions]);
   await expectHonest('catalogs', async caches => {
@@ -167,7 +167,7 @@ test.each([
   });
 });
 
-test('rules of earlier versions take what is estimated', async () => {
+test('rules of earlier versions use the estimated memory', async () => {
   const rules = answerRules({
     type: 'single_choice',
     config: { options: count(5, index => ({ id: `option-${index}`, label: '' })), allow_other: false, shuffle: false },
@@ -195,7 +195,7 @@ test('rules of earlier versions take what is estimated', async () => {
   });
 });
 
-test('recent syncs take what is estimated', async () => {
+test('recent syncs use the estimated memory', async () => {
   await expectHonest('syncs', async caches => {
     const memory = createSyncMemory(caches);
     for (let number = 0; number < 20_000; number++) {
@@ -211,7 +211,7 @@ test('recent syncs take what is estimated', async () => {
 test.each([
   ['one each', 1, 10_000],
   ['twenty each', 20, 1000],
-])('card ids take what is estimated, %s', async (_, questions, users) => {
+])('card ids use the estimated memory, %s', async (_, questions, users) => {
   await expectHonest('card_ids', async caches => {
     const cardIds = createCardIds(keychain, caches);
     for (let number = 0; number < users; number++)
@@ -220,7 +220,7 @@ test.each([
   });
 });
 
-test('parsed ids take what is estimated', async () => {
+test('parsed ids use the estimated memory', async () => {
   parseTypeId('card', toTypeId('card', newUuid()));
   const before = await collectAfterTurn();
   const { bytes } = parsedIds();

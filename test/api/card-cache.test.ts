@@ -14,7 +14,7 @@ const aList = (fields: Partial<CachedList> = {}): CachedList => ({
 const createCache = () => createCardCache(createCaches());
 
 describe('a card list', () => {
-  test('is found for its user, until its time or its catalog ends', () => {
+  test('is found for its user until it expires or its catalog changes', () => {
     const cache = createCache();
     const list = aList();
     cache.begin('digest', NOW).keep(list);
@@ -29,7 +29,7 @@ describe('a card list', () => {
   test.each([
     ['its records changed', (cache: ReturnType<typeof createCache>) => cache.remove(['digest'])],
     ['changes may have been missed', (cache: ReturnType<typeof createCache>) => cache.clear()],
-  ])('is forgotten when %s, and not cached when it was being built', (_, change) => {
+  ])('is dropped when %s, and not cached if it was being built', (_, change) => {
     const cache = createCache();
     cache.begin('digest', NOW).keep(aList());
     const build = cache.begin('digest', NOW);

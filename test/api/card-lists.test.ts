@@ -34,7 +34,7 @@ async function seenEverywhere(tenant: TestTenant, identity: string) {
   return { token, etag: replies[0].headers.get('etag') as string, card: replies[0].body.data[0] };
 }
 
-test('the first card that is handed out is noted, once and for its tenant alone', async () => {
+test('the first returned card is recorded, once and only for its tenant', async () => {
   const [tenant, other] = [await makeTenant(api), await makeTenant(api)];
   const firstCardAt = async ({ key }: TestTenant) =>
     (await api.request('GET', '/v1/ingestion', { as: key.apiKey })).body.first_card_at;
@@ -49,8 +49,8 @@ test('the first card that is handed out is noted, once and for its tenant alone'
   expect(await firstCardAt(other)).toBeNull();
 });
 
-describe('a hand that nothing changed', () => {
-  test('costs no query, neither as 200 nor as 304, in any process', async () => {
+describe('an unchanged card list', () => {
+  test('needs no query, neither as 200 nor as 304, in any process', async () => {
     const tenant = await makeTenant(api);
     await publishQuestion(api, tenant);
     const { token, etag, card } = await seenEverywhere(tenant, 'user|1');
@@ -64,7 +64,7 @@ describe('a hand that nothing changed', () => {
     });
   });
 
-  test("is nobody else's: users, tenants and the unverified of the same name each get their own", async () => {
+  test('is separate for each user, tenant, and unverified user of the same name', async () => {
     const [one, two] = [await makeTenant(api), await makeTenant(api)];
     await publishQuestion(api, one, { allow_public: false });
     await publishQuestion(api, two);
@@ -75,8 +75,8 @@ describe('a hand that nothing changed', () => {
   });
 });
 
-describe('a hand changes in every process', () => {
-  test('when an answer is stored, for this user alone', async () => {
+describe('a card list changes in every process', () => {
+  test('when an answer is stored, only for this user', async () => {
     const tenant = await makeTenant(api);
     await publishQuestion(api, tenant);
     const [one, other] = [await seenEverywhere(tenant, 'user|1'), await seenEverywhere(tenant, 'user|2')];
@@ -103,7 +103,7 @@ describe('a hand changes in every process', () => {
     expect((await fetchCards(beside, token, etag)).status).toBe(304);
   });
 
-  test('when somebody changes the records behind the service', async () => {
+  test('when records are changed directly in the database', async () => {
     const tenant = await makeTenant(api);
     await publishQuestion(api, tenant);
     const { token, card } = await seenEverywhere(tenant, 'user|1');
@@ -113,7 +113,7 @@ describe('a hand changes in every process', () => {
     await seenEverywhere(tenant, 'user|1');
   });
 
-  test('for each of 2,000 users whose answers one statement stores', async () => {
+  test('for each of 2,000 users whose answers are stored in one statement', async () => {
     const tenant = await makeTenant(api);
     const question = await publishQuestion(api, tenant);
     const first = await seenEverywhere(tenant, 'user|0');

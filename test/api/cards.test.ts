@@ -46,7 +46,7 @@ const seen = { state: 'seen', values: {} };
 const dismissed = { state: 'dismissed', values: {} };
 
 describe('a card', () => {
-  test('shows the question as it was last published, for any app', async () => {
+  test('shows the last published version of the question to any app', async () => {
     const tenant = await makeTenant(api);
     const question = await publishQuestion(api, tenant, { title: 'How likely?', description: 'Honestly', priority: 7 });
     const token = await tenant.sign('user|42');
@@ -100,7 +100,7 @@ describe('a card', () => {
     expect((await fetchCards(token, '?triggers=yes')).status).toBe(422);
   });
 
-  test('keeps its id across fetches, and has another one for every user, kind of user and question', async () => {
+  test('keeps its id across fetches, and differs per user, kind of user and question', async () => {
     const tenant = await makeTenant(api);
     const questions = [
       await publishQuestion(api, tenant, { frequency: free, allow_public: true, priority: 2 }),
@@ -123,7 +123,7 @@ describe('a card', () => {
     );
   });
 
-  test('exists for live questions alone', async () => {
+  test('exists only for live questions', async () => {
     const tenant = await makeTenant(api);
     const token = await tenant.sign('user|42');
     const question = await publishQuestion(api, tenant);
@@ -138,7 +138,7 @@ describe('a card', () => {
     await cardsOf(token, []);
   });
 
-  test('is shown to a public token only where the question allows it', async () => {
+  test('is shown to a public token only if the question allows it', async () => {
     const tenant = await makeTenant(api);
     const open = await publishQuestion(api, tenant, { allow_public: true, frequency: free });
     const closed = await publishQuestion(api, tenant, { frequency: free, priority: 9 });
@@ -175,7 +175,7 @@ describe('the list of cards', () => {
     expect((await fetchCards(await tenant.sign('user|43'))).body.data).toHaveLength(1);
   });
 
-  test('is ordered by priority, then by the time of publication, and holds at most 20', async () => {
+  test('is ordered by priority, then by time of publication, and contains at most 20', async () => {
     const tenant = await makeTenant(api);
     const questions = [];
     for (const priority of [5, 5, 9, 0, ...Array.from({ length: 18 }, () => 1)])
@@ -232,7 +232,7 @@ describe('a card comes back', () => {
     await expect.poll(() => present(token)).toBe(stays);
   });
 
-  test('when the snooze after a dismissal has passed', async () => {
+  test('after the snooze of a dismissal', async () => {
     const { tenant, token, card } = await shown({ snooze_after_dismiss_days: 3 });
     await sync(token, card, dismissed);
     await expect.poll(() => present(token)).toBe(false);
@@ -242,7 +242,7 @@ describe('a card comes back', () => {
     await expect.poll(() => present(token)).toBe(true);
   });
 
-  test('never for an answer that comes late, or again, and that is taken all the same', async () => {
+  test('never for a late or repeated answer, which is still accepted', async () => {
     const { tenant, question, token, card } = await shown({ repeat: 'until_answered' });
     await sync(token, card);
     await expect.poll(() => present(token)).toBe(false);
@@ -253,7 +253,7 @@ describe('a card comes back', () => {
 });
 
 describe('the cooldown', () => {
-  test('leaves one question under it at a time, and lets the next in when it is over', async () => {
+  test('shows one question at a time, and the next one after it ends', async () => {
     const tenant = await makeTenant(api);
     const first = await publishQuestion(api, tenant, { priority: 2 });
     const second = await publishQuestion(api, tenant, { priority: 1 });
@@ -267,7 +267,7 @@ describe('the cooldown', () => {
     await cardsOf(token, [second]);
   });
 
-  test('neither holds back a question that ignores it, nor is started by one', async () => {
+  test('neither delays a question that ignores it, nor is started by one', async () => {
     const tenant = await makeTenant(api);
     const loud = await publishQuestion(api, tenant, { priority: 3, frequency: { ...free, repeat: 'once' } });
     const calm = await publishQuestion(api, tenant, { priority: 2 });
@@ -280,7 +280,7 @@ describe('the cooldown', () => {
     await cardsOf(token, [other]);
   });
 
-  test("has the tenant's length", async () => {
+  test('has the length set by the tenant', async () => {
     const tenant = await makeTenant(api);
     await api.database.query('update tenants set cooldown_days = 0 where id = $1', [tenant.uuid]);
     const first = await publishQuestion(api, tenant, { priority: 2 });

@@ -12,7 +12,7 @@ import { createProxy } from '../support/proxy.ts';
 
 const log = createLog('silent', 'test');
 
-test('a catalog is not served in its old state when reading it fails for another reason than an outage', async () => {
+test('a stale catalog is not served when reading it fails for a reason other than an outage', async () => {
   await using database = await createDatabase();
   const storage = database.storage();
   const { id } = await insertTenant(storage, 'A', new Date());
@@ -31,7 +31,7 @@ test('a catalog is not served in its old state when reading it fails for another
   }
 });
 
-test('a catalog outlives its database: the last one known until a newer one can be read', async () => {
+test('a catalog is served during an outage of the database, until a newer one can be read', async () => {
   await using database = await createDatabase();
   await using proxy = await createProxy(database.url);
   const storage = openStorage({ url: proxy.through(database.url), role: 'parley_app', connections: 2, log });
@@ -84,7 +84,7 @@ function countingStorage(storage: Storage) {
   return { counting, count: (part: string) => statements.filter(sql => sql.includes(part)).length };
 }
 
-describe('what an answer names and the catalog lacks', () => {
+describe('a question that the catalog lacks', () => {
   let database: TestDatabase;
   let storage: Storage;
   let notices: ReturnType<typeof openNotices>;
@@ -121,7 +121,7 @@ describe('what an answer names and the catalog lacks', () => {
     return id;
   };
 
-  test('is looked up by key, together for all who ask, and made-up ids make no process read a catalog again', async () => {
+  test('is looked up by key, in one statement for concurrent requests, and made-up ids do not reload a catalog', async () => {
     const { id } = await insertTenant(storage, 'A', new Date());
     const { counting, count } = countingStorage(storage);
     const catalog = createCatalog(counting, silent(), createCaches());
@@ -134,7 +134,7 @@ describe('what an answer names and the catalog lacks', () => {
     expect(count(LOOKUP)).toBeLessThanOrEqual(52);
   });
 
-  test('is read with the catalog, at most twice for all who ask together, when it was published without a notice', async () => {
+  test('that was published without a notice is read with the catalog, at most twice for concurrent requests', async () => {
     const { id } = await insertTenant(storage, 'A', new Date());
     const { counting, count } = countingStorage(storage);
     const catalog = createCatalog(counting, silent(), createCaches());
@@ -147,7 +147,7 @@ describe('what an answer names and the catalog lacks', () => {
     expect(count(EVERY_READING)).toBeLessThanOrEqual(3);
   });
 
-  test('is any of 15,000 versions, of which a catalog holds ten and the others are looked up once each', async () => {
+  test('may be any of 15,000 versions; the catalog holds ten, and others are looked up once each', async () => {
     const { id } = await insertTenant(storage, 'A', new Date());
     const { counting, count } = countingStorage(storage);
     const catalog = createCatalog(counting, silent(), createCaches());
@@ -179,7 +179,7 @@ describe('what an answer names and the catalog lacks', () => {
     expect(count(EVERY_READING)).toBe(1);
   });
 
-  test('has the options of its question, and what the versions have otherwise', async () => {
+  test('has the options of its question and the other fields of its version', async () => {
     const { id } = await insertTenant(storage, 'A', new Date());
     const options = [
       { id: 'a', label: 'One' },
@@ -206,8 +206,8 @@ describe('what an answer names and the catalog lacks', () => {
   });
 });
 
-describe('a tenant that is changed all the time', () => {
-  test('has one reading under way at a time, and who asks after a change gets a reading that began after it', async () => {
+describe('a tenant that changes constantly', () => {
+  test('has one read in progress at a time, and requests after a change get a read that started after it', async () => {
     await using database = await createDatabase();
     const storage = database.storage();
     const { id } = await insertTenant(storage, 'A', new Date());

@@ -15,7 +15,7 @@ const { makeParties, get, patch, start, write, read, messages, list, backdate, m
 describe('the status of a conversation', () => {
   const statusOf = async (as: string, id: string) => (await read(as, id)).status;
 
-  test('follows the replies: the team makes it pending, the user opens it', async () => {
+  test("follows replies: the team's makes it pending, the user's makes it open", async () => {
     const { user, team } = await makeParties();
     const { id, created_at } = (await start(user)).body;
     const replied = await write(team, id);
@@ -37,7 +37,7 @@ describe('the status of a conversation', () => {
     });
   });
 
-  test('can be set to any other by the team, which is told to the user', async () => {
+  test('can be set to any other by the team, and the user is notified', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     for (const status of ['pending', 'resolved', 'open', 'resolved', 'pending', 'open']) {
@@ -62,7 +62,7 @@ describe('the status of a conversation', () => {
     },
   );
 
-  test('can be set to resolved by the user, and to nothing else', async () => {
+  test('can only be set to resolved by the user', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     await write(team, id);
@@ -83,7 +83,7 @@ describe('the status of a conversation', () => {
     expect(problem(await patch(user, path, { status: 'resolved' }))).toEqual([409, 'invalid-transition']);
   });
 
-  test("is open again by a user's message within 30 days of its resolution, in the same conversation", async () => {
+  test("is reopened by a user's message within 30 days of its resolution", async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
@@ -94,7 +94,7 @@ describe('the status of a conversation', () => {
     expect(await list(user)).toHaveLength(1);
   });
 
-  test("stays resolved after 30 days: a user's message starts a conversation that names the old one", async () => {
+  test("stays resolved after 30 days: a user's message starts a conversation linked to the old one", async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user, { subject: 'Billing' })).body;
     await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
@@ -119,7 +119,7 @@ describe('the status of a conversation', () => {
     expect([again.status, again.body]).toEqual([200, written.body]);
   });
 
-  test('leads all messages to a conversation long resolved into one that follows it', async () => {
+  test('directs all messages to a long-resolved conversation into one successor', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
@@ -137,7 +137,7 @@ describe('the status of a conversation', () => {
     expect((await read(user, third.body.conversation_id)).previous_id).toBe(next);
   });
 
-  test('takes a client_message_id for the following conversation that started another one', async () => {
+  test('rejects a client_message_id for the successor that started another conversation', async () => {
     const { user, team } = await makeParties();
     await start(user, { client_message_id: 'm1' });
     const { id } = (await start(user, { client_message_id: 'm2' })).body;
@@ -148,7 +148,7 @@ describe('the status of a conversation', () => {
     expect((await read(user, written.body.conversation_id)).previous_id).toBe(id);
   });
 
-  test("is pending after the team's reply, however long it was resolved", async () => {
+  test("is pending after the team's reply, however long ago it was resolved", async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
@@ -159,7 +159,7 @@ describe('the status of a conversation', () => {
 });
 
 describe('changing a conversation', () => {
-  test('takes subject, tags, priority and assignee, and gives what it became', async () => {
+  test('sets subject, tags, priority and assignee, and returns the result', async () => {
     const { user, team, tenant } = await makeParties();
     const member = await makeMember(tenant);
     const path = `/v1/conversations/${(await start(user)).body.id}`;
@@ -182,7 +182,7 @@ describe('changing a conversation', () => {
     ['an assignee that is no member', { assignee_id: 'key_01h455vb4pex5vsknk084sn02q' }],
     ['a long subject', { subject: 'x'.repeat(201) }],
     ['a read-only field', { message_count: 5 }],
-  ])('%s is refused and changes nothing', async (_, change) => {
+  ])('%s is rejected without changes', async (_, change) => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     const before = await read(team, id);
@@ -190,7 +190,7 @@ describe('changing a conversation', () => {
     expect(await read(team, id)).toEqual(before);
   });
 
-  test('to what it is already moves nothing', async () => {
+  test('to its current values has no effect', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user, { subject: 'Billing' })).body;
     const before = await read(team, id);
@@ -199,7 +199,7 @@ describe('changing a conversation', () => {
     expect(await messages(team, id)).toHaveLength(1);
   });
 
-  test('needs the version that If-Match names', async () => {
+  test('needs the current version in If-Match', async () => {
     const { user, team } = await makeParties();
     const path = `/v1/conversations/${(await start(user)).body.id}`;
     const etag = (await get(team, path)).headers.get('ETag') as string;
@@ -218,7 +218,7 @@ describe('changing a conversation', () => {
     expect((await deletion((await get(team, path)).headers.get('ETag') as string)).status).toBe(204);
   });
 
-  test('of two with the same If-Match at once, one is refused', async () => {
+  test('with the same If-Match twice at once rejects one', async () => {
     const { user, team } = await makeParties();
     const path = `/v1/conversations/${(await start(user)).body.id}`;
     const etag = (await get(team, path)).headers.get('ETag') as string;
@@ -228,7 +228,7 @@ describe('changing a conversation', () => {
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412]);
   });
 
-  test('by deleting it takes it away from both sides, with its messages', async () => {
+  test('by deleting it removes it for both sides, with its messages', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     await write(team, id);

@@ -13,7 +13,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 const { makeParties, get, patch, start, write, list, makeMember, readPages, seed } = conversationsOf(() => api);
 
 describe('listing conversations', () => {
-  test('gives ten by default, those with the newest activity first', async () => {
+  test('returns ten by default, latest activity first', async () => {
     const { user, team } = await makeParties();
     const ids: string[] = [];
     for (let count = 0; count < 12; count++) ids.unshift((await start(user)).body.id);
@@ -26,12 +26,12 @@ describe('listing conversations', () => {
     expect(idsOf(await list(user, '?limit=2'))).toEqual([oldest, ids[0]]);
   });
 
-  test.each(['0', '101', '-1', '1e1', '01x', ''])('a limit of "%s" is refused', async limit => {
+  test.each(['0', '101', '-1', '1e1', '01x', ''])('a limit of "%s" is rejected', async limit => {
     const { team } = await makeParties();
     expect((await get(team, `/v1/conversations?limit=${limit}`)).status).toBe(422);
   });
 
-  test('filters the team can set each give just what they name', async () => {
+  test('each filter of the team returns only matching conversations', async () => {
     const { user, team, tenant } = await makeParties();
     const member = await makeMember(tenant);
     const plain = (await start(await tenant.sign('user|43'))).body.id;
@@ -91,12 +91,12 @@ describe('listing conversations', () => {
     'identity=',
     'identity=%00',
     'tag=',
-  ])('a filter that can not match, %s, is refused', async query => {
+  ])('a filter that cannot match, %s, is rejected', async query => {
     const { team } = await makeParties();
     expect(problem(await get(team, `/v1/conversations?${query}`))).toEqual([422, 'validation-failed']);
   });
 
-  test('words are found in subjects, messages and notes, and no longer in what was redacted or is an event', async () => {
+  test('words are found in subjects, messages and notes, but not in redacted messages and events', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user, { subject: "Müller's invoice", message: 'paid-up at https://pay.example/x' }))
       .body;
@@ -117,7 +117,7 @@ describe('listing conversations', () => {
     expect(await list(other, '?q=zebra')).toEqual([]);
   });
 
-  test('words of more conversations than the index is asked for are found all the same', async () => {
+  test('words of more conversations than one index query returns are still found', async () => {
     const { tenant, team, user } = await makeParties();
     await seed(tenant, 2100);
     const { id } = (await start(user, { subject: 'seeded by hand', message: 'not a seed' })).body;
@@ -134,13 +134,13 @@ describe('listing conversations', () => {
     expect(idsOf(await list(team, '?q=chatty'))).toEqual([other, id]);
   });
 
-  test('an unknown parameter and one given twice are refused', async () => {
+  test('unknown and repeated parameters are rejected', async () => {
     const { team } = await makeParties();
     expect(problem(await get(team, '/v1/conversations?state=open'))).toEqual([400, 'unknown-parameter']);
     expect(problem(await get(team, '/v1/conversations?status=open&status=open'))).toEqual([400, 'repeated-parameter']);
   });
 
-  test('moments at the edge of time are answered, never with a failure', async () => {
+  test('extreme timestamps never cause a server error', async () => {
     const { team, user } = await makeParties();
     for (const since of ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'])
       for (const as of [team, user])
@@ -149,7 +149,7 @@ describe('listing conversations', () => {
       expect([200, 422], since).toContain((await get(team, `/v1/conversations?updated_since=${since}`)).status);
   });
 
-  test('a user filters by status and unread, and not by what is for the team', async () => {
+  test('a user filters by status and unread, but not by fields of the team', async () => {
     const { user, team } = await makeParties();
     const quiet = (await start(user)).body.id;
     const replied = (await start(user)).body.id;
@@ -172,7 +172,7 @@ describe('listing conversations', () => {
     }
   });
 
-  test('a user sees its own conversations alone, without the fields of the team', async () => {
+  test("a user only sees their own conversations, without the team's fields", async () => {
     const { user, tenant } = await makeParties();
     const own = (await start(user)).body;
     await start(await tenant.sign('user|43'));
@@ -187,7 +187,7 @@ describe('listing conversations', () => {
     '&sort=created_at',
     '&sort=-created_at',
     '&updated_since=2025-01-01T00:00:00Z',
-  ])('pages of seven give the whole list, each row once and in order (%s)', async query => {
+  ])('pages of seven return the whole list, each row once and in order (%s)', async query => {
     const { tenant, team } = await makeParties();
     await seed(tenant, 123);
     const deep = idsOf((await readPages(team, `/v1/conversations?limit=7${query}`)) as { id: string }[]);
@@ -201,7 +201,7 @@ describe('listing conversations', () => {
     expect(idsOf((await readPages(team, `/v1/conversations?limit=100${query}`)) as { id: string }[])).toEqual(deep);
   });
 
-  test('while others write, a reader of pages meets each row once and misses none', async () => {
+  test('during concurrent writes, paging returns each row once and misses none', async () => {
     const { tenant, team, user } = await makeParties();
     await seed(tenant, 45);
     const before = idsOf(await list(team, '?limit=100'));
@@ -222,7 +222,7 @@ describe('listing conversations', () => {
     expect(oldestFirst).toEqual(expect.arrayContaining(added.slice(0, 8)));
   });
 
-  test('a cursor works for its own filters alone', async () => {
+  test('a cursor only works with its own filters', async () => {
     const { tenant, team } = await makeParties();
     await seed(tenant, 3);
     const cursor = (await get(team, '/v1/conversations?limit=1&status=open')).body.next_cursor;

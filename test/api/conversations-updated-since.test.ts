@@ -15,7 +15,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 const { makeParties, get, patch, markRead, start, write, list, readPages } = conversationsOf(() => api);
 
 describe('reading incrementally', () => {
-  test('gives what changed since, in the order of the change, to each side', async () => {
+  test('returns later changes in order, to each side', async () => {
     const { user, team } = await makeParties();
     const first = (await start(user)).body;
     const second = (await start(user)).body;
@@ -30,7 +30,7 @@ describe('reading incrementally', () => {
     }
   });
 
-  test('never passes a write that is still open, and gives it once it commits', async () => {
+  test('never skips an open write, and returns it once it commits', async () => {
     const { user, team } = await makeParties();
     const late = (await start(user)).body;
     await using writer = await openTransaction();
@@ -60,7 +60,7 @@ describe('reading incrementally', () => {
     }
   });
 
-  test('says with `Updated-Until` which changes were in the walk, and nothing without `updated_since`', async () => {
+  test('reports with `Updated-Until` which changes were included, only with `updated_since`', async () => {
     const { team, user } = await makeParties();
     expect((await get(team, '/v1/conversations')).headers.get('Updated-Until')).toBeNull();
     const { updated_at } = (await start(user)).body;
@@ -72,7 +72,7 @@ describe('reading incrementally', () => {
     expect(whole.body).toMatchObject({ has_more: false, data: [{ updated_at }] });
   });
 
-  test('shows the age of an open write as a metric, and reports who holds readers back, once a minute', async () => {
+  test('exports the age of an open write as a metric, and logs its session once a minute', async () => {
     await using writer = await openTransaction();
     await writer.query("set application_name = 'an operator'");
     await writer.query('select pg_current_xact_id()');
@@ -96,7 +96,7 @@ describe('reading incrementally', () => {
     await waitFor(async () => (await age()) < 0.05);
   });
 
-  test('is not held up by a transaction that only reads', async () => {
+  test('is not delayed by a read-only transaction', async () => {
     const { user, team } = await makeParties();
     await using reader = await openTransaction();
     await reader.query('select count(*) from conversations');

@@ -65,7 +65,7 @@ describe('starting a conversation', () => {
     ]);
   });
 
-  test("the team's conversation names its user, who sees it unread and nobody waits", async () => {
+  test("the team's conversation is unread for its user, and the team does not wait", async () => {
     const { user, team, tenant } = await makeParties();
     const started = await start(team, { identity: 'user|42' });
     expect(started.body).toMatchObject({
@@ -80,7 +80,7 @@ describe('starting a conversation', () => {
     expect(await author(user)).toEqual({ type: 'api', id: null, name: null });
   });
 
-  test('a key has to name the user, and a token may not', async () => {
+  test('a key must name the user, and a token must not', async () => {
     const { user, team } = await makeParties();
     for (const reply of [await start(team), await start(user, { identity: 'user|42' })]) {
       expect(problem(reply)).toEqual([422, 'validation-failed']);
@@ -99,20 +99,20 @@ describe('starting a conversation', () => {
     ['a read-only field', { status: 'resolved' }],
     ['a message that is no text', { message: 5 }],
     ['an empty client_message_id', { client_message_id: '' }],
-  ])('%s is refused', async (_, fields) => {
+  ])('%s is rejected', async (_, fields) => {
     const { user } = await makeParties();
     expect(problem(await start(user, fields))).toEqual([422, 'validation-failed']);
     expect(await list(user)).toEqual([]);
   });
 
-  test('the longest texts are taken, and the preview is cut between characters', async () => {
+  test('texts of maximum length are accepted, and the preview is cut between characters', async () => {
     const { user } = await makeParties();
     const started = await start(user, { subject: 'x'.repeat(200), message: '😀'.repeat(5000) });
     expect(started.status).toBe(201);
     expect(started.body.last_message.preview).toBe('😀'.repeat(140));
   });
 
-  test('the same client_message_id gives the first conversation, to its sender alone', async () => {
+  test('the same client_message_id returns the first conversation, only to its sender', async () => {
     const { user, team, tenant } = await makeParties();
     const first = await start(user, { client_message_id: 'c1' });
     const again = await start(user, { client_message_id: 'c1', message: 'Another text' });
@@ -143,7 +143,7 @@ describe('starting a conversation', () => {
     },
   );
 
-  test('a client_message_id that the version before took is found again by its author alone', async () => {
+  test('a client_message_id of the previous version is found again, only by its author', async () => {
     const { tenant } = await makeParties();
     const startAs = await teamOf(tenant, 'keys');
     const fields = { client_message_id: 'c1', identity: 'user|42', message: 'Hello' };
@@ -153,7 +153,7 @@ describe('starting a conversation', () => {
     expect((await startAs(1, '/v1/conversations', fields)).status).toBe(201);
   });
 
-  test('the same client_message_id sent eight times at once starts one conversation', async () => {
+  test('the same client_message_id sent eight times concurrently starts one conversation', async () => {
     const { user } = await makeParties();
     const replies = await Promise.all(Array.from({ length: 8 }, () => start(user, { client_message_id: 'c1' })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 201]);
@@ -163,7 +163,7 @@ describe('starting a conversation', () => {
 });
 
 describe('credentials', () => {
-  test('a public token reaches no operation on conversations', async () => {
+  test('a public token cannot call operations on conversations', async () => {
     const { tenant, user } = await makeParties();
     const { id } = (await start(user)).body;
     const token = await claimToken(api, tenant, 'user|42');
@@ -174,7 +174,7 @@ describe('credentials', () => {
     }
   });
 
-  test('a key without the scope is refused for reading and for writing', async () => {
+  test('a key without the scope is rejected for reading and for writing', async () => {
     const { tenant, user } = await makeParties();
     const { id } = (await start(user)).body;
     const reader = (await tenant.addKey({ scopes: ['conversations:read'] })).apiKey;
@@ -185,7 +185,7 @@ describe('credentials', () => {
     expect(problem(await get(writer, `/v1/conversations/${id}`))).toEqual([403, 'insufficient-scope']);
   });
 
-  test('a user neither deletes a conversation nor does a key count what is unread', async () => {
+  test('a user cannot delete a conversation, and a key cannot count unread ones', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     const deleted = await api.request('DELETE', `/v1/conversations/${id}`, { as: user });
@@ -196,7 +196,7 @@ describe('credentials', () => {
 });
 
 describe('reading one conversation', () => {
-  test('carries a strong ETag with which it is not sent again', async () => {
+  test('has a strong ETag, with which it is not sent again', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     const path = `/v1/conversations/${id}`;

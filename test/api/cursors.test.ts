@@ -10,7 +10,7 @@ const part = fc.string({ unit: 'binary', maxLength: 20 }).map(value => value.toW
 describe('a cursor', () => {
   const cursors = makeCursors();
 
-  test('gives back the place that it was made of', () => {
+  test('returns the position that it was created from', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), fc.array(part, { maxLength: 4 }), (context, place) => {
         expect(cursors.open(context, cursors.seal(context, place))).toEqual(place);
@@ -18,7 +18,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('opens in no other context, however its parts are cut', () => {
+  test('does not open in another context, however its parts are split', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), fc.array(part, { maxLength: 4 }), (context, other) => {
         fc.pre(JSON.stringify(context) !== JSON.stringify(other));
@@ -30,7 +30,7 @@ describe('a cursor', () => {
     expect(() => cursors.open(['ab', 'c'], cursors.seal(['a', 'bc'], ['x']))).toThrow();
   });
 
-  test('is not any text, nor one of another installation', () => {
+  test('is not an arbitrary text, nor from another installation', () => {
     fc.assert(
       fc.property(part, value => {
         expect(() => cursors.open([], value)).toThrow('The cursor was not issued for this list');
@@ -43,7 +43,7 @@ describe('a cursor', () => {
 describe('an entity tag', () => {
   const tag = etagOf('{"a":1}');
 
-  test('is of one body alone', () => {
+  test('belongs to one body', () => {
     expect(tag).toMatch(/^"[\w-]{27}"$/);
     expect(etagOf('{"a":1}')).toBe(tag);
     expect(etagOf('{"a":2}')).not.toBe(tag);
@@ -57,11 +57,11 @@ describe('an entity tag', () => {
     [`W/${tag}`, true],
     [`"x",${tag}`, true],
     ['*', true],
-  ])('is named by If-None-Match %s: %s', (header, matches) => {
+  ])('matches If-None-Match %s: %s', (header, matches) => {
     expect(matchesNone(header, tag)).toBe(matches);
   });
 
-  test('in If-Match is compared strongly', () => {
+  test('is compared strongly in If-Match', () => {
     for (const header of [undefined, '*', tag, `"x", ${tag}`])
       expect(() => requireMatch(header, { a: 1 })).not.toThrow();
     for (const header of ['', '"x"', `W/${tag}`, tag.slice(0, -1)])

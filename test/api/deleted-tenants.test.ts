@@ -4,7 +4,7 @@ import { createApi, type TestRequest, waitFor } from '../support/api.ts';
 import { claimToken, makeTenant, publishQuestion, storageOf } from '../support/make.ts';
 import { makeMember } from '../support/person.ts';
 
-test('a tenant that is deleted is refused within a second by every process, whatever it is asked with', async () => {
+test('a deleted tenant is rejected within a second by every process, with any credential', async () => {
   await using api = await createApi();
   await using other = await createApi({ beside: api });
   const [tenant, neighbour] = [await makeTenant(api), await makeTenant(api)];

@@ -12,7 +12,7 @@ const operationOf = (id: string): Operation => {
 };
 
 describe('a heavy read', () => {
-  test('is every list, and the results', () => {
+  test('is every list and the results', () => {
     const takesCursor = ({ query }: Operation) => 'cursor' in ((query as { shape?: object } | undefined)?.shape ?? {});
     const lists = OPERATIONS.filter(takesCursor);
     expect(lists.length).toBeGreaterThan(8);
@@ -22,12 +22,12 @@ describe('a heavy read', () => {
     );
   });
 
-  test('is neither intake nor cards, nor any other request', () => {
+  test('is not intake, cards or any other request', () => {
     for (const id of ['recordAnswers', 'listCards', 'readAnswer', 'createConversation'])
       expect([id, isHeavy(operationOf(id))]).toEqual([id, false]);
   });
 
-  test('names the filters that a request did not use', () => {
+  test('lists the filters that a request did not use', () => {
     const operation = operationOf('listAnswers');
     expect(unusedFilters(operation, { q: 'slow', limit: 10 })).toEqual(
       expect.arrayContaining(['question_id', 'state', 'updated_since']),
@@ -37,7 +37,7 @@ describe('a heavy read', () => {
   });
 });
 
-describe('next to a tenant that searches without end', () => {
+describe('next to a tenant that searches continuously', () => {
   let api: TestApi;
   let noisy: TestTenant;
   let quiet: TestTenant;
@@ -78,7 +78,7 @@ describe('next to a tenant that searches without end', () => {
   });
   afterAll(() => api[Symbol.asyncDispose]());
 
-  test('lists, results, writes and intake of another tenant are served, and too many searches are refused', async () => {
+  test('lists, results, writes and intake of another tenant are served, and excess searches are rejected', async () => {
     const searches: Promise<TestReply & { ms: number }>[] = Array.from({ length: 100 }, async () => {
       const startedAt = performance.now();
       const reply = await search();
@@ -113,7 +113,7 @@ describe('next to a tenant that searches without end', () => {
     expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(5000);
   });
 
-  test('what is stopped is counted, and not as an error of the database', async () => {
+  test('cancelled searches are counted, but not as database errors', async () => {
     const { values } = await api.metrics.queriesTooExpensive.get();
     expect(values).toEqual([{ labels: { route: '/v1/answers' }, value: expect.any(Number) }]);
     expect((await api.metrics.dbErrors.get()).values).toEqual([]);

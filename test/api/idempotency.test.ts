@@ -28,7 +28,7 @@ const countQuestions = async () =>
 const outcome = ({ status, body }: TestReply) => [status, body.code];
 const isReplayed = ({ headers }: TestReply) => headers.get('idempotency-replayed') === 'true';
 
-test('a response that can not be stored leaves nothing done, and the key is free at once', async () => {
+test('a response that cannot be stored undoes the request, and the key is free immediately', async () => {
   const before = await countQuestions();
   await api.database.query(
     `create function refuse_response() returns trigger language plpgsql as 'begin raise exception ''no room''; end'`,
@@ -48,7 +48,7 @@ test('a response that can not be stored leaves nothing done, and the key is free
   expect(await countQuestions()).toBe(before + 1);
 });
 
-test('while a request runs its key is 409 at once, and when its connection breaks the key is free at once', async () => {
+test('while a request runs its key is 409 immediately, and free immediately when its connection breaks', async () => {
   const before = await countQuestions();
   const first = await withClient(api.database.url, async client => {
     await client.query('begin; lock table audit_log in access exclusive mode');
@@ -71,7 +71,7 @@ test('while a request runs its key is 409 at once, and when its connection break
   expect(await countQuestions()).toBe(before + 1);
 });
 
-test('a quarantined answer is sent through the queue once under one key', async () => {
+test('a quarantined answer is replayed once under one key', async () => {
   const entry = v7();
   const payload = JSON.stringify({ ...anAcceptedAnswer({ tenant_id: owner.uuid }), id: v7() });
   await api.database.query(`insert into quarantined_answers select $1, $2, $2, 'unstorable', 'x', $3, now()`, [
@@ -89,7 +89,7 @@ test('a quarantined answer is sent through the queue once under one key', async 
   expect((await accepted()) - before).toBe(1);
 });
 
-test('a key with answers is ignored: another sync under it is taken, and no row is written', async () => {
+test('a key with answers is ignored: another sync under it is accepted, and no row is written', async () => {
   const question = await publishQuestion(api, owner);
   const send = () =>
     post('/v1/answers', 'sync', { answers: [anAnswer({ question_id: question.id, identity: 'user|42' })] });

@@ -40,7 +40,7 @@ const unseen = {
 };
 
 describe('an identity', () => {
-  test('has its answers counted up to 1,000, with the first and the last of all', async () => {
+  test('has its answers counted up to 1,000, with the first and last of all', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);
     await store(tenant, tenant.key.apiKey, anAnswer({ question_id: id, identity: 'user|42' }));
@@ -63,7 +63,7 @@ describe('an identity', () => {
     expect((await ask('GET', pathTo('user|42'))).body).toMatchObject(expected);
   });
 
-  test('is known from its answers and conversations, and by which device it answered last', async () => {
+  test('exists by its answers and conversations, with the device of its last answer', async () => {
     const { tenant, ask } = await make();
     expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');
     const { id } = await publishQuestion(api, tenant);
@@ -89,7 +89,7 @@ describe('an identity', () => {
     expect((await ask('GET', pathTo('user|42'))).body.last_seen_at).toBe(started.body.created_at);
   });
 
-  test('that is claimed lives apart from the verified one of its name', async () => {
+  test('that is unverified is separate from the verified one of its name', async () => {
     const { tenant, ask } = await make();
     await publishQuestion(api, tenant, { allow_public: true });
     const token = await claimToken(api, tenant, 'user|42');
@@ -104,7 +104,7 @@ describe('an identity', () => {
     expect((await ask('GET', pathTo('user|42', '?verified=false'))).body.attributes).toEqual({});
   });
 
-  test('takes what is said of it: as a whole, or in part', async () => {
+  test('accepts profile updates, complete or partial', async () => {
     const { ask } = await make();
     const attributes = { plan: 'pro', seats: 5, beta: true, since: '2026-11-21' };
     const said = await ask('PUT', pathTo('a/b c%'), {
@@ -126,7 +126,7 @@ describe('an identity', () => {
     expectProblem(await ask('PATCH', pathTo('nobody'), { locale: 'de' }), 404, 'resource-not-found');
   });
 
-  test('keeps its version for whoever names it in If-Match', async () => {
+  test('is updated only if If-Match has its version', async () => {
     const { ask } = await make();
     for (const tag of ['"x"', '*'])
       expectProblem(await ask('PUT', pathTo('new'), {}, { 'If-Match': tag }), 412, 'precondition-failed');
@@ -144,7 +144,7 @@ describe('an identity', () => {
     expect((await ask('GET', pathTo('new'))).body.locale).toBe('en');
   });
 
-  test('told of by many at once keeps what each said', async () => {
+  test('with concurrent updates keeps the changes of all', async () => {
     const { ask } = await make();
     await ask('PUT', pathTo('busy'), {});
     const names = Array.from({ length: 20 }, (_, index) => `a${index}`);
@@ -164,7 +164,7 @@ describe('an identity', () => {
     [{ locale: '' }, '/locale'],
     [{ answer_count: 5 }, '/answer_count'],
     [{ verified: true }, '/verified'],
-  ])('is not told of by %j', async (body, pointer) => {
+  ])('rejects the update %j', async (body, pointer) => {
     const { ask } = await make();
     const refused = await ask('PUT', pathTo('user|42'), body);
     expectProblem(refused, 422, 'validation-failed');
@@ -172,7 +172,7 @@ describe('an identity', () => {
     expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');
   });
 
-  test('has at most fifty attributes, also by a change of some', async () => {
+  test('has at most fifty attributes, also after partial updates', async () => {
     const { ask } = await make();
     expect((await ask('PUT', pathTo('user|42'), { attributes: many(50) })).status).toBe(200);
     const refused = await ask('PATCH', pathTo('user|42'), { attributes: { more: 1 } });
@@ -180,12 +180,12 @@ describe('an identity', () => {
     expect((await ask('PATCH', pathTo('user|42'), { attributes: { more: 1, a0: null } })).status).toBe(200);
   });
 
-  test.each(['%00', '%0A', 'x'.repeat(257), 'e%CC%81'])('can not have the name %s', async name => {
+  test.each(['%00', '%0A', 'x'.repeat(257), 'e%CC%81'])('cannot have the name %s', async name => {
     const { ask } = await make();
     expectProblem(await ask('PUT', `/v1/identities/${name}`, {}), 404, 'resource-not-found');
   });
 
-  test('is read and told of with scopes of its own', async () => {
+  test('is read and updated with separate scopes', async () => {
     const { tenant } = await make();
     const reader = (await tenant.addKey({ scopes: ['identities:read'] })).apiKey;
     const writer = (await tenant.addKey({ scopes: ['identities:write'] })).apiKey;
@@ -199,7 +199,7 @@ describe('an identity', () => {
     expectProblem(await send('GET', await tenant.sign('user|42')), 403, 'insufficient-scope');
   });
 
-  test('is one for each tenant', async () => {
+  test('is separate for each tenant', async () => {
     const [one, other] = [await make(), await make()];
     await one.ask('PUT', pathTo('user|42'), { locale: 'de' });
     expectProblem(await other.ask('GET', pathTo('user|42')), 404, 'resource-not-found');
@@ -208,7 +208,7 @@ describe('an identity', () => {
   });
 });
 
-describe("what a user's own app says", () => {
+describe("a profile from the user's app", () => {
   const allow = async (tenant: TestTenant, names: string[]) => {
     const { headers } = await makeMember(api, tenant, 'owner');
     const body = { identity_attributes_allowed: names };
@@ -216,7 +216,7 @@ describe("what a user's own app says", () => {
   };
   const say = (token: string, body: unknown) => api.request('PATCH', '/v1/me/attributes', { as: token, body });
 
-  test('is taken for the names that the tenant has listed, and shows no others', async () => {
+  test('is accepted for the names listed by the tenant, and returns no others', async () => {
     const { tenant, ask } = await make();
     await allow(tenant, ['plan', 'seats']);
     await ask('PUT', pathTo('user|42'), { attributes: { churn_risk: 'high', plan: 'free' }, locale: 'de' });
@@ -229,7 +229,7 @@ describe("what a user's own app says", () => {
     expect(known.body).toMatchObject({ attributes: { churn_risk: 'high', plan: 'pro' }, locale: 'de', verified: true });
   });
 
-  test('is stored without a look at any answer', async () => {
+  test('is stored without reading answers', async () => {
     const { tenant } = await make();
     await allow(tenant, ['plan']);
     const token = await tenant.sign('user|42');
@@ -242,7 +242,7 @@ describe("what a user's own app says", () => {
     expect((await say(token, { attributes: { plan: 'pro' } })).status).toBe(200);
   });
 
-  test('makes a user known who was not, within its own tenant', async () => {
+  test('creates an unknown user, within its own tenant', async () => {
     const { tenant, ask } = await make();
     const other = await make();
     await allow(tenant, ['plan']);
@@ -251,7 +251,7 @@ describe("what a user's own app says", () => {
     expectProblem(await other.ask('GET', pathTo('user|new')), 404, 'resource-not-found');
   });
 
-  test('is refused as a whole for one name that is not listed, and nothing is listed at first', async () => {
+  test('is rejected as a whole for one unlisted name, and the list is empty at first', async () => {
     const { tenant, ask } = await make();
     const token = await tenant.sign('user|42');
     expectProblem(await say(token, { attributes: { plan: 'pro' } }), 422, 'validation-failed');
@@ -272,13 +272,13 @@ describe("what a user's own app says", () => {
     { attributes: { 'a b': 1 } },
     { attributes: {}, locale: 'de' },
     { plan: 'pro' },
-  ])('%j is refused', async body => {
+  ])('%j is rejected', async body => {
     const { tenant } = await make();
     await allow(tenant, ['plan']);
     expectProblem(await say(await tenant.sign('user|42'), body), 422, 'validation-failed');
   });
 
-  test('is believed of proven users alone', async () => {
+  test('is only accepted from verified users', async () => {
     const { tenant } = await make();
     await allow(tenant, ['plan']);
     const body = { attributes: { plan: 'pro' } };
@@ -288,7 +288,7 @@ describe("what a user's own app says", () => {
 });
 
 describe('the list of identities', () => {
-  test('holds each once, in the order of their bytes, page by page', async () => {
+  test('contains each once, in byte order, page by page', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);
     const second = await publishQuestion(api, tenant);
@@ -318,7 +318,7 @@ describe('the list of identities', () => {
     ]);
   });
 
-  test('is filtered by whether it is verified and by how the identity begins', async () => {
+  test('is filtered by verification and by prefix', async () => {
     const { ask } = await make();
     for (const identity of ['user|1', 'user|42', 'company|1', 'user%']) await ask('PUT', pathTo(identity), {});
     await ask('PUT', pathTo('user|42', '?verified=false'), {});

@@ -45,7 +45,7 @@ async function make(api: TestApi) {
 }
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a canary goes the whole way and leaves nothing but its delay; without a worker it is missed', async () => {
+  test('a canary passes the whole pipeline and leaves only its delay; without a worker it is reported', async () => {
     await using api = await createApi({ backend, settings: { INGESTION_CHECK_S: '1' } });
     await waitFor(async () => (await readMetric(api, 'parley_canary_failures_total')) === 1);
     expect(await degraded(api)).toEqual(['canary: not stored within 1 s']);
@@ -61,7 +61,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await lostAnswers(api)).toBe(0);
   });
 
-  test('a flush that is taken out of the queue is missed until it comes back', async () => {
+  test('a flush removed from the queue is reported as missing until it returns', async () => {
     await using api = await createApi({ backend, settings: { INGESTION_CHECK_S: '1' } });
     const { send, jobOf, connection } = await make(api);
     const kept = await send();
@@ -80,7 +80,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(rows).toHaveLength(2);
   });
 
-  test('a flush that waits or is isolated is not missed', async () => {
+  test('a waiting or isolated flush is not reported as missing', async () => {
     await using api = await createApi({ backend });
     const { send, jobOf, connection } = await make(api);
     const storage = api.database.storage();
@@ -101,7 +101,7 @@ describe.each(backends())('with the queue in %s', backend => {
   });
 });
 
-test('an answer that is deleted by hand is missed, and one that is deleted over HTTP is not', async () => {
+test('an answer deleted by hand is reported as missing, and one deleted over HTTP is not', async () => {
   await using api = await createApi({ settings: { INGESTION_CHECK_S: '1' } });
   await using _worker = await createWorker(api);
   const { tenant, send, connection } = await make(api);
@@ -138,7 +138,7 @@ describe('an audit', () => {
     };
   }
 
-  test('misses what was claimed and is nowhere, but not what is void or not claimed yet', async () => {
+  test('reports claimed flushes that are nowhere, but not void or unclaimed ones', async () => {
     await using producer = await makeProducer();
     for (const number of [1, 3, 6]) await producer.record(number);
     await producer.claim(4, [2]);
@@ -153,7 +153,7 @@ describe('an audit', () => {
     expect(await producer.lost()).toBe(1);
   });
 
-  test('goes on looking for what is still queued, however long ago the rest was recorded', async () => {
+  test('keeps checking queued flushes, however long ago the rest was recorded', async () => {
     await using producer = await makeProducer();
     for (const number of [1, 3]) await producer.record(number);
     await producer.claim(3);
@@ -167,7 +167,7 @@ describe('an audit', () => {
     expect(lost).toEqual([producer.flush(2)]);
   });
 
-  test('takes nothing for lost that moves from the queue to the records while it looks', async () => {
+  test('does not report flushes that move from the queue to the records during the check', async () => {
     await using producer = await makeProducer();
     await producer.claim(1);
     const lost = await producer.audit(async () => {
@@ -177,7 +177,7 @@ describe('an audit', () => {
     expect(lost).toEqual([]);
   });
 
-  test('finds nothing when the queue can not be read, and leaves it to the next', async () => {
+  test('reports nothing if the queue cannot be read, and leaves the check to the next run', async () => {
     await using producer = await makeProducer();
     await producer.claim(1);
     const unreadable = () => Promise.reject(new Error('away'));
@@ -186,7 +186,7 @@ describe('an audit', () => {
     expect(await producer.audit()).toEqual([producer.flush(1)]);
   });
 
-  test('settles every claim, however many there are, and loses none that was recorded', async () => {
+  test('settles every claim, at any number, and does not report recorded ones', async () => {
     await using producer = await makeProducer();
     const { app, database, flush } = producer;
     const numbers = Array.from({ length: 25_000 }, (_, index) => index + 1);
@@ -199,7 +199,7 @@ describe('an audit', () => {
     expect(Number(row?.settled)).toBe(25_000);
   });
 
-  test('judges nothing that is older than the marks, and says how many flushes it passed over', async () => {
+  test('does not judge flushes older than the marks, and reports how many it skipped', async () => {
     await using producer = await makeProducer();
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
     await producer.claim(2, [], daysAgo(7.5)); // recorded then, so its flush marks may have been deleted
@@ -208,7 +208,7 @@ describe('an audit', () => {
     expect(await auditFlushes(producer.app, nothingHeld)).toEqual({ lost: [producer.flush(3)], skipped: 0 });
   });
 
-  test('looks again for as many queued flushes at any backlog, in turn', async () => {
+  test('checks the same number of queued flushes at any backlog, in rotation', async () => {
     await using producer = await makeProducer();
     await producer.claim(25_000);
     const asked: number[] = [];

@@ -38,7 +38,7 @@ const NOTHING = {
 };
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('the figures say where the answers of one tenant are, waiting and at rest', async () => {
+  test('the figures show where the answers of one tenant are, waiting and at rest', async () => {
     await using api = await createApi({ backend });
     const [one, other] = [await make(api), await make(api)];
     expect(await one.ingestion()).toEqual(NOTHING);
@@ -74,7 +74,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await other.ingestion()).toEqual({ ...NOTHING, accepted: 1, stored: 1 });
   });
 
-  test('what one process acknowledged is in the next figures of every process, and never twice', async () => {
+  test('acknowledged answers are in the next figures of every process, and never twice', async () => {
     await using api = await createApi({ backend });
     await using second = await createApi({ backend, beside: api });
     const { key, answer, send } = await make(api);
@@ -92,7 +92,7 @@ describe.each(backends())('with the queue in %s', backend => {
     await sendAll(6, 25);
   });
 
-  test('a conflict that two processes accepted waits in the quarantine until it is replayed or discarded', async () => {
+  test('a conflict accepted by two processes stays in the quarantine until it is replayed or discarded', async () => {
     await using api = await createApi({ backend });
     await using second = await createApi({ backend, beside: api });
     await using worker = await createWorker(api);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createApi, environmentOf, requestTo, waitFor } from '../support/api.ts';
 import { startProcess } from '../support/process.ts';
 
-test('an unhandled error is logged under its route, without the secret that the path holds', async () => {
+test('an unhandled error is logged with its route, without the secret in the path', async () => {
   await using api = await createApi();
   for (const name of ['reset_password(bytea, text, timestamptz)', 'find_invitation(bytea)'])
     await api.database.query(`alter function ${name} rename to out_of_order`);

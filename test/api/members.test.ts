@@ -29,7 +29,7 @@ let count = 0;
 const newAddress = () => `somebody-${count++}@acme.example`;
 
 describe('an invitation', () => {
-  test('goes to one mailbox five times an hour, and a tenant sends a hundred', async () => {
+  test('is sent to one mailbox at most five times an hour, and a hundred per tenant', async () => {
     await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
     const send = async (email: string) => {
       const body = { email, role: 'agent' };
@@ -45,7 +45,7 @@ describe('an invitation', () => {
     expect(sent).toBe(100);
   });
 
-  test('gives a link once, tells its holder what it is for, and makes a member who is logged in', async () => {
+  test('returns a link once, describes itself to its holder, and creates a logged-in member', async () => {
     const email = newAddress();
     const invited = await invite(email.toUpperCase(), 'analyst');
     expect(invited).toMatchObject({ status: 201, body: { email, role: 'analyst', mailed: false } });
@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(after.body.data).toEqual([]);
   });
 
-  test('accepted fifty times at once has one winner', async () => {
+  test('accepted fifty times at once succeeds once', async () => {
     const email = newAddress();
     const token = tokenIn((await invite(email)).body.link);
     const replies = await Promise.all(Array.from({ length: 50 }, () => accept(token)));
@@ -78,7 +78,7 @@ describe('an invitation', () => {
     expect(await api.database.query('select from members where tenant_id = $1', [tenant.uuid])).toHaveLength(2);
   }, 60_000);
 
-  test('of somebody who has an account takes its password, and its authenticator is not passed by', async () => {
+  test('of an account holder requires the password and the authenticator', async () => {
     const other = await makeTenant(api, 'Other');
     const person = await makeMember(api, other, 'owner');
     const token = tokenIn((await invite(person.email)).body.link);
@@ -90,7 +90,7 @@ describe('an invitation', () => {
     expect(accepted.body.member.name).toBe('The owner');
   });
 
-  test('is no longer good when it was taken back, replaced, or has expired', async () => {
+  test('is invalid after it was revoked, replaced, or has expired', async () => {
     const revoked = await invite(newAddress());
     const path = `/v1/members/invitations/${revoked.body.id}`;
     expect((await api.request('DELETE', path, { headers: owner.headers })).status).toBe(204);
@@ -106,7 +106,7 @@ describe('an invitation', () => {
     expect((await accept(tokenIn(current.body.link))).body.member.memberships[0].role).toBe('admin');
   });
 
-  test('is kept by the hash of its token, and of a repeated request its reply is kept encrypted', async () => {
+  test('is stored as the hash of its token, and a stored idempotent reply is encrypted', async () => {
     const headers = { ...owner.headers, 'Idempotency-Key': 'one' };
     const body = { email: newAddress(), role: 'agent' };
     const first = await api.request('POST', '/v1/members', { headers, body });
@@ -120,7 +120,7 @@ describe('an invitation', () => {
     }
   });
 
-  test('is refused for a member, for a faulty address or role, and for an owner unless an owner invites', async () => {
+  test('is rejected for a member, an invalid address or role, and for an owner unless an owner invites', async () => {
     const admin = await makeMember(api, tenant, 'admin');
     expect((await invite(admin.email)).body).toMatchObject({ status: 409, code: 'member-exists' });
     expect((await invite('nobody')).status).toBe(422);
@@ -129,7 +129,7 @@ describe('an invitation', () => {
     expect((await invite(newAddress(), 'admin', admin)).status).toBe(201);
   });
 
-  test('is refused when the team is full', async () => {
+  test('is rejected if the team is full', async () => {
     await api.database.query(
       `insert into members (tenant_id, id, account_id, role, created_at)
        select $1, gen_random_uuid(), gen_random_uuid(), 'agent', now() from generate_series(1, 198)`,
@@ -141,7 +141,7 @@ describe('an invitation', () => {
 });
 
 describe('a member', () => {
-  test('gets another role and leaves the team by an admin, but an owner by an owner alone', async () => {
+  test('changes role and is removed by an admin, an owner only by an owner', async () => {
     const admin = await makeMember(api, tenant, 'admin');
     const agent = await makeMember(api, tenant, 'agent');
     expect((await patch(agent, 'analyst', admin)).body).toMatchObject({ id: agent.memberId, role: 'analyst' });
@@ -153,7 +153,7 @@ describe('a member', () => {
     expect((await patch(admin, 'owner')).body.role).toBe('owner');
   });
 
-  test('that is the last owner stays one', async () => {
+  test('that is the last owner remains owner', async () => {
     expect((await patch(owner, 'admin')).body).toMatchObject({ status: 409, code: 'last-owner' });
     expect((await remove(owner)).body).toMatchObject({ status: 409, code: 'last-owner' });
     expect((await patch(owner, 'owner')).status).toBe(200);
@@ -161,7 +161,7 @@ describe('a member', () => {
     expect((await remove(owner, second)).status).toBe(204);
   });
 
-  test('of two owners who remove each other at once one stays', async () => {
+  test('of two owners who remove each other at once, one stays', async () => {
     for (let round = 0; round < 5; round++) {
       const own = await makeTenant(api);
       const [one, two] = [await makeMember(api, own, 'owner'), await makeMember(api, own, 'owner')];
@@ -203,7 +203,7 @@ describe('a member', () => {
     ]);
   });
 
-  test('who leaves has no conversations any more, and what they wrote keeps their name', async () => {
+  test('who is removed is unassigned from conversations, and their messages keep their name', async () => {
     const [agent, colleague] = [await makeMember(api, tenant, 'agent'), await makeMember(api, tenant, 'agent')];
     const as = await tenant.sign('user|42');
     const paths: string[] = [];
@@ -231,7 +231,7 @@ describe('a member', () => {
     });
   });
 
-  test('removed while conversations are assigned to them is left with none', async () => {
+  test('removed during assignments ends up without any', async () => {
     const as = await tenant.sign('user|42');
     const { body } = await api.request('POST', '/v1/conversations', { as, body: { message: 'Help' } });
     for (let round = 0; round < 10; round++) {

@@ -59,7 +59,7 @@ const aCaller = (tenantId: string, identity: string) => {
 
 const countAlive = (refs: WeakRef<object>[]): number => refs.filter(ref => ref.deref() !== undefined).length;
 
-test('a catalog that was read again is collected, whoever fetched cards meanwhile', async () => {
+test('a replaced catalog is garbage collected, whoever fetched cards meanwhile', async () => {
   const tenantId = (await makeTenant({ database, seals })).uuid;
   await addQuestions(tenantId, 3, 10);
   const caches = createCaches();
@@ -79,7 +79,7 @@ test('a catalog that was read again is collected, whoever fetched cards meanwhil
   expect(countAlive(refs)).toBeLessThanOrEqual(2);
 });
 
-test('a card list that has ended makes room as others come', async () => {
+test('an expired card list makes space for new ones', async () => {
   const tenantId = (await makeTenant({ database, seals })).uuid;
   await addQuestions(tenantId, 1, 10);
   const metrics = createMetrics('serve');
@@ -98,7 +98,7 @@ test('a card list that has ended makes room as others come', async () => {
   expect(await entries()).toBe(100);
 });
 
-test('a key that was read again is collected, whatever tokens it verified', async () => {
+test('a replaced key is garbage collected, whichever tokens it verified', async () => {
   const tenant: TestTenant = await makeTenant({ database, seals });
   const caches = createCaches();
   const ring = createKeyRing({ storage, notices, keychain, log, caches });
@@ -121,8 +121,8 @@ test('a key that was read again is collected, whatever tokens it verified', asyn
   await ring.close();
 });
 
-describe('caches that are full, and much that could be read into them,', () => {
-  test('hold what fits, and a card list or a catalog that is larger than its share is served all the same', async () => {
+describe('full caches with more data to load', () => {
+  test('keep what fits, and still serve a card list or catalog larger than its share', async () => {
     const [large, small] = [newUuid(), newUuid()];
     await addQuestions(large, 200, 3000);
     await addQuestions(small, 1, 10);
@@ -144,7 +144,7 @@ describe('caches that are full, and much that could be read into them,', () => {
     expect(limits.reduce((sum, { value }) => sum + value, 0)).toBeLessThanOrEqual(16 * 1024 * 1024);
   });
 
-  test('leave a process with a small heap alive: 500 card fetches of a tenant with large questions', async () => {
+  test('keep a process with a small heap alive: 500 card fetches of a tenant with large questions', async () => {
     const tenant = await makeTenant({ database, seals });
     await addQuestions(tenant.uuid, 20, 200);
     const environment = { DATABASE_URL: database.url, SECRET_KEY: secretKey };
@@ -161,7 +161,7 @@ describe('caches that are full, and much that could be read into them,', () => {
     expect(api.isRunning()).toBe(true);
   }, 180_000);
 
-  test('leave a process with a small heap alive: 15,000 large versions of one question', async () => {
+  test('keep a process with a small heap alive: 15,000 large versions of one question', async () => {
     const tenant = await makeTenant({ database, seals });
     await addQuestions(tenant.uuid, 1, 200);
     await database.query(

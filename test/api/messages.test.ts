@@ -28,7 +28,7 @@ const {
 } = conversationsOf(() => api);
 
 describe('messages', () => {
-  test('are numbered without a gap, also when both sides write at once', async () => {
+  test('are numbered without gaps, even if both sides write at once', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     const replies = await Promise.all(Array.from({ length: 16 }, (_, index) => write(index % 2 ? user : team, id)));
@@ -58,7 +58,7 @@ describe('messages', () => {
     },
   );
 
-  test.each(['keys', 'members'] as const)('of two %s with the same client_message_id are their own', async kind => {
+  test.each(['keys', 'members'] as const)('of two %s with the same client_message_id are separate', async kind => {
     const { tenant, user } = await makeParties();
     const { id } = (await start(user)).body;
     const writeAs = await teamOf(tenant, kind);
@@ -76,7 +76,7 @@ describe('messages', () => {
     }
   });
 
-  test('with the same client_message_id of the other side, or elsewhere, are their own', async () => {
+  test('with the same client_message_id from the other side or in another conversation are separate', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     const elsewhere = (await start(user)).body.id;
@@ -95,14 +95,14 @@ describe('messages', () => {
     ['an event', { kind: 'event' }],
     ['U+0000', { body: 'a\u0000' }],
     ['an unknown field', { author: 'me' }],
-  ])('%s is refused', async (_, fields) => {
+  ])('%s is rejected', async (_, fields) => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     expect(problem(await write(team, id, fields))).toEqual([422, 'validation-failed']);
     expect(await messages(team, id)).toHaveLength(1);
   });
 
-  test('are listed oldest first, page by page and from a number on', async () => {
+  test('are listed oldest first, page by page and from a sequence number', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     for (let count = 2; count <= 12; count++) await write(user, id, { body: String(count) });
@@ -120,7 +120,7 @@ describe('messages', () => {
       expect((await get(user, `${path}?${query}`)).status, query).toBe(422);
   });
 
-  test('that are notes stand for the team where they were written, in a sequence of their own', async () => {
+  test('that are notes are in order for the team, with their own sequence', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     await write(team, id, { body: 'n1', kind: 'note' });
@@ -144,14 +144,14 @@ describe('messages', () => {
     expect([again.status, again.body.seq]).toEqual([200, 3]);
   });
 
-  test('of a user are replies alone', async () => {
+  test('of a user are always replies', async () => {
     const { user } = await makeParties();
     const { id } = (await start(user)).body;
     expect(problem(await write(user, id, { kind: 'note' }))).toEqual([422, 'validation-failed']);
     expect((await write(user, id, { kind: 'reply' })).status).toBe(201);
   });
 
-  test('tell the team of an assignment as an event that names the member as the API does', async () => {
+  test("include an event for each assignment, with the member's wire id", async () => {
     const { user, team, tenant } = await makeParties();
     const member = await makeMember(tenant);
     const { id } = (await start(user)).body;
@@ -165,8 +165,8 @@ describe('messages', () => {
   });
 });
 
-describe('what the team does among itself', () => {
-  test('moves nothing that the user sees', async () => {
+describe('internal activity of the team', () => {
+  test('changes no field that the user sees', async () => {
     const { user, team, tenant } = await makeParties();
     const member = await makeMember(tenant);
     const { id, updated_at } = (await start(user)).body;
@@ -207,7 +207,7 @@ describe('what the team does among itself', () => {
 });
 
 describe('read horizons', () => {
-  test('count for each side what the other wrote beyond its own', async () => {
+  test('count for each side the unread messages of the other', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body; // 1
     await write(team, id); // 2
@@ -227,7 +227,7 @@ describe('read horizons', () => {
     expect(await unread()).toEqual([1, 0]);
   });
 
-  test('never move back, and never beyond the last message', async () => {
+  test('never move back, and not beyond the last message', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     for (let count = 0; count < 3; count++) await write(team, id);
@@ -244,7 +244,7 @@ describe('read horizons', () => {
     expect(await unread()).toBe(1); // a horizon beyond the last message would hide it
   });
 
-  test('moved by many at once end at the highest', async () => {
+  test('moved concurrently end at the highest', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;
     for (let count = 0; count < 6; count++) await write(team, id);
@@ -280,7 +280,7 @@ describe('read horizons', () => {
     ]);
   });
 
-  test('the count of the team is that of all, of one member, or of what nobody has', async () => {
+  test("the team's count is of all, of one member's, or of unassigned conversations", async () => {
     const { tenant, team, user } = await makeParties();
     const member = await makeMember(tenant);
     const [assigned] = [
@@ -298,25 +298,33 @@ describe('read horizons', () => {
 });
 
 describe('editing and redacting a message', () => {
-  test.each(['user', 'team'] as const)('is for its author, the %s, and shows in the conversation', async side => {
-    const parties = await makeParties();
-    const as = parties[side];
-    const { id } = (await start(as, side === 'team' ? { identity: 'user|42' } : {})).body;
-    const [first] = await messages(as, id);
-    const path = `/v1/conversations/${id}/messages/${first.id}`;
-    const edited = await patch(as, path, { body: 'Hello *again*', format: 'markdown' });
-    expect(edited.status).toBe(200);
-    expect(edited.body).toEqual({ ...first, body: 'Hello *again*', format: 'markdown', edited_at: expect.any(String) });
-    const again = await patch(as, path, { body: 'Hello' });
-    expect(again.body).toMatchObject({ body: 'Hello', format: 'markdown' });
-    for (const eyes of [parties.user, parties.team]) {
-      const seen = await read(eyes, id);
-      expect(seen).toMatchObject({ last_message: { seq: 1, preview: 'Hello' }, updated_at: again.body.edited_at });
-      expect(seen.last_activity_at).toBe(first.created_at);
-    }
-  });
+  test.each(['user', 'team'] as const)(
+    'is allowed for its author, the %s, and shows in the conversation',
+    async side => {
+      const parties = await makeParties();
+      const as = parties[side];
+      const { id } = (await start(as, side === 'team' ? { identity: 'user|42' } : {})).body;
+      const [first] = await messages(as, id);
+      const path = `/v1/conversations/${id}/messages/${first.id}`;
+      const edited = await patch(as, path, { body: 'Hello *again*', format: 'markdown' });
+      expect(edited.status).toBe(200);
+      expect(edited.body).toEqual({
+        ...first,
+        body: 'Hello *again*',
+        format: 'markdown',
+        edited_at: expect.any(String),
+      });
+      const again = await patch(as, path, { body: 'Hello' });
+      expect(again.body).toMatchObject({ body: 'Hello', format: 'markdown' });
+      for (const eyes of [parties.user, parties.team]) {
+        const seen = await read(eyes, id);
+        expect(seen).toMatchObject({ last_message: { seq: 1, preview: 'Hello' }, updated_at: again.body.edited_at });
+        expect(seen.last_activity_at).toBe(first.created_at);
+      }
+    },
+  );
 
-  test('of an earlier one leaves the preview of the last', async () => {
+  test('of an earlier one keeps the preview of the last', async () => {
     const { user } = await makeParties();
     const { id } = (await start(user)).body;
     await write(user, id, { body: 'Last' });
@@ -325,7 +333,7 @@ describe('editing and redacting a message', () => {
     expect((await read(user, id)).last_message.preview).toBe('Last');
   });
 
-  test('of somebody else is refused', async () => {
+  test('of another author is rejected', async () => {
     const { user, team, tenant } = await makeParties();
     const { id } = (await start(user)).body;
     await write(team, id);
@@ -345,7 +353,7 @@ describe('editing and redacting a message', () => {
     expect(await messages(team, id)).toEqual([ofUser, ofTeam]);
   });
 
-  test('ends 15 minutes after it was written', async () => {
+  test('is possible for 15 minutes', async () => {
     const { user } = await makeParties();
     const { id } = (await start(user)).body;
     const [message] = await messages(user, id);
@@ -358,7 +366,7 @@ describe('editing and redacting a message', () => {
     expect((await messages(user, id))[0].body).toBe('In time');
   });
 
-  test('by redaction keeps the place and loses the text, for good', async () => {
+  test('by redaction keeps the position and permanently removes the text', async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user, { message: 'My password is 1234' })).body;
     const [message] = await messages(user, id);
@@ -387,7 +395,7 @@ describe('editing and redacting a message', () => {
     { body: 'x'.repeat(10_001) },
     { body: 'x', kind: 'note' },
     { body: 'x', format: 'html' },
-  ])('with %j is refused', async change => {
+  ])('with %j is rejected', async change => {
     const { user } = await makeParties();
     const { id } = (await start(user)).body;
     const [message] = await messages(user, id);

@@ -85,7 +85,7 @@ describe('a login by the identity provider', () => {
     expect(options.body.oidc).toEqual({ name: 'Single sign-on', login_url: '/v1/oidc/login' });
   });
 
-  test('goes there with state, nonce and PKCE, and comes back to the page it began on, logged in', async () => {
+  test('redirects with state, nonce and PKCE, and returns to the original page, logged in', async () => {
     const { url } = await begin('?return_to=/dashboard/inbox');
     const sent = new URL(url).searchParams;
     for (const name of ['state', 'nonce', 'code_challenge']) expect(sent.get(name)).toMatch(/^[\w-]{43}$/);
@@ -96,13 +96,13 @@ describe('a login by the identity provider', () => {
     expect((await whoIs(reply)).account).toMatchObject({ email: person.email });
   });
 
-  test('knows the person by what the provider calls them from then on, whatever the address becomes', async () => {
+  test("identifies the person by the provider's subject, even if the address changes", async () => {
     await link();
     provider.subject = { sub: provider.subject.sub, email: 'moved@acme.example', email_verified: true };
     expect((await whoIs(await logIn())).account.email).toBe(person.email);
   });
 
-  test('opens no account that is there, and takes nothing of it, until its owner has logged in by password', async () => {
+  test('does not open an existing account until its owner has logged in by password', async () => {
     const factor = await enrolTotp();
     const code = () => totpCode(factor, totpStep(new Date()) + 1); // the current code was used to confirm it
     const first = await logIn();
@@ -128,7 +128,7 @@ describe('a login by the identity provider', () => {
     expect(line).toEqual({ lines: 1 });
   });
 
-  test('is linked to the account of its own address alone, and by the browser that came from the provider', async () => {
+  test('is only linked to the account of its own address, in the browser that came from the provider', async () => {
     const other = await makeMember(api, tenant, 'agent');
     const carried = carriedIn(await logIn());
     expect((await logInWith(carried, other.email)).status).toBe(200);
@@ -138,7 +138,7 @@ describe('a login by the identity provider', () => {
     expectUnlinked(await logIn());
   });
 
-  test('with an invitation opens no account that is there either', async () => {
+  test('with an invitation does not open an existing account either', async () => {
     const elsewhere = await makeTenant(api, 'Elsewhere');
     const owner = await makeMember(api, elsewhere, 'owner');
     const made = await api.request('POST', '/v1/members', {
@@ -153,7 +153,7 @@ describe('a login by the identity provider', () => {
     expect(who.account.memberships).toHaveLength(2);
   });
 
-  test('that a page of another site begins ends at the login page', async () => {
+  test('started by a page of another site ends at the login page', async () => {
     for (const site of ['cross-site', 'same-site']) {
       const reply = await api.request('GET', '/v1/oidc/login', { headers: { 'Sec-Fetch-Site': site } });
       expect([reply.status, reply.headers.get('Location')]).toEqual([302, '/dashboard/login']);
@@ -165,7 +165,7 @@ describe('a login by the identity provider', () => {
     }
   });
 
-  test('is refused for an address that is unknown or that the provider has not verified', async () => {
+  test('is rejected for an unknown address, or one that the provider has not verified', async () => {
     const { sub } = provider.subject;
     provider.subject = { sub, email: person.email, email_verified: false };
     expectFailed(await logIn());
@@ -175,7 +175,7 @@ describe('a login by the identity provider', () => {
     expectFailed(await logIn());
   });
 
-  test('accepts the invitation that it began with, for its own address alone', async () => {
+  test('accepts the invitation that it started with, only for its own address', async () => {
     const owner = await makeMember(api, tenant, 'owner');
     const invite = async (email: string) => {
       const made = await api.request('POST', '/v1/members', {
@@ -194,8 +194,8 @@ describe('a login by the identity provider', () => {
   });
 });
 
-describe('what comes back', () => {
-  test('without what went out, or with that of another browser, is refused', async () => {
+describe('the callback', () => {
+  test('without the cookie, or with that of another browser, is rejected', async () => {
     await link();
     const [first, second] = [await begin(), await begin()];
     const query = await provider.walk(first.url);
@@ -205,7 +205,7 @@ describe('what comes back', () => {
     expect((await finish(query, first.cookie)).headers.get('Location')).toBe('/dashboard/');
   });
 
-  test('with another state, another issuer, no code, or a code that was used, is refused', async () => {
+  test('with another state, another issuer, no code or a used code is rejected', async () => {
     const changed = async (change: (query: URLSearchParams) => void) => {
       const { url, cookie } = await begin();
       const query = new URLSearchParams(await provider.walk(url));
@@ -224,20 +224,20 @@ describe('what comes back', () => {
     expectFailed(await finish('error=access_denied&state=x', cookie));
   });
 
-  test.each(['nonce', 'code_challenge'])('for another %s than went out is refused', async name => {
+  test.each(['nonce', 'code_challenge'])('for another %s than the sent one is rejected', async name => {
     const { url, cookie } = await begin();
     const sent = new URL(url);
     sent.searchParams.set(name, 'x'.repeat(43));
     expectFailed(await finish(await provider.walk(sent.href), cookie));
   });
 
-  test('never sends the browser to another site', async () => {
+  test('never redirects to another site', async () => {
     for (const path of ['https://evil.example', '//evil.example', '/dashboard/../..//evil', '/v1/me', 'dashboard/'])
       expect((await api.request('GET', `/v1/oidc/login?return_to=${encodeURIComponent(path)}`)).status).not.toBe(302);
   });
 });
 
-test('without a provider there is nothing there, and with one that is away one says so', async () => {
+test('without a provider the endpoints are 404, and an unavailable one is reported', async () => {
   await using none = await createApi({ beside: api });
   expect((await none.request('GET', '/v1/oidc/login')).status).toBe(404);
   expect((await none.request('GET', '/v1/login-options')).body.oidc).toBeNull();

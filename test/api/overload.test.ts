@@ -39,8 +39,8 @@ async function countTooMany(): Promise<number> {
   return Math.max(1000, Math.ceil((64 * 3000) / (performance.now() - startedAt)));
 }
 
-describe('more requests at once than can be answered', () => {
-  test('are refused in part, with 503 and Retry-After, and each that is taken is taken as a whole', async () => {
+describe('more concurrent requests than the capacity', () => {
+  test('are partly rejected with 503 and Retry-After, and accepted ones are processed completely', async () => {
     const replies = await sendMany(tooMany);
     const taken = replies.filter(({ status }) => status === 202);
     const refused = replies.filter(({ status }) => status !== 202);
@@ -57,23 +57,23 @@ describe('more requests at once than can be answered', () => {
     expect(values[0]?.value).toBe(refused.length);
   });
 
-  test('are answered again as soon as it is over', async () => {
+  test('are all processed again after the overload', async () => {
     expect((await sendMany(1))[0]?.status).toBe(202);
   });
 
-  test('never refuse a probe', async () => {
+  test('never block a probe', async () => {
     const [replies, probes] = await Promise.all([sendMany(tooMany), all(50, () => api.request('GET', '/livez'))]);
     expect(replies.some(({ status }) => status === 503)).toBe(true);
     expect(probes.map(({ status }) => status)).toEqual(Array(50).fill(200));
   });
 
-  test('are all taken when they are as many as 64 connections send', async () => {
+  test('are all accepted at 64 connections', async () => {
     const replies = await sendMany(64);
     expect(replies.map(({ status }) => status)).toEqual(Array(64).fill(202));
   });
 });
 
-test('requests that arrive together start together, and so do those that arrive until 32 wait', async () => {
+test('requests that arrive together start together, and so do later ones until 32 wait', async () => {
   const overload = createOverload(createMetrics('serve'));
   let arrived = 0;
   const arrivedBefore: number[] = [];

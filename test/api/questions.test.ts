@@ -26,7 +26,7 @@ const expectProblem = (reply: TestReply, status: number, code: string) =>
   expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
 
 describe('creating a question', () => {
-  test('makes a draft with every default, at the place that Location names', async () => {
+  test('creates a draft with every default, at the path in Location', async () => {
     const { ask } = await make();
     const created = await ask('POST', '', { type: 'ces', title: 'How easy was it?' });
     expect(created.status).toBe(201);
@@ -51,7 +51,7 @@ describe('creating a question', () => {
     expect((await ask('GET', `/${created.body.id}`)).body).toEqual(created.body);
   });
 
-  test('refuses what does not fit, with a pointer to each fault', async () => {
+  test('rejects invalid fields, with a pointer to each', async () => {
     const { ask } = await make();
     const refused = await ask('POST', '', { type: 'rating', title: '', config: { scale: 99 }, status: 'live' });
     expectProblem(refused, 422, 'validation-failed');
@@ -64,7 +64,7 @@ describe('creating a question', () => {
     expectProblem(await ask('POST', ''), 422, 'validation-failed');
   });
 
-  test('names a question after its title without cutting a character in half', async () => {
+  test('names a question after its title without splitting a character', async () => {
     const { ask } = await make();
     const { body } = await ask('POST', '', { type: 'nps', title: `${'x'.repeat(119)}🙂🙂` });
     expect(body.name).toBe('x'.repeat(119));
@@ -76,7 +76,7 @@ describe('creating a question', () => {
     { type: 'statement', title: 'x', config: { url: 'https://example.com/\u0000' } },
     { type: 'statement', title: 'x', config: { url: 'https://example.com/\udfff' } },
     { type: 'nps', title: 'x', config: { labels: { low: '\u0000', high: 'x' } } },
-  ])('refuses text that can not be stored: %j', async body => {
+  ])('rejects text that cannot be stored: %j', async body => {
     const { ask } = await make();
     expectProblem(await ask('POST', '', body), 422, 'validation-failed');
   });
@@ -139,12 +139,12 @@ describe('reading questions', () => {
     ['?limit=5&limit=6', 400, 'repeated-parameter'],
     ['?sort=name', 400, 'unknown-parameter'],
     ['?cursor=AAAA', 400, 'invalid-cursor'],
-  ])('refuses %s with %i %s', async (query, status, code) => {
+  ])('rejects %s with %i %s', async (query, status, code) => {
     const { ask } = await make();
     expectProblem(await ask('GET', query), status, code);
   });
 
-  test('finds nothing under an id of nothing, of another kind or of another tenant', async () => {
+  test('returns 404 for a missing id, another kind or another tenant', async () => {
     const [{ ask }, other] = [await make(), await make()];
     const foreign = (await other.ask('POST', '', aQuestion())).body.id;
     for (const id of [MISSING, 'x', 'card_01jdps6h00e008000000000000', foreign, '%00', 'question_%ff']) {
@@ -156,7 +156,7 @@ describe('reading questions', () => {
 });
 
 describe('changing a question', () => {
-  test('of a draft changes everything and makes no version', async () => {
+  test('of a draft can change everything and creates no version', async () => {
     const { ask } = await make();
     const { id } = (await ask('POST', '', aQuestion())).body;
     const changed = await ask('PATCH', `/${id}`, {
@@ -176,7 +176,7 @@ describe('changing a question', () => {
     expect((await ask('PATCH', `/${id}`, { type: 'nps' })).body.config).toEqual({});
   });
 
-  test('checks the config against the type that the draft has or gets', async () => {
+  test("validates the config against the draft's current or new type", async () => {
     const { ask } = await make();
     const { id } = (await ask('POST', '', aQuestion())).body;
     const refused = await ask('PATCH', `/${id}`, { config: { scale: 5 } });
@@ -186,7 +186,7 @@ describe('changing a question', () => {
     expect((await ask('PATCH', `/${id}`, { type: 'ces', config: { scale: 5 } })).status).toBe(200);
   });
 
-  test('of a live question makes an immutable version when users see a change', async () => {
+  test('of a live question creates an immutable version if users see a change', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant, { title: 'One' });
     expect((await ask('PATCH', `/${id}`, { title: 'Two' })).body.version).toBe(2);
@@ -208,7 +208,7 @@ describe('changing a question', () => {
     ]);
   });
 
-  test('of a live question to what it is already makes no version', async () => {
+  test('of a live question to its current content creates no version', async () => {
     const { tenant, ask } = await make();
     const config = { options: OPTIONS, shuffle: true, allow_other: true, min: 1, max: 2 };
     const { id, title } = await publishQuestion(api, tenant, { type: 'multi_choice', config });
@@ -220,7 +220,7 @@ describe('changing a question', () => {
     [{ type: 'thumbs' }, '/type'],
     [{ type: 'single_choice' }, '/type'],
     [{ config: { scale: 7 } }, '/config/scale'],
-  ])('refuses to change what gives stored values of a live question their meaning: %j', async (patch, pointer) => {
+  ])("rejects changes to the meaning of a live question's stored values: %j", async (patch, pointer) => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant, { type: 'ces', config: { scale: 5 } });
     const refused = await ask('PATCH', `/${id}`, patch);
@@ -229,7 +229,7 @@ describe('changing a question', () => {
     expect((await ask('GET', `/${id}`)).body).toMatchObject({ type: 'ces', config: { scale: 5 }, version: 1 });
   });
 
-  test('lets the options of a live question be renamed and reordered, never added or removed', async () => {
+  test('allows renaming and reordering the options of a live question, not adding or removing them', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant, { type: 'single_choice', config: { options: OPTIONS } });
     const renamed = [OPTIONS[1], { id: 'a', label: 'Another' }];
@@ -250,7 +250,7 @@ describe('changing a question', () => {
     expect(refused.body).toMatchObject({ from: 'closed', allowed: ['archived'] });
   });
 
-  test('is refused with 412 when If-Match names another version, for PATCH, DELETE and actions', async () => {
+  test('is rejected with 412 if If-Match names another version, for PATCH, DELETE and actions', async () => {
     const { ask } = await make();
     const { id } = (await ask('POST', '', aQuestion())).body;
     const etag = (await ask('GET', `/${id}`)).headers.get('etag') as string;
@@ -264,7 +264,7 @@ describe('changing a question', () => {
     expect((await ask('DELETE', `/${id}`, undefined, { 'If-Match': `"other", ${current}` })).status).toBe(204);
   });
 
-  test('by many at once makes one version each, none twice', async () => {
+  test('by concurrent requests creates one version each', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);
     const replies = await Promise.all(
@@ -306,7 +306,7 @@ describe('the life of a question', () => {
   };
   const NEXT = { draft: ['live'], live: ['paused', 'closed'], paused: ['live', 'closed'], closed: ['archived'] };
 
-  test.each(Object.keys(WAYS))('refuses in the state %s every action that does not start there', async state => {
+  test.each(Object.keys(WAYS))('rejects in the state %s every action that does not start there', async state => {
     const { ask } = await make();
     const { id } = (await ask('POST', '', aQuestion())).body;
     for (const action of WAYS[state] as string[]) await ask('POST', `/${id}/${action}`);
@@ -322,7 +322,7 @@ describe('the life of a question', () => {
     expect((await ask('GET', `/${id}`)).status).toBe(state === 'draft' ? 404 : 200);
   });
 
-  test('can begin anew as a clone: a draft of the same content', async () => {
+  test('can be repeated as a clone: a draft with the same content', async () => {
     const { tenant, ask } = await make();
     const original = await publishQuestion(api, tenant, { title: 'One', allow_public: true, priority: 3 });
     await ask('POST', `/${original.id}/close`);
@@ -336,7 +336,7 @@ describe('the life of a question', () => {
     expect(created_at).toBe(updated_at);
   });
 
-  test('has at most 2,000 questions a tenant, also when many are created at once', async () => {
+  test('has at most 2,000 questions per tenant, even with concurrent creation', async () => {
     const { tenant, ask } = await make();
     const { id } = (await ask('POST', '', aQuestion())).body;
     await api.database.query(
@@ -357,7 +357,7 @@ describe('the life of a question', () => {
     expectProblem(await ask('POST', '', aQuestion()), 409, 'limit-reached');
   });
 
-  test('has at most 50 new versions in 24 hours, also when many are published at once', async () => {
+  test('has at most 50 new versions in 24 hours, even with concurrent publication', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);
     for (let title = 2; title <= 45; title++) await ask('PATCH', `/${id}`, { title: `${title}` });
@@ -379,7 +379,7 @@ describe('the life of a question', () => {
     expectProblem(await ask('PATCH', `/${id}`, { title: 'and one more' }), 409, 'limit-reached');
   });
 
-  test('has at most 200 live questions a tenant, however they become live', async () => {
+  test('has at most 200 live questions per tenant, on every way to become live', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);
     await ask('POST', `/${id}/pause`);
@@ -397,7 +397,7 @@ describe('the life of a question', () => {
   });
 });
 
-test('reading and writing questions each need their scope, and no token does', async () => {
+test('reading and writing questions each need a scope, which tokens do not have', async () => {
   const tenant = await makeTenant(api);
   const reader = await tenant.addKey({ scopes: ['questions:read'] });
   const writer = await tenant.addKey({ scopes: ['questions:write'] });

@@ -44,7 +44,7 @@ describe.each(backends())('with counters in %s', backend => {
       headers: { authorization: basic(keyId), 'x-forwarded-for': from },
     });
 
-  test('a user who asks too often is told when to come back, and by how much', async () => {
+  test('a user who exceeds the limit gets Retry-After and the limit', async () => {
     await withinOneMinute();
     const replies = await ask(6, me(await tenant.sign('user|busy')));
     expect(statuses(replies)).toEqual([200, 200, 200, 200, 429, 429]);
@@ -62,7 +62,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect(refused.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('another user of the tenant, and one of the same name elsewhere, has a limit of its own', async () => {
+  test('another user of the tenant, and one of the same name elsewhere, have separate limits', async () => {
     await withinOneMinute();
     const other = await makeTenant(api);
     await ask(5, me(await tenant.sign('user|shared')));
@@ -71,7 +71,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect(statuses(await ask(1, me(await other.sign('user|shared'))))).toEqual([200]);
   });
 
-  test('a new token does not give a user a new limit', async () => {
+  test("a new token does not reset a user's limit", async () => {
     await withinOneMinute();
     const replies = [];
     for (let index = 0; index < 5; index++)
@@ -95,7 +95,7 @@ describe.each(backends())('with counters in %s', backend => {
       api.request('POST', '/v1/answers', { as: token, body: { answers: Array(items).fill({}) } });
     const left = ({ headers }: TestReply) => headers.get('ratelimit')?.replace(/;t=\d+$/, '');
 
-    test('costs a user a request for each item, rejected ones included', async () => {
+    test('counts one request per item for a user, including rejected items', async () => {
       await withinOneMinute();
       const token = await tenant.sign('user|items');
       const first = await send(token, 3);
@@ -106,7 +106,7 @@ describe.each(backends())('with counters in %s', backend => {
       expect((await send(token, 1)).status).toBe(429);
     });
 
-    test('that does not fit into what is left is refused as a whole, and costs one request', async () => {
+    test('that exceeds the remainder is rejected as a whole, and counts as one request', async () => {
       await withinOneMinute();
       const token = await tenant.sign('user|too-many');
       await send(token, 1);
@@ -119,7 +119,7 @@ describe.each(backends())('with counters in %s', backend => {
       expect((await send(token, 2)).status).toBe(202);
     });
 
-    test('of any size is taken from a full limit, which is used up for the windows that it exceeds', async () => {
+    test('of any size is accepted by a full limit, which is then used up for the windows that it exceeds', async () => {
       await withinOneMinute();
       const token = await tenant.sign('user|full');
       const taken = await send(token, 12);
@@ -142,13 +142,13 @@ describe.each(backends())('with counters in %s', backend => {
       expect(refused.headers.get('ratelimit-policy')).toBe('"public-key";q=5;w=86400');
     });
 
-    test('of an API key costs one request', async () => {
+    test('of an API key counts as one request', async () => {
       await withinOneMinute();
       const key = await tenant.addKey();
       expect(left(await send(key.apiKey, 50))).toBe('"api-key";r=99');
     });
 
-    test('beyond the limit is refused before its body is read', async () => {
+    test('beyond the limit is rejected before its body is read', async () => {
       await withinOneMinute();
       const token = await tenant.sign('user|unread');
       await send(token, 4);
@@ -168,7 +168,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect((await issue(key.id, 'user|2', '198.51.100.4')()).status).toBe(200);
   });
 
-  test('issuing public tokens is limited by address, wrong attempts included, whatever a client puts before it', async () => {
+  test('issuing public tokens is limited by address, including failed attempts, whatever headers a client adds', async () => {
     await withinOneMinute();
     const key = await tenant.addKey({ kind: 'public' });
     const replies = [];
@@ -201,7 +201,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect((await read(api)()).status).toBe(429);
   });
 
-  test('switched off, limits are told and counted, and refuse nobody', async () => {
+  test('if disabled, limits are reported and counted, but not enforced', async () => {
     await using open = await createApi({
       backend,
       beside: api,
@@ -215,7 +215,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect(await open.metrics.render()).toMatch(/rate_limited\w*\{[^}]*scope="identity"[^}]*\} 2\b/);
   });
 
-  test('an address from outside is not believed without a trusted proxy', async () => {
+  test('X-Forwarded-For is ignored without a trusted proxy', async () => {
     await using direct = await createApi({
       backend,
       beside: api,
@@ -237,7 +237,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect(statuses(replies)).toEqual([401, 401, 401, 429]);
   });
 
-  test('one address is left a share of what a public key has in a day, and all others of the network the rest', async () => {
+  test("one address can use a share of a public key's daily limit, and all others of the network the rest", async () => {
     await using capped = await createApi({
       backend,
       beside: api,
@@ -259,7 +259,7 @@ describe.each(backends())('with counters in %s', backend => {
     expect(statuses(await ask(2, from('192.0.2.1')))).toEqual([200, 200]);
   });
 
-  test('addresses of one IPv6 /64 share a limit, and an IPv4 address in the form of IPv6 is that IPv4 address', async () => {
+  test('addresses of one IPv6 /64 share a limit, and an IPv4-mapped address is the IPv4 address', async () => {
     await withinOneMinute();
     const from = (address: string) => issue('key_unknown', 'user|1', address);
     const replies = [];

@@ -41,7 +41,7 @@ describe('a batch', () => {
     expect(queue.sizes()).toEqual([32, 32, 6]);
   });
 
-  test('waits for further requests while each call sees more, until 32 wait', () => {
+  test('waits for more requests while each call sees more, until 32 wait', () => {
     const queue = aQueue();
     for (let waiting = 1; waiting < 32; waiting++) {
       queue.add(1);
@@ -58,7 +58,7 @@ describe('a batch', () => {
     expect(queue.next().start).toEqual([0]);
   });
 
-  test('shrinks while requests take long, to about 25 ms, and grows again', () => {
+  test('shrinks for slow requests, to about 25 ms, and grows again', () => {
     const queue = aQueue();
     queue.add(400);
     const slow = queue.sizes(3);
@@ -72,7 +72,7 @@ describe('a batch', () => {
 });
 
 describe('a request that has waited for half a second', () => {
-  test('is refused behind the first 64, and one that came later is not', () => {
+  test('is rejected behind the first 64, and a later one is not', () => {
     const queue = aQueue();
     queue.add(NEVER_REFUSED + 3);
     queue.pass(MAX_WAIT_MS - 1);
@@ -84,7 +84,7 @@ describe('a request that has waited for half a second', () => {
     expect(queue.next().start).toEqual([67, 68]);
   });
 
-  test('is never refused among the first 64', () => {
+  test('is never rejected among the first 64', () => {
     const queue = aQueue();
     queue.add(NEVER_REFUSED);
     queue.pass(10 * MAX_WAIT_MS);

@@ -39,7 +39,7 @@ async function store(tenant: TestTenant, questionId: string, ...fields: Record<s
 const today = () => new Date().toISOString().slice(0, 10);
 
 describe('the results of a question', () => {
-  test('show an answer once it is stored, change with its revision, and lose it with its deletion', async () => {
+  test('include an answer once it is stored, change with its revision, and exclude it after its deletion', async () => {
     const tenant = await makeTenant(api);
     const { id } = await publishQuestion(api, tenant);
     const path = `/${id}/results`;
@@ -74,7 +74,7 @@ describe('the results of a question', () => {
     expect((await ask(tenant, path)).body).toMatchObject({ displays: 1, answered: 0, score: { value: null } });
   });
 
-  describe('are of', () => {
+  describe('cover', () => {
     let tenant: TestTenant;
     let path: string;
     beforeAll(async () => {
@@ -132,11 +132,11 @@ describe('the results of a question', () => {
       ['?verified=1', 422, 'validation-failed'],
       ['?limit=5', 400, 'unknown-parameter'],
       ['?from=2026-11-21&from=2026-11-21', 400, 'repeated-parameter'],
-    ])('no question that asks for %s', async (query, status, code) => {
+    ])('reject the query %s', async (query, status, code) => {
       expectProblem(await ask(tenant, path + query), status, code);
     });
 
-    test('nothing for a question that is missing, and are read with the scope of questions', async () => {
+    test('no missing question, and need the scope of questions', async () => {
       expectProblem(await ask(tenant, `/${MISSING}/results`), 404, 'resource-not-found');
       const key = await tenant.addKey({ scopes: ['answers:read'] });
       expectProblem(await api.request('GET', `/v1/questions${path}`, { as: key.apiKey }), 403, 'insufficient-scope');
@@ -145,7 +145,7 @@ describe('the results of a question', () => {
 });
 
 describe('the list of questions', () => {
-  test('carries the figures of each when they are asked for, and of those without answers zeros', async () => {
+  test('includes the figures of each on request, zeros without answers', async () => {
     const tenant = await makeTenant(api);
     const asked = await publishQuestion(api, tenant, { type: 'csat' });
     await api.request('POST', '/v1/questions', { as: tenant.key.apiKey, body: aQuestion({ type: 'text' }) });

@@ -52,7 +52,7 @@ async function ask(operation: Operation, role: Role) {
 }
 
 describe('the table of rights', () => {
-  test('is named by every operation that takes a session, and every right by some operation', () => {
+  test('is used by every operation for sessions, and every right by some operation', () => {
     expect(OF_SESSIONS.filter(({ right }) => right === undefined).map(({ id }) => id)).toEqual([]);
     expect(new Set(OF_SESSIONS.map(({ right }) => right))).toEqual(new Set(Object.keys(RIGHTS)));
     expect(OF_SESSIONS.length).toBeGreaterThan(40);
@@ -140,7 +140,7 @@ describe('a page of another site', () => {
     },
   );
 
-  test('changes nothing by a link: no operation that is read acts', () => {
+  test('cannot act through a link: no GET operation has side effects', () => {
     expect(OPERATIONS.filter(operation => !isWrite(operation) && operation.audit !== undefined)).toEqual([]);
     const writing = RIGHTS_TO_WRITE.flatMap(right => OPERATIONS.filter(operation => operation.right === right));
     expect(
@@ -153,19 +153,19 @@ describe('a page of another site', () => {
 });
 
 describe('over HTTP', () => {
-  test.each(matrix)('$id is open to an $role: $allowed', async ({ operation, role, allowed }) => {
+  test.each(matrix)('$id allows $role: $allowed', async ({ operation, role, allowed }) => {
     const { status, body } = await ask(operation, role);
     if (allowed) expect([401, 403]).not.toContain(status);
     else expect(body).toMatchObject({ status: 403, code: 'insufficient-scope' });
     expect(status).toBeLessThan(500);
   });
 
-  test.each(OF_TOKENS)('$id takes no session at all', async operation => {
+  test.each(OF_TOKENS)('$id accepts no session', async operation => {
     const { body } = await ask(operation, 'owner');
     expect(body).toMatchObject({ status: 403, code: 'insufficient-scope' });
   });
 
-  test.each(OF_PERSONS)('$id is for every person, and for no key or token', async operation => {
+  test.each(OF_PERSONS)('$id is for every person, but not for keys and tokens', async operation => {
     const method = operation.method.toUpperCase();
     const body = operation.body ? { body: {} } : {};
     for (const as of [tenant.key.apiKey, await tenant.sign('user|42')])

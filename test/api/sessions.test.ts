@@ -22,7 +22,7 @@ afterAll(async () => {
 const me = (headers: Record<string, string>, of = api) => of.request('GET', '/v1/me', { headers });
 
 describe('a login', () => {
-  test('gives a cookie that scripts and other sites do not get, who it is, and the token for writes', async () => {
+  test('returns a cookie hidden from scripts and other sites, the person, and the token for writes', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const reply = await logIn(api, person.email.toUpperCase());
     expect(reply).toMatchObject({ status: 200, body: { member: { email: person.email, totp_enabled: false } } });
@@ -38,7 +38,7 @@ describe('a login', () => {
     expect(who.body.csrf_token).toBe(reply.body.csrf_token);
   });
 
-  test('over plain HTTP gives a cookie without the prefix, which browsers would refuse there', async () => {
+  test('over plain HTTP sets a cookie without the prefix, which browsers would reject there', async () => {
     await using plain = await createApi({ beside: api, settings: { BASE_URL: 'http://localhost:3000' } });
     const person = await makeMember(api, tenant, 'agent');
     const reply = await logIn(plain, person.email);
@@ -47,7 +47,7 @@ describe('a login', () => {
     expect((await me(headersOf(reply), plain)).status).toBe(200);
   });
 
-  test('is refused alike for a wrong password and for an unknown address, after about the same time', async () => {
+  test('gets the same rejection for a wrong password and an unknown address, after about the same time', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const measure = async (email: string) => {
       const startedAt = performance.now();
@@ -71,7 +71,7 @@ describe('a login', () => {
     expect(leastUnknown).toBeLessThan(leastKnown * 2.5);
   });
 
-  test('makes a session of its own, whatever cookie came along', async () => {
+  test('creates a new session, regardless of the sent cookie', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const planted = '__Host-parley_session=planted-by-somebody-else';
     const reply = await api.request('POST', '/v1/session', {
@@ -88,7 +88,7 @@ describe('a login', () => {
     expect(cookieOf(again.headers.get('Set-Cookie') ?? '')).not.toBe(fresh);
   });
 
-  test('from a page of another site is refused before the password is looked at', async () => {
+  test('from a page of another site is rejected before the password is checked', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const from = (headers: Record<string, string>) =>
       api.request('POST', '/v1/session', { body: { email: person.email, password: PASSWORD }, headers });
@@ -104,7 +104,7 @@ describe('a login', () => {
     expect((await from({ Origin: 'https://parley.test' })).status).toBe(200);
   });
 
-  test('with a body that does not fit is refused and names the field', async () => {
+  test('with an invalid body is rejected and names the field', async () => {
     for (const body of [{}, { email: 'x', password: 'y' }, { email: 'a@b.co', password: 1 }, { email: 'a@b.co' }])
       expect((await api.request('POST', '/v1/session', { body })).body).toMatchObject({ code: 'validation-failed' });
     const extra = { email: 'a@b.co', password: 'x', remember: true };
@@ -113,7 +113,7 @@ describe('a login', () => {
 });
 
 describe('a browser', () => {
-  test('becomes known with the first page of a session, once, and by a session always under one name', async () => {
+  test('becomes known with the first page of a session, once, with one id per session', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const first = (await me(person.headers)).headers.get('Set-Cookie') ?? '';
     expect(first).toMatch(/^__Host-parley_device=[\w-]+; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
@@ -128,7 +128,7 @@ describe('a browser', () => {
 });
 
 describe('brute force', () => {
-  test('is stopped after ten tries of an account, and locks nobody else out', async () => {
+  test('is stopped after ten attempts on an account, without locking other users out', async () => {
     await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     const other = await makeMember(api, tenant, 'agent');
@@ -143,7 +143,7 @@ describe('brute force', () => {
     expect((await me(victim.headers, limited)).status).toBe(200);
   });
 
-  test('by a stranger does not lock the owner out of a browser in which they were logged in before', async () => {
+  test('by a stranger does not lock out the owner in a known browser', async () => {
     await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     const other = await makeMember(api, tenant, 'agent');
@@ -183,7 +183,7 @@ describe('brute force', () => {
     expect((await change('guess')).status).toBe(429);
   });
 
-  test('by a stranger does not lock out whoever resets the password by the link', async () => {
+  test('by a stranger does not block a password reset by link', async () => {
     await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     for (let count = 0; count < 11; count++) await logIn(limited, victim.email, 'guess');
@@ -209,7 +209,7 @@ describe('brute force', () => {
     expect((await limited.request('POST', '/v1/session', { body, headers: { Cookie: device } })).status).toBe(200);
   });
 
-  test('of many accounts with one password is stopped by where it comes from', async () => {
+  test('on many accounts with one password is stopped by address', async () => {
     await using limited = await createApi({ settings: { RATE_LIMITS: 'on', RATE_LOGIN_IP: '12' } }); // has its own counters
     const person = await makeMember(limited, await makeTenant(limited), 'agent');
     const tries = [];
@@ -222,7 +222,7 @@ describe('brute force', () => {
     expect((await me(person.headers, limited)).status).toBe(200);
   });
 
-  test('of invitations counts the tries of the account that is asked for', async () => {
+  test('on invitations counts attempts on the invited account', async () => {
     await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
     const owner = await makeMember(api, tenant, 'owner');
     const victim = await makeMember(api, await makeTenant(api, 'Other'), 'agent');
@@ -237,7 +237,7 @@ describe('brute force', () => {
     expect(tries).toEqual([...Array(10).fill(401), 429, 429]);
   });
 
-  test('is not possible while tries can not be counted: nobody logs in', async () => {
+  test('is impossible while attempts cannot be counted: all logins are rejected', async () => {
     const person = await makeMember(api, tenant, 'agent');
     await api.database.query('alter table rate_counters rename to rate_counters_away');
     try {
@@ -255,7 +255,7 @@ describe('a write with a session', () => {
   const rename = (headers: Record<string, string>, name = 'New name') =>
     api.request('PATCH', '/v1/tenant', { headers, body: { name } });
 
-  test('needs the token of that very session', async () => {
+  test('needs the token of that session', async () => {
     const own = await makeTenant(api, 'Own');
     const person = await makeMember(api, own, 'owner');
     const another = await openSession(api, person.accountId);
@@ -271,7 +271,7 @@ describe('a write with a session', () => {
     expect((await rename(person.headers)).body.name).toBe('New name');
   });
 
-  test('is refused from a page of another site, though it knows the token', async () => {
+  test('is rejected from a page of another site, even with the token', async () => {
     const person = await makeMember(api, tenant, 'owner');
     for (const more of [
       { 'Sec-Fetch-Site': 'cross-site' },
@@ -285,7 +285,7 @@ describe('a write with a session', () => {
       expect((await rename({ ...person.headers, ...more })).body).toMatchObject({ code: 'cross-site-request' });
   });
 
-  test('does not get through as a form of another site would send it', async () => {
+  test('is rejected in the form of a cross-site form post', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const { Cookie } = person.headers as { Cookie: string };
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
@@ -306,7 +306,7 @@ describe('a write with a session', () => {
 });
 
 describe('a session', () => {
-  test('names its tenant, and reaches no tenant that its person does not belong to', async () => {
+  test('names its tenant, and cannot reach tenants without a membership', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const other = await makeTenant(api, 'Other');
     const read = (headers: Record<string, string>) => api.request('GET', '/v1/tenant', { headers });
@@ -325,7 +325,7 @@ describe('a session', () => {
     expect(rename.body.code).toBe('insufficient-scope');
   });
 
-  test('is ignored beside an Authorization header', async () => {
+  test('is ignored next to an Authorization header', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const token = await tenant.sign('user|42');
     const asUser = await api.request('GET', '/v1/me', { as: token, headers: person.headers });
@@ -334,7 +334,7 @@ describe('a session', () => {
     expect(bad.status).toBe(401);
   });
 
-  test('ends by logging out, in every process with the next request, and its cookie is of no use again', async () => {
+  test('ends at logout, in every process with the next request, and its cookie becomes useless', async () => {
     const person = await makeMember(api, tenant, 'agent');
     expect((await me(person.headers, second)).status).toBe(200);
     const out = await api.request('DELETE', '/v1/session', { headers: person.headers });
@@ -344,7 +344,7 @@ describe('a session', () => {
       expect((await me(person.headers, process)).body).toMatchObject({ status: 401, code: 'session-ended' });
   });
 
-  test('ends everywhere for requests that are under way at the time', async () => {
+  test('ends everywhere for requests in progress', async () => {
     const person = await makeMember(api, tenant, 'owner');
     const seen: { startedAt: number; status: number }[] = [];
     let isOver = false;
@@ -366,7 +366,7 @@ describe('a session', () => {
     expect(new Set(late().map(({ status }) => status))).toEqual(new Set([401]));
   });
 
-  test('is listed beside the others of the person, and each can be ended alone, or all at once', async () => {
+  test("is listed with the person's others, and each can be ended individually, or all at once", async () => {
     const person = await makeMember(api, tenant, 'agent');
     const stranger = await makeMember(api, tenant, 'agent');
     const [phone, laptop] = [await openSession(api, person.accountId), await openSession(api, person.accountId)];
@@ -386,7 +386,7 @@ describe('a session', () => {
     expect((await me(stranger.headers)).status).toBe(200);
   });
 
-  test('ends when it idles, and when it is old', async () => {
+  test('ends after inactivity and at its maximum age', async () => {
     const idle = await makeMember(api, tenant, 'agent');
     const old = await makeMember(api, tenant, 'agent');
     const live = await makeMember(api, tenant, 'agent');
@@ -408,7 +408,7 @@ describe('a session', () => {
     expect(row?.fresh).toBe(true);
   });
 
-  test('is kept by the hash of its token alone', async () => {
+  test('is stored only as the hash of its token', async () => {
     const person = await makeMember(api, tenant, 'agent');
     const reply = await logIn(api, person.email);
     const token = cookieOf(reply.headers.get('Set-Cookie') ?? '').split('=')[1] as string;

@@ -11,7 +11,7 @@ const aSync = (fields: Partial<AcceptedAnswer> = {}): AcceptedAnswer =>
   anAcceptedAnswer({ content_hash: digest(0), ...fields });
 
 describe('the memory of syncs', () => {
-  test('compares with the newest sync of an answer as the rules between two syncs say', () => {
+  test('compares with the newest sync of an answer by the rules for two syncs', () => {
     const { tenant_id, id, question_id, identity } = aSync();
     const cards = [v4(), v4()];
     const sync = fc
@@ -42,7 +42,7 @@ describe('the memory of syncs', () => {
     );
   });
 
-  test('keeps what became known since, where that is newer', () => {
+  test('keeps newer syncs that arrived meanwhile', () => {
     const memory = createSyncMemory(createCaches());
     const first = aSync({ state: 'partial' });
     const second = { ...first, revision: 2, content_hash: digest(1) };
@@ -52,7 +52,7 @@ describe('the memory of syncs', () => {
     expect(memory.compare(first)).toBe('superseded');
   });
 
-  test('knows nothing of one tenant when another one uses the same id', () => {
+  test('separates tenants that use the same id', () => {
     const memory = createSyncMemory(createCaches());
     const one = aSync();
     const other = aSync({ id: one.id, tenant_id: v4(), card_id: v4() });
@@ -63,7 +63,7 @@ describe('the memory of syncs', () => {
     expect(memory.compare(one)).toBe('newer');
   });
 
-  test('remembers the latest 9,000 syncs by default, and forgets what no longer fits into its share', () => {
+  test('keeps the latest 9,000 syncs by default, and drops what exceeds its share', () => {
     const memory = createSyncMemory(createCaches());
     const syncs = Array.from({ length: 60_000 }, () => aSync());
     for (const sync of syncs) memory.keep(sync);

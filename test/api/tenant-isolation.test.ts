@@ -187,7 +187,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-test('the matrix holds every kind of object of the API', () => {
+test('the matrix contains every kind of object of the API', () => {
   expect(new Set(OF_OBJECTS.map(collectionOf))).toEqual(
     new Set([
       'answers',
@@ -222,12 +222,15 @@ test.each([...taking('session'), ...taking('person')])(
   },
 );
 
-test.each(taking('access-token'))('$name gives another identity the 404 of a missing object', async ({ operation }) => {
-  const nothing = await blindReply(operation, await owner.sign(IDENTITY), missing());
-  expect(nothing).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
-  for (const token of [await owner.sign('user|43'), await owner.sign('USER|42'), await other.sign(IDENTITY)])
-    expect(await blindReply(operation, token, objects)).toEqual(nothing);
-});
+test.each(taking('access-token'))(
+  '$name returns the 404 of a missing object to another identity',
+  async ({ operation }) => {
+    const nothing = await blindReply(operation, await owner.sign(IDENTITY), missing());
+    expect(nothing).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
+    for (const token of [await owner.sign('user|43'), await owner.sign('USER|42'), await other.sign(IDENTITY)])
+      expect(await blindReply(operation, token, objects)).toEqual(nothing);
+  },
+);
 
 test.each(taking('public-access-token'))(
   '$name gives the claimed identity of the same name the 404 of a missing object',
@@ -244,7 +247,7 @@ test.each(taking('public-access-token'))(
   },
 );
 
-test('after the whole matrix the objects are as they were', async () => {
+test('the objects are unchanged after the whole matrix', async () => {
   expect(await snapshot()).toEqual(atFirst);
   expect(atFirst).toHaveLength(OF_OBJECTS.filter(({ method }) => method === 'get').length);
 });
@@ -263,7 +266,7 @@ test.each(
   expect([200, 204]).toContain((await ask(operation, ownerPerson, own)).status);
 });
 
-test("an identity does not reach the team's notes, and a message not through another conversation", async () => {
+test("an identity cannot reach the team's notes, nor a message through another conversation", async () => {
   const key = owner.key.apiKey;
   const note = await api.request('POST', `/v1/conversations/${objects.conversations}/messages`, {
     as: key,
@@ -280,7 +283,7 @@ test("an identity does not reach the team's notes, and a message not through ano
   expect(await blindReply(patch, key, { ...objects, conversations: second.body.id })).toEqual(nothing);
 });
 
-test('lists show nothing of another tenant, whatever the filters name', async () => {
+test('lists contain no data of another tenant, with any filter', async () => {
   const lists = OPERATIONS.filter(
     ({ method, path }) => method === 'get' && path.startsWith('/v1/') && !path.includes('{'),
   );
@@ -305,7 +308,7 @@ test('lists show nothing of another tenant, whatever the filters name', async ()
   expect(own.body.data).toEqual([]);
 });
 
-test('a cursor of one tenant, of one identity or of one list opens no other', async () => {
+test('a cursor of one tenant, identity or list does not work for another', async () => {
   const key = owner.key.apiKey;
   for (let count = 0; count < 2; count++)
     await api.request('POST', '/v1/conversations', { as: key, body: { message: 'Hello', identity: IDENTITY } });
@@ -319,7 +322,7 @@ test('a cursor of one tenant, of one identity or of one list opens no other', as
   expect(elsewhere.body).toMatchObject({ status: 400, code: 'invalid-cursor' });
 });
 
-test('an assignee of another tenant is refused as one that does not exist', async () => {
+test('an assignee of another tenant is rejected like one that does not exist', async () => {
   const member = v7();
   await api.database.query(
     `insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, 'a@b.example', 'agent', 'x', now())`,

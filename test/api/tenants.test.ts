@@ -17,7 +17,7 @@ const read = () => api.request('GET', '/v1/tenant', { headers: owner.headers });
 const patch = (body: object, more = {}) =>
   api.request('PATCH', '/v1/tenant', { headers: { ...owner.headers, ...more }, body });
 
-test('a tenant begins with settings that it can change, each alone', async () => {
+test('a tenant has default settings that can be changed separately', async () => {
   expect((await read()).body).toEqual({
     id: tenant.id,
     name: 'Acme',
@@ -59,13 +59,13 @@ test.each([
   { identity_attributes_allowed: ['plan', 'plan'] },
   { identity_attributes_allowed: Array.from({ length: 51 }, (_, index) => `a${index}`) },
   { first_card_at: '2026-01-01T00:00:00Z' },
-])('%j is refused and changes nothing', async body => {
+])('%j is rejected without changes', async body => {
   const before = (await read()).body;
   expect(await patch(body)).toMatchObject({ status: 422, body: { code: 'validation-failed' } });
   expect((await read()).body).toEqual(before);
 });
 
-test('each retention changes alone, and null keeps for ever again', async () => {
+test('each retention changes separately, and null means forever', async () => {
   const kept = async (retention: object) => (await patch({ retention })).body.retention;
   expect(await kept({ answers_days: 30 })).toEqual({ answers_days: 30, conversations_days: null });
   expect(await kept({ conversations_days: 3650 })).toEqual({ answers_days: 30, conversations_days: 3650 });
@@ -74,14 +74,14 @@ test('each retention changes alone, and null keeps for ever again', async () => 
   expect((await read()).body.retention).toEqual({ answers_days: null, conversations_days: 3650 });
 });
 
-test('a change that was made on an older version is refused', async () => {
+test('a change based on an older version is rejected', async () => {
   const etag = (await read()).headers.get('ETag') as string;
   expect((await patch({ name: 'First' }, { 'If-Match': etag })).status).toBe(200);
   expect((await patch({ name: 'Second' }, { 'If-Match': etag })).body.code).toBe('precondition-failed');
   expect((await read()).body.name).toBe('First');
 });
 
-test('the cooldown counts for the cards of every process within a second', async () => {
+test('a new cooldown applies to the cards of every process within a second', async () => {
   const own = await makeTenant(api);
   const { headers } = await makeMember(api, own, 'owner');
   await publishQuestion(api, own);

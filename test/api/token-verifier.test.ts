@@ -50,14 +50,14 @@ const tokenOf = (identity: string, key = tenant.key) =>
   forgeToken(tenant, { payload: { ...goodClaims(tenant, key), grants: { identity } }, secret: key.secret });
 const scope = () => api.database.storage().forTenant(tenant.uuid);
 
-test('a token is checked once, and then speaks for the same user', async () => {
+test('a token is verified once, and then cached for the same user', async () => {
   const token = tokenOf('user|once');
   const first = await verify(token);
   for (let use = 0; use < 100; use++) expect(await verify(token)).toBe(first);
   expect(checks).toHaveBeenCalledTimes(1);
 });
 
-test('a remembered token ends at its time, to the second of the leeway', async () => {
+test('a cached token expires at its time, to the second of the leeway', async () => {
   const token = tokenOf('user|ends');
   await verify(token);
   const { exp } = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
@@ -66,7 +66,7 @@ test('a remembered token ends at its time, to the second of the leeway', async (
   expect(await refusal(token, new Date((exp + leeway) * 1000))).toBe('token-expired');
 });
 
-test('a remembered token is not believed with any other signature', async () => {
+test('a cached token is rejected with any other signature', async () => {
   const token = tokenOf('user|signed');
   await verify(token);
   const at = token.lastIndexOf('.') + 5;
@@ -74,14 +74,14 @@ test('a remembered token is not believed with any other signature', async () => 
     expect(await refusal(token.slice(0, at) + letter + token.slice(at + 1))).toBe('bad-signature');
 });
 
-test('what failed is not remembered: it is checked anew each time, and once it is right it counts', async () => {
+test('failures are not cached: the token is verified each time, and accepted once valid', async () => {
   const key = await tenant.addKey();
   const forged = forgeToken(tenant, { payload: goodClaims(tenant, key), secret: 'another' });
   for (let use = 0; use < 3; use++) expect(await refusal(forged)).toBe('bad-signature');
   expect(checks).toHaveBeenCalledTimes(3);
 });
 
-test('a remembered token dies within a second of its key being revoked', async () => {
+test("a cached token is rejected within a second of its key's revocation", async () => {
   const key = await tenant.addKey();
   const token = tokenOf('user|revoked', key);
   await verify(token);
@@ -89,7 +89,7 @@ test('a remembered token dies within a second of its key being revoked', async (
   await waitFor(async () => (await refusal(token)) === 'unknown-issuer', 1000);
 });
 
-test('a remembered token of a secret that was rotated away dies with the overlap', async () => {
+test('a cached token of a rotated secret is rejected after the overlap', async () => {
   const key = await tenant.addKey();
   const token = tokenOf('user|rotated', key);
   await verify(token);
@@ -100,7 +100,7 @@ test('a remembered token of a secret that was rotated away dies with the overlap
   expect(await refusal(token, inAnHour)).toBe('bad-signature');
 });
 
-test('more tokens than are remembered leave room for each other, and made-up ones take none', async () => {
+test('the cache evicts the oldest tokens, and made-up ones are not cached', async () => {
   const kept = tokenOf('user|kept');
   await verify(kept);
   const [head, body] = kept.split('.') as [string, string];
