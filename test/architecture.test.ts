@@ -172,7 +172,7 @@ const imports = sources.flatMap(importsOf);
 /** The imports of a fictitious module. */
 const madeUp = (path: string, text: string): Import[] => importsOf({ path, text });
 
-test('every source is read, and every module of ours that is imported exists', () => {
+test('every source is read, and every imported module of ours exists', () => {
   const paths = new Set(sources.map(({ path }) => path));
   expect(paths.size).toBeGreaterThan(60);
   expect(imports.length).toBeGreaterThan(paths.size);
@@ -181,7 +181,7 @@ test('every source is read, and every module of ours that is imported exists', (
   expect([...paths].filter(path => path !== 'main.ts' && !reached.has(path))).toEqual([]);
 });
 
-test('imports are found in every form of the language', () => {
+test('imports are found in every syntax', () => {
   const text = [
     "import 'a';",
     "import b from 'b';",
@@ -205,7 +205,7 @@ test('imports are found in every form of the language', () => {
 });
 
 describe('folders', () => {
-  test('import only what the table allows', () => {
+  test('import only as the table allows', () => {
     expect(forbiddenArrows(imports)).toEqual([]);
     expect(new Set(sources.map(({ path }) => folderOf(path)))).toEqual(new Set(Object.keys(MAY_IMPORT)));
   });
@@ -227,7 +227,7 @@ describe('folders', () => {
     expect(forbiddenArrows(madeUp(path, `import type { X } from '${specifier}';`))).toHaveLength(1);
   });
 
-  test('of the API import only what stands before them in the order of dependency', () => {
+  test('of the API import only those before them in the order of dependency', () => {
     expect(upwardArrows(imports)).toEqual([]);
     expect(new Set(API_ORDER)).toEqual(new Set(readdirSync(join(SRC, 'api'))));
     expect(upwardArrows(madeUp('api/http/x.ts', "import type { ApiDeps } from '../deps.ts';"))).toHaveLength(1);
@@ -236,13 +236,13 @@ describe('folders', () => {
     expect(upwardArrows(madeUp('api/routes/x.ts', "import { x } from './y.ts';"))).toEqual([]);
   });
 
-  test('the executable loads a role only when it is asked for', () => {
+  test('the executable loads a role only on demand', () => {
     expect(eagerRoles(imports)).toEqual([]);
     expect(eagerRoles(madeUp('main.ts', "import { runRole } from './commands/roles.ts';"))).toHaveLength(1);
     expect(eagerRoles(madeUp('main.ts', "await import('./commands/roles.ts');"))).toEqual([]);
   });
 
-  test('form no cycle of modules', () => {
+  test('have no import cycles', () => {
     expect(cycles(imports)).toEqual([]);
     const ring = [
       ...madeUp('domain/a.ts', "import { b } from './b.ts';"),
@@ -266,7 +266,7 @@ describe('folders', () => {
     },
   );
 
-  test('hold one resource under one name in every layer', () => {
+  test('use one name per resource in every layer', () => {
     expect(missingLayers(sources.map(({ path }) => path))).toEqual([]);
     expect(missingLayers(['api/routes/index.ts', 'api/routes/rooms.ts', 'domain/rooms.ts'])).toEqual([
       'api/routes/rooms.ts has no storage/rooms.ts',
@@ -274,21 +274,21 @@ describe('folders', () => {
     expect(missingLayers(['worker/handlers/rooms.ts'])).toHaveLength(3);
   });
 
-  test.each(['answers', 'conversations', 'questions'])('tell the whole life of %s', resource => {
+  test.each(['answers', 'conversations', 'questions'])('contain all layers of %s', resource => {
     const layers = sources.map(({ path }) => path).filter(path => path.endsWith(`/${resource}.ts`));
     expect(layers).toEqual(
       expect.arrayContaining(['api/routes', 'domain', 'storage'].map(at => `${at}/${resource}.ts`)),
     );
   });
 
-  test('are named in kebab-case, files too', () => {
+  test('and files are named in kebab-case', () => {
     const odd = sources.map(({ path }) => path).filter(path => !/^([a-z0-9-]+\/)*[a-z0-9-]+\.ts$/.test(path));
     expect(odd).toEqual([]);
   });
 });
 
 describe('packages', () => {
-  test('are imported by their owners alone', () => {
+  test('are only imported by their owners', () => {
     expect(foreignPackages(imports)).toEqual([]);
   });
 
@@ -308,12 +308,12 @@ describe('packages', () => {
     expect(foreignPackages(madeUp(path, `import { x } from '${specifier}';`))).toEqual([`${path} → ${specifier}`]);
   });
 
-  test('that are owned are dependencies, and every dependency has an owner', () => {
+  test('with owners are dependencies, and every dependency has an owner', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect(Object.keys(OWNERS).sort()).toEqual(Object.keys(dependencies).sort());
   });
 
-  test('of Node stay out of the domain', () => {
+  test('of Node with input or output are not used in the domain', () => {
     expect(impureImports(imports)).toEqual([]);
     expect(impureImports(madeUp('domain/x.ts', "import { readFile } from 'node:fs/promises';"))).toHaveLength(1);
   });
@@ -352,42 +352,42 @@ describe('the dashboard', () => {
   // A snippet is text for users; its imports are theirs.
   const pages = readDashboard().filter(({ path }) => !path.endsWith('/snippets.ts'));
 
-  test('imports itself and packages for browsers alone', () => {
+  test('imports only itself and packages for browsers', () => {
     expect(pages.length).toBeGreaterThan(40);
     expect(strangersOf(pages.flatMap(importsOf))).toEqual([]);
     expect(strangersOf(madeUp('../dashboard/x.ts', "import { ids } from '../src/domain/ids.ts';"))).toHaveLength(1);
     expect(strangersOf(madeUp('../dashboard/x.ts', "import { z } from 'zod';"))).toHaveLength(1);
   });
 
-  test('brings no package into the service', () => {
+  test('adds no package to the service', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect(BROWSER_PACKAGES.filter(name => !(name in devDependencies))).toEqual([]);
     expect(sources.flatMap(importsOf).filter(({ to }) => BROWSER_PACKAGES.includes(packageOf(to)))).toEqual([]);
   });
 
-  test('forms no cycle of modules', () => {
+  test('has no import cycles', () => {
     expect(cycles(pages.flatMap(importsOf))).toEqual([]);
   });
 
-  test('makes no markup of text', () => {
+  test('creates no markup from text', () => {
     const making = /dangerouslySetInnerHTML|\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write/;
     expect(pages.filter(({ text }) => making.test(text)).map(({ path }) => path)).toEqual([]);
   });
 });
 
 describe('sources', () => {
-  test('read the environment in the executable alone', () => {
+  test('read the environment only in the executable', () => {
     expect(environmentReaders(sources)).toEqual([]);
     expect(environmentReaders([{ path: 'api/x.ts', text: 'const port = process.env.PORT;' }])).toEqual(['api/x.ts']);
     expect(sources.some(({ path, text }) => path === 'main.ts' && text.includes('process.env'))).toBe(true);
   });
 
-  test('know no mode of the environment', () => {
+  test('do not depend on NODE_ENV', () => {
     expect(environmentModes(sources)).toEqual([]);
     expect(environmentModes([{ path: 'api/x.ts', text: "if (env.NODE_ENV === 'test')" }])).toEqual(['api/x.ts']);
   });
 
-  test('export nothing as default, unless a tool demands it', () => {
+  test('have no default exports, unless a tool requires one', () => {
     const tests = filesUnder(join(ROOT, 'test')).map(path => ({
       path: `test/${path}`,
       text: path === 'architecture.test.ts' ? '' : readFileSync(join(ROOT, 'test', path), 'utf8'),

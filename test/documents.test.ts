@@ -40,7 +40,7 @@ describe('documents', () => {
   const paths = [...documents, ...filesUnder(SRC).map(path => `src/${path}`)];
   const texts = paths.map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-  test('and comments name modules that exist', () => {
+  test('and comments refer to existing modules', () => {
     expect(documents.length).toBeGreaterThan(40);
     expect(texts.flatMap(({ path, text }) => namesOfNothing(text).map(name => `${path}: ${name}`))).toEqual([]);
     expect(namesOfNothing('see `src/api/gone.ts` and [there](api/gone.ts)')).toEqual([

@@ -26,7 +26,7 @@ async function tablesOf(client: Client): Promise<string[]> {
   return rows.map(row => row.tablename);
 }
 
-test('the schema after all migrations is the one that the entities describe', async () => {
+test('the schema after all migrations matches the entities', async () => {
   await using database = await createEmptyDatabase(); // the queue's own tables would be counted too
   await migrate(database.url, log);
   const orm = await openOrm(database.url, log);
@@ -41,7 +41,7 @@ test('the schema after all migrations is the one that the entities describe', as
   await orm.close(true);
 });
 
-test('the last migration says which version it made', async () => {
+test('the last migration records its schema version', async () => {
   await using database = await createDatabase();
   expect(await readSchemaState(database.url)).toEqual({
     version: NEEDED_SCHEMA,
@@ -67,7 +67,7 @@ async function optionsOf(database: TestDatabase, start: string): Promise<Record<
   return Object.fromEntries(rows.map(({ relname, options }) => [relname, options]));
 }
 
-test('large tables are vacuumed and analyzed after smaller changes than PostgreSQL waits for', async () => {
+test('large tables are vacuumed and analyzed after smaller changes than by default', async () => {
   await using database = await createDatabase();
   expect(await optionsOf(database, 'answers')).toEqual({ answers: VACUUM_SOONER });
   expect(await optionsOf(database, 'messages')).toEqual({ messages: VACUUM_SOONER });
@@ -75,7 +75,7 @@ test('large tables are vacuumed and analyzed after smaller changes than PostgreS
   expect(await optionsOf(database, 'questions')).toEqual({ questions: [] });
 });
 
-test("partitions of a large table are vacuumed sooner too, and an operator's own factor stays", async () => {
+test("partitions of a large table are vacuumed sooner too, and an operator's own factor is kept", async () => {
   await using database = await createDatabase();
   await partition(database, 'answers');
   await database.query('alter table messages set (autovacuum_vacuum_scale_factor = 0.5)');
@@ -90,7 +90,7 @@ test("partitions of a large table are vacuumed sooner too, and an operator's own
   });
 });
 
-test('members of the version before become persons, one for each address, and it can still add some', async () => {
+test('members of the previous version become persons, one per address, and it can still add some', async () => {
   await using database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);
   await orm.migrator.up({ to: '20261123-conservation' });
@@ -156,7 +156,7 @@ async function createUncounted(days: string[]) {
   };
 }
 
-test('a migration that can not lock a table lets writers go first, and is tried again', async () => {
+test('a migration that cannot lock a table lets writers go first, and is retried', async () => {
   await using database = await createUncounted(['2026-11-20']);
   await using reader = await connect(database.url);
   await reader.query('begin; select from answers');
@@ -182,7 +182,7 @@ test('a migration that can not lock a table lets writers go first, and is tried 
   expect(await database.counts()).toEqual([{ day: '2026-11-20', completed: 2 }]);
 });
 
-test('a count of what is stored goes on where it was stopped, and counts nothing twice', async () => {
+test('a count of stored answers continues where it stopped, and counts nothing twice', async () => {
   await using database = await createUncounted(['2026-01-01', '2026-11-19', '2026-11-19', '2026-11-21']);
   await migrate(database.url, log);
   const all = [
@@ -203,7 +203,7 @@ test('a count of what is stored goes on where it was stopped, and counts nothing
   expect(await database.counts()).toEqual(all);
 });
 
-test('an index that an earlier attempt left behind invalid is made again', async () => {
+test('an invalid index of an earlier attempt is created again', async () => {
   await using database = await createDatabase();
   const isValid = async () =>
     (
@@ -239,7 +239,7 @@ test('the index of answers by identity stores each identity once, and replaces t
   expect(before / (await sizeOf('answers_by_identity'))).toBeGreaterThan(4);
 });
 
-test('a migrator that is killed while it creates an index leaves no statement behind', async () => {
+test('a migrator killed while it creates an index leaves no statement running', async () => {
   await using database = await createDatabase();
   await using owner = await connect(database.url);
   await using other = await connect(database.url);
@@ -262,7 +262,7 @@ test('a migrator that is killed while it creates an index leaves no statement be
   expect(await migrate(database.url, log)).toEqual(['20261212-narrow-identity-index']);
 });
 
-test('texts that are stored already are to be indexed, of tenants that have some', async () => {
+test('stored texts are marked for indexing, for tenants that have some', async () => {
   await using database = await createEmptyDatabase();
   const orm = await openOrm(database.url, log);
   await orm.migrator.up({ to: '20261201-card-record-room' });
@@ -282,12 +282,12 @@ test('texts that are stored already are to be indexed, of tenants that have some
   expect(rows).toEqual([{ tenant_id: busy, kind: 'answer' }]);
 });
 
-test('migrations run once in a database that has them all', async () => {
+test('migrations are not run again in a migrated database', async () => {
   await using database = await createDatabase();
   expect(await migrate(database.url, log)).toEqual([]);
 });
 
-test('of two migrators at once one runs the migrations and the other finds nothing to do', async () => {
+test('of two concurrent migrators one runs the migrations and the other has nothing to do', async () => {
   await using database = await createEmptyDatabase();
   const runs = await Promise.all([migrate(database.url, log), migrate(database.url, log)]);
   const names = MIGRATIONS.map(({ name }) => name);
@@ -295,7 +295,7 @@ test('of two migrators at once one runs the migrations and the other finds nothi
   expect(isCompatible(await readSchemaState(database.url))).toBe(true);
 });
 
-test('a migrator waits for a database that does not answer yet', async () => {
+test('a migrator waits for a database that does not respond yet', async () => {
   await using database = await createEmptyDatabase();
   await using proxy = await createProxy(database.url);
   proxy.cut();
@@ -309,14 +309,14 @@ test('a migrator waits for a database that does not answer yet', async () => {
   expect(isCompatible(await readSchemaState(database.url))).toBe(true);
 });
 
-test('a migrator does not wait for a database that is not there', async () => {
+test('a migrator does not wait for a database that does not exist', async () => {
   await using database = await createEmptyDatabase();
   const elsewhere = new URL(database.url);
   elsewhere.pathname = '/nowhere';
   await expect(awaitDatabase(elsewhere.href, log, 60_000)).rejects.toThrow(/"nowhere" does not exist/);
 });
 
-test('a migrator that is killed half-way leaves nothing behind, and the next one succeeds', async () => {
+test('a migrator killed halfway leaves no changes, and the next one succeeds', async () => {
   await using database = await createEmptyDatabase();
   await using blocker = await connect(database.url);
   await blocker.query('begin');
@@ -362,18 +362,18 @@ test.each([
     why: 'it is newer and left this build behind',
   },
   { state: { version: NEEDED_SCHEMA - 1, oldest_compatible: 0 }, fits: false, why: 'it is older' },
-])('a schema fits: $fits, because $why', ({ state, fits }) => {
+])('a schema is compatible: $fits, because $why', ({ state, fits }) => {
   expect(isCompatible(state)).toBe(fits);
 });
 
-describe('a build beside a newer schema', () => {
+describe('a build with a newer schema', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await createApi();
   });
   afterAll(() => api[Symbol.asyncDispose]());
 
-  test('is not ready on one that left it behind, and is as soon as it is compatible', async () => {
+  test('is not ready if the schema is incompatible, and is as soon as it is compatible', async () => {
     await api.database.query('insert into schema_state values (99, 99)');
     await using process = await startProcess('serve', { DATABASE_URL: api.database.url, SECRET_KEY: api.secretKey });
     await waitFor(() => process.output().includes('waiting for the migrations'));
@@ -384,7 +384,7 @@ describe('a build beside a newer schema', () => {
     await process.awaitProbe('/readyz', 200);
   });
 
-  test('goes on with its work while every table gains a column', async () => {
+  test('keeps working while every table gains a column', async () => {
     const tenant = await makeTenant(api);
     const token = await tenant.sign('user|42');
     const asks = async () => {

@@ -100,7 +100,7 @@ function* refsIn(value: unknown): Generator<string> {
 }
 
 describe('docs/openapi.json', () => {
-  test('is what the program prints', async () => {
+  test("matches the program's output", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', 'openapi'], {
       cwd: root,
       env: { PATH: process.env.PATH },
@@ -109,7 +109,7 @@ describe('docs/openapi.json', () => {
     expect(stored).toBe(stdout);
   });
 
-  test('describes every operation of the router, and nothing else', () => {
+  test('describes exactly the operations of the router', () => {
     const served = OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`);
     expect(documented.map(({ operationId, method, path }) => `${operationId} ${method} ${path}`).sort()).toEqual(
       served.sort(),
@@ -117,7 +117,7 @@ describe('docs/openapi.json', () => {
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
   });
 
-  test('refers only to what it holds', () => {
+  test('has no dangling references', () => {
     for (const ref of refsIn(document)) {
       const found = ref
         .split('/')
@@ -133,7 +133,7 @@ describe('docs/openapi.json', () => {
     }
   });
 
-  test('declares exactly the parameters that a path has', () => {
+  test('declares exactly the parameters of each path', () => {
     for (const { operationId, path, parameters = [] } of documented) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]);
       const declared = parameters.filter(parameter => parameter.in === 'path');
@@ -144,7 +144,7 @@ describe('docs/openapi.json', () => {
     }
   });
 
-  test('says for each operation who may call it, what it gives and how it fails', () => {
+  test('has credentials, responses and problems for each operation', () => {
     for (const operation of OPERATIONS) {
       const {
         security,
@@ -166,7 +166,7 @@ describe('docs/openapi.json', () => {
     }
   });
 
-  test('names only problems that exist, each under its status', () => {
+  test('lists only existing problems, each under its status', () => {
     for (const { operationId, responses } of documented)
       for (const [status, { description, content }] of Object.entries(responses)) {
         if (!content?.['application/problem+json']) continue;
@@ -391,7 +391,7 @@ describe('a running service', () => {
     },
   );
 
-  test('serves the document under its own address', () => {
+  test('serves the document with its own URL', () => {
     const served = replies.get('readOpenApi')?.body;
     expect(served).toEqual({ ...JSON.parse(stored), servers: [{ url: 'https://parley.test' }] });
   });

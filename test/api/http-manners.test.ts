@@ -79,7 +79,7 @@ describe('a problem', () => {
     [422, 'validation-failed', () => get('/v1/questions?limit=0')],
   ];
 
-  test.each(problems)('%i %s is a document of RFC 9457 with every header', async (status, code, ask) => {
+  test.each(problems)('%i %s is an RFC 9457 document with every header', async (status, code, ask) => {
     const reply = await ask();
     expect(reply.headers.get('content-type')).toBe('application/problem+json');
     expect(reply.headers.get('cache-control')).toBe('no-store');
@@ -97,7 +97,7 @@ describe('a problem', () => {
     expect(reply.status).toBe(status);
   });
 
-  test('names each fault with its place, and no more than fifty', async () => {
+  test('names each fault with its pointer, up to fifty', async () => {
     const one = await create({ body: { type: 'nps', title: 'a\u0000', 'a/b~c': 1, id: 'x', tenant_id: tenant.id } });
     expect(one.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code])).toEqual(
       expect.arrayContaining([
@@ -113,7 +113,7 @@ describe('a problem', () => {
     expect(many.body.errors).toHaveLength(50);
   });
 
-  test('tells nothing of the inside, whatever fails there', async () => {
+  test('reveals no internals, wherever the failure occurs', async () => {
     await using broken = await createApi();
     const owner = await makeTenant(broken);
     expect((await broken.request('GET', '/v1/questions', { as: owner.key.apiKey })).status).toBe(200);
@@ -126,7 +126,7 @@ describe('a problem', () => {
 });
 
 describe('a request id', () => {
-  test.each([['my-id_1.2'], ['x'.repeat(128)]])('%s of the caller is kept', async id => {
+  test.each([['my-id_1.2'], ['x'.repeat(128)]])('%s from the caller is kept', async id => {
     const reply = await get('/v1/nothing', { headers: { 'x-request-id': id } });
     expect(reply.headers.get('x-request-id')).toBe(id);
     expect(reply.body.request_id).toBe(id);
@@ -155,7 +155,7 @@ describe('paths', () => {
     '/problems/Validation-Failed',
     '/.env',
     '/v1/../livez/x',
-  ])('%s is nothing', async path => {
+  ])('%s is 404', async path => {
     expect(outcome(await get(path))).toEqual([404, 'resource-not-found']);
   });
 
@@ -168,7 +168,7 @@ describe('paths', () => {
     '/v1/questions/__proto__',
     '/v1/answers/not-a-uuid',
     '/v1/conversations/question_01jdpnx3r0e008000000000001',
-  ])('%s names nothing', async path => {
+  ])('%s is no id', async path => {
     expect(outcome(await get(path))).toEqual([404, 'resource-not-found']);
   });
 
@@ -183,7 +183,7 @@ describe('paths', () => {
     expect(outcome(await get(path))).toEqual([400, 'malformed-request']);
   });
 
-  test('and parameters of any kind never make it fail', async () => {
+  test('and parameters of any form never cause a 5xx', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.constantFrom('__proto__', '../', '%00', '\u0000'),
@@ -249,11 +249,11 @@ describe('query parameters', () => {
     'question_id=key_01jdpnx3r0e008000000000001',
     'verified=yes',
     'identity=',
-  ])('the filter %s, which can not match, is 422', async query => {
+  ])('the filter %s, which cannot match, is 422', async query => {
     expect(outcome(await get(`/v1/answers?${query}`))).toEqual([422, 'validation-failed']);
   });
 
-  test('are not known to endpoints that take none', async () => {
+  test('are rejected by endpoints without parameters', async () => {
     for (const path of ['/livez', '/readyz', '/openapi.json', '/v1/ingestion'])
       expect(outcome(await get(`${path}?x=1`))).toEqual([400, 'unknown-parameter']);
   });
@@ -284,7 +284,7 @@ describe('a body', () => {
     ['a lone surrogate', '{"type":"nps","title":"\\ud800"}', 422],
     ['a NUL', '{"type":"nps","title":"\\u0000"}', 422],
     ['an array of a hundred thousand', `[${'1,'.repeat(100_000)}1]`, 422],
-  ])('of %s is refused', async (_, raw, status) => {
+  ])('of %s is rejected', async (_, raw, status) => {
     expect((await post(raw)).status).toBe(status);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
@@ -313,7 +313,7 @@ describe('a body', () => {
     expect(outcome(reply)).toEqual([415, 'unsupported-media-type']);
   });
 
-  test('needs no type where there is none', async () => {
+  test('needs no type if there is none', async () => {
     const { body } = await create();
     expect((await api.request('POST', `/v1/questions/${body.id}/publish`, { as: key })).status).toBe(200);
     const again = await api.request('POST', `/v1/questions/${body.id}/pause`, { as: key, body: {} });
@@ -322,7 +322,7 @@ describe('a body', () => {
     expect(outcome(odd)).toEqual([422, 'validation-failed']);
   });
 
-  test('of exactly 256 KB is read', async () => {
+  test('of exactly 256 KB is accepted', async () => {
     const envelope = JSON.stringify(aQuestion({ description: '' }));
     const raw = `${envelope}${' '.repeat(262_144 - envelope.length)}`;
     expect((await post(raw)).status).toBe(201);
@@ -336,7 +336,7 @@ describe('a body', () => {
       () => 'Transfer-Encoding: chunked\r\n',
       (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`,
     ],
-  ])('that is much too large, sent %s, gets its reply before the connection ends', async (_, framing, frame) => {
+  ])('that is far too large, sent %s, gets its reply before the connection closes', async (_, framing, frame) => {
     const parts = 100;
     const part = 'x'.repeat(65_536);
     const socket = await openSocket(api);
@@ -358,7 +358,7 @@ describe('a body', () => {
   });
 });
 
-describe('a message that is not good HTTP', () => {
+describe('an unusual HTTP message', () => {
   const head = 'Host: parley.test\r\nConnection: close\r\n';
   test.each([
     ['two lengths', `POST /v1/answers HTTP/1.1\r\n${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`, 400],
@@ -391,7 +391,7 @@ describe('a message that is not good HTTP', () => {
     ],
     ['headers of 20 KB', `GET /livez HTTP/1.1\r\n${head}X-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     ['a method nobody knows', `BREW /livez HTTP/1.1\r\n${head}\r\n`, 400],
-  ])('with %s is refused with a problem document', async (_, message, status) => {
+  ])('with %s is rejected with a problem document', async (_, message, status) => {
     const reply = await exchange(api, message);
     expect(reply.status).toBe(status);
     expect(reply.headers['content-type']).toBe('application/problem+json');
@@ -406,13 +406,13 @@ describe('a message that is not good HTTP', () => {
     ['TRACE', `TRACE /livez HTTP/1.1\r\n${head}\r\n`, 501],
     ['PROPFIND', `PROPFIND /v1/questions HTTP/1.1\r\n${head}\r\n`, 501],
     ['an asterisk', `OPTIONS * HTTP/1.1\r\n${head}\r\n`, 404],
-  ])('but odd (%s) is answered', async (_, message, status) => {
+  ])('that is valid but odd (%s) is processed', async (_, message, status) => {
     const reply = await exchange(api, message);
     expect(reply.status).toBe(status);
     expectManners(reply.headers);
   });
 
-  test('does not choose the host of any address that the service builds', async () => {
+  test('does not determine the host of any URL that the service builds', async () => {
     const path = '/v1/questions?limit=1';
     await Promise.all([create(), create()]);
     for (const target of [path, `http://evil.example${path}`]) {
@@ -428,7 +428,7 @@ describe('a message that is not good HTTP', () => {
     }
   });
 
-  test('is not turned into another by override headers or parameters', async () => {
+  test('is not changed by override headers or parameters', async () => {
     const { body } = await create();
     const headers = { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE', 'x-http-method': 'DELETE' };
     await api.request('POST', `/v1/questions/${body.id}/publish`, { as: key, headers });
@@ -437,7 +437,7 @@ describe('a message that is not good HTTP', () => {
 });
 
 describe('methods', () => {
-  test('that a path does not take are 405, and Allow lists those that it does', async () => {
+  test('that a path does not support are 405, and Allow lists the supported ones', async () => {
     const reply = await api.request('PATCH', '/v1/questions', { as: key });
     expect(reply.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST']);
     for (const path of ['/docs', '/problems/validation-failed', '/livez', '/openapi.json']) {
@@ -446,7 +446,7 @@ describe('methods', () => {
     }
   });
 
-  test('HEAD answers as GET does, without a body', async () => {
+  test('HEAD replies like GET, without a body', async () => {
     const { body } = await create();
     for (const path of [
       '/livez',
@@ -463,7 +463,7 @@ describe('methods', () => {
     }
   });
 
-  test('OPTIONS names the methods of a path', async () => {
+  test('OPTIONS lists the methods of a path', async () => {
     const reply = await api.request('OPTIONS', '/v1/questions');
     expect([reply.status, reply.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
     expect((await api.request('OPTIONS', '/v1/nothing')).status).toBe(404);
@@ -491,7 +491,7 @@ describe('pages of other origins', () => {
     },
   );
 
-  test('may read the replies, errors included, with the headers that matter', async () => {
+  test('may read replies, including errors, and the exposed headers', async () => {
     for (const as of [token, 'nonsense']) {
       const { headers } = await api.request('GET', '/v1/cards', { as, headers: { origin } });
       expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -512,7 +512,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('may not ask what takes API keys alone', async () => {
+  test('may not call endpoints that only accept API keys', async () => {
     for (const path of ['/v1/questions', '/v1/ingestion', '/v1/auth/inspect']) {
       expect((await preflight(path, 'GET')).headers.get('access-control-allow-origin')).toBeNull();
       expect((await get(path, { headers: { origin } })).headers.get('access-control-allow-origin')).toBeNull();
@@ -532,7 +532,7 @@ describe('a cursor', () => {
   const page = async (query = '', as = owner.key.apiKey) => api.request('GET', `${path}${query}`, { as });
   const cursorOf = async (query = '') => encodeURIComponent((await page(query)).body.next_cursor);
 
-  test('leads through the whole list, each item once, by body and by Link', async () => {
+  test('returns the whole list, each item once, by body and by Link', async () => {
     const seen: string[] = [];
     let next: string | null = `https://parley.test${path}&limit=5`;
     for (let pages = 0; next && pages < 5; pages++) {
@@ -547,12 +547,12 @@ describe('a cursor', () => {
     expect(new Set(seen).size).toBe(12);
   });
 
-  test('of ten is the default page', async () => {
+  test('has ten items per page by default', async () => {
     const { body } = await page();
     expect([body.data.length, body.has_more]).toEqual([10, true]);
   });
 
-  test('that was changed anywhere is refused', async () => {
+  test('that was modified anywhere is rejected', async () => {
     const cursor = (await page('&limit=1')).body.next_cursor as string;
     const other = (character: string) => (character === 'A' ? 'B' : 'A');
     const changed = [...cursor].map(
@@ -583,7 +583,7 @@ describe('a cursor', () => {
     expect(outcome(await ask(`${path}&`, key))).toEqual([400, 'invalid-cursor']);
   });
 
-  test("of one user's list does not work for another user, nor for the team", async () => {
+  test("of one user's list works neither for another user nor for the team", async () => {
     const tokens = [await owner.sign('user|1'), await owner.sign('user|2')] as const;
     for (const body of [{ message: 'a' }, { message: 'b' }])
       await api.request('POST', '/v1/conversations', { as: tokens[0], body });
@@ -596,7 +596,7 @@ describe('a cursor', () => {
 });
 
 describe('an ETag', () => {
-  test('lets a reader ask for what changed alone', async () => {
+  test('saves unchanged replies', async () => {
     const { body } = await create();
     const path = `/v1/questions/${body.id}`;
     const first = await get(path);
@@ -611,7 +611,7 @@ describe('an ETag', () => {
     expect((await get(path, { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
   });
 
-  test('guards a change against one made meanwhile', async () => {
+  test('protects an update against a concurrent one', async () => {
     const { body } = await create();
     const path = `/v1/questions/${body.id}`;
     const etag = (await get(path)).headers.get('etag') as string;
@@ -634,7 +634,7 @@ describe('Idempotency-Key', () => {
     owner = await makeTenant(api);
   });
 
-  test('makes the same request again give the first response', async () => {
+  test('makes a repeated request return the first response', async () => {
     const before = await count();
     const [first, again] = [await once('a-1'), await once('"a-1"')];
     expect(again.body).toEqual(first.body);
@@ -658,14 +658,14 @@ describe('Idempotency-Key', () => {
     expect(outcome(other)).toEqual([422, 'idempotency-key-reused']);
   });
 
-  test('of another API key is another key', async () => {
+  test('of another API key is independent', async () => {
     const second = await owner.addKey();
     const [one, two] = [await once('c-1'), await once('c-1', { as: second.apiKey })];
     expect(two.status).toBe(201);
     expect(two.body.id).not.toBe(one.body.id);
   });
 
-  test('sent fifty times at once runs the request once', async () => {
+  test('used fifty times concurrently runs the request once', async () => {
     const before = await count();
     const replies = await Promise.all(Array.from({ length: 50 }, () => once('d-1')));
     const made = replies.filter(({ status }) => status === 201);
@@ -678,7 +678,7 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('of a request still running is 409, until that was abandoned', async () => {
+  test('of a running request is 409, until the request is abandoned', async () => {
     const { body } = await once('e-1');
     const age = (interval: string) =>
       api.database.query(
@@ -693,7 +693,7 @@ describe('Idempotency-Key', () => {
     expect(again.body.id).not.toBe(body.id);
   });
 
-  test('is free again after a problem', async () => {
+  test('can be used again after a problem', async () => {
     const draft = (await create({ as: owner.key.apiKey })).body;
     const act = (action: string) =>
       api.request('POST', `/v1/questions/${draft.id}/${action}`, {
@@ -717,7 +717,7 @@ describe('Idempotency-Key', () => {
     expect(outcome(await once(idempotencyKey))).toEqual([400, 'malformed-request']);
   });
 
-  test('is for servers: users make ids instead', async () => {
+  test('is for servers: users generate ids', async () => {
     const as = await owner.sign('user|9');
     const send = () =>
       api.request('POST', '/v1/conversations', { as, body: { message: 'a' }, headers: { 'idempotency-key': 'h-1' } });
@@ -727,10 +727,10 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('what people read', () => {
+describe('the pages', () => {
   const pages = ['/docs', ...Object.keys(PROBLEMS).map(code => `/problems/${code}`)];
 
-  test.each(pages)('%s needs nothing from another host', async path => {
+  test.each(pages)('%s loads no resource from another host', async path => {
     const { status, headers, body } = await api.request('GET', path);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -745,13 +745,13 @@ describe('what people read', () => {
     expect(body).not.toMatch(/<script>|\son\w+=/);
   });
 
-  test('of a problem tells its status and what to do', async () => {
+  test('of a problem has its status and the remedy', async () => {
     const { body } = await api.request('GET', '/problems/rate-limit-exceeded');
     expect(body).toContain('status 429');
     expect(body).toContain('<code>Retry-After</code>');
   });
 
-  test('of the API starts from its own files on the document of this service', async () => {
+  test("of the API runs from its own files with this service's document", async () => {
     const { body } = await api.request('GET', '/docs/start.js');
     expect(body).toContain("url: '/openapi.json'");
     expect(body).toContain('validatorUrl: null');
@@ -761,7 +761,7 @@ describe('what people read', () => {
 });
 
 describe('probes', () => {
-  test('say that the process is alive and ready', async () => {
+  test('report that the process is alive and ready', async () => {
     for (const path of ['/livez', '/readyz']) {
       const { status, headers, body } = await api.request('GET', path);
       expect([status, body]).toEqual([200, { status: 'ok', degraded: [] }]);
@@ -770,7 +770,7 @@ describe('probes', () => {
   });
 });
 
-test('a request that is under way when the process stops is answered, and told that its connection closes', async () => {
+test('a request in progress when the process stops is answered, and its connection closes', async () => {
   await using stopping = await createApi();
   const { key: itsKey } = await makeTenant(stopping);
   const socket = await openSocket(stopping);
@@ -785,7 +785,7 @@ test('a request that is under way when the process stops is answered, and told t
   expect(await closed).toBe(true);
 });
 
-test('a sender that is too slow with its headers is told so and let go within 20 seconds', async () => {
+test('a client that sends headers too slowly gets a 408 within 20 seconds', async () => {
   const { reply, ms } = await slow;
   expect([reply.status, JSON.parse(reply.body).code]).toEqual([408, 'request-timed-out']);
   expectManners(reply.headers);

@@ -38,7 +38,7 @@ async function expectRefused(token: string, code: string): Promise<void> {
 }
 
 describe('an access token', () => {
-  test('signed by a standard library as the specification says speaks for its user', async () => {
+  test('signed by a standard library according to the specification authenticates its user', async () => {
     const exp = seconds() + 3600;
     const token = await tenant.sign('company|7', { claims: { exp } });
     const reply = await me(token);
@@ -178,17 +178,17 @@ describe('an access token', () => {
     ),
   ];
 
-  test.each(faults)('%s is refused as %s', async (_, code, parts) => {
+  test.each(faults)('%s is rejected as %s', async (_, code, parts) => {
     const made = parts();
     await expectRefused(typeof made === 'string' ? made : forgeToken(tenant, made), code);
   });
 
-  test('with a number as identity is told to send a string', async () => {
+  test('with a number as identity gets an error that asks for a string', async () => {
     const { body } = await me(forgeToken(tenant, withClaims({ grants: { identity: 42 } })));
     expect(body.detail).toContain('send integer ids as strings');
   });
 
-  test('with several faults is refused for the first in the order of the contract', async () => {
+  test('with several faults is rejected for the first in the order of the contract', async () => {
     const wrong = {
       header: { ...TOKEN_HEADER, cty: 'svc-fpa;v=2' } as object,
       payload: { iss: 'key_unknown', sub: other.id, exp: 1, nbf: seconds() + 999, grants: { identity: 42 } } as object,
@@ -248,13 +248,13 @@ describe('an access token', () => {
     expect((await me(token)).status).toBe(200);
   });
 
-  test('larger than the headers may be is 431', async () => {
+  test('above the limit for headers is 431', async () => {
     const reply = await me('x'.repeat(17_000));
     expect(reply.status).toBe(431);
     expect(reply.body.code).toBe('headers-too-large');
   });
 
-  test('with any character changed is refused', async () => {
+  test('with any changed character is rejected', async () => {
     const token = forgeToken(tenant);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     await fc.assert(
@@ -267,7 +267,7 @@ describe('an access token', () => {
     );
   });
 
-  test('that names keys elsewhere makes the service ask nobody', async () => {
+  test('with URLs of keys causes no outgoing request', async () => {
     let asked = 0;
     const listener = createServer(() => asked++);
     await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve));
@@ -288,7 +288,7 @@ describe('an access token', () => {
       },
     ],
     ['an expired key', () => tenant.addKey({ expires_at: new Date(Date.now() - 1000).toISOString() as never })],
-  ])('of %s is refused like one of an unknown key', async (_, makeKey) => {
+  ])('of %s is rejected like one of an unknown key', async (_, makeKey) => {
     const key = await makeKey();
     const token = forgeToken(tenant, { payload: goodClaims(tenant, key), secret: key.secret });
     const unknown = forgeToken(tenant, withClaims({ iss: toTypeId('key', tenant.uuid) }));
@@ -313,7 +313,7 @@ describe('the Authorization header', () => {
     expect(told).toBe(challenge ?? `Bearer error="invalid_token", error_description="${reply.body.title}"`);
   });
 
-  test('names its scheme in any case', async () => {
+  test('has a case-insensitive scheme', async () => {
     const token = forgeToken(tenant);
     expect((await api.request('GET', '/v1/me', { headers: { authorization: `bEARER ${token}` } })).status).toBe(200);
   });
@@ -357,7 +357,7 @@ describe('every endpoint', () => {
     },
   );
 
-  test('takes a public token only for cards, answers and who one is', () => {
+  test('accepts a public token only for cards, answers and `/v1/me`', () => {
     const open = OPERATIONS.filter(operation => operation.credentials.includes('public-access-token'));
     expect(open.map(operation => operation.id).sort()).toEqual(['listCards', 'readAnswer', 'recordAnswers', 'whoAmI']);
   });
@@ -401,7 +401,7 @@ describe('a public access token', () => {
     });
   });
 
-  test('is refused in one and the same way for whatever is wrong with the credentials', async () => {
+  test('gets the same rejection for any fault of the credentials', async () => {
     const key = await tenant.addKey({ kind: 'public' });
     const revoked = await tenant.addKey({ kind: 'public' });
     await revokeApiKey(api.database.storage().forTenant(tenant.uuid), uuidOfKey(revoked), new Date());
@@ -444,7 +444,7 @@ describe('a public access token', () => {
     expect(seen.size).toBe(1);
   });
 
-  test('is refused before the body is looked at', async () => {
+  test('is rejected before the body is read', async () => {
     const bodies: TestRequest[] = [
       { body: {} },
       { raw: '{' },
@@ -459,7 +459,7 @@ describe('a public access token', () => {
     expect([reply.status, reply.body.code]).toEqual([403, 'api-key-not-public']);
   });
 
-  test('is issued to the allowed origins, and to native apps that send none', async () => {
+  test('is issued to the allowed origins, and to native apps without an origin', async () => {
     const key = await tenant.addKey({ kind: 'public', allowed_origins: ['https://app.example'] });
     const from = async (origin?: string) => {
       const reply = await issue(tenant, key.id, { headers: origin === undefined ? {} : { origin } });
@@ -512,7 +512,7 @@ describe('a public access token', () => {
     expect([reply.status, reply.body.code]).toEqual([status, code]);
   });
 
-  test('of the same name as a verified user sees nothing of that user', async () => {
+  test("with the name of a verified user cannot read that user's data", async () => {
     const key = await tenant.addKey({ kind: 'public' });
     const claimed = (await issue(tenant, key.id)).body.access_token;
     const [hidden, shown] = [
@@ -533,7 +533,7 @@ describe('a public access token', () => {
     expect(proven.map((card: { id: string }) => card.id)).not.toContain(open[0].id);
   });
 
-  test('can not be signed by those who know only what is public', async () => {
+  test('cannot be signed with public values only', async () => {
     const key = await tenant.addKey({ kind: 'public' });
     for (const secret of [key.id, tenant.id, '', 'api_key', `api_key:${key.id}`])
       await expectRefused(forgeToken(tenant, { payload: goodClaims(tenant, key), secret }), 'bad-signature');
@@ -555,7 +555,7 @@ describe('inspecting a token', () => {
   const inspect = (token: unknown, as = tenant.key.apiKey) =>
     api.request('POST', '/v1/auth/inspect', { as, body: { token } });
 
-  test('finds a good one valid', async () => {
+  test('reports a valid one', async () => {
     const claims = goodClaims(tenant);
     const { status, body } = await inspect(forgeToken(tenant, { payload: claims }));
     expect(status).toBe(200);
@@ -569,7 +569,7 @@ describe('inspecting a token', () => {
     });
   });
 
-  test('names the fault that using it would', async () => {
+  test('reports the same fault as its use', async () => {
     const expired = withClaims({ exp: 1 });
     const tokens = {
       'malformed-token': 'a.b',
@@ -594,7 +594,7 @@ describe('inspecting a token', () => {
     expect(body).toMatchObject({ valid: false, code: 'unknown-issuer', key_kind: null });
   });
 
-  test('tells the kind of the key, and never its secret', async () => {
+  test('reports the kind of the key, but not its secret', async () => {
     const key = await tenant.addKey({ kind: 'public' });
     const { body } = await inspect((await issue(tenant, key.id)).body.access_token);
     expect(body).toMatchObject({ valid: true, key_kind: 'public' });
@@ -602,13 +602,13 @@ describe('inspecting a token', () => {
     expect(JSON.stringify(bad.body)).not.toContain(tenant.key.secret);
   });
 
-  test('takes any text as a token', async () => {
+  test('accepts any text as a token', async () => {
     for (const token of ['', '.', '..', '\u0000', '\ud800', 'x'.repeat(20_000), tenant.key.apiKey, '{}'])
       expect((await inspect(token)).body).toMatchObject({ valid: false, code: 'malformed-token' });
     for (const token of [42, null, undefined, 'x'.repeat(20_001)]) expect((await inspect(token)).status).toBe(422);
   });
 
-  test('finds a token of a standard library valid', async () => {
+  test('reports a token of a standard library as valid', async () => {
     const token = await new SignJWT(goodClaims(tenant))
       .setProtectedHeader({ ...TOKEN_HEADER, kid: 'any' })
       .sign(new TextEncoder().encode(tenant.key.secret));

@@ -71,12 +71,12 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
     expect(parsed.replaceAll(/^No syntax errors detected in .*$/gm, '').trim()).toBe('');
   });
 
-  test('it holds the contract', async () => {
+  test('it meets the contract', async () => {
     const report = await run('cd /parley/clients/php && phpunit --colors=never');
     expect(report).toMatch(/^OK \(\d{3,} tests/m);
   });
 
-  test('it plays its part of the scenario, its replies lost and itself killed', async () => {
+  test('it completes its part of the scenario with lost replies and kills', async () => {
     await using scenario = await openScenario();
     const runner: Runner = {
       command: join(FILES, 'run-in-container'),
@@ -99,7 +99,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
       await run('cd /project && composer require --no-progress parley/client');
     });
 
-    test('it holds what is needed and no tests', async () => {
+    test('it contains the required files and no tests', async () => {
       const names = (await run('unzip -Z1 /parley/archive/*.zip')).split('\n').filter(name => !name.endsWith('/'));
       expect(names).toEqual(expect.arrayContaining(['composer.json', 'LICENSE', 'README.md', 'src/ServerClient.php']));
       expect(names.filter(name => !/^(composer\.json|LICENSE|README\.md|(src|examples)\/.+)$/.test(name))).toEqual([]);
@@ -135,7 +135,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
       await expectTokenOf('user|42', token as string);
     });
 
-    test('both ways that the guide signs tokens give one that is taken', async () => {
+    test('both ways to sign tokens in the guide produce valid ones', async () => {
       const ways = phpBlocks('docs/guides/sign-tokens.md', /^### PHP$.*?^###? /ms);
       expect(ways).toHaveLength(2);
       for (const way of ways) {

@@ -72,7 +72,7 @@ const hasPython = await isFound();
 describe.runIf(hasPython)('the Python client', () => {
   beforeAll(makeVenv, LIMIT_MS);
 
-  describe('by itself', () => {
+  describe('without a server', () => {
     test.each([
       ['passes the cases of the contract', 'pytest', []],
       ['is typed strictly', 'mypy', []],
@@ -110,7 +110,7 @@ describe.runIf(hasPython)('the Python client', () => {
       LIMIT_MS,
     );
 
-    test('a part that it has not, and one that nobody has', async () => {
+    test('unsupported and unknown parts', async () => {
       expect(await scenario.exitCodeFor(runner(), 'app')).toBe(3);
       expect(await scenario.exitCodeFor(runner(), 'nothing')).toBe(2);
     });
@@ -164,7 +164,7 @@ describe.runIf(hasPython)('the Python client', () => {
       LIMIT_MS,
     );
 
-    test('both ways of the guide sign tokens that the server takes', async () => {
+    test('both ways to sign tokens in the guide produce valid ones', async () => {
       const guide = readFileSync(join(ROOT, 'docs/guides/sign-tokens.md'), 'utf8');
       const blocks = [...guide.matchAll(/```python\n(.*?)```/gs)].map(([, code]) => code);
       expect(blocks).toHaveLength(2);
@@ -180,7 +180,7 @@ describe.runIf(hasPython)('the Python client', () => {
       ['FastAPI', ['uvicorn', 'fastapi_backend:app', '--port']],
       ['Flask', ['flask', '--app', 'flask_backend', 'run', '--port']],
       ['Django', ['django_backend.py', 'runserver', '--noreload']],
-    ])('the example for %s gives tokens to those whom it knows', async (_, [program = '', ...args]) => {
+    ])('the example for %s issues tokens to its users', async (_, [program = '', ...args]) => {
       const port = String(await freePort());
       const words = program.endsWith('.py') ? [program] : ['-m', program];
       const child: ChildProcess = execFile(inVenv('python'), [...words, ...args, port], {

@@ -101,11 +101,11 @@ describe.runIf(await isFound())('the Swift client', () => {
 
     test('the part app', () => scenario.play(runner, 'app'), 60_000);
 
-    test('the part app-deliver, its replies lost and itself killed', async () => {
+    test('the part app-deliver, with lost replies and kills', async () => {
       await scenario.deliver(runner, 'app-deliver');
     }, 120_000);
 
-    test('parts that it has not, and that are not there', async () => {
+    test('unsupported and unknown parts', async () => {
       expect(await scenario.exitCodeFor(runner, 'server')).toBe(3);
       expect(await scenario.exitCodeFor(runner, 'nothing')).toBe(2);
     });

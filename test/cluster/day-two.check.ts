@@ -37,13 +37,13 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('the doctor looks at stores, roles and queue, and finds all well', async () => {
+  test('the doctor checks stores, roles and queue, without findings', async () => {
     const { ok, checks } = await installation.parley(['doctor']);
     expect({ ok, ill: checks.filter((check: { ok: boolean }) => !check.ok) }).toEqual({ ok: true, ill: [] });
     expect(checks.length).toBeGreaterThan(4);
   });
 
-  test('an answer at odds with a stored one is listed in the quarantine, and stored by a replay', async () => {
+  test('an answer in conflict with a stored one is quarantined, and stored by a replay', async () => {
     const answer = anAnswer({ question_id: tenant.questionId, identity: 'user|42' });
     expect((await asTeam('POST', '/v1/answers', { answers: [answer] })).status).toBe(202);
     await api.atRest(tenant.key.api_key);
@@ -62,7 +62,7 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     expect((await asTeam('GET', `/v1/answers/${answer.id}`)).body.values).toEqual({ main: 1 });
   });
 
-  test('the secret key is changed by three upgrades and a command, and tokens go on', async () => {
+  test('the secret key is rotated by three upgrades and a command, and tokens stay valid', async () => {
     const token = await signToken(tenant.key, tenant.id, 'user|42');
     const expectWell = async () => {
       expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
@@ -83,7 +83,7 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     expect(Buffer.from(now['secret-key'] ?? '', 'base64').toString()).toBe(secretKey);
   });
 
-  test('a support bundle has versions and figures, and nothing of a tenant or a secret', async () => {
+  test('a support bundle has versions and figures, but no data of tenants and no secrets', async () => {
     const bundle = JSON.stringify(await installation.parley(['support-bundle']));
     expect(bundle.length).toBeGreaterThan(2000);
     const secrets = Object.values(await installation.secrets()).flatMap(data => Object.values(data));
@@ -92,7 +92,7 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
       expect(bundle).not.toContain(word);
   });
 
-  test('a tenant is deleted, and its keys with it', async () => {
+  test('a tenant is deleted with its keys', async () => {
     const deleted = await installation.parley(['tenant', 'delete', '--tenant', tenant.id, '--confirm', 'Acme']);
     expect(deleted).toMatchObject({ id: tenant.id });
     await waitFor(async () => (await asTeam('GET', '/v1/ingestion')).status === 401);

@@ -72,24 +72,30 @@ describe.runIf(inject('cluster'))('two replicas of API and worker at 100 answers
     }
   };
 
-  test.each(['api', 'worker'] as const)('a rolling restart of the %s is noticed by nobody', async component => {
+  test.each(['api', 'worker'] as const)('a rolling restart of the %s fails no request', async component => {
     expectUnnoticed(await bench.underLoad(`rolling restart: ${component}`, () => restart(component)));
   });
 
-  test.each(['postgresql', 'valkey'] as const)('a restart of %s loses nothing and doubles nothing', async component => {
-    expectKept(await bench.underLoad(`restart: ${component}`, () => restart(component)));
-  });
+  test.each(['postgresql', 'valkey'] as const)(
+    'a restart of %s neither loses nor duplicates an answer',
+    async component => {
+      expectKept(await bench.underLoad(`restart: ${component}`, () => restart(component)));
+    },
+  );
 
-  test('going to 1, to 3, to 1 and back to 2 replicas is noticed by nobody', async () => {
+  test('scaling to 1, 3, 1 and 2 replicas fails no request', async () => {
     const outcome = await bench.underLoad('scale: API and worker 1 → 3 → 1', async () => {
       for (const count of [1, 3, 1, 2]) await scale(count);
     });
     expectUnnoticed(outcome);
   });
 
-  test.each(['api', 'worker'] as const)('pods of the %s that are deleted by force cost no request', async component => {
-    expectBridged(await bench.underLoad(`kill: every pod of ${component}`, () => kill(component)));
-  });
+  test.each(['api', 'worker'] as const)(
+    'deleting pods of the %s by force fails no request permanently',
+    async component => {
+      expectBridged(await bench.underLoad(`kill: every pod of ${component}`, () => kill(component)));
+    },
+  );
 
   test.each(['postgresql', 'valkey'] as const)(
     '%s deleted by force loses nothing and doubles nothing',
@@ -101,7 +107,7 @@ describe.runIf(inject('cluster'))('two replicas of API and worker at 100 answers
     },
   );
 
-  test('a node that restarts with everything on it loses nothing and doubles nothing', async context => {
+  test('the restart of a node with all pods neither loses nor duplicates an answer', async context => {
     const command = settingFor('the restart of a node', RESTART_NODE);
     if (!command) return context.skip();
     const before = [...(await installation.containers()).values()];

@@ -20,7 +20,7 @@ function commandIn(notes: string, words: string): string {
   return line.trim();
 }
 
-describe.runIf(inject('cluster'))('helm install with no values', () => {
+describe.runIf(inject('cluster'))('helm install with default values', () => {
   let installation: Installation;
   let said = '';
   let tenant: Tenant;
@@ -37,7 +37,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
     return await use(`http://127.0.0.1:${api.port}`); // keeps the port open until it is done
   };
 
-  test('is ready within two minutes where every pod must meet the standard "restricted"', async () => {
+  test('is ready within two minutes in a namespace that enforces "restricted"', async () => {
     const { result, seconds } = await timed('helm install, no values', () => installation.install());
     said = result;
     expect(seconds).toBeLessThanOrEqual(READY_WITHIN_S);
@@ -60,7 +60,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
     );
   });
 
-  test('prints the command that makes the link of the first owner, and the link works', async () => {
+  test('prints the command for a setup link, and the link works', async () => {
     const KUBECONFIG = process.env.KUBECONFIG ?? '';
     const { link } = JSON.parse(await runDocumented(commandIn(said, 'setup create'), { KUBECONFIG }));
     const { origin, hash } = new URL(link);
@@ -75,7 +75,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
     expect(reply.status).toBe(201);
   });
 
-  test('three upgrades change no byte of a secret, and restart no pod', async () => {
+  test('three upgrades change no secret and restart no pod', async () => {
     const secrets = await installation.secrets();
     expect(Object.keys(secrets)).toContain('parley-secrets');
     const containers = await installation.containers();
@@ -86,7 +86,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
     expect(await installation.containers()).toEqual(containers);
   });
 
-  test('two renders outside of the cluster are refused, or equal where the secrets are given', async () => {
+  test('renders outside the cluster are rejected, or identical if the secrets are set', async () => {
     const refusals = [await render(), await render()];
     for (const refusal of refusals) expect(refusal).toMatch(/secrets\.existingSecret/);
     const given = ['--set', 'secrets.existingSecret=mine'];
@@ -95,7 +95,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
     expect(await render(...given)).toBe(once);
   });
 
-  test('a rollback goes back to what was there before', async () => {
+  test('a rollback restores the previous state', async () => {
     await installation.upgrade({ worker: { replicas: 2 } });
     expect(await installation.pods('worker')).toHaveLength(2);
     await timed('helm rollback', () => installation.helm(['rollback', 'parley', '--wait', '--timeout', '5m']));
@@ -104,7 +104,7 @@ describe.runIf(inject('cluster'))('helm install with no values', () => {
     expect(await installation.kubectl(wanted)).toBe('1');
   });
 
-  test('an uninstall keeps answers and secrets, says so, and a reinstall finds them', async () => {
+  test('an uninstall keeps answers and secrets, reports it, and a reinstall uses them', async () => {
     const api = await installation.open();
     tenant = await api.makeTenant();
     const sent = { answers: [{ ...answer, question_id: tenant.questionId }] };

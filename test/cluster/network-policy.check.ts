@@ -35,7 +35,7 @@ async function createStranger() {
   };
 }
 
-test.runIf(inject('cluster'))('with the network policy a strange pod reaches the API and nothing else', async () => {
+test.runIf(inject('cluster'))('with the network policy another pod can only reach the API', async () => {
   await using installation = await createInstallation();
   await using stranger = await createStranger();
   await installation.install();

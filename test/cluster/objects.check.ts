@@ -40,7 +40,7 @@ test.runIf(inject('cluster'))(
   },
 );
 
-test.runIf(inject('cluster'))('the autoscaler of the API sees its use of the processor', async () => {
+test.runIf(inject('cluster'))('the autoscaler of the API receives its CPU usage', async () => {
   await using installation = await createInstallation();
   const autoscaling = { enabled: true, minReplicas: 1, maxReplicas: 2, targetCPUUtilizationPercentage: 80 };
   await installation.install({ api: { autoscaling } });

@@ -6,8 +6,8 @@ import { settingFor } from './left-out.ts';
 
 const VALUES = { api: { replicas: 2 }, worker: { replicas: 2 }, ...UNLIMITED };
 
-describe.runIf(inject('cluster'))('the version before and this one', () => {
-  test('an upgrade and its rollback at 100 answers a second are noticed by nobody', async context => {
+describe.runIf(inject('cluster'))('the previous version and this one', () => {
+  test('an upgrade and its rollback at 100 answers a second fail no request', async context => {
     const previous = settingFor('the upgrade from the version before', 'PARLEY_PREVIOUS_IMAGE');
     if (!previous) return context.skip();
     await using installation = await createInstallation();

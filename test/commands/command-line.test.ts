@@ -7,7 +7,7 @@ import { createCommandLine } from '../support/command-line.ts';
 import { runCommand } from '../support/process.ts';
 
 describe('the command line', () => {
-  test('makes a tenant, keys and members, each printed as one JSON object', async () => {
+  test('creates tenants, keys and members, each printed as one JSON object', async () => {
     await using cli = await createCommandLine();
     const tenant = await cli.json(['tenant', 'create', '--name', 'Acme']);
     expect(tenant).toMatchObject({ id: expect.stringMatching(/^tenant_/), name: 'Acme', cooldown_days: 7 });
@@ -71,7 +71,7 @@ describe('the command line', () => {
     expect(reset.link).toMatch(/^http:\/\/localhost:3000\/dashboard\/reset#token=[\w-]{43}$/);
   }, 60_000); // a dozen processes in sequence
 
-  test('counts results anew, of one tenant or of all', async () => {
+  test('rebuilds results, of one tenant or of all', async () => {
     await using cli = await createCommandLine();
     const [{ id }] = [await cli.json(['tenant', 'create', '--name', 'Acme'])];
     await cli.json(['tenant', 'create', '--name', 'Other']);
@@ -91,7 +91,7 @@ describe('the command line', () => {
     expect(await counted()).toEqual([]);
   });
 
-  test('says in a line what was wrong, on standard error, and changes nothing', async () => {
+  test('reports errors in one line on standard error, without changes', async () => {
     await using cli = await createCommandLine();
     const tenant = await cli.json(['tenant', 'create', '--name', 'Acme']);
     const faults: [string[], RegExp, string?][] = [
@@ -129,7 +129,7 @@ describe('the command line', () => {
     expect(await cli.database.query('select from members')).toHaveLength(0);
   }, 60_000);
 
-  test('makes the secrets of a Compose installation once', async () => {
+  test('creates the secrets of a Compose installation once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
     const first = JSON.parse((await runCommand(['secrets', 'create', '--dir', folder], {})).stdout);
     expect(first.created.sort()).toEqual(readdirSync(folder).sort());

@@ -18,7 +18,7 @@ async function diagnose(environment: Record<string, string>): Promise<Diagnosis 
 const illOf = (diagnosis: Diagnosis) => diagnosis.checks.filter(check => !check.ok);
 
 describe('the doctor', () => {
-  test('finds a sound installation sound', async () => {
+  test('reports no problems for a valid installation', async () => {
     await using database = await createDatabase();
     const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY });
     expect(illOf(diagnosis)).toEqual([]);
@@ -39,7 +39,7 @@ describe('the doctor', () => {
     expect({ ok, code }).toEqual({ ok: true, code: 0 });
   });
 
-  test('names every fault of the configuration', async () => {
+  test('reports every fault of the configuration', async () => {
     const diagnosis = await diagnose({ PORT: 'x', DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
     expect(diagnosis).toMatchObject({ ok: false, code: 1 });
     expect(illOf(diagnosis).map(check => check.detail)).toEqual([
@@ -48,7 +48,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  test('says that a database can not be reached, or was not migrated, and how to mend it', async () => {
+  test('reports an unreachable or unmigrated database with the remedy', async () => {
     const port = await freePort();
     const away = await diagnose({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none`, SECRET_KEY });
     expect(illOf(away)).toEqual([
@@ -66,7 +66,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  test('says that accepted answers are missing, until someone says that it was dealt with', async () => {
+  test('reports missing accepted answers until they are acknowledged', async () => {
     await using database = await createDatabase();
     const environment = { DATABASE_URL: database.url, SECRET_KEY };
     await database.query('insert into lost_flushes values (gen_random_uuid(), now())');
@@ -77,7 +77,7 @@ describe('the doctor', () => {
     expect((await diagnose(environment)).ok).toBe(true);
   });
 
-  test('says that the secret key is not the one that the stored secrets were made with', async () => {
+  test('reports a secret key that does not match the stored secrets', async () => {
     await using database = await createDatabase();
     const environment = { DATABASE_URL: database.url, SECRET_KEY };
     const tenant = JSON.parse((await runCommand(['tenant', 'create', '--name', 'Acme'], environment)).stdout);
@@ -114,7 +114,7 @@ describe('the doctor', () => {
     },
   );
 
-  test.runIf(backends().includes('valkey'))('says when too few replicas follow the queue', async () => {
+  test.runIf(backends().includes('valkey'))('reports too few replicas of the queue', async () => {
     await using database = await createDatabase();
     const { valkeyUrl: REDIS_URL = '' } = await stores();
     const diagnosis = await diagnose({ DATABASE_URL: database.url, SECRET_KEY, REDIS_URL, QUEUE_REPLICAS: '1' });

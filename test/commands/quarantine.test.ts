@@ -17,7 +17,7 @@ async function quarantine(api: TestApi, tenant_id: string, count: number, reason
 }
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('an operator lists and replays what one tenant has in quarantine, without an API key', async () => {
+  test("an operator lists and replays one tenant's quarantine without an API key", async () => {
     await using api = await createApi({ backend });
     await using _worker = await createWorker(api);
     const [tenant, other] = [await makeTenant(api), await makeTenant(api)];

@@ -63,7 +63,7 @@ const tablesWithMarker = async (database: TestDatabase, tables: string[]): Promi
 };
 
 describe.each(backends())('the support bundle, with the queue in %s', backend => {
-  test('has nothing that anybody wrote and no secret, and the figures of everything', async () => {
+  test('contains no user content and no secrets, but all figures', async () => {
     await using database = await createDatabase();
     const redisUrl = backend === 'valkey' ? await valkeyUrl() : undefined;
     const environment = {
@@ -115,7 +115,7 @@ describe.each(backends())('the support bundle, with the queue in %s', backend =>
 });
 
 describe('the support bundle', () => {
-  test('says which store can not be reached, and tells the rest', async () => {
+  test('reports which store is unreachable, and the rest', async () => {
     await using database = await createDatabase();
     const REDIS_URL = `redis://:a-long-password@127.0.0.1:${await freePort()}`;
     const { text, bundle } = await makeBundle({ DATABASE_URL: database.url, REDIS_URL });
@@ -133,7 +133,7 @@ describe('the support bundle', () => {
     expect(away.text).not.toContain('secret-word');
   }, 60_000);
 
-  test('hides a secret that a message of the database repeats', async () => {
+  test('hides a secret in a database error message', async () => {
     await using database = await createDatabase();
     const url = new URL(database.url);
     url.username = url.password = 'one%20word%20twice';
@@ -142,13 +142,13 @@ describe('the support bundle', () => {
     expect(text).not.toContain('one word twice');
   }, 30_000);
 
-  test('says what is wrong with the settings where these are', async () => {
+  test('reports invalid settings', async () => {
     const { bundle } = await makeBundle({ PORT: 'x' });
     expect(bundle.doctor).toMatchObject({ ok: false, checks: [{ detail: expect.stringMatching(/^PORT:/) }] });
     expect(bundle).not.toHaveProperty('database');
   });
 
-  test('is written to a file that its owner alone may read', async () => {
+  test('is written to a file readable only by its owner', async () => {
     await using database = await createDatabase();
     const folder = mkdtempSync(join(tmpdir(), 'parley-support-'));
     const file = join(folder, 'bundle.json');

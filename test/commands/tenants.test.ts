@@ -21,7 +21,7 @@ const countAnswers = async (database: TestDatabase): Promise<number> =>
   (await database.query<{ count: number }>('select count(*)::int as count from answers'))[0]?.count ?? 0;
 
 describe('tenant delete', () => {
-  test('deletes one tenant of those that are listed, and says what that was', async () => {
+  test('deletes one of the listed tenants and prints the deleted counts', async () => {
     await using cli = await createCommandLine();
     const gone = await cli.json(['tenant', 'create', '--name', 'Gone & forgotten']);
     const kept = await cli.json(['tenant', 'create', '--name', 'Kept']);
@@ -52,7 +52,7 @@ describe('tenant delete', () => {
     expect(again).toMatchObject({ id: gone.id, deleted: {} });
   }, 60_000);
 
-  test('deletes nothing without the name, with another, or of a tenant that is not there', async () => {
+  test('deletes nothing without the name, with a wrong name, or for an unknown tenant', async () => {
     await using cli = await createCommandLine();
     const { id } = await cli.json(['tenant', 'create', '--name', 'Acme']);
     const faults: [string[], RegExp][] = [
@@ -69,7 +69,7 @@ describe('tenant delete', () => {
     expect((await cli.json(['tenant', 'list'])).data).toHaveLength(1);
   }, 60_000);
 
-  test('that is killed half-way is finished by the next, which needs no name any more', async () => {
+  test('that is killed halfway is completed by the next run, without the name', async () => {
     await using cli = await createCommandLine();
     const { id } = await cli.json(['tenant', 'create', '--name', 'Acme']);
     await giveAnswers(cli.database, 'Acme', 30_000);

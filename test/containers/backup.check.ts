@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the commands of the document bring a Compose installation back, with what was accepted before, once', async () => {
+test('the documented commands restore a Compose installation with all answers accepted before, once', async () => {
   const [back, forth] = shellBlocks('docs/backup.md', 'With Compose') as [string, string];
   const documented = { ...environment, BACKUP: folder };
   const tenant = await makeTenant();

@@ -44,21 +44,21 @@ afterAll(async () => {
 });
 
 describe('docker compose up --wait', () => {
-  test('starts every service healthy, after the one-shot ones ended well', async () => {
+  test('starts every service healthy, after the one-shot ones succeeded', async () => {
     for (const service of SERVICES) expect(await isHealthy(service), service).toBe(true);
     for (const service of ['secrets', 'migrate'] as const) expect((await inspect(service)).State.ExitCode).toBe(0);
     expect(await parley(['doctor'])).toMatchObject({ ok: true });
     expect(await (await fetch(`${baseUrl}/dashboard/`)).text()).toContain('<div id="root">');
   });
 
-  test('publishes the API on the loopback address, and nothing else', async () => {
+  test('publishes only the API, on the loopback address', async () => {
     const published = await Promise.all(
       SERVICES.map(async service => Object.values((await inspect(service)).HostConfig.PortBindings ?? {})),
     );
     expect(published).toEqual([[[{ HostIp: '127.0.0.1', HostPort: String(port) }]], [], [], []]);
   });
 
-  test('runs every container read-only, without root, capabilities, or a secret among its settings', async () => {
+  test('runs every container read-only, without root, capabilities, or secrets in its environment', async () => {
     const secrets = await compose(['exec', '--no-TTY', 'api', 'sh', '-c', 'cat /run/parley/*']);
     const passwords = secrets.match(/[0-9a-f]{64}/g) ?? [];
     expect(passwords.length).toBeGreaterThan(2);
@@ -86,7 +86,7 @@ describe('docker compose up --wait', () => {
     expect((await compose(['exec', '--no-TTY', 'valkey', 'valkey-cli', 'ping'])).toUpperCase()).toContain('NOAUTH');
   });
 
-  test('a second time changes neither a container nor a secret', async () => {
+  test('run again changes neither containers nor secrets', async () => {
     const before = await secretsDigest();
     const started = await Promise.all(SERVICES.map(async service => (await inspect(service)).State.StartedAt));
     await up();
@@ -125,12 +125,12 @@ test('the demo passes, with the command line of the image', async () => {
   expect(stdout).not.toBe('');
 });
 
-test('a member gets a password from standard input', async () => {
+test("a member's password is read from standard input", async () => {
   const options = ['--tenant', tenant.id, '--email', 'ann@example.com', '--role', 'owner'];
   expect(await parley(['member', 'create', ...options], 'correct horse battery\n')).toMatchObject({ role: 'owner' });
 });
 
-test('crashes of each container, a restart, and down and up lose no acknowledged answer and double none', async () => {
+test('crashes of each container, a restart, and down and up neither lose nor duplicate an acknowledged answer', async () => {
   const own = await makeTenant();
   const secrets = await secretsDigest();
   const sender = sendAnswers([baseUrl], own.key.api_key, own.questionId, 2);
@@ -163,7 +163,7 @@ test('crashes of each container, a restart, and down and up lose no acknowledged
   expect(await secretsDigest()).toEqual(secrets);
 }, 600_000);
 
-test('stopping the roles takes less than 20 s and ends them with code 0', async () => {
+test('stopping the roles takes less than 20 s, with exit code 0', async () => {
   const begun = Date.now();
   await compose(['stop', 'api', 'worker']);
   expect(Date.now() - begun).toBeLessThan(20_000);

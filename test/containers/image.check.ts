@@ -9,7 +9,7 @@ const READ_ONLY = ['run', '--rm', '--read-only', '--cap-drop', 'ALL', '--network
 const inspect = async (image: string) => JSON.parse(await docker(['image', 'inspect', image]))[0];
 const shell = (script: string) => docker([...READ_ONLY, '--entrypoint', 'sh', IMAGE, '-c', script]);
 
-test('the image runs as a numbered user who is not root, ends on SIGTERM, and says what it is', async () => {
+test('the image runs as a numeric non-root user, ends on SIGTERM, and has a version label', async () => {
   const { Config: config } = await inspect(IMAGE);
   expect(config.User).toBe('1000:1000');
   expect(config.StopSignal).toBe('SIGTERM');
@@ -24,12 +24,12 @@ test('the image runs as a numbered user who is not root, ends on SIGTERM, and sa
   expect(await shell('id -u')).toBe('1000');
 });
 
-test('the image adds at most 250 MB to the one that it is built on', async () => {
+test('the image adds at most 250 MB to its base image', async () => {
   const [own, base] = await Promise.all([inspect(IMAGE), inspect(BASE_IMAGE)]);
   expect(own.Size - base.Size).toBeLessThan(LARGEST_BYTES);
 });
 
-test('the image holds the source and what it runs on, and nothing that its user could change', async () => {
+test('the image contains the source and its dependencies, not writable by its user', async () => {
   expect((await shell('ls -A /app')).split('\n').sort()).toEqual([
     '.npmrc',
     'LICENSE',
@@ -47,7 +47,7 @@ test('the image holds the source and what it runs on, and nothing that its user 
   expect(await shell('find /app ! -user root | wc -l')).toBe('0');
 });
 
-test('the bill of materials lists the packages that are in the image, and no others', async () => {
+test('the bill of materials lists exactly the packages in the image', async () => {
   const { components } = JSON.parse(await shell('cat /app/sbom.cdx.json'));
   const listed = components.map((part: { purl: string }) =>
     decodeURIComponent(part.purl).replace(/^pkg:npm\/|@[^@]*$/g, ''),
@@ -66,7 +66,7 @@ test('commands run on a read-only root without capabilities', async () => {
   expect(await shell('parley help')).toContain('parley <command>');
 });
 
-test('passwords can be hashed, which takes a native package', async () => {
+test('passwords can be hashed, which needs a native package', async () => {
   const script = "process.stdout.write(require('@node-rs/argon2').hashSync('correct horse'))";
   expect(await docker([...READ_ONLY, '--entrypoint', 'node', IMAGE, '-e', script])).toMatch(/^\$argon2id\$/);
 });
@@ -81,7 +81,7 @@ test.each(['start', 'serve', 'work', 'migrate', 'tenant create --name Acme'])(
   },
 );
 
-test('a known commit is in the label and in what the service says of itself', async () => {
+test('a known commit is in the label and reported by the service', async () => {
   const image = 'parley:check-revision';
   const revision = '0123456789abcdef0123456789abcdef01234567';
   await docker(['build', '--network', 'host', '--build-arg', `REVISION=${revision}`, '--tag', image, '.']);

@@ -38,7 +38,7 @@ const openLimitedValkey = (settings: Record<string, string> = {}) =>
   openValkey({ settings: { maxmemory: '512mb', ...settings } });
 
 describe.each(['PostgreSQL', 'Valkey'])('behind PgBouncer, with the queue in %s', queue => {
-  test('in session mode the migration, both roles and the whole journey of the demo work', async () => {
+  test('in session mode the migration, both roles and the whole demo work', async () => {
     await using postgres = await openPostgres();
     await using valkey = queue === 'Valkey' ? await openLimitedValkey() : undefined;
     await using pooler = await openPooler('session', postgres.url);
@@ -69,7 +69,7 @@ describe.each(['PostgreSQL', 'Valkey'])('behind PgBouncer, with the queue in %s'
   });
 });
 
-test('behind PgBouncer in transaction mode no role becomes ready, each says why, and so does the doctor', async () => {
+test('behind PgBouncer in transaction mode no role becomes ready, and each reports the reason, like the doctor', async () => {
   await using postgres = await openPostgres();
   await using valkey = await openLimitedValkey();
   await using pooler = await openPooler('transaction', postgres.url);
@@ -94,7 +94,7 @@ test('behind PgBouncer in transaction mode no role becomes ready, each says why,
   ]);
 });
 
-test('a Valkey Cluster is refused as a queue, with the reason', async () => {
+test('a Valkey Cluster is rejected as a queue, with the reason', async () => {
   await using postgres = await openPostgres();
   await using valkey = await openLimitedValkey({ 'cluster-enabled': 'yes' });
   await valkey.exec('valkey-cli', 'cluster', 'addslotsrange', '0', '16383');

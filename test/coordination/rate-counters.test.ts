@@ -92,7 +92,7 @@ describe('a counter', () => {
     }
   });
 
-  test('takes any batch while it is full, and refuses one that does not fit as a whole, at no cost', async () => {
+  test('accepts any batch while it is full, and rejects one that exceeds the remainder as a whole, at no cost', async () => {
     const process = createProcess();
     const store = createStore();
     expect(await take(process, store, 100)).toMatchObject({ allowed: true, remaining: 0 });
@@ -104,7 +104,7 @@ describe('a counter', () => {
     expect(await take(other, late)).toMatchObject({ allowed: false, remaining: 0 });
   });
 
-  test('judges a batch by the total of all processes: full here is not full, and what is refused is taken off again', async () => {
+  test('checks a batch against the total of all processes, and takes rejected units off again', async () => {
     const [here, there] = [createProcess(), createProcess()];
     const store = createStore();
     await take(there, store, 30);
@@ -114,7 +114,7 @@ describe('a counter', () => {
     expect(await take(there, store, 70)).toMatchObject({ allowed: true });
   });
 
-  test('decides requests that wait together one by one: a refused batch does not refuse the small one behind it', async () => {
+  test('decides waiting requests one by one: a rejected batch does not reject the small one behind it', async () => {
     const process = createProcess();
     const store = createStore();
     store.totals.set('user 60000', 50);
@@ -128,7 +128,7 @@ describe('a counter', () => {
     expect(settled).toMatchObject([{ allowed: true }, { allowed: false }, { allowed: true, remaining: 5 }]);
   });
 
-  test('charges what a full limit was overdrawn by to the windows that follow', async () => {
+  test('charges the overdraft of a full limit to the following windows', async () => {
     const at = { ms: 0 };
     const process = createProcess({ at });
     const store = createStore();
@@ -149,14 +149,14 @@ describe('a counter', () => {
     expect(await take(process, store, 250)).toMatchObject({ allowed: true });
   });
 
-  test('never waits where it may not, and decides by its own count', () => {
+  test('never waits if it must not, and decides by its own count', () => {
     const process = createProcess({ mayWait: () => false });
     const verdicts = Array.from({ length: 101 }, () => process.consume(LIMIT, 'user'));
     expect(verdicts.filter(verdict => 'allowed' in verdict && verdict.allowed)).toHaveLength(100);
     expect(verdicts[100]).toMatchObject({ allowed: false, remaining: 0 });
   });
 
-  test('decides by its own count what waits when the store fails, and sends it later, once', async () => {
+  test('decides waiting requests by its own count when the store fails, and sends them later, once', async () => {
     const process = createProcess();
     const verdict = process.consume(LIMIT, 'user', 20);
     const deltas = process.removeUnsent(true);
@@ -171,7 +171,7 @@ describe('a counter', () => {
     expect(store.totals.get('user 60000')).toBe(40);
   });
 
-  test('sends nothing of refused requests, so that a flood costs the store nothing', async () => {
+  test('does not send rejected requests, so that a flood costs the store nothing', async () => {
     const process = createProcess();
     const store = createStore();
     await take(process, store, 100);
@@ -180,7 +180,7 @@ describe('a counter', () => {
     expect(store.reconcile(process)).toBe(0);
   });
 
-  test('is held for its window, and no more of them than the bound, with the store or without', () => {
+  test('is kept for its window, up to the maximum number, with the store or without', () => {
     const at = { ms: 0 };
     const process = createProcess({ at, mayWait: () => false });
     for (let user = 0; user < 5000; user++) process.consume(LIMIT, `user ${user}`);
@@ -193,7 +193,7 @@ describe('a counter', () => {
 });
 
 describe("the store's clock", () => {
-  test('is learnt from a reply, and not moved by replies within their own uncertainty', () => {
+  test('is taken from a reply, and not moved by replies within their own uncertainty', () => {
     const local = { ms: 1_000_000 };
     const clock = createStoreClock(() => local.ms);
     expect(clock.isKnown()).toBe(false);

@@ -72,7 +72,7 @@ describe.each(backends())('limits shared in %s', backend => {
     },
   );
 
-  test('requests one after the other, each to another process, are allowed exactly up to a tenth before the limit, and few beyond', async () => {
+  test('sequential requests, each to another process, are allowed exactly up to a tenth before the limit, and few beyond', async () => {
     await using stores = await openStores(backend);
     const processes = await stores.open(0, FIVE_MINUTES);
     await withinOneMinute();
@@ -85,7 +85,7 @@ describe.each(backends())('limits shared in %s', backend => {
     expect(allowed).toBeLessThanOrEqual(LIMIT.limit * 1.1);
   });
 
-  test('a window ends by the clock of the store, for a process whose own clock is wrong too', async () => {
+  test("a window ends by the store's clock, also for a process with a wrong clock", async () => {
     await using stores = await openStores(backend);
     const [right, wrong] = await stores.open(0, FIVE_MINUTES + 20_000);
     await withinOneMinute();
@@ -94,7 +94,7 @@ describe.each(backends())('limits shared in %s', backend => {
     expect(Math.abs(here - there)).toBeLessThanOrEqual(1);
   });
 
-  test('what is refused costs the store nothing, and is refused by every process', async () => {
+  test('rejected requests cost the store nothing, and every process rejects them', async () => {
     await using stores = await openStores(backend);
     const [first, second] = (await stores.open(0, 0)) as [RateLimits, RateLimits];
     for (let taken = 0; taken < DAY.limit; taken++) expect((await first.consume(DAY, 'busy')).allowed).toBe(true);
@@ -104,7 +104,7 @@ describe.each(backends())('limits shared in %s', backend => {
     await waitFor(async () => !(await second.consume(DAY, 'busy')).allowed);
   });
 
-  test('while the store is away or silent, each process decides by its own count, within half a second', async () => {
+  test('while the store is unavailable or unresponsive, each process decides by its own count, within half a second', async () => {
     await using stores = await openStores(backend);
     const proxy = await createProxy(stores.redisUrl ?? stores.databaseUrl);
     const through = proxy.through(stores.redisUrl ?? stores.databaseUrl);

@@ -45,7 +45,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await provider?.[Symbol.asyncDispose]();
   });
 
-  test('the second factor is set up with a code, a wrong one is told, and its recovery codes are shown once', async () => {
+  test('the second factor is set up with a code, a wrong one shows an error, and the recovery codes are shown once', async () => {
     await open(pathTo('security'));
     const part = panel(page, /^Two-factor authentication/);
     await part.getByLabel('Password').fill('not the password');
@@ -71,7 +71,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     for (const shown of [secret, codes[0] as string]) expect(await page.content()).not.toContain(shown);
   });
 
-  test('a login asks for the code, tells a wrong one, takes the next one and each recovery code once', async () => {
+  test('a login requires the code, shows an error for a wrong one, and accepts the next one and each recovery code once', async () => {
     await using second = await openPage(browser);
     await signIn(second.page, installation.baseUrl, ADA);
     const field = second.page.getByLabel('Authentication code');
@@ -113,7 +113,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     });
   });
 
-  test('a changed password ends the other sessions, and the second factor goes with the password alone', async () => {
+  test('a changed password ends the other sessions, and the second factor is removed with the password only', async () => {
     await using other = await openPage(browser);
     await signIn(other.page, installation.baseUrl, ADA);
     await other.page.getByLabel('Authentication code').fill(codes[1] as string);
@@ -155,7 +155,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await isInside(page);
   };
 
-  test('a link of the command line resets a forgotten password, once', async () => {
+  test('a link from the command line resets a forgotten password, once', async () => {
     const { stdout } = await runCommand(['password-reset', 'create', '--email', ADA], installation.environment);
     const { link } = JSON.parse(stdout);
     await resetBy(link, THIRD_PASSWORD);
@@ -167,7 +167,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await expectSound(thief);
   });
 
-  test('a link by mail does the same, and an unknown address is told nothing else', async () => {
+  test('a link by mail does the same, and an unknown address gets the same reply', async () => {
     await using other = await openPage(browser);
     for (const email of ['nobody@acme.example', ADA]) {
       await other.page.goto(`${installation.baseUrl}/dashboard/login`);
@@ -182,7 +182,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await resetBy(/http\S+\/dashboard\/reset#\S+/.exec(letter)?.[0] ?? '', PASSWORD);
   });
 
-  test('the identity provider lets in whom it vouches for, where they wanted to go, and nobody else', async () => {
+  test('the identity provider signs in its users, on the page they wanted, and no others', async () => {
     const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'eva@acme.example', role: 'agent' });
     await using eva = await openPage(browser);
     await join(eva.page, link, 'Eva');
@@ -214,7 +214,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await expectSound(eva);
   });
 
-  test('signing out everywhere asks, and ends this session and the others', async () => {
+  test('signing out everywhere asks for confirmation and ends all sessions', async () => {
     await using other = await openPage(browser);
     await signIn(other.page, installation.baseUrl, ADA);
     await isInside(other.page);

@@ -19,7 +19,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await api[Symbol.asyncDispose]();
   });
 
-  test('whoever is not signed in finds the login at every address', async () => {
+  test('without a session every URL shows the login', async () => {
     await using watched = await openPage(browser);
     const { page } = watched;
     await page.goto(`${api.baseUrl}/dashboard/questions`);
@@ -28,7 +28,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await expectSound(watched);
   });
 
-  test('every page is sound', async () => {
+  test('every page passes the checks', async () => {
     await using watched = await openPage(browser);
     const paths = ['login', 'forgotten', 'setup', 'setup#token=x', 'reset#token=x', 'invitation#token=x'];
     await expectSoundPages(watched, paths, async path => {
@@ -38,7 +38,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     });
   });
 
-  test('no other page can frame them, to have a person press what they do not see', async () => {
+  test('no other page can frame them, which prevents clickjacking', async () => {
     await using watched = await openPage(browser);
     const { page } = watched;
     await page.goto('about:blank');
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await expect.poll(() => page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/');
   });
 
-  test('they speak the language of the browser, and another one when it is chosen', async () => {
+  test('they use the language of the browser, or a selected one', async () => {
     await using watched = await openPage(browser, { locale: 'de-AT' });
     const { page } = watched;
     await page.goto(`${api.baseUrl}/dashboard/login`);
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     expect(await page.getAttribute('html', 'lang')).toBe('en');
   });
 
-  test('the look is that of the system until one is chosen', async () => {
+  test('the theme is that of the system until one is selected', async () => {
     await using watched = await openPage(browser, { colorScheme: 'dark' });
     const { page } = watched;
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -74,7 +74,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     expect(await ground()).toBe(light);
   });
 
-  test('a login that is refused says so at the form, with the keyboard alone', async () => {
+  test('a rejected login shows an error at the form, with the keyboard only', async () => {
     await using watched = await openPage(browser);
     const { page } = watched;
     await page.goto(`${api.baseUrl}/dashboard/login`);
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await expectSound(watched);
   });
 
-  test('a field that was left empty says what it needs', async () => {
+  test('an empty field shows that it is required', async () => {
     await using watched = await openPage(browser);
     const { page } = watched;
     await page.goto(`${api.baseUrl}/dashboard/setup#token=x`);

@@ -96,7 +96,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     return queries;
   };
 
-  test('shows its first page with one page of the list, and as many rows as fit on the screen', async () => {
+  test('shows its first page with one request, and as many rows as fit on the screen', async () => {
     const queries = await asked(async () => {
       await open(pathTo('inbox'));
       await row(1).waitFor();
@@ -108,7 +108,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await expectSound(ada);
   });
 
-  test('brings further pages as one scrolls, and keeps no more rows in the page', async () => {
+  test('loads further pages on scroll, without more rows in the DOM', async () => {
     await list().hover();
     const queries = await asked(async () => {
       for (let at = 0; (await row(4 * PAGE).count()) === 0; at++) {
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await expectSound(ada);
   });
 
-  test('finds one by a word that was said in it', async () => {
+  test('finds one by a word of its messages', async () => {
     await page.getByLabel('Search conversations').fill('needle');
     await row(NEEDLE).waitFor();
     expect(await list().getByRole('row').count()).toBe(1);
@@ -139,7 +139,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await row(1).waitFor();
   });
 
-  test('is worked with by the keyboard alone', async () => {
+  test('can be used with the keyboard only', async () => {
     await open(pathTo('inbox'));
     await row(1).waitFor();
     await page.keyboard.press('/');
@@ -184,7 +184,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     expect(await stored()).toMatchObject({ status: 'open', assignee_id: me.account.memberships[0].member_id });
   });
 
-  test('the keys go on where the screen ends, and can be switched off', async () => {
+  test('the keys work beyond the visible rows, and can be disabled', async () => {
     await page.keyboard.press('j');
     await isOpen(2);
     for (let number = 3; number <= 20; number++) {
@@ -212,7 +212,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await help.getByRole('button', { name: 'Close' }).last().click();
   });
 
-  test('a conversation is assigned, weighed, tagged, resolved and opened again, and the filters find it by each', async () => {
+  test('a conversation is assigned, prioritized, tagged, resolved and reopened, and each filter finds it', async () => {
     await thread().getByLabel('Assignee').selectOption('Linus');
     await page.getByText('Assignee: Unassigned → Linus').waitFor();
     await reread();
@@ -252,7 +252,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await waitFor(async () => (await stored()).tags.length === 0);
   });
 
-  test('a conversation is deleted only after a question', async () => {
+  test('a conversation is deleted only after confirmation', async () => {
     await thread().getByRole('button', { name: 'Delete' }).click();
     const question = page.getByRole('alertdialog', { name: 'Delete this conversation?' });
     await question.getByRole('button', { name: 'Cancel' }).click();

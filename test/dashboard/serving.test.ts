@@ -35,7 +35,7 @@ const getRaw = (path: string, encoding: string): Promise<{ encoding?: string; bo
   });
 
 describe('addresses', () => {
-  test.each(['/', '/dashboard'])('%s leads to the dashboard', async path => {
+  test.each(['/', '/dashboard'])('%s redirects to the dashboard', async path => {
     const reply = await get(path);
     expect(reply.status).toBe(302);
     expect(reply.headers.get('location')).toBe('/dashboard/');
@@ -78,7 +78,7 @@ describe('addresses', () => {
     expect(reply).toEqual({ status: 404, type: 'application/problem+json' });
   });
 
-  test.each(['/', '/dashboard/', '/dashboard/questions'])('%s takes GET and HEAD alone', async path => {
+  test.each(['/', '/dashboard/', '/dashboard/questions'])('%s supports only GET and HEAD', async path => {
     const head = await fetch(`${api.baseUrl}${path}`, { method: 'HEAD', redirect: 'manual' });
     expect(head.status).toBe(path === '/' ? 302 : 200);
     const post = await fetch(`${api.baseUrl}${path}`, { method: 'POST', redirect: 'manual' });
@@ -87,8 +87,8 @@ describe('addresses', () => {
   });
 });
 
-describe('what a browser is told', () => {
-  test('the page loads its own files and nothing else, is not framed, and makes no scripts of text', async () => {
+describe('headers', () => {
+  test('the page may only load its own files, is not framed, and runs no inline scripts', async () => {
     const { headers } = await get('/dashboard/');
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-security-policy':
@@ -110,7 +110,7 @@ describe('what a browser is told', () => {
     ['GET', '/v1/me', 401],
     ['GET', '/docs', 200],
     ['GET', '/livez', 200],
-  ])('%s %s is framed by nobody, and what it is is not guessed (%i)', async (method, path, status) => {
+  ])('%s %s cannot be framed, and its type is not guessed (%i)', async (method, path, status) => {
     const reply = await fetch(`${api.baseUrl}${path}`, { method, redirect: 'manual' });
     expect(reply.status).toBe(status);
     await reply.arrayBuffer();
@@ -119,7 +119,7 @@ describe('what a browser is told', () => {
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('the page has no script and no style within it', async () => {
+  test('the page has no inline script or style', async () => {
     const html = await (await get('/dashboard/')).text();
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=/);
     expect([...html.matchAll(/<script[^>]*>([^<]*)</g)].map(([, inside]) => inside)).toEqual(['']);
@@ -128,7 +128,7 @@ describe('what a browser is told', () => {
     expect(sources.filter(source => !source.startsWith('/dashboard/'))).toEqual([]);
   });
 
-  test('the page is asked for each time, and is a 304 while it is the same', async () => {
+  test('the page is revalidated each time, with a 304 if unchanged', async () => {
     const first = await get('/dashboard/');
     expect(first.headers.get('cache-control')).toBe('no-cache');
     const again = await get('/dashboard/inbox', { 'If-None-Match': first.headers.get('etag') ?? '' });
@@ -136,7 +136,7 @@ describe('what a browser is told', () => {
     expect(again.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
-  test('an asset is kept for ever', async () => {
+  test('an asset is cached forever', async () => {
     for (const name of assets()) {
       const reply = await get(`/dashboard/assets/${name}`);
       expect(reply.status).toBe(200);
@@ -147,7 +147,7 @@ describe('what a browser is told', () => {
     }
   });
 
-  test('files come compressed to those who take it, with a tag of their own', async () => {
+  test('files are compressed for clients that accept it, with a separate ETag', async () => {
     const [name] = assets();
     const path = `/dashboard/assets/${name}`;
     const plain = await getRaw(path, 'identity');
@@ -165,7 +165,7 @@ describe('what a browser is told', () => {
   });
 });
 
-test('the first script and style with all that they need at once have at most 200 KB', async () => {
+test('the initial scripts and styles have at most 200 KB', async () => {
   const html = readFileSync(join(PAGES_DIR, 'index.html'), 'utf8');
   const named = [...html.matchAll(/(?:src|href)="\/dashboard\/(assets\/[^"]+)"/g)].map(([, name]) => name as string);
   const sizes = named.map(name => gzipSync(readFileSync(join(PAGES_DIR, name)), { level: 9 }).length);

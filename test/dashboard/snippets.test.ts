@@ -51,7 +51,7 @@ async function runIn(folder: string, work: (folder: string) => Promise<string>):
 /** The number of accepted answers of the tenant. */
 const accepted = async () => (await api.request('GET', '/v1/ingestion', { as: tenant.key.apiKey })).body.accepted;
 
-describe('as it is shown, with the secret in its place', () => {
+describe('as shown, with the secret filled in', () => {
   test.runIf(hasCurl)('the snippet for curl signs a token and fetches the cards', async () => {
     await begin();
     const printed = await runTool('bash', ['-c', snippet('curl').replace('your API key secret', tenant.key.secret)]);
@@ -105,7 +105,7 @@ describe('as it is shown, with the secret in its place', () => {
   );
 });
 
-test('each snippet has the ids that it needs', async () => {
+test('each snippet contains the required ids', async () => {
   await begin();
   expect(SNIPPETS.map(({ id }) => id)).toEqual(['curl', 'javascript', 'python', 'php', 'swift']);
   for (const id of ['curl', 'javascript', 'python', 'php']) {

@@ -28,7 +28,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
   }, 120_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
-  test('where nothing is yet, each list says what would be there and how it comes', async () => {
+  test('each empty list shows its purpose and the next step', async () => {
     const { id } = await asPerson(page, 'POST', '/v1/questions', { type: 'nps', title: 'How likely?' });
     const EMPTY: [string, string[]][] = [
       [pathTo('questionVersions', { id }), ['No versions yet']],
@@ -58,7 +58,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await expectSound(ada);
   });
 
-  test('while the store hesitates, each list says that it is on its way, and comes then', async () => {
+  test('while the store is slow, each list shows a placeholder and then its data', async () => {
     await open(pathTo('home'));
     for (const name of ['Inbox', 'Questions', 'Ingestion', 'Settings']) {
       installation.network.freeze();
@@ -81,7 +81,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await expectSound(ada);
   };
 
-  test('without the database each page tells the problem and its request, and goes on when it is back', async () => {
+  test('without the database each page shows the problem with its request id, and recovers', async () => {
     const mend = async () => {
       installation.network.mend();
       await waitFor(async () => (await fetch(`${installation.baseUrl}/readyz`)).ok);
@@ -111,7 +111,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor();
   });
 
-  test('without any connection a page says so', async () => {
+  test('without any connection a page shows an error', async () => {
     await open(pathTo('auditLog'));
     await ada.context.setOffline(true);
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
@@ -175,7 +175,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
   const hasKeyboard = (opener: Locator) =>
     waitFor(async () => (await opener.and(page.locator(':focus')).count()) === 1);
 
-  test('each question and form in a dialog is sound, closes with Escape, and gives the keyboard back', async () => {
+  test('each dialog passes the checks, closes with Escape, and returns the focus', async () => {
     filled = await fill();
     const DIALOGS: [string, [row: string, opener: string, title: string][]][] = [
       [
@@ -225,7 +225,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     }
   });
 
-  test('what would be lost by Escape is not: a message that is written, a secret that is shown', async () => {
+  test('Escape does not discard a written message or a shown secret', async () => {
     await open(pathTo('inbox'));
     const write = page.getByRole('button', { name: 'New message', exact: true });
     await write.focus();
@@ -254,7 +254,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await hasKeyboard(create);
   });
 
-  test('in German no page has a text of the sources in English', async () => {
+  test('in German no page contains an English text', async () => {
     const storageState = await ada.context.storageState();
     await using german = await openPage(browser, { locale: 'de-DE', storageState });
     const identity = 'ux|1';

@@ -158,7 +158,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   }, 120_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
-  test('a key is made that expires, and its secrets are shown once', async () => {
+  test('a key with an expiry is created, and its secrets are shown once', async () => {
     await open(pathTo('apiKeys'));
     await page.getByRole('button', { name: 'Create API key' }).first().click();
     await page.getByLabel('Name').fill('backend');
@@ -173,7 +173,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await expectForgotten(key);
   });
 
-  test('rotated, it has two values for a while, and without an overlap the old one is gone at once', async () => {
+  test('after rotation it has two values for a while, and without an overlap the old one ends immediately', async () => {
     await row('backend').getByRole('button', { name: 'Rotate' }).click();
     await expectSound(ada);
     await page.getByLabel('Grace period (hours)').fill('1');
@@ -194,7 +194,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     key = last;
   });
 
-  test('a public key has no secret, and works from its origins alone', async () => {
+  test('a public key has no secret, and works only from its origins', async () => {
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('browser');
     await page.getByLabel('Public').check();
@@ -226,7 +226,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await waitFor(async () => (await claim('https://evil.example')) === 200);
   });
 
-  test('revoking asks, and ends a key', async () => {
+  test('revoking asks for confirmation and ends a key', async () => {
     await row('browser').getByRole('button', { name: 'Revoke' }).click();
     const question = page.getByRole('alertdialog', { name: 'Revoke “browser”?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
@@ -257,7 +257,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     expect(stored).toMatchObject({ type: written.type, status: 'draft', config: written.config });
   });
 
-  test('what is missing in a question is said at its field', async () => {
+  test('missing parts of a question are shown at their fields', async () => {
     await open(pathTo('newQuestion'));
     await page.getByRole('radio', { name: 'Single choice', exact: true }).check();
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Which?');
@@ -273,7 +273,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await expectSound(ada);
   });
 
-  test('a question is published, paused, resumed, closed after a question, cloned, archived, and the copy deleted', async () => {
+  test('a question is published, paused, resumed, closed after confirmation, cloned, archived, and the copy deleted', async () => {
     const { data } = await asPerson(page, 'GET', '/v1/questions?q=thumbs');
     await open(pathTo('question', { id: data[0].id }));
     const press = (name: string) => page.getByRole('main').getByRole('button', { name, exact: true }).click();
@@ -315,7 +315,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await expectSound(ada);
   });
 
-  test('an answer in the quarantine shows why, is replayed, and is discarded only after a question', async () => {
+  test('an answer in the quarantine shows the reason, is replayed, and is discarded only after confirmation', async () => {
     const { id } = await ask(key.api_key, 'POST', '/v1/questions', { type: 'nps', title: 'How likely?' });
     await ask(key.api_key, 'POST', `/v1/questions/${id}/publish`);
     const answers = [1, 2].map(at => ({
@@ -368,7 +368,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     ['admin', 'Grace', ['API Keys', 'Audit log', 'New question', 'Quarantine', 'Delete', 'Reply', 'Token inspector']],
     ['agent', 'Linus', ['Reply', 'Token inspector']],
     ['analyst', 'Eva', []],
-  ])('%s: sees and may do exactly their part', async (role, name, sees) => {
+  ])('%s: has exactly the pages and actions of the role', async (role, name, sees) => {
     const { id } = await ask(await signToken(key, tenantId, `of ${role}`), 'POST', '/v1/conversations', {
       message: 'Hello',
     });
@@ -404,7 +404,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await expectSound(them);
   });
 
-  test('an admin makes no owner and touches none', async () => {
+  test('an admin can neither appoint nor change owners', async () => {
     await using grace = await openPage(browser);
     const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'second@acme.example', role: 'admin' });
     await join(grace.page, link, 'Second');
@@ -417,7 +417,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await expectSound(grace);
   });
 
-  test('an owner of two tenants switches between them, and the choice is kept', async () => {
+  test('an owner of two tenants switches between them, and the selection is kept', async () => {
     const command = async (args: string[], input = '') =>
       JSON.parse((await runCommand(args, installation.environment, input)).stdout);
     const beta = await command(['tenant', 'create', '--name', 'Beta']);

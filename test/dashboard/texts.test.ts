@@ -19,21 +19,21 @@ const used = new Set(sources.flatMap(({ text }) => [...text.matchAll(TEXT)].map(
 const placeholders = (text: string): string[] =>
   [...text.matchAll(/\{(\w+)/g)].map(([, name]) => name as string).sort();
 
-test('German has every text of the pages, and none beside', () => {
+test('German has every text of the pages and no others', () => {
   expect(used.size).toBeGreaterThan(300);
   expect([...used, 'just now'].filter(key => !Object.hasOwn(german, key))).toEqual([]);
   expect(Object.keys(german).filter(key => !used.has(key) && key !== 'just now')).toEqual([]);
   expect(Object.entries(german).filter(([, text]) => text.trim() === '')).toEqual([]);
 });
 
-test('every text is written out where it is used, so that it can be found', () => {
+test('every text is a literal, so that it can be found', () => {
   const hidden = sources.filter(
     ({ text }) => [...text.matchAll(ANY_TEXT_CALL)].length !== [...text.matchAll(TEXT)].length,
   );
   expect(hidden.map(({ path }) => path)).toEqual([]);
 });
 
-test('a translation fills the placeholders of its text', () => {
+test('a translation uses the placeholders of its text', () => {
   const wrong = Object.entries(german).filter(([key, text]) => {
     const isPlural = key.includes(', plural,');
     return !isPlural && placeholders(key).join() !== placeholders(text).join();
@@ -48,7 +48,7 @@ test.each([
   ['de', '{count, plural, one {# scope} other {# scopes}}', { count: 12 }, '12 Berechtigungen'],
   ['en', 'Save changes', {}, 'Save changes'],
   ['de', 'Save changes', {}, 'Änderungen speichern'],
-])('%s: %s becomes words', (locale, key, values, words) => {
+])('%s: %s is formatted correctly', (locale, key, values, words) => {
   const i18n = setupI18n();
   i18n.loadAndActivate({ locale, messages: compiledMessages(locale) as never });
   expect(i18n._(key, values)).toBe(words);

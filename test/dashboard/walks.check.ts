@@ -49,7 +49,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
   }, 120_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
-  test('the first run makes the owner and the first tenant, and its link works once', async () => {
+  test('the setup creates the owner and the first tenant, and its link works once', async () => {
     await setUp(page, installation.setupLink);
     await expectSound(owner);
     await using second = await openPage(browser);
@@ -63,7 +63,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await expectSound(second);
   });
 
-  test('a key is made with the keyboard alone, and its secrets are shown once', async () => {
+  test('a key is created with the keyboard only, and its secrets are shown once', async () => {
     await open(pathTo('apiKeys'));
     await page.getByRole('button', { name: 'Create API key' }).first().focus();
     await page.keyboard.press('Enter');
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     expect(tenantId).toBe(me.account.memberships[0].tenant.id);
   });
 
-  test('a question is written, looked at and published', async () => {
+  test('a question is written, previewed and published', async () => {
     await open(pathTo('newQuestion'));
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('How likely are you to recommend us?');
     await page.getByLabel('Low end label').fill('Never');
@@ -108,7 +108,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     );
   });
 
-  test('the third of the first steps waits for a card, and not for the key to be used', async () => {
+  test('the third onboarding step waits for a card, not for the use of the key', async () => {
     await open(pathTo('home'));
     const step = (title: string) => page.getByRole('listitem').filter({ hasText: title });
     await step('Publish a question').getByText('done', { exact: true }).waitFor();
@@ -118,7 +118,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await step('Receive your first answer').getByText('to do', { exact: true }).waitFor();
   });
 
-  test('an answer that arrives over HTTP is in the results within 5 s, without a reload', async () => {
+  test('an answer sent over HTTP is in the results within 5 s, without a reload', async () => {
     await open(pathTo('questionResults', { id: questionId }));
     await page.getByText('No answers in this period').waitFor();
     const token = await signToken(key, tenantId, 'user|42');
@@ -145,14 +145,14 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await waitFor(async () => (await painted()).includes(promoters as string));
   });
 
-  test('from a comment one comes to everything of the same identity', async () => {
+  test('a comment links to all data of its identity', async () => {
     await page.getByRole('link', { name: 'user|42' }).click();
     await page.getByRole('heading', { level: 1, name: 'user|42' }).waitFor();
     await page.getByText('I like the smell of it').waitFor();
     await expectSound(owner);
   });
 
-  test('the first steps tick themselves off', async () => {
+  test('the onboarding steps are checked off automatically', async () => {
     await open(pathTo('home'));
     await waitFor(async () => (await page.getByText('done', { exact: true }).count()) === 4);
     await expectSound(owner);
@@ -190,7 +190,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await waitFor(async () => !(await page.title()).startsWith('('));
   });
 
-  test('a note stays with the team, a tag and a resolution are kept', async () => {
+  test('a note is only visible to the team, a tag and a resolution are kept', async () => {
     await page.getByRole('button', { name: 'Note', exact: true }).click();
     await page.getByLabel('Internal note').fill('Seen by us alone');
     await page.getByRole('button', { name: 'Add note' }).click();
@@ -208,7 +208,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await expectSound(owner);
   });
 
-  test('a shorter retention asks before it deletes, and a longer one does not', async () => {
+  test('a shorter retention asks for confirmation, and a longer one does not', async () => {
     await open(pathTo('general'));
     const retention = async () => (await asPerson(page, 'GET', '/v1/tenant')).retention;
     const days = page.getByLabel('Keep answers for (days)');
@@ -253,7 +253,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     expect(await page.content()).not.toContain(link);
   });
 
-  test('a live question that is edited makes a version, with what changed', async () => {
+  test('editing a live question creates a version with its changes', async () => {
     await open(pathTo('question', { id: questionId }));
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Would you recommend us?');
     await page.getByRole('button', { name: 'Save changes' }).click();
@@ -264,7 +264,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await expectSound(owner);
   });
 
-  test('every page is sound', async () => {
+  test('every page passes the checks', async () => {
     const paths = [
       pathTo('home'),
       pathTo('questions'),
@@ -285,7 +285,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  test('sixty texts that would be scripts elsewhere stay texts', async () => {
+  test('sixty texts that try script injection stay texts', async () => {
     const token = await signToken(key, tenantId, 'xss');
     for (const [at, text] of POLYGLOTS.entries()) {
       const answer = { id: randomUUID(), identity: text, revision: 1, question_id: questionId, question_version: 2 };
@@ -313,7 +313,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     expect(owner.complaints).toEqual([]);
   });
 
-  test('an analyst reads, and is offered nothing that changes anything', async () => {
+  test('an analyst can read and is offered no changes', async () => {
     const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'eva@acme.example', role: 'analyst' });
     await using eva = await openPage(browser);
     await eva.page.goto(link);
@@ -331,7 +331,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await expectSound(eva);
   });
 
-  test('signing out ends it, and the way back is the login', async () => {
+  test('signing out ends the session, and going back shows the login', async () => {
     await open(pathTo('home'));
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

@@ -69,18 +69,18 @@ const CASES: Case[] = [
 ];
 
 describe('a value', () => {
-  test('of every type has its cases here', () => {
+  test('of every type has cases here', () => {
     expect(new Set(CASES.map(([type]) => type))).toEqual(new Set(QUESTION_TYPES));
   });
 
-  test.each(CASES)('of %s %j is taken when it is one of %j and refused when it is one of %j', (...aCase) => {
+  test.each(CASES)('of %s %j accepts each of %j and rejects each of %j', (...aCase) => {
     const [type, config, taken, refused] = aCase;
     for (const value of taken) expect([value, validateValue(content(type, config), value)]).toEqual([value, undefined]);
     for (const value of refused)
       expect([value, typeof validateValue(content(type, config), value)]).toEqual([value, 'string']);
   });
 
-  test('of any JSON is judged, never met with an exception', () => {
+  test('of any JSON is validated without an exception', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CASES), fc.jsonValue(), ([type, config], value) => {
         expect(['string', 'undefined']).toContain(typeof validateValue(content(type, config), value));
@@ -99,20 +99,20 @@ describe('the content of an answer', () => {
       ...answer,
     } as NewAnswer)?.pointer;
 
-  test('must hold the main value once it is completed, unless it is about a statement', () => {
+  test('must have the main value once it is completed, except for a statement', () => {
     for (const type of QUESTION_TYPES) expect(judge(type, {})).toBe(type === 'statement' ? undefined : '/values/main');
     expect(judge('nps', { state: 'partial' })).toBeUndefined();
     expect(judge('nps', { state: 'seen' })).toBeUndefined();
     expect(judge('nps', { state: 'dismissed' })).toBeUndefined();
   });
 
-  test('names the step whose value is at fault', () => {
+  test('names the step with the invalid value', () => {
     expect(judge('nps', { values: { main: 11 } })).toBe('/values/main');
     expect(judge('nps', { values: { main: 9, 'a/b~': 1 } })).toBe('/values/a~1b~0');
     expect(judge('nps', { state: 'seen', values: { main: 11 } })).toBe('/values/main');
   });
 
-  test('may carry a comment with a score alone', () => {
+  test('may have a comment only with a score', () => {
     expect(judge('nps', { values: { main: 9 }, comment: 'good' })).toBeUndefined();
     expect(judge('thumbs', { values: { main: true }, comment: 'good' })).toBeUndefined();
     expect(judge('text', { values: { main: 'x' }, comment: 'good' })).toBe('/comment');
@@ -180,7 +180,7 @@ describe('the shape of an answer', () => {
     expect(takes(fields)).toBe(false);
   });
 
-  test('is read the same by the compiled schema, which the judge asks, with the same faults', () => {
+  test('is validated identically by the compiled schema, with the same faults', () => {
     const compiled = z.compile(NewAnswer, { strict: true });
     const fields = fc.record(
       {

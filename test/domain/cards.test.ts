@@ -37,19 +37,19 @@ describe('a card is due', () => {
     expect(isDue(candidate('q', { repeat }), known, NOW)).toBe(due);
   });
 
-  test('again when the snooze after a dismissal has passed, to the millisecond', () => {
+  test('again after the snooze of a dismissal, to the millisecond', () => {
     const snoozed = candidate('q', { snooze_after_dismiss_days: 10 });
     expect(isDue(snoozed, DISMISSED, NOW)).toBe(true);
     expect(isDue(snoozed, DISMISSED, new Date(NOW.getTime() - 1))).toBe(false);
   });
 
-  test('at once when dismissals are not snoozed', () => {
+  test('immediately when dismissals are not snoozed', () => {
     const dismissed = record('q', { dismissed_at: NOW });
     expect(isDue(candidate('q', { snooze_after_dismiss_days: 0 }), dismissed, NOW)).toBe(true);
   });
 });
 
-describe('of the questions given by priority an identity sees', () => {
+describe('of the questions by priority an identity sees', () => {
   const decide = (
     candidates: ReturnType<typeof candidate>[],
     records: CardRecord[] = [],
@@ -57,7 +57,7 @@ describe('of the questions given by priority an identity sees', () => {
     everIgnoring: string[] = [],
   ) => decideCards(candidates, records, new Set(everIgnoring), cooldownDays, NOW).map(({ id }) => id);
 
-  test('the first under the cooldown, beside all that ignore it', () => {
+  test('the first under the cooldown, and all that ignore it', () => {
     const free = { ignore_cooldown: true };
     expect(decide([candidate('a'), candidate('b'), candidate('c', free), candidate('d', free)])).toEqual([
       'a',
@@ -71,7 +71,7 @@ describe('of the questions given by priority an identity sees', () => {
     expect(decide([candidate('a'), candidate('b')], [done])).toEqual(['b']);
   });
 
-  test('none while another one was shown within the cooldown', () => {
+  test('no question while another one was shown within the cooldown', () => {
     const done = record('a', { shown_at: daysAgo(6.99), answered_at: daysAgo(6.99) });
     expect(decide([candidate('a'), candidate('b')], [done])).toEqual([]);
     expect(decide([candidate('a'), candidate('b')], [{ ...done, shown_at: daysAgo(7) }])).toEqual(['b']);
@@ -81,11 +81,11 @@ describe('of the questions given by priority an identity sees', () => {
     expect(decide([candidate('a'), candidate('b')], [record('b')])).toEqual(['b']);
   });
 
-  test('nothing held back by a question that ignores the cooldown', () => {
+  test('all others despite a question that ignores the cooldown', () => {
     expect(decide([candidate('a')], [record('free')], 7, ['free'])).toEqual(['a']);
   });
 
-  test('nothing held back by a cooldown of no days', () => {
+  test('all with a cooldown of zero days', () => {
     expect(decide([candidate('a'), candidate('b')], [record('c')], 0)).toEqual(['a']);
   });
 });

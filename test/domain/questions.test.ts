@@ -35,7 +35,7 @@ describe('the config of a question', () => {
     ['consent', {}],
     ['statement', { url: 'https://example.com/news' }],
     ['statement', {}],
-  ])('of type %s takes %j', (type, config) => {
+  ])('of type %s accepts %j', (type, config) => {
     expect(takes(type, config)).toBe(true);
   });
 
@@ -62,13 +62,13 @@ describe('the config of a question', () => {
     ['statement', { url: 'javascript:alert(1)' }],
     ['statement', { url: 'https://example.com/\u0000' }],
     ['statement', { url: 'https://example.com/\ud800' }],
-  ])('of type %s refuses %j', (type, config) => {
+  ])('of type %s rejects %j', (type, config) => {
     expect(takes(type, config)).toBe(false);
   });
 });
 
 describe('a new question', () => {
-  test('gets every default that its type has', () => {
+  test('gets every default of its type', () => {
     expect(NewQuestion.parse({ type: 'rating', title: 'How was it?' })).toEqual({
       type: 'rating',
       title: 'How was it?',
@@ -122,14 +122,14 @@ describe('a new question', () => {
   });
 });
 
-test('a patch names only fields that can change', () => {
+test('a patch contains only mutable fields', () => {
   expect(QuestionPatch.safeParse({}).success).toBe(true);
   expect(QuestionPatch.safeParse({ frequency: { repeat: 'once' } }).data).toEqual({ frequency: { repeat: 'once' } });
   for (const field of ['id', 'status', 'version', 'created_at', 'published_at'])
     expect(QuestionPatch.safeParse({ [field]: 'x' }).success).toBe(false);
 });
 
-test('each state says which can follow it', () => {
+test('each state has its allowed transitions', () => {
   expect(Object.fromEntries(QUESTION_STATUSES.map(status => [status, nextStatuses(status)]))).toEqual({
     draft: ['live'],
     live: ['paused', 'closed'],
@@ -139,7 +139,7 @@ test('each state says which can follow it', () => {
   });
 });
 
-test('type, scale and option ids are what gives stored values their meaning', () => {
+test('type, scale and option ids define the meaning of stored values', () => {
   const parts = (type: QuestionType, config: unknown) => immutableParts({ type, config: CONFIGS[type].parse(config) });
   expect(parts('rating', { scale: 5 })).not.toEqual(parts('rating', { scale: 6 }));
   expect(parts('rating', { scale: 5, style: 'star' })).toEqual(parts('rating', { scale: 5, style: 'number' }));

@@ -69,7 +69,7 @@ describe('the Net Promoter Score', () => {
     expect(scoreOf('nps', scores)).toEqual({ measure: 'nps', value, answers, interval });
   });
 
-  test('counts 9 and 10 for it, 0 to 6 against it, and 7 and 8 neither way', () => {
+  test('counts 9 and 10 as promoters, 0 to 6 as detractors, and 7 and 8 as neither', () => {
     const alone = Array.from({ length: 11 }, (_, score) => scoreOf('nps', given({ [score]: 1 }))?.value);
     expect(alone).toEqual([-100, -100, -100, -100, -100, -100, -100, 0, 0, 100, 100]);
   });
@@ -93,7 +93,7 @@ test.each(['single_choice', 'multi_choice', 'text', 'date', 'consent', 'statemen
   },
 );
 
-describe('what is counted of an answer', () => {
+describe('the counts of an answer', () => {
   test.each([
     [{ state: 'seen', value: 9 }, { seen: 1 }],
     [{ state: 'dismissed', value: 9 }, { dismissed: 1 }],
@@ -135,7 +135,7 @@ describe('what is counted of an answer', () => {
 });
 
 describe('results', () => {
-  test('of nobody are zeros, without a rate or a score', () => {
+  test('without answers are zeros, without a rate or a score', () => {
     expect(resultsOf(contentOf('nps'), [], 'day')).toEqual({
       ...{ seen: 0, dismissed: 0, partial: 0, completed: 0, written: 0, displays: 0, answered: 0 },
       response_rate: null,
@@ -146,7 +146,7 @@ describe('results', () => {
     });
   });
 
-  test('add up days and versions, and tell the versions apart, the newest first', () => {
+  test('sum days and versions, and separate the versions, newest first', () => {
     const rows = [
       onDay('2026-11-20', 1, { value: 2 }, { state: 'seen' }, { state: 'dismissed' }),
       onDay('2026-11-21', 1, { value: 5 }),
@@ -186,19 +186,19 @@ describe('results', () => {
     expect([over_time[0]?.displays, over_time.at(-1)?.displays]).toEqual([1, 2]);
   });
 
-  test('by week go over the turn of the year, and by month over a leap day', () => {
+  test('by week cross the turn of the year, and by month a leap day', () => {
     const weeks = resultsOf(contentOf('nps'), [onDay('2027-12-31', 1, {}), onDay('2028-01-03', 1, {})], 'week');
     expect(weeks.over_time.map(({ start }) => start)).toEqual(['2027-12-27', '2028-01-03']);
     const months = resultsOf(contentOf('nps'), [onDay('2028-01-31', 1, {}), onDay('2028-03-01', 1, {})], 'month');
     expect(months.over_time.map(({ start }) => start)).toEqual(['2028-01-01', '2028-02-01', '2028-03-01']);
   });
 
-  test('leave out what was counted in and out again', () => {
+  test('omit answers that were added and removed', () => {
     const results = resultsOf(contentOf('nps'), [{ ...noCounts(), day: '2026-11-21', question_version: 1 }], 'day');
     expect(results).toMatchObject({ over_time: [], versions: [] });
   });
 
-  test('of choices name every option in its order, and the words of the user last', () => {
+  test("of choices list every option in order, and the users' own texts last", () => {
     const config = { options: OPTIONS, allow_other: true };
     const rows = [
       onDay(

@@ -63,7 +63,7 @@ describe('a search', () => {
     expect(finds(search, text)).toBe(false);
   });
 
-  test('for any beginning of any word of a text, in any case and normalization, finds the text', () => {
+  test('for any prefix of any word of a text, in any case and normalization, finds the text', () => {
     const word = fc.stringMatching(/^[a-zäöüßéèñçøåłđœа-яα-ωİıぁ-んァ-ヴ一-龥가-힣]{1,40}$/u);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), fc.nat(), fc.nat(), (words, which, length) => {
@@ -76,7 +76,7 @@ describe('a search', () => {
     );
   });
 
-  test('for any text at all has words that the index can hold', () => {
+  test('for any text has words that fit the index', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), text => {
         const words = [...wordsOf(text), ...searchTerms(text).flat()];
@@ -86,7 +86,7 @@ describe('a search', () => {
   });
 });
 
-test('a text has at most so many words', () => {
+test('a text has a maximum number of words', () => {
   const text = Array.from({ length: MAX_WORDS_INDEXED + 500 }, (_, number) => `w${number}`).join(' ');
   expect(wordsOf(text)).toHaveLength(MAX_WORDS_INDEXED);
 });

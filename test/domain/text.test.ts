@@ -10,7 +10,7 @@ const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).suc
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 
 describe('storable text', () => {
-  test('is what survives UTF-8 unchanged and has no NUL', () => {
+  test('survives UTF-8 unchanged and has no NUL', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, fc.constantFrom('\ud800', 'a\udc00', '\udc00\ud800', 'a\u0000b')), value => {
         const survives = Buffer.from(value, 'utf8').toString('utf8') === value;
@@ -43,11 +43,11 @@ describe('an identity', () => {
     42,
     null,
     ['a'],
-  ])('%j is refused', value => {
+  ])('%j is rejected', value => {
     expect(takes(Identity, value)).toBe(false);
   });
 
-  test('of any text is taken exactly when it is in NFC and free of control characters', () => {
+  test('of any text is accepted exactly if it is in NFC and free of control characters', () => {
     fc.assert(
       fc.property(anyText, value => {
         const isPlain = [...value].every(character => {
@@ -79,7 +79,7 @@ describe('tags', () => {
     [[1]],
     ['a'],
     [Array.from({ length: 21 }, String)],
-  ])('%j are refused', value => {
+  ])('%j are rejected', value => {
     expect(takes(Tags, value)).toBe(false);
   });
 });
@@ -107,13 +107,13 @@ describe('a timestamp', () => {
     'yesterday',
     '',
     1_700_000_000,
-  ])('%s is refused', value => {
+  ])('%s is rejected', value => {
     expect(takes(Timestamp, value)).toBe(false);
   });
 });
 
 describe('a wire id', () => {
-  test('leads back to its UUID, and no other text does', () => {
+  test('decodes to its UUID, and no other text does', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.nat(100), anyText, (uuid, at, odd) => {
         const id = toTypeId('key', uuid);
@@ -128,7 +128,7 @@ describe('a wire id', () => {
   });
 });
 
-describe('text made to be slow', () => {
+describe('adversarial text', () => {
   const evil = ['a', ' ', '0', '-', '.', ':', '_', '\u0301', 'é', '[', 'key_', 'sk_0', 'http://', '2026-'].flatMap(
     part => [
       part.repeat(50_000 / part.length),
@@ -148,7 +148,7 @@ describe('text made to be slow', () => {
     ['an origin', value => NewApiKey.safeParse({ name: 'a', allowed_origins: [value] })],
   ];
 
-  test.each(schemas)('costs as %s a few milliseconds at most', (_, check) => {
+  test.each(schemas)('takes a few milliseconds at most as %s', (_, check) => {
     check('warm');
     for (const value of evil) {
       const startedAt = process.cpuUsage();

@@ -67,8 +67,8 @@ async function get(baseUrl: string, path: string, as: string) {
   return { status: response.status, body: (await response.json()) as any };
 }
 
-describe.runIf(inject('hasDocker')).each(backends())('with stores of one own and the queue in %s', backend => {
-  test('a backup under load brings back what was accepted before it, once', async () => {
+describe.runIf(inject('hasDocker')).each(backends())('with external stores and the queue in %s', backend => {
+  test('a backup under load restores all answers accepted before it, once', async () => {
     using folder = temporaryFolder();
     const [backup, data] = ['backup', 'data'].map(name => join(folder.path, name)) as [string, string];
     for (const path of [backup, data]) {
@@ -124,7 +124,7 @@ describe.runIf(inject('hasDocker')).each(backends())('with stores of one own and
   }, 90_000);
 });
 
-test('the data folder of the embedded PostgreSQL, put away and brought back, has every answer and secret', async () => {
+test('the data folder of the embedded PostgreSQL, moved away and back, has every answer and secret', async () => {
   using folder = temporaryFolder();
   const environment = { DATA_DIR: join(folder.path, 'data'), BACKUP: join(folder.path, 'backup') };
   const [back, forth] = shellBlocks(DOCUMENT, 'With the embedded PostgreSQL') as [string, string];

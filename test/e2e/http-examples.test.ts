@@ -102,7 +102,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-test('every example of the page works to the letter, and answers what is shown', async () => {
+test('every example of the page works verbatim and returns the shown reply', async () => {
   const examples = readExamples();
   const script = examples.map(each => `${each.script}\nprintf '${END}'\n`).join('');
   const outputs = (await runDocumented(`set -eu\n${script}`, values)).split(END).slice(0, -1);
@@ -110,7 +110,7 @@ test('every example of the page works to the letter, and answers what is shown',
   expect(examples.flatMap((example, index) => check(example, outputs[index] ?? ''))).toEqual([]);
 }, 120_000);
 
-test('every operation that an app or a server may use has its example', () => {
+test('every operation for apps and servers has an example', () => {
   const commands = readExamples().flatMap(({ script }) => script.split(/(?=\bcurl )/));
   const missing = [...operationsOfAppsAndServers()].filter(
     ([, [method, path]]) => !commands.some(command => methodOf(command) === method && path.test(command)),
@@ -118,7 +118,7 @@ test('every operation that an app or a server may use has its example', () => {
   expect(missing.map(([id]) => id)).toEqual([]);
 });
 
-test('a reply that is not as shown is found', () => {
+test('a reply that differs from the shown one is detected', () => {
   expect(differences({ id: 'card_…', list: [{ a: 1 }] }, { id: 'card_1', list: [{ a: 1, b: 2 }], more: 1 })).toEqual(
     [],
   );

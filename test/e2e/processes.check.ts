@@ -43,7 +43,7 @@ const reply = (url: string, agent: Agent): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => get(url, { agent }, got => resolve(got.resume())).once('error', reject));
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('two APIs and two workers take turns in stopping under load, and no request fails', async () => {
+  test('two APIs and two workers stop in turn under load, and no request fails', async () => {
     await using setup = await createApi({ backend });
     await using roles = await startRoles(setup, 2);
     const {
@@ -65,7 +65,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expectKept(ledger, await storedIds(setup));
   });
 
-  test('kill -9 of an API and a worker in the middle of it loses and doubles nothing', async () => {
+  test('kill -9 of an API and a worker under load neither loses nor duplicates an answer', async () => {
     await using setup = await createApi({ backend });
     await using roles = await startRoles(setup, 1);
     const {
@@ -90,7 +90,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expectKept(ledger, await storedIds(setup));
   });
 
-  test('a request on a connection that was open at the SIGTERM is answered, and ends the connection', async () => {
+  test('a request on a connection open at the SIGTERM is answered and closes the connection', async () => {
     await using setup = await createApi({ backend });
     await using server = await startProcess('serve', environmentOf(setup));
     await server.awaitProbe('/readyz');
@@ -105,7 +105,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await server.exited).toBe(0);
   });
 
-  test('each role stops within 20 s of SIGTERM although its stores have fallen silent', async () => {
+  test('each role stops within 20 s of SIGTERM although its stores are unresponsive', async () => {
     await using setup = await createApi({ backend });
     await using database = await createProxy(setup.database.url);
     await using redis = await createProxy(setup.config.REDIS_URL ?? setup.database.url);
@@ -125,7 +125,7 @@ describe.each(backends())('with the queue in %s', backend => {
     for (const code of codes) expect([0, 1]).toContain(code);
   });
 
-  test('roles that start before their stores wait alive, and then become ready by themselves', async () => {
+  test('roles that start before their stores wait, and then become ready', async () => {
     await using setup = await createApi({ backend });
     await using database = await createProxy(setup.database.url);
     database.cut();

@@ -76,7 +76,7 @@ function describeRequest(words: string[]): string {
 const runDemo = (environment: Record<string, string> = {}) =>
   run(process.execPath, ['docs/demo.ts'], { PARLEY_CLI, ...environment });
 
-test('the quick start works to the letter, and the demo makes the very same requests', async () => {
+test('the quick start works verbatim, and the demo sends the same requests', async () => {
   const [readme, demo] = await Promise.all([
     runShell(shellBlocks('README.md', 'Quick start').join('\n'), 'readme'),
     runDemo(),
@@ -105,13 +105,13 @@ test('the quick start works to the letter, and the demo makes the very same requ
   expect(pasted.stdout.trim()).toBe('201 409 200 202 200 201 200 201 200 200 200 403');
 }, 60_000);
 
-test('the demo says that no server answers, and fails', async () => {
+test('the demo fails and reports that no server responds', async () => {
   const { code, stderr } = await runDemo({ BASE_URL: `http://127.0.0.1:${await freePort()}` });
   expect(code).toBe(1);
   expect(stderr).toContain('Start one with `npm start`');
 });
 
-test('the demo names the step whose reply is not as it should be, and fails', async () => {
+test('the demo fails and names the step with an unexpected reply', async () => {
   const impostor = createServer((_, response) => response.setHeader('Content-Type', 'application/json').end('{}'));
   await new Promise<void>(done => impostor.listen(0, '127.0.0.1', done));
   const { port } = impostor.address() as AddressInfo;
@@ -122,19 +122,19 @@ test('the demo names the step whose reply is not as it should be, and fails', as
   expect(stderr).toContain('POST /v1/questions should answer 201');
 });
 
-test("README's table of settings is the one that `node docs/settings-table.ts` prints", () => {
+test("README's table of settings matches `node docs/settings-table.ts`", () => {
   expect(settingsIn(README)).toBe(settingsTable());
 });
 
-test('config/env.example is the one that `npm run openapi` prints', () => {
+test('config/env.example matches `npm run openapi`', () => {
   expect(readFileSync(join(PROJECT, 'config/env.example'), 'utf8')).toBe(envExample());
 });
 
-test('README starts with the two commands of a newcomer', () => {
+test('README starts with the two commands for new users', () => {
   expect(shellBlocks('README.md', 'Start')[0]).toBe('npm ci && npm start\n');
 });
 
-test('every dependency has its sentence in the decision on dependencies', () => {
+test('every dependency is explained in the decision on dependencies', () => {
   const manifest = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as Record<string, object>;
   const names = ['dependencies', 'optionalDependencies', 'devDependencies'].flatMap(kind =>
     Object.keys(manifest[kind] ?? {}),
@@ -144,7 +144,7 @@ test('every dependency has its sentence in the decision on dependencies', () => 
   expect(named.toSorted()).toEqual(names.toSorted());
 });
 
-test('every link in the documents leads to a file that is there', () => {
+test('every link in the documents has a target', () => {
   const folders = [
     '.',
     'docs',
@@ -167,7 +167,7 @@ test('every link in the documents leads to a file that is there', () => {
   expect(broken).toEqual([]);
 });
 
-test('every series of the metrics has its meaning in docs/operating.md', async () => {
+test('every metric is explained in docs/operating.md', async () => {
   const operating = readFileSync(join(PROJECT, 'docs/operating.md'), 'utf8');
   const series = [...(await createMetrics('test').render()).matchAll(/^# TYPE (\S+)/gm)].map(match => match[1] ?? '');
   const ours = series.filter(name => !/^(process|nodejs)_/.test(name));

@@ -9,7 +9,7 @@ import { createProxy } from '../support/proxy.ts';
 const WITHIN_MS = 90_000;
 
 describe.runIf(backends().includes('valkey'))('an API that lost PostgreSQL but not Valkey', () => {
-  test('ends keys after 60 s unless another process relays, and what a revoked key sends is quarantined', async () => {
+  test('rejects keys after 60 s unless another process relays, and answers of a revoked key are quarantined', async () => {
     await using setup = await createApi({ backend: 'valkey' });
     const tenant = await makeTenant(setup);
     const question = await publishQuestion(setup, tenant);

@@ -68,7 +68,7 @@ const addKeys = (api: TestApi, tenant: TestTenant, count: number) => {
   );
 };
 
-test('the secret key is replaced under load by the steps of the handbook, and nobody who holds anything notices', async () => {
+test('the secret key is rotated under load by the documented steps, and all credentials stay valid', async () => {
   const [former, current] = [newSecretKey(), newSecretKey()];
   await using setup = await createApi({ secretKey: former });
   const tenant = await makeTenant(setup);
@@ -168,7 +168,7 @@ test('the secret key is replaced under load by the steps of the handbook, and no
   );
 }, 300_000);
 
-test('a process with the wrong secret key says so, is not ready, and changes nothing', async () => {
+test('a process with the wrong secret key reports it, is not ready, and changes nothing', async () => {
   await using api = await createApi();
   await makeTenant(api);
   const wrong = { DATABASE_URL: api.database.url, SECRET_KEY: newSecretKey() };

@@ -55,7 +55,7 @@ describe('npm start', () => {
     return [...ids].every(id => stored.has(id));
   }
 
-  test('kill -9 of everything and a restart lose nothing; SIGTERM drains before the database stops', async () => {
+  test('kill -9 of all processes and a restart lose nothing; SIGTERM drains before the database stops', async () => {
     using folder = temporaryFolder();
     const environment = { DATA_DIR: folder.path };
     const first = await startProcess('start', environment);
@@ -92,7 +92,7 @@ describe('npm start', () => {
     expectKept(everything, await readStored(folder.path));
   }, 90_000);
 
-  test('prints the link of the first run until somebody took it, who is then logged in over plain HTTP', async () => {
+  test('prints the setup link until it is used, which signs in over plain HTTP', async () => {
     using folder = temporaryFolder();
     const port = String(await freePort());
     const environment = { DATA_DIR: folder.path, PORT: port };
@@ -126,7 +126,7 @@ describe('npm start', () => {
     expect(second.output()).not.toMatch(LINK);
   }, 90_000);
 
-  test('an embedded PostgreSQL that is killed comes back without a restart of Parley', async () => {
+  test('a killed embedded PostgreSQL restarts without a restart of Parley', async () => {
     using folder = temporaryFolder();
     const environment = { DATA_DIR: folder.path };
     await using parley = await startProcess('start', environment);
@@ -142,7 +142,7 @@ describe('npm start', () => {
     await parley.awaitProbe('/readyz');
   }, 60_000);
 
-  test('a second one on the same data folder says who uses it', async () => {
+  test('a second one on the same data folder reports the first', async () => {
     using folder = temporaryFolder();
     await using first = await startProcess('start', { DATA_DIR: folder.path });
     await first.awaitProbe('/readyz', 200, 60_000);

@@ -69,7 +69,7 @@ const only = (spans: CollectedSpan[], name: string): CollectedSpan => {
 };
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a request, its flush, its storing and the statements are one trace, which the caller began', async () => {
+  test('a request, its flush, the storage and the statements are one trace, started by the caller', async () => {
     await using setup = await createApi({ backend });
     await using collector = await createCollector();
     const tenant = await makeTenant(setup);
@@ -130,7 +130,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(lines.filter(line => line.includes(`"trace_id":"${TRACE}"`))).toHaveLength(1);
   });
 
-  test('what leaves together is in the trace of one request, and linked with the others both ways', async () => {
+  test('requests in one flush are in the trace of one of them, linked both ways', async () => {
     await using setup = await createApi({ backend });
     await using collector = await createCollector();
     const tenant = await makeTenant(setup);
@@ -160,7 +160,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['ours']));
   });
 
-  test.each(['away', 'silent'])('a collector that is %s disturbs neither requests nor the end', async how => {
+  test.each(['away', 'silent'])('a collector that is %s affects neither requests nor the shutdown', async how => {
     await using setup = await createApi({ backend });
     const tenant = await makeTenant(setup);
     const question = await publishQuestion(setup, tenant);
@@ -179,7 +179,7 @@ describe.each(backends())('with the queue in %s', backend => {
   });
 });
 
-test('no package of OpenTelemetry is imported by Parley unless a collector is named', async () => {
+test('no package of OpenTelemetry is imported unless a collector is configured', async () => {
   await using setup = await createApi();
   const tenant = await makeTenant(setup);
   const question = await publishQuestion(setup, tenant);
@@ -200,7 +200,7 @@ test('no package of OpenTelemetry is imported by Parley unless a collector is na
   }
 });
 
-test('a caller that keeps no trace has none kept, and without a caller the sampler decides', async () => {
+test("an unsampled caller's trace is dropped, and without a caller the sampler decides", async () => {
   await using setup = await createApi();
   await using collector = await createCollector();
   const tenant = await makeTenant(setup);

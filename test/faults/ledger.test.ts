@@ -11,7 +11,7 @@ async function temporaryFolder() {
 
 const answer = (id: string) => ({ id, identity: `user|${id}` });
 
-test('a ledger gives back each answer once, with the strongest that was said of it', async () => {
+test('a ledger returns each answer once, with its strongest state', async () => {
   await using folder = await temporaryFolder();
   const ledger = await openLedger(join(folder.path, 'ledger'));
   const ask = async (ids: string[], status: number | 'broken' | undefined, rejected?: number[]) => {
@@ -41,7 +41,7 @@ test('a ledger gives back each answer once, with the strongest that was said of 
   });
 });
 
-test('a ledger is never written over, and a reply without its request is an error', async () => {
+test('a ledger is never overwritten, and a reply without its request is an error', async () => {
   await using folder = await temporaryFolder();
   const ledger = await openLedger(join(folder.path, 'ledger'));
   await ledger.close();

@@ -20,7 +20,7 @@ const honest = (): Evidence => ({
 });
 const kindsIn = (evidence: Evidence) => judge(evidence).violations.map(violation => violation.kind);
 
-test('an honest run has no violation, and its counts are told', () => {
+test('a correct run has no violations, and its counts are reported', () => {
   expect(judge(honest())).toEqual({ sent: 4, acknowledged: 2, stored: 2, quarantined: 1, violations: [] });
 });
 
@@ -29,7 +29,7 @@ test('an ambiguous answer may be missing', () => {
   expect(kindsIn(evidence)).toEqual([]);
 });
 
-test('an acknowledged answer that is nowhere is lost', () => {
+test('a missing acknowledged answer is lost', () => {
   expect(kindsIn({ ...honest(), stored: [rowOf('b')], totals: [] })).toEqual(['lost']);
   expect(kindsIn({ ...honest(), quarantined: [], totals: [] })).toEqual(['lost']);
 });
@@ -38,7 +38,7 @@ test('two rows of one id are doubled', () => {
   expect(kindsIn({ ...honest(), stored: [rowOf('a'), rowOf('a'), rowOf('b')], totals: [] })).toEqual(['doubled']);
 });
 
-test('a total above the rows is doubled, though every row is single', () => {
+test('a total above the rows is doubled, although every row is single', () => {
   expect(kindsIn({ ...honest(), totals: [{ tenant: 'acme', stored: 3, quarantined: 1 }] })).toEqual(['doubled']);
   expect(kindsIn({ ...honest(), totals: [{ tenant: 'acme', stored: 2, quarantined: 2 }] })).toEqual(['doubled']);
 });
@@ -50,7 +50,7 @@ test('an answer under another tenant or identity is misplaced, and lost where it
   expect(kindsIn({ ...honest(), stored: someoneElse, totals: [] })).toEqual(['lost', 'misplaced']);
 });
 
-test('a row that nobody sent is unexplained, and so is one whose every request was refused', () => {
+test('a row that was never sent is unexplained, and so is one whose every request was rejected', () => {
   expect(kindsIn({ ...honest(), stored: [rowOf('a'), rowOf('z')], totals: [] })).toEqual(['unexplained']);
   expect(kindsIn({ ...honest(), stored: [rowOf('a'), rowOf('c')], totals: [] })).toEqual(['unexplained']);
   expect(kindsIn({ ...honest(), quarantined: [rowOf('d'), rowOf('z')], totals: [] })).toEqual(['unexplained']);

@@ -7,7 +7,7 @@ import { SCENARIOS } from './scenarios/index.ts';
 const PROJECT = resolve(import.meta.dirname, '../..');
 const GUARANTEES = readFileSync(join(PROJECT, 'docs/guarantees.md'), 'utf8');
 
-test('a whole run puts its table into docs/guarantees.md, over the one before, and changes nothing else', () => {
+test('a full run replaces the table in docs/guarantees.md and nothing else', () => {
   const result = { ...blankResult(SCENARIOS[0] as never, 'valkey', 1, 1), sent: 1234, faults: { kill: 20 } };
   const once = withResults(GUARANTEES, [result], 'run-one');
   const twice = withResults(once, [result, result], 'run-two');
@@ -18,11 +18,11 @@ test('a whole run puts its table into docs/guarantees.md, over the one before, a
   expect(around(twice)).toEqual(around(GUARANTEES));
 });
 
-test('a document without the place is an error', () => {
+test('a document without the markers is an error', () => {
   expect(() => withResults('# Nothing', [], 'x')).toThrow('no place');
 });
 
-test('every test that docs/guarantees.md names is there', () => {
+test('every test in docs/guarantees.md exists', () => {
   const named = [...GUARANTEES.matchAll(/`(test\/[\w./-]+)` "([^"]+)"/g)].map(([, file, title]) => [file, title]);
   expect(named.length).toBeGreaterThan(15);
   for (const [file, title] of named) expect(readFileSync(join(PROJECT, file as string), 'utf8')).toContain(title);
@@ -31,7 +31,7 @@ test('every test that docs/guarantees.md names is there', () => {
   expect(paths.filter(file => !files.has(file))).toEqual([]);
 });
 
-test('every scenario has its place among the promises, and every number is one', () => {
+test('every scenario is listed with a guarantee, and every number is a scenario', () => {
   const promises = GUARANTEES.slice(0, GUARANTEES.indexOf('## Results'));
   const named = new Set(promises.match(/\bR\d+(-control)?\b/g));
   const ids = new Set(SCENARIOS.map(scenario => scenario.id));

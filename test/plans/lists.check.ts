@@ -149,7 +149,7 @@ function expectCheap(statements: Explained[], context: unknown): void {
   }
 }
 
-test('the answers of one identity cost a few pages, and those of one with very many as much as any list', async () => {
+test('the answers of one identity read few pages, and those of one with very many as many as any list', async () => {
   const list = LISTS.find(({ id }) => id === 'listAnswers') as Operation;
   const caller = callers(LARGE).session as Partial<Caller>;
   const pages = async (query: Query) => {

@@ -25,11 +25,11 @@ test.each([
   ['2001:db8:1:2:3:4:5:6:7', '2001:db8:1:2:3:4:5:6:7'],
   ['2001:db8:xyz::', '2001:db8:xyz::'],
   [`_${'x'.repeat(100)}`, `_${'x'.repeat(63)}`],
-])('%s is counted as %s', (address, network) => {
+])('%s counts as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
-test('all addresses of one /64 are counted as one, those of two as two', () => {
+test('all addresses of one /64 count as one, those of two as two', () => {
   const group = fc.integer({ min: 0, max: 0xffff });
   const half = fc.tuple(group, group, group, group);
   const write = (groups: number[]) => groups.map(each => each.toString(16)).join(':');

@@ -16,7 +16,7 @@ function open() {
   return { caches, linesOf };
 }
 
-test('a cache evicts what was set first, whatever was looked up since, and keeps to its bytes', async () => {
+test('a cache evicts the oldest entry, regardless of lookups, and stays within its bytes', async () => {
   const { caches, linesOf } = open();
   const limit = caches.limitOf('tokens');
   const cache = caches.create<number, string>('tokens', { sizeOf: () => 100 * KB });
@@ -42,7 +42,7 @@ test('a cache evicts what was set first, whatever was looked up since, and keeps
   ]); // a scrape does not count twice
 });
 
-test('a value larger than its cache is not kept, takes the place of no other, and ends the one under its key', () => {
+test('a value larger than its cache is not kept, evicts no other, and removes the one under its key', () => {
   const { caches } = open();
   const sizes: Record<string, number> = { small: KB, huge: 20 * KB * KB };
   const cache = caches.create<string, string>('tokens', { sizeOf: value => sizes[value] as number });
@@ -52,7 +52,7 @@ test('a value larger than its cache is not kept, takes the place of no other, an
   expect([cache.peek('a'), cache.peek('b')]).toEqual(['small', undefined]);
 });
 
-test('a cache that keeps oversized values keeps one alone, and counts it as the whole cache', async () => {
+test('a cache for oversized values keeps a single one, and counts it as the whole cache', async () => {
   const { caches, linesOf } = open();
   const cache = caches.create<string, string>('catalogs', { sizeOf: () => 20 * KB * KB, keepsOversized: true });
   cache.set('a', 'one');
@@ -61,7 +61,7 @@ test('a cache that keeps oversized values keeps one alone, and counts it as the 
   expect(await linesOf('catalogs')).toContain(`parley_cache_bytes{cache="catalogs"} ${caches.limitOf('catalogs')}`);
 });
 
-test('generations keep to their bytes, also where one value grows without end', async () => {
+test('generations stay within their bytes, even if one value grows without bound', async () => {
   const { caches, linesOf } = open();
   const limit = caches.limitOf('card_ids');
   const generations = caches.createGenerations<string, string[]>('card_ids');
@@ -80,7 +80,7 @@ test('generations keep to their bytes, also where one value grows without end', 
   expect(found.at(-1)).toBe(4999);
 });
 
-test('the shares of all caches together are what the setting says', () => {
+test('the shares of all caches add up to the setting', () => {
   for (const megabytes of [16, 64, 1000]) {
     const { limitOf } = createCaches(megabytes);
     const names = [
@@ -99,6 +99,6 @@ test('the shares of all caches together are what the setting says', () => {
   }
 });
 
-test('a text is counted with 2 bytes a character from one on that Latin-1 lacks', () => {
+test('a text with a character outside Latin-1 counts 2 bytes per character', () => {
   expect([textBytes(''), textBytes('é'.repeat(100)), textBytes(`${'e'.repeat(99)}☕`)]).toEqual([16, 120, 216]);
 });

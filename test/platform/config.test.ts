@@ -17,31 +17,31 @@ function faultsOf(environment: Record<string, string>): string[] {
 }
 
 describe('the configuration', () => {
-  test('has a default for everything, and builds URLs from the port', () => {
+  test('has a default for each setting, and builds URLs from the port', () => {
     const config = loadConfig({ PORT: '4000' });
     expect(config).toMatchObject({ PORT: 4000, METRICS_PORT: 9464, HOST: '127.0.0.1', QUEUE_DURABILITY: 'strict' });
     expect(config.BASE_URL).toBe('http://localhost:4000');
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('reports every fault at once, by the name of its variable', () => {
+  test('reports all faults at once, by the name of the variable', () => {
     const faults = faultsOf({ PORT: 'eighty', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', RATE_LIMITS: 'maybe' });
     expect(faults).toHaveLength(5);
     for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'RATE_LIMITS', 'SECRET_KEY'])
       expect(faults.some(fault => fault.startsWith(`${name}:`))).toBe(true);
   });
 
-  test('takes an empty variable for an absent one', () => {
+  test('treats an empty variable as unset', () => {
     expect(loadConfig({ REDIS_URL: '', PORT: '' })).toMatchObject({ PORT: 3000, REDIS_URL: undefined });
   });
 
-  test('refuses a secret key of the wrong length, and a database without one', () => {
+  test('rejects a secret key of the wrong length, and a database without one', () => {
     expect(faultsOf({ SECRET_KEY: 'c2hvcnQ=' })[0]).toMatch(/^SECRET_KEY: must be 32 bytes/);
     expect(faultsOf({ DATABASE_URL: 'postgresql://x/y' })[0]).toMatch(/^SECRET_KEY: is required/);
     expect(faultsOf({ DATABASE_URL: 'postgresql://x/y', SECRET_KEY: KEY })).toEqual([]);
   });
 
-  test('reads secrets from files, and refuses one that is given twice or missing', () => {
+  test('reads secrets from files, and rejects duplicates and missing files', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'parley-config-')), 'url');
     writeFileSync(file, 'postgresql://from/file\n');
     expect(loadConfig({ DATABASE_URL_FILE: file, SECRET_KEY: KEY }).DATABASE_URL).toBe('postgresql://from/file');
@@ -50,7 +50,7 @@ describe('the configuration', () => {
     expect(faultsOf({ SECRET_KEY_FILE: `${file}-missing` })[0]).toMatch(/^SECRET_KEY_FILE: ENOENT/);
   });
 
-  test('puts a password that is given apart into the address, whatever is in it', () => {
+  test('inserts a separate password into the URL, with any characters', () => {
     const awkward = 'p@ss:w/rd %41#?+';
     const { DATABASE_URL, REDIS_URL } = loadConfig({
       DATABASE_URL: 'postgresql://parley:old@db:5432/parley?sslmode=disable',
@@ -65,14 +65,14 @@ describe('the configuration', () => {
     expect(REDIS_URL).toMatch(/^rediss:\/\/:[^@]+@valkey:6379\/1$/);
   });
 
-  test('refuses a password without the address that it is for', () => {
+  test('rejects a password without its URL', () => {
     expect(faultsOf({ DATABASE_PASSWORD: 'x', REDIS_PASSWORD: 'y' })).toEqual([
       expect.stringMatching(/^DATABASE_PASSWORD: requires DATABASE_URL/),
       expect.stringMatching(/^REDIS_PASSWORD: requires REDIS_URL/),
     ]);
   });
 
-  test('takes for traces an address of HTTP, a known sampler, and a part of the whole', () => {
+  test('accepts an HTTP URL, a known sampler and a ratio for traces', () => {
     const endpoint = 'http://collector:4318';
     expect(loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: '0.25' })).toMatchObject({
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
@@ -88,11 +88,11 @@ describe('the configuration', () => {
     ]);
   });
 
-  test('drops a slash at the end of the base address', () => {
+  test('removes a trailing slash from the base URL', () => {
     expect(loadConfig({ BASE_URL: 'https://parley.example/' }).BASE_URL).toBe('https://parley.example');
   });
 
-  test('says what every setting means', () => {
+  test('has a description for every setting', () => {
     for (const { name, meaning } of describeSettings()) expect(`${name}: ${meaning}`).toMatch(/^[A-Z_]+: .{10,}/);
   });
 });

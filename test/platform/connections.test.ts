@@ -86,7 +86,7 @@ async function ask(socket: Socket, message = OK): Promise<string> {
 }
 
 describe('a server whose connections run out', () => {
-  test('closes those that were idle longest, and serves whoever is new', async () => {
+  test('closes the connections that were idle longest, and serves new ones', async () => {
     const door = await openDoor();
     const sockets = await door.openMany(MOST);
     const [first, second, third] = sockets as [Socket, Socket, Socket];
@@ -99,7 +99,7 @@ describe('a server whose connections run out', () => {
     expect(await door.closed({ reason: 'full', closed: 'idle' })).toBe(2);
   });
 
-  test('spares a request that it works on, and refuses the new one when there is nothing else', async () => {
+  test('does not close requests in progress, and rejects the new one if there is no other', async () => {
     const responses: ServerResponse[] = [];
     const door = await openDoor({}, (_, response) => void responses.push(response));
     const sockets = await door.openMany(MOST);
@@ -113,7 +113,7 @@ describe('a server whose connections run out', () => {
     for (const [chunk] of await Promise.all(replies)) expect(String(chunk)).toContain('200 OK');
   });
 
-  test('closes half requests and unread replies after idle connections, the longest waiting first', async () => {
+  test('closes incomplete requests and unread replies after idle connections, oldest first', async () => {
     const long = 'x'.repeat(32 * 1024 * 1024);
     const door = await openDoor({ maxBufferedBytes: Number.MAX_SAFE_INTEGER }, (request, response) => {
       if (request.method === 'POST') request.resume();
@@ -132,7 +132,7 @@ describe('a server whose connections run out', () => {
     expect(await door.closed({ closed: 'slow' })).toBe(2);
   });
 
-  test('lets one address hold half of them, and closes its own for more', async () => {
+  test('lets one address use half of them, and closes its own for more', async () => {
     const door = await openDoor({ perAddress: true });
     const others = await door.openMany(3);
     await door.openMany(3 * MOST, '127.0.0.2');
@@ -159,7 +159,7 @@ describe('a server whose connections run out', () => {
   });
 });
 
-test('replies that are not read hold a bounded part of the memory', async () => {
+test('unread replies use bounded memory', async () => {
   const long = 'x'.repeat(32 * 1024 * 1024);
   const door = await openDoor({ maxBufferedBytes: 64 * 1024 * 1024 }, (_, response) => void response.end(long));
   const readers = await door.openMany(8);
@@ -168,7 +168,7 @@ test('replies that are not read hold a bounded part of the memory', async () => 
   expect(await door.closed({ reason: 'memory' })).toBeLessThanOrEqual(7);
 });
 
-test('a pipelined connection is not idle while a later request is under way', async () => {
+test('a pipelined connection is not idle while a later request is in progress', async () => {
   const responses: ServerResponse[] = [];
   const door = await openDoor({ most: 2 }, (_, response) => void responses.push(response));
   const [pipelining] = (await door.openMany(2)) as [Socket];
@@ -205,7 +205,7 @@ describe('without a file descriptor', () => {
     expect(lines).toEqual(['out of file descriptors: closing idle connections']);
   });
 
-  test('a server gives some of its idle connections up, and takes as many as before when it is over', async () => {
+  test('a server closes some of its idle connections, and accepts as many as before afterwards', async () => {
     let isOut = false;
     const files: OpenFiles = { areExhausted: () => isOut, degraded: () => [], close: () => undefined };
     const door = await openDoor({ files });

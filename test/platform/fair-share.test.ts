@@ -10,8 +10,8 @@ const share = (options: Partial<FairShareOptions> = {}) =>
 /** Lets all settled promises run their reactions. */
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
-describe('places that keys share', () => {
-  test('are given at once while there are any, and never all of them to one key', () => {
+describe('shared slots', () => {
+  test('are granted immediately while available, and never all of them to one key', () => {
     const places = share();
     const taken = Array.from({ length: 3 }, () => places.acquire('noisy'));
     expect(taken.every(one => typeof one === 'function')).toBe(true);
@@ -20,7 +20,7 @@ describe('places that keys share', () => {
     expect(places.count()).toEqual({ running: 4, waiting: 1 });
   });
 
-  test('go to the keys in turn, however many of one key wait', async () => {
+  test('are granted to keys in turn, however many requests of one key wait', async () => {
     const places = share({ slots: 1, perKey: 1 });
     const order: string[] = [];
     const visit = (key: string) => places.run(key, async () => void order.push(key));
@@ -31,7 +31,7 @@ describe('places that keys share', () => {
     expect(order).toEqual(['a', 'b', 'c', 'a', 'a']);
   });
 
-  test('are refused at once to those for whom too many wait', () => {
+  test('are rejected immediately for keys with too many waiting requests', () => {
     const places = share({ slots: 1, perKey: 1, maxWaitingPerKey: 2, maxWaiting: 3 });
     places.acquire('a');
     const waiting = [places.acquire('a'), places.acquire('a'), places.acquire('b')];
@@ -41,7 +41,7 @@ describe('places that keys share', () => {
     expect(places.count()).toEqual({ running: 1, waiting: 3 });
   });
 
-  test('go to the priority key first, beyond what one key may hold', async () => {
+  test('are granted to the priority key first, beyond the share of one key', async () => {
     const places = share({ slots: 2, perKey: 1, priorityKey: 'lookups' });
     const held = [places.acquire('lookups'), places.acquire('lookups')] as Release[];
     const order: string[] = [];
@@ -51,7 +51,7 @@ describe('places that keys share', () => {
     expect(order[0]).toBe('lookups');
   });
 
-  test('are given back after work that throws, and only once', async () => {
+  test('are released after work that throws, and only once', async () => {
     const places = share({ slots: 1, perKey: 1 });
     await expect(places.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     const release = places.acquire('a') as Release;
@@ -60,11 +60,11 @@ describe('places that keys share', () => {
     expect(places.count()).toEqual({ running: 0, waiting: 0 });
   });
 
-  describe('and that do not become free', () => {
+  describe('that do not become free', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
     afterEach(() => void vi.useRealTimers());
 
-    test('are waited for no longer than the limit', async () => {
+    test('are awaited no longer than the limit', async () => {
       const places = share({ slots: 1, perKey: 1 });
       const release = places.acquire('a') as Release;
       const refused = expect(places.acquire('b')).rejects.toThrow('timeout');

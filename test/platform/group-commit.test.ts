@@ -21,7 +21,7 @@ function controlled(maxInFlight = 2, maxItems = 3, spacingMs = 0) {
 const turn = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)));
 
 describe('a group commit', () => {
-  test('lets a lone item leave at once, with its own result', async () => {
+  test('sends a single item immediately, with its own result', async () => {
     const { group, flushes } = controlled();
     const result = group.add(1);
     await turn();
@@ -30,7 +30,7 @@ describe('a group commit', () => {
     expect(await result).toBe('done 1');
   });
 
-  test('collects what arrives while its places are taken, and keeps to the limits of a group', async () => {
+  test('collects items while its slots are taken, within the limits of a group', async () => {
     const { group, flushes } = controlled(1, 3);
     const first = group.add(1);
     await turn();
@@ -48,7 +48,7 @@ describe('a group commit', () => {
     expect(await Promise.all(later)).toEqual(['done 2', 'done 3', 'done 4', 'done 5']);
   });
 
-  test('leaves before the loop turns to anything else, with all that came side by side', async () => {
+  test('is sent before the event loop continues, with all concurrent items', async () => {
     const { group, flushes } = controlled(2, 10);
     const seen = new Promise(resolve => setImmediate(() => resolve(flushes.map(flush => flush.items))));
     const come = async (item: number) => {
@@ -61,7 +61,7 @@ describe('a group commit', () => {
     await results;
   });
 
-  test('sends no group beside a larger one that is under way, unless it is full', async () => {
+  test('sends no group next to a larger one in progress, unless it is full', async () => {
     const { group, flushes } = controlled(2, 3);
     const results = [group.add(1), group.add(2)];
     await turn();
@@ -85,7 +85,7 @@ describe('a group commit', () => {
     expect(await Promise.all(results)).toHaveLength(5);
   });
 
-  test('tells how long the next item has waited', async () => {
+  test('reports how long the next item has waited', async () => {
     const { group, flushes } = controlled(1, 3);
     void group.add(1);
     await turn();
@@ -99,7 +99,7 @@ describe('a group commit', () => {
     expect(group.waitedMs).toBe(0);
   });
 
-  test('keeps to the second weight, and sends an item that is too heavy alone', async () => {
+  test('respects the second weight, and sends an oversized item separately', async () => {
     const { group, flushes } = controlled(1, 10);
     void group.add(1);
     await turn();
@@ -112,7 +112,7 @@ describe('a group commit', () => {
     flushes[4]?.succeed();
   });
 
-  test('never has more groups under way than it may', async () => {
+  test('never has more groups in progress than allowed', async () => {
     const { group, flushes } = controlled(2, 1);
     for (const item of [1, 2, 3]) void group.add(item);
     await turn();
@@ -134,7 +134,7 @@ describe('a group commit', () => {
     expect((await outcomes).map(outcome => outcome.status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
   });
 
-  test('is drained when everything has ended, failed or not', async () => {
+  test('is drained when all groups have ended, failed or not', async () => {
     const { group, flushes } = controlled();
     await group.drained();
     const failing = group.add(1).catch((error: Error) => error.message);
@@ -150,7 +150,7 @@ describe('a group commit', () => {
   });
 
   describe('with a spacing', () => {
-    test('lets an item that comes alone leave at once, and those that follow closely together', async () => {
+    test('sends a single item immediately, and closely following ones together', async () => {
       const { group, flushes } = controlled(2, 10, 150);
       const first = group.add(1);
       await turn();
@@ -175,7 +175,7 @@ describe('a group commit', () => {
       expect(flushes.map(flush => flush.items)).toEqual([[1], [2, 3]]);
     });
 
-    test('is drained only when what it held back has ended too', async () => {
+    test('is drained only when delayed items have ended too', async () => {
       const { group, flushes } = controlled(2, 10, 50);
       void group.add(1);
       await turn();

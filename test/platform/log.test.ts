@@ -13,7 +13,7 @@ async function outputOf(statements: string) {
 }
 
 describe('the log', () => {
-  test('keeps credentials and what people wrote out', async () => {
+  test('contains no credentials and no user content', async () => {
     const fields = [
       'authorization',
       'cookie',
@@ -35,7 +35,7 @@ describe('the log', () => {
     expect(stderr.split('[redacted]')).toHaveLength(3 * fields.length + 1);
   });
 
-  test('is one JSON object a line, whatever is in a message', async () => {
+  test('is one JSON object per line, for any message', async () => {
     const { stderr } = await outputOf(
       `log.info({ path: 'a\\r\\n{"level":"error"}\\u001b[31m' }, 'one\\ntwo\\u001b[2J'); log.debug('not said');`,
     );
@@ -46,7 +46,7 @@ describe('the log', () => {
   });
 });
 
-test('a throttle lets one message of a kind through in its time, and counts the rest', () => {
+test('a throttle passes one message of a kind per interval, and counts the rest', () => {
   let now = 0;
   const throttle = createThrottle(1000, () => now);
   const written: [string, number][] = [];
@@ -63,7 +63,7 @@ test('a throttle lets one message of a kind through in its time, and counts the 
   ]);
 });
 
-test('a throttle keeps a bounded number of messages, however many differ', () => {
+test('a throttle keeps a bounded number of messages, even if all differ', () => {
   let now = 0;
   const throttle = createThrottle(1000, () => now);
   const passed: string[] = [];

@@ -11,7 +11,7 @@ function seriesOf(text: string): string[] {
   return text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
 }
 
-test('a process has few series, under the documented names, and no label holds a tenant, an identity or a path', async () => {
+test('a process has few series with documented names, and no label contains a tenant, an identity or a path', async () => {
   await using api = await createApi();
   await using worker = await createWorker(api);
   const tenant = await makeTenant(api);
@@ -52,7 +52,7 @@ test('a process has few series, under the documented names, and no label holds a
   ).toBe(true);
 });
 
-test('a gauge is absent where nobody knows its value, so that its 0 is an alarm', async () => {
+test('a gauge is absent in processes that do not measure it, so that 0 is an alarm', async () => {
   await using api = await createApi({ settings: { INGESTION_CHECK_S: '7' } });
   await using worker = await createWorker(api);
   await waitFor(async () => seriesOf(await api.metrics.render()).includes('parley_queue_takes_answers 1'));
@@ -64,7 +64,7 @@ test('a gauge is absent where nobody knows its value, so that its 0 is an alarm'
   expect(queued(ofWorker)).toEqual(['parley_canary_failures_total 0']); // counters start at 0
 });
 
-test('a wait for a connection that ends in a time-out is measured', async () => {
+test('a wait for a connection that times out is measured', async () => {
   await using database = await createDatabase();
   const metrics = createMetrics('serve');
   const log = createLog('silent', 'test');

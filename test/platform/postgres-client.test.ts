@@ -11,7 +11,7 @@ const backendOf = async (client: ClientBase): Promise<number> => {
   return rows[0]?.pid ?? 0;
 };
 
-test('a connection that the server ends fails the work on it, whether it waits or rests, and nothing else', async () => {
+test('a connection closed by the server fails its current or next work, and nothing else', async () => {
   await using database = await createDatabase();
   const end = async (pid: number) => await database.query('select pg_terminate_backend($1, 5000)', [pid]);
 
@@ -31,7 +31,7 @@ test('a connection that the server ends fails the work on it, whether it waits o
   await expect(waiting).rejects.toThrow('terminating connection');
 });
 
-test('the connection ends with the work, failed or not', async () => {
+test('the connection is closed after the work, failed or not', async () => {
   await using database = await createDatabase();
   const pid = await withClient(database.url, backendOf);
   const failed = withClient(database.url, async () => {
@@ -48,7 +48,7 @@ test('the connection ends with the work, failed or not', async () => {
   await expect.poll(others).toBe(0);
 });
 
-test('a connection that the server ends while a pool has handed it out ends nothing else', async () => {
+test('a connection closed by the server while checked out of a pool affects nothing else', async () => {
   await using database = await createDatabase();
   const connection = connectQueue({ databaseUrl: database.url, redisUrl: undefined }, createLog('silent', 'test'));
   const client = await connection.pool?.connect();
@@ -72,7 +72,7 @@ async function startRefusing(sqlState: string) {
   return { url: `postgresql://x:x@127.0.0.1:${port}/x`, [Symbol.dispose]: () => void server.close() };
 }
 
-test('a server in recovery is starting, one that refuses for another reason is away', async () => {
+test('a server in recovery is starting, one that rejects for another reason is unavailable', async () => {
   await using database = await createDatabase();
   using recovering = await startRefusing('57P03');
   using refusing = await startRefusing('53300');
@@ -83,7 +83,7 @@ test('a server in recovery is starting, one that refuses for another reason is a
   ]);
 });
 
-test('a server is waited for as long as it is starting, and for a limited time while it is away', async () => {
+test('a server is awaited as long as it is starting, and for a limited time while it is unavailable', async () => {
   const startedAt = Date.now();
   const recover = async () => (Date.now() - startedAt < 300 ? 'starting' : 'ready');
   expect(await awaitServer(recover, 50, 10)).toBe(true);

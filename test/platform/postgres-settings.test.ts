@@ -18,13 +18,13 @@ const settingsOf = (args: string[]): Record<string, string> =>
 const BYTES: Record<string, number> = { m: 2 ** 20, g: 2 ** 30, Mi: 2 ** 20, Gi: 2 ** 30, MB: 2 ** 20, GB: 2 ** 30 };
 const bytesOf = (size: string): number => Number.parseInt(size, 10) * (BYTES[size.replace(/\d+/, '')] ?? Number.NaN);
 
-test('Compose sets what is recommended, within the memory of its container', () => {
+test('Compose has the recommended settings, within the memory of its container', () => {
   const { postgres } = readYaml('docker-compose.yml').services;
   expect(settingsOf(postgres.command)).toEqual({ max_connections: '200', ...RECOMMENDED });
   expect(bytesOf(RECOMMENDED.shared_buffers as string)).toBeLessThanOrEqual(bytesOf(postgres.mem_limit) / 4);
 });
 
-test('the chart sets what is recommended, within the memory and the volume of its pod', () => {
+test('the chart has the recommended settings, within the memory and the volume of its pod', () => {
   const { settings, resources, persistence } = readYaml('helm/values.yaml').postgresql;
   expect(settings).toEqual({ max_connections: 200, ...RECOMMENDED });
   const sharedBuffers = bytesOf(RECOMMENDED.shared_buffers as string);
@@ -33,7 +33,7 @@ test('the chart sets what is recommended, within the memory and the volume of it
   expect(bytesOf(RECOMMENDED.max_wal_size as string)).toBeLessThanOrEqual(bytesOf(persistence.size) / 4);
 });
 
-test('the embedded PostgreSQL runs with what is recommended, and with safe settings of durability', async () => {
+test('the embedded PostgreSQL has the recommended settings, and safe durability settings', async () => {
   await using server = await createOwnServer();
   expect(await withClient(server.url, findSettingHints)).toEqual([]);
   const names = [...Object.keys(RECOMMENDED), 'fsync', 'full_page_writes', 'synchronous_commit'];

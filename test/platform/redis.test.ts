@@ -8,7 +8,7 @@ const optionsOf = (url: string) => {
 };
 
 describe('a REDIS_URL', () => {
-  test('with Sentinels names the primary by its host, and keeps user, password and database for it', () => {
+  test("with Sentinels has the primary's name as host, and keeps its user, password and database", () => {
     expect(
       optionsOf('redis://app:pa%3Ass@queue/2?sentinels=10.0.0.1,sentinel.example:26380,[::1]:26381'),
     ).toMatchObject({
@@ -21,7 +21,7 @@ describe('a REDIS_URL', () => {
     });
   });
 
-  test('without them names the server itself', () => {
+  test('without them names the server', () => {
     expect(optionsOf('redis://127.0.0.1:6380/1')).toMatchObject({
       host: '127.0.0.1',
       port: 6380,

@@ -17,13 +17,13 @@ describe('a sealed secret', () => {
     );
   });
 
-  test('never looks the same twice, nor like its text', () => {
+  test('differs each time, and never contains its text', () => {
     const [one, two] = [seals.seal('secret-text', 'a'), seals.seal('secret-text', 'a')];
     expect(one.equals(two)).toBe(false);
     expect(one.includes('secret-text')).toBe(false);
   });
 
-  test('does not open with other keys, for another row, changed or cut', () => {
+  test('does not open with other keys, for another row, or when modified', () => {
     const sealed = seals.seal('secret-text', 'row-1');
     expect(() => createSeals({ current: second, others: [third] }).unseal(sealed, 'row-1')).toThrow();
     const both = createSeals({ current: second, others: [first] });
@@ -38,7 +38,7 @@ describe('a sealed secret', () => {
     }
   });
 
-  test('is made with the current key alone, and opens with any, which is told', () => {
+  test('is created only with the current key, and opens with any, which is reported', () => {
     const seals = createSeals({ current: second, others: [third, first] });
     const sealedBy = (current: string) => createSeals({ current, others: [] }).seal('secret-text', 'row-1');
     for (const key of [first, second, third]) expect(seals.unseal(sealedBy(key), 'row-1')).toBe('secret-text');
@@ -50,7 +50,7 @@ describe('a sealed secret', () => {
   });
 });
 
-test('each purpose and each secret key has a key of its own, which is always the same', () => {
+test('each purpose and each secret key has a separate, deterministic key', () => {
   const seals = createSeals({ current: first, others: [second] });
   const derived = MAC_PURPOSES.flatMap(purpose => [0, 1].map(keyNumber => seals.derive(purpose, keyNumber)));
   expect(new Set(derived.map(key => key.toString('hex'))).size).toBe(2 * MAC_PURPOSES.length);
@@ -58,14 +58,14 @@ test('each purpose and each secret key has a key of its own, which is always the
   expect(swapped.derive('cards', 1).equals(seals.derive('cards', 0))).toBe(true);
 });
 
-test('a card id of an installation stays what the versions before have computed', () => {
+test('card ids equal those computed by previous versions', () => {
   const keychain = makeKeychain(Buffer.alloc(32, 7).toString('base64'));
   expect(keychain.mac('cards', 'a', 'b').toString('hex')).toBe(
     '2469bcb2efbe646091d25c10982eebf23002d10de76dd250e4155955294031ef',
   );
 });
 
-test('a code for one purpose or one cut of its parts is no code for another', () => {
+test('a MAC for one purpose or one split of its parts is invalid for another', () => {
   const keychain = makeKeychain();
   const codes = [
     keychain.mac('cards', 'a', 'b'),
@@ -85,7 +85,7 @@ test('a new secret is 32 random bytes as base64url', () => {
   expect(new Set(secrets).size).toBe(100);
 });
 
-test('bytes are equal when all are, and only then', () => {
+test('byte arrays are equal exactly if all bytes are', () => {
   expect(equalInConstantTime(Buffer.from('ab'), Buffer.from('ab'))).toBe(true);
   expect(equalInConstantTime(Buffer.from('ab'), Buffer.from('ac'))).toBe(false);
   expect(equalInConstantTime(Buffer.from('ab'), Buffer.from('abc'))).toBe(false);

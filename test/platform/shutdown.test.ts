@@ -4,7 +4,7 @@ import { stopInOrder, withTimeout } from '../../src/platform/shutdown.ts';
 
 const log = createLog('silent', 'test');
 
-test('the steps of a stop run one after the other, and one that fails or hangs is passed over', async () => {
+test('the steps of a shutdown run in sequence, and one that fails or hangs is skipped', async () => {
   const done: string[] = [];
   const clean = await stopInOrder(
     [
@@ -18,18 +18,18 @@ test('the steps of a stop run one after the other, and one that fails or hangs i
   expect(done).toEqual(['ends']);
 });
 
-test('a stop in which every step ends well is clean', async () => {
+test('a shutdown in which every step succeeds is clean', async () => {
   expect(await stopInOrder([{ name: 'ends', run: async () => undefined }], log)).toBe(true);
 });
 
-test('a promise that takes too long is named in the failure', async () => {
+test('a promise that times out is named in the error', async () => {
   await expect(withTimeout(new Promise(() => undefined), 10, 'the answer')).rejects.toThrow(
     'the answer took longer than 10 ms',
   );
   await expect(withTimeout(Promise.resolve(1), 10, 'the answer')).resolves.toBe(1);
 });
 
-test('a throttle lets one message of a kind through, and tells how many it held back', () => {
+test('a throttle passes one message of a kind, and reports how many it held back', () => {
   let now = 0;
   const told: [string, number][] = [];
   const throttle = createThrottle(1000, () => now);

@@ -13,7 +13,7 @@ test.each([
   ['commit', 'COMMIT'],
   ["set role parley_app; set timezone = 'UTC'", 'SET'],
   ["select 'what a person wrote'", 'SELECT'],
-])('%s is told as %s', (sql, summary) => {
+])('%s is summarized as %s', (sql, summary) => {
   expect(summarizeSql(sql)).toBe(summary);
   expect(summarizeSql(sql)).toBe(summary);
 });

@@ -71,7 +71,7 @@ const startValkey = (folder: string) =>
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
     .start();
 
-describe.runIf(backends().includes('valkey'))('stores that speak TLS alone', () => {
+describe.runIf(backends().includes('valkey'))('stores that require TLS', () => {
   let folder: string;
   let postgres: Awaited<ReturnType<typeof startPostgres>>;
   let valkey: Awaited<ReturnType<typeof startValkey>>;
@@ -102,7 +102,7 @@ describe.runIf(backends().includes('valkey'))('stores that speak TLS alone', () 
     expect(await faultsOf(environment(`?sslmode=${mode}&sslrootcert=${join(folder, 'ca.crt')}`))).toEqual([]);
   });
 
-  test('require asks for no certificate, as in libpq, and the queue on PostgreSQL is reached so too', async () => {
+  test('require verifies no certificate, as in libpq, also for the queue on PostgreSQL', async () => {
     const settings = environment('?sslmode=require');
     expect(await faultsOf(settings)).toEqual([]);
     await using api = await startProcess('serve', settings);
@@ -110,22 +110,22 @@ describe.runIf(backends().includes('valkey'))('stores that speak TLS alone', () 
     await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
   });
 
-  test('verify-full refuses a server that goes by another name', async () => {
+  test('verify-full rejects a server with another name', async () => {
     const settings = environment(`?sslmode=verify-full&sslrootcert=${join(folder, 'ca.crt')}`, '127.0.0.1');
     expect((await runCommand(['doctor'], settings)).stdout).toMatch(/does not match certificate/);
   });
 
-  test('verify-ca refuses a server that an unknown authority signed', async () => {
+  test('verify-ca rejects a server signed by an unknown CA', async () => {
     const unknown = await makeCertificates();
     const settings = environment(`?sslmode=verify-ca&sslrootcert=${join(unknown, 'ca.crt')}`);
     expect((await runCommand(['doctor'], settings)).stdout).toMatch(/cannot be reached.*certificate/);
   });
 
-  test('a server that asks for TLS is not reached without', async () => {
+  test('a server that requires TLS rejects connections without it', async () => {
     expect(await faultsOf(environment(''))).toEqual([expect.stringMatching(/no pg_hba.conf entry/)]);
   });
 
-  test('rediss:// takes an authority of NODE_EXTRA_CA_CERTS, and no other', async () => {
+  test('rediss:// accepts only a CA in NODE_EXTRA_CA_CERTS', async () => {
     const settings = {
       ...environment('?sslmode=require'),
       REDIS_URL: `rediss://localhost:${valkey.getMappedPort(6379)}`,

@@ -11,16 +11,16 @@ test.each([
   [1234567890, '89005924'],
   [2000000000, '69279037'],
   [20000000000, '65353130'],
-])('at %i seconds the code ends as RFC 6238 has it', (seconds, eightDigits) => {
+])('at %i seconds the code matches RFC 6238', (seconds, eightDigits) => {
   expect(totpCode(SECRET, totpStep(new Date(seconds * 1000)))).toBe(eightDigits.slice(2));
 });
 
-test('base32 is that of RFC 4648', () => {
+test('base32 follows RFC 4648', () => {
   expect(toBase32(Buffer.from('foobar'))).toBe('MZXW6YTBOI');
   expect(newTotpSecret()).toMatch(/^[A-Z2-7]{32}$/);
 });
 
-test('a code is good for its step and the neighbours, and for no other', () => {
+test('a code is valid only for its step and the adjacent ones', () => {
   const now = new Date(1_234_567_890_000);
   const step = totpStep(now);
   for (const drift of [-1, 0, 1]) expect(matchTotp(SECRET, totpCode(SECRET, step + drift), now)).toBe(step + drift);

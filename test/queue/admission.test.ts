@@ -11,7 +11,7 @@ const aSize = (roomBytes: number, fields: Partial<MeasuredSize> = {}): MeasuredS
   return { durability: { maxBytes: limitBytes }, queueBytes, limitBytes, waitingJobs: 0, maxJobs: 10, ...fields };
 };
 
-test('nothing is full before the first check', () => {
+test('no store is full before the first check', () => {
   const admission = createAdmission();
   admission.expect(Number.MAX_SAFE_INTEGER);
   expect(admission.isFull()).toBe(false);
@@ -31,7 +31,7 @@ test('bytes added since a check count against its room, and are released once a 
   expect(admission.isFull()).toBe(false);
 });
 
-test('a store at its limit is reported by its memory, or by QUEUE_MAX_MB where the store has no limit of its own', () => {
+test('a store at its limit is reported by its memory, or by QUEUE_MAX_MB if it has no limit of its own', () => {
   const admission = createAdmission();
   expect(admission.checkSize(aSize(1))).toEqual([]);
   const percent = Math.round(MAX_MEMORY_RATIO * 100);

@@ -68,7 +68,7 @@ const configure = (store: Store, name: string, value: string) =>
   askValkey(store.url, redis => redis.config('SET', name, value));
 
 describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, () => {
-  test('is not confirmed by a store with other settings that took over the address', async () => {
+  test('is not confirmed by a store with other settings that takes over the address', async () => {
     await using strict = await openValkey();
     await using lax = await openValkey({ settings: { appendfsync: 'everysec' } });
     await using proxy = await createProxy(strict.url);
@@ -87,7 +87,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await sending.stop();
   });
 
-  test('whose confirmation by a replica was pending is not confirmed by the store that follows', async () => {
+  test('whose confirmation by a replica was pending is not confirmed by the next store', async () => {
     await using first = await openValkey({ onHost: true });
     await using replica = await openReplica(first);
     await using second = await openValkey({ onHost: true });
@@ -108,7 +108,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await replica.thaw();
   });
 
-  test('is refused while more replicas follow than QUEUE_REPLICAS asks for, from the first flush after one came', async () => {
+  test('is rejected while there are more replicas than QUEUE_REPLICAS, from the first flush after one connected', async () => {
     await using primary = await openValkey({ onHost: true });
     await using _one = await openReplica(primary);
     await using producer = openTestProducer(primary.url, { QUEUE_REPLICAS: '1' });
@@ -130,7 +130,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     expect(await send(both)).toBe(true);
   });
 
-  test('is refused while the Sentinels know a replica that is down, unless its priority is 0', async () => {
+  test('is rejected while the Sentinels report a replica that is down, unless its priority is 0', async () => {
     await using primary = await openValkey({ onHost: true });
     await using _one = await openReplica(primary);
     await using other = await openReplica(primary);
@@ -150,7 +150,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await refuses(anew, /^2 replicas can become the primary/);
   });
 
-  test('is refused until the first rewrite of an append-only file that was just switched on, and not during later ones', async () => {
+  test('is rejected until the first rewrite of a newly enabled append-only file, and not during later ones', async () => {
     await using store = await openValkey({ settings: { appendonly: 'no', save: '' } });
     const rewrite = (keyDelayUs: number) => configure(store, 'rdb-key-save-delay', String(keyDelayUs));
     await askValkey(store.url, redis =>
@@ -174,7 +174,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     expect(Math.max(...pauses)).toBeLessThan(1000);
   });
 
-  test('is refused while no-appendfsync-on-rewrite is on', async () => {
+  test('is rejected while no-appendfsync-on-rewrite is on', async () => {
     await using store = await openValkey({ settings: { 'no-appendfsync-on-rewrite': 'yes' } });
     await using producer = openTestProducer(store.url);
     await waitFor(() => producer.health().reachable);
@@ -182,7 +182,7 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     expect(await send(producer)).toBe(false);
   });
 
-  test('is refused by a replica, although it takes writes', async () => {
+  test('is rejected by a replica, although it accepts writes', async () => {
     await using primary = await openValkey({ onHost: true });
     await using replica = await openReplica(primary, { 'replica-read-only': 'no' });
     await using producer = openTestProducer(replica.url);

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { reportErrors } from '../../src/queue/connection.ts';
 
-test('the jobs that a frozen store cost a worker are one line in its log, and other errors one each', () => {
+test('the jobs that a worker lost to a frozen store are one line in its log, and other errors one each', () => {
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).reason) });
   const report = reportErrors(log, 'worker connection');

@@ -20,22 +20,22 @@ const load = (file: string): { job: JobName; payload: RecordAnswers } => ({
 });
 
 describe('a payload of the queue', () => {
-  test('of every job is kept here', () => {
+  test('of every job has a fixture', () => {
     expect(new Set(fixtures.map(file => load(file).job))).toEqual(new Set(Object.keys(JOBS)));
   });
 
-  test.each(fixtures)('as in %s is still read, whole', file => {
+  test.each(fixtures)('as in %s is still read completely', file => {
     const { job, payload } = load(file);
     expect(JOBS[job].parse(payload)).toEqual(payload);
   });
 
-  test('may carry fields of a newer API, which an older worker leaves out', () => {
+  test('may have fields of a newer API, which an older worker ignores', () => {
     const { payload } = load('answers.record.v1.json');
     const answers = payload.answers.map(answer => ({ ...answer, newer: 1 }));
     expect(JOBS['answers.record'].parse({ ...payload, newer: 1, answers })).toEqual(payload);
   });
 
-  test('of another version, or without one, is not taken for one of this version', () => {
+  test('of another version, or without one, is not read as this version', () => {
     const { payload } = load('answers.record.v1.json');
     expect(JOBS['answers.record'].safeParse({ ...payload, v: 2 }).success).toBe(false);
     expect(JOBS['answers.record'].safeParse({ ...payload, v: undefined }).success).toBe(false);
@@ -43,7 +43,7 @@ describe('a payload of the queue', () => {
 });
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a job of an unknown name or version waits for a newer worker, and the jobs beside it are done', async () => {
+  test('a job with an unknown name or version waits for a newer worker, and other jobs are processed', async () => {
     await using api = await createApi({ backend });
     const log = createLog('silent', 'test');
     const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };

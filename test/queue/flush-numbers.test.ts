@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createFlushNumbers } from '../../src/queue/flush-numbers.ts';
 
 describe('the numbers of flushes', () => {
-  test('are claimed up to the first flush that has not ended, with those that the queue did not confirm', () => {
+  test('are claimed up to the first flush in progress, including unconfirmed ones', () => {
     const numbers = createFlushNumbers();
     expect([numbers.next(), numbers.next(), numbers.next()]).toEqual([1, 2, 3]);
     numbers.end(1, true);
@@ -12,7 +12,7 @@ describe('the numbers of flushes', () => {
     expect(numbers.claim(1)).toMatchObject({ written: 3, voided: [3] });
   });
 
-  test('are forgotten once they were claimed', () => {
+  test('are dropped once they were claimed', () => {
     const numbers = createFlushNumbers();
     for (const isWritten of [false, true, false]) numbers.end(numbers.next(), isWritten);
     expect(numbers.claim(0)).toMatchObject({ written: 3, voided: [1, 3] });

@@ -17,8 +17,8 @@ function aStore() {
 const outcomes = (promises: Promise<string>[]) =>
   Promise.allSettled(promises).then(ends => ends.map(end => (end.status === 'fulfilled' ? end.value : end.reason)));
 
-describe('work that is held', () => {
-  test('is tried by turns while the store is away, not all at once, and done when it is back', async () => {
+describe('delayed work', () => {
+  test('is retried in turn during an outage, not all at once, and completed afterwards', async () => {
     const { state, use } = aStore();
     const hold = createOutageBackoff();
     state.isUp = false;
@@ -30,7 +30,7 @@ describe('work that is held', () => {
     expect(await done).toEqual(names.map(name => `done ${name}`));
   });
 
-  test('goes on within about a second of the end of a long outage', async () => {
+  test('continues within about a second of the end of a long outage', async () => {
     const { state, use } = aStore();
     const hold = createOutageBackoff();
     state.isUp = false;
@@ -42,7 +42,7 @@ describe('work that is held', () => {
     expect(Date.now() - back).toBeLessThan(1500);
   });
 
-  test('comes back with the outage when it is released, without another try', async () => {
+  test('fails with the outage when it is released, without another attempt', async () => {
     const { state, use } = aStore();
     const hold = createOutageBackoff();
     state.isUp = false;
@@ -57,7 +57,7 @@ describe('work that is held', () => {
     expect(state.tries).toHaveLength(tries);
   });
 
-  test('comes back when it fails on while other work succeeds', async () => {
+  test('fails if it keeps failing while other work succeeds', async () => {
     const { use } = aStore();
     const hold = createOutageBackoff();
     let refused = 0;
@@ -79,7 +79,7 @@ describe('work that is held', () => {
     expect(refused).toBeLessThan(13); // five ends with at most two attempts each
   });
 
-  test('comes back when somebody else has it by now, tried or not, and keeps no other from its turn', async () => {
+  test('fails if another worker has it by now, attempted or not, without delaying others', async () => {
     const { state, use } = aStore();
     const hold = createOutageBackoff();
     state.isUp = false;
@@ -96,7 +96,7 @@ describe('work that is held', () => {
     expect(state.tries).not.toContain('waits');
   });
 
-  test('is not held for a failure of another kind, and does not keep the others waiting by it', async () => {
+  test('is not delayed after another kind of failure, and does not delay others', async () => {
     const { state, use } = aStore();
     const hold = createOutageBackoff();
     state.isUp = false;

@@ -69,7 +69,7 @@ async function openQueues(api: TestApi) {
 }
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a flush is counted for each of its tenants until it ends, once however often it is added', async () => {
+  test('a flush is counted for each of its tenants until it ends, once even if it is added repeatedly', async () => {
     await using api = await createApi({ backend });
     await using queues = await openQueues(api);
     const [one, other] = [v7(), v7()];
@@ -98,7 +98,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await queues.counts(tenant)).toEqual([0]);
   });
 
-  test('a replay is not counted, for it is in the quarantine', async () => {
+  test('a replay is not counted, because it is in the quarantine', async () => {
     await using api = await createApi({ backend });
     await using queues = await openQueues(api);
     const tenant = v7();
@@ -106,7 +106,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await queues.read(tenant)).toEqual({ count: 0, heads: [] });
   });
 
-  test('isolated answers are counted in place of their flush, however often it is isolated', async () => {
+  test('isolated answers are counted instead of their flush, even if it is isolated repeatedly', async () => {
     await using api = await createApi({ backend });
     await using queues = await openQueues(api);
     const [one, other] = [v7(), v7()];
@@ -122,7 +122,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await queues.counts(one, other)).toEqual([1, 1]);
   });
 
-  test('a read returns as many of the oldest at any depth, oldest first', async () => {
+  test('a read returns the same number of oldest answers at any depth, oldest first', async () => {
     await using api = await createApi({ backend });
     await using queues = await openQueues(api);
     const tenant = v7();
@@ -139,7 +139,7 @@ describe.each(backends())('with the queue in %s', backend => {
     );
   });
 
-  test('a job that a process of the previous version adds is counted by itself', async () => {
+  test('a job added by a process of the previous version is counted separately', async () => {
     await using api = await createApi({ backend });
     await using queues = await openQueues(api);
     const [one, other] = [v7(), v7()];
@@ -149,7 +149,7 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(await queues.counts(one, other)).toEqual([3, 1]);
   });
 
-  test('a job that a process of the previous version ends is counted no longer by itself', {
+  test('a job ended by a process of the previous version is no longer counted', {
     timeout: 60_000,
   }, async () => {
     await using api = await createApi({ backend });
@@ -162,7 +162,7 @@ describe.each(backends())('with the queue in %s', backend => {
   });
 });
 
-test('PostgreSQL counts the jobs that were queued before the registry, and counts none of them twice', async () => {
+test('PostgreSQL counts the jobs that were queued before the registry, each once', async () => {
   await using api = await createApi();
   await using queues = await openQueues(api);
   await api.close();
@@ -183,7 +183,7 @@ test('PostgreSQL counts the jobs that were queued before the registry, and count
   expect(await queues.counts(one, other)).toEqual([0, 0]);
 });
 
-test.skipIf(!backends().includes('valkey'))('Valkey counts on after it has forgotten its scripts', async () => {
+test.skipIf(!backends().includes('valkey'))('Valkey keeps counting after it has lost its scripts', async () => {
   await using api = await createApi({ backend: 'valkey' });
   await using queues = await openQueues(api);
   const tenant = v7();

@@ -18,7 +18,7 @@ function createWorkerStub() {
   return { stub, worker: stub as unknown as Parameters<typeof createPollSpacing>[0] };
 }
 
-test('a worker holds one job at most during the pause between two looks, and as many as allowed after it', async () => {
+test('a worker takes at most one job during the pause between two polls, and as many as allowed after it', async () => {
   const { stub, worker } = createWorkerStub();
   const pace = createPollSpacing(worker);
   await stub.backend.waitForJob();
@@ -62,7 +62,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     };
   }
 
-  test('takes what arrives one by one together: it looks no more often than its pace', async () => {
+  test('takes jobs that arrive one by one together: it polls no more often than its spacing', async () => {
     const looks = vi.spyOn(prototype, 'waitForJob');
     const takes = vi.spyOn(prototype, 'moveToActive');
     const done: string[] = [];
@@ -80,7 +80,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     await waitFor(async () => (await queue.count()) === 0);
   });
 
-  test('takes nothing more once it is being closed between two looks', async () => {
+  test('takes no more jobs once it is closed between two polls', async () => {
     const looks = vi.spyOn(prototype, 'waitForJob');
     const takes = vi.spyOn(prototype, 'moveToActive');
     /** Whether the worker's last attempt to take a job found no job. */
@@ -106,7 +106,7 @@ describe.each(backends())('a worker of the queue in %s', backend => {
     expect(await queue.count()).toBe(1);
   });
 
-  test('looks again soon after the store has refused it', async () => {
+  test('polls again soon after the store has rejected it', async () => {
     const refusal = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const takes = vi.spyOn(prototype, 'moveToActive').mockRejectedValueOnce(refusal);
     const done: string[] = [];

@@ -8,7 +8,7 @@ import { anAcceptedAnswer } from '../support/make.ts';
 import { createProxy } from '../support/proxy.ts';
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('answers that wait behind a flush which a silent store never confirms are refused together with it', async () => {
+  test('answers that wait behind a flush that an unresponsive store never confirms are rejected together with it', async () => {
     await using api = await createApi({ backend });
     const url = api.config.REDIS_URL ?? api.database.url;
     await using store = await createProxy(url);

@@ -22,7 +22,7 @@ describe('the delay before the next attempt', () => {
     expect(retryDelay(7, () => 1)).toBe(72_000);
   });
 
-  test('is a whole number of milliseconds for any number of attempts', () => {
+  test('is an integer number of milliseconds for any number of attempts', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000_000 }), attempts => {
         const delay = retryDelay(attempts);
@@ -32,15 +32,15 @@ describe('the delay before the next attempt', () => {
   });
 });
 
-describe('how many jobs are held at once', () => {
-  test('is what was asked for while taking one is quick, and fewer the longer it takes', () => {
+describe('the number of jobs held at once', () => {
+  test('is the requested number while taking a job is fast, and lower the longer it takes', () => {
     expect([0, 1, 100, 250, 1000, 5000, 60_000].map(tookMs => sustainableConcurrency(tookMs, 50))).toEqual([
       50, 50, 50, 20, 5, 1, 1,
     ]);
     expect(sustainableConcurrency(1, 1)).toBe(1);
   });
 
-  test('lets all be taken, one after the other, in half the time of a lock', () => {
+  test('allows taking all in sequence within half the time of a lock', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 50 }), (tookMs, most) => {
         expect(sustainableConcurrency(tookMs, most) * tookMs).toBeLessThanOrEqual(5000);
@@ -50,7 +50,7 @@ describe('how many jobs are held at once', () => {
 });
 
 describe('a job that another worker has taken over', () => {
-  test('is lost for whoever had it, and for the one who has it now only when that one loses it too', () => {
+  test('is lost for its former worker, and for the current one only when that one loses it too', () => {
     const leases = createJobLeases();
     const first = leases.acquire('a');
     const second = leases.acquire('a');
@@ -62,7 +62,7 @@ describe('a job that another worker has taken over', () => {
     expect(leases.acquire('a').isLost()).toBe(false);
   });
 
-  test('is let go of, though an outage keeps it in hand', async () => {
+  test('is released although an outage delays it', async () => {
     await using database = await createDatabase();
     const target = { databaseUrl: database.url, redisUrl: undefined };
     await migrateQueue(target);

@@ -64,7 +64,7 @@ describe('a queue', { timeout: 120_000 }, () => {
     await waitFor(() => producer.health().reasons.length === 0);
   });
 
-  test('in PostgreSQL is bounded by QUEUE_MAX_MB, and takes answers again once the backlog is gone', async () => {
+  test('in PostgreSQL is bounded by QUEUE_MAX_MB, and accepts answers again once the backlog is gone', async () => {
     await using database = await createDatabase();
     await using producer = openTestProducer(database.url, undefined);
     const megabytes = await fill(producer);

@@ -7,7 +7,7 @@ import { findOldest } from '../../src/queue/snapshot.ts';
 import { backends, createApi, waitFor } from '../support/api.ts';
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('the oldest job is found in whatever state it waits, and in its own queue', async () => {
+  test('the oldest job is found in any waiting state, and in its own queue', async () => {
     await using api = await createApi({ backend });
     const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };
     const connection = connectQueue(target, createLog('silent', 'test'));

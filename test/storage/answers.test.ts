@@ -79,7 +79,7 @@ describe('a flush', () => {
     );
   });
 
-  test('of answers that others store at the same time in another order ends without a deadlock', async () => {
+  test('of answers that others store concurrently in another order ends without a deadlock', async () => {
     const tenant_id = v7();
     const answers = Array.from({ length: 100 }, (_, index) =>
       anAcceptedAnswer({ tenant_id, identity: `user|${index % 7}` }),
@@ -92,7 +92,7 @@ describe('a flush', () => {
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 100, repeated: 200, quarantined: 0 });
   });
 
-  test('keeps the same answer id of two tenants apart, and everything else of theirs', async () => {
+  test('separates the same answer id of two tenants, with all other data', async () => {
     const id = v7();
     const [a, b] = [v7(), v7()];
     await record(
@@ -112,7 +112,7 @@ describe('a flush', () => {
     expect(await rowsOf(b)).toHaveLength(2);
   });
 
-  test('moves what the card knows only forward', async () => {
+  test("only moves a card's record forward", async () => {
     const base = { tenant_id: v7(), identity_verified: true, card_id: v7(), question_id: v7() };
     const at = (minute: number) => `2026-11-21T07:0${minute}:00.000Z`;
     await record(anAcceptedAnswer({ ...base, state: 'dismissed', received_at: at(5) }));
@@ -123,7 +123,7 @@ describe('a flush', () => {
     ]);
   });
 
-  test("takes the time of showing by the device's clock, corrected, and never after the receipt", async () => {
+  test("corrects the device's display time by its clock, at most to the receipt", async () => {
     const base = { tenant_id: v7(), received_at: '2026-11-21T07:00:00.000Z' };
     const hour = 3_600_000;
     await record(
@@ -138,7 +138,7 @@ describe('a flush', () => {
     ]);
   });
 
-  test('of a device whose clocks name absurd years is stored all the same', async () => {
+  test('of a device with absurd clocks is stored all the same', async () => {
     const skews = [Date.parse('9999-12-31T23:59:59Z'), Date.parse('0001-01-01T00:00:00Z')].map(ms => ms - Date.now());
     const displayed = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.000Z'];
     const tenant_id = v7();
@@ -173,7 +173,7 @@ describe('syncs of one id', () => {
     identity: fc.constantFrom('user|42', 'user|42', 'user|42', 'user|42', 'user|43'),
   });
 
-  test('end in every order and in every batch as they would one by one', async () => {
+  test('have the same result in every order and batch as one by one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(fc.array(drawnSync, { maxLength: 4 }), { maxLength: 3 })), async drawn => {
         const tenant_id = v7();
@@ -204,7 +204,7 @@ describe('syncs of one id', () => {
     );
   });
 
-  test('leave the highest revision, in whichever of all orders they come', async () => {
+  test('leave the highest revision, in any order', async () => {
     const orders = [0, 1, 2, 3].reduce<number[][]>(
       (found, next) => found.flatMap(order => [0, 1, 2, 3].map(at => order.toSpliced(at, 0, next)).slice(0, next + 1)),
       [[]],
@@ -223,7 +223,7 @@ describe('syncs of one id', () => {
     for (const row of rows) expect(row).toMatchObject({ revision: 4, comment: '3' });
   });
 
-  test('keep the tags of the team and the moment of the first receipt', async () => {
+  test("keep the team's tags and the time of the first receipt", async () => {
     const tenant_id = v7();
     const first = anAcceptedAnswer({ tenant_id, state: 'partial', received_at: '2026-11-21T07:00:00.000Z' });
     await record(first);
@@ -255,7 +255,7 @@ describe('a conflict', () => {
     expect(await totalsOf(first.tenant_id)).toMatchObject({ stored: 1, quarantined: 1 });
   });
 
-  test('that is replayed once nothing is in its way moves from the quarantine to the answers', async () => {
+  test('that is replayed without an obstacle moves from the quarantine to the answers', async () => {
     const first = anAcceptedAnswer();
     const second = { ...first, identity: 'user|43' };
     await record(first, second);
@@ -276,7 +276,7 @@ describe('a conflict', () => {
   });
 });
 
-describe('an answer that the database refuses', () => {
+describe('an answer that the database rejects', () => {
   test.each([
     ['U+0000 in text', { comment: 'a\u0000b' }],
     ['U+0000 in a value', { values: { main: 'a\u0000b' } }],
@@ -291,7 +291,7 @@ describe('an answer that the database refuses', () => {
     expect(await cardRecordsOf(tenant_id)).toEqual([]);
   });
 
-  test('lies in the quarantine as it was accepted, with the reason of the database', async () => {
+  test('is in the quarantine as accepted, with the reason of the database', async () => {
     const bad = anAcceptedAnswer({ comment: 'a\u0000b' });
     const good = anAcceptedAnswer({ tenant_id: bad.tenant_id });
     await recordAnswers(worker, [flushOf(bad, good)], new Map([[bad, 'invalid byte sequence']]));
@@ -304,7 +304,7 @@ describe('an answer that the database refuses', () => {
 });
 
 describe('a deleted answer', () => {
-  test('stays deleted, whatever comes later under its id', async () => {
+  test('stays deleted, whatever is sent later with its id', async () => {
     const answer = anAcceptedAnswer({ state: 'partial' });
     await record(answer);
     await deleteAnswer(app.forTenant(answer.tenant_id), answer.id, () => undefined);
@@ -314,7 +314,7 @@ describe('a deleted answer', () => {
     expect(await rowsOf(answer.tenant_id)).toEqual([]);
   });
 
-  test('stays deleted when a newer revision waits for the very lock of the deletion', async () => {
+  test('stays deleted when a newer revision waits for the lock of the deletion', async () => {
     const answer = anAcceptedAnswer({ state: 'partial' });
     await record(answer);
     const deletion = new Client({ connectionString: database.url });
@@ -362,7 +362,7 @@ describe('a flush that is recorded in parts', () => {
     return { tenant_id, whole, sealed, parts };
   };
 
-  test('counts each answer once, however often and in whatever order parts and whole come', async () => {
+  test('counts each answer once, for any order and repetition of parts and whole', async () => {
     const { tenant_id, whole, sealed, parts } = make(3);
     const [one, two, three] = parts as [Flush, Flush, Flush];
     expect(await recordAnswers(worker, [one])).toEqual({ stored: 1, repeated: 0, quarantined: 0 });
@@ -378,7 +378,7 @@ describe('a flush that is recorded in parts', () => {
     expect(await quarantineOf(tenant_id)).toEqual([]);
   });
 
-  test('counts for nothing when it was recorded whole', async () => {
+  test('has no effect if it was recorded whole before', async () => {
     const { tenant_id, whole, sealed, parts } = make(2);
     await recordAnswers(worker, [whole]);
     for (const part of parts) await recordAnswers(worker, [part]);
@@ -393,7 +393,7 @@ describe('a flush that is recorded in parts', () => {
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 4, repeated: 0, quarantined: 0 });
   });
 
-  test('keeps an answer that is given up as it came, once, with the reason', async () => {
+  test('quarantines an abandoned answer unchanged, once, with the reason', async () => {
     const tenant_id = v7();
     const awkward = anAcceptedAnswer({ tenant_id, comment: 'a\u0000b \ud800 Grüße 🙂 \\u0000' });
     const [sealed] = isolate({ v: 1, ...flushOf(awkward) });
@@ -406,7 +406,7 @@ describe('a flush that is recorded in parts', () => {
     expect(await totalsOf(tenant_id)).toMatchObject({ stored: 0, quarantined: 1 });
   });
 
-  test('leaves a replay that is given up in the quarantine, and counts it there once', async () => {
+  test('leaves an abandoned replay in the quarantine, counted once', async () => {
     const { tenant_id, sealed } = make(1);
     await quarantineEncoded(worker, sealed[0] as never, 'first');
     const [entry] = await quarantineOf(tenant_id);
@@ -418,7 +418,7 @@ describe('a flush that is recorded in parts', () => {
   });
 });
 
-describe('an answer that names its key', () => {
+describe('an answer with its key', () => {
   const REVOKED_AT = new Date(Date.now() - 3_600_000);
   const at = (seconds: number) => new Date(REVOKED_AT.getTime() + seconds * 1000).toISOString();
 
@@ -445,7 +445,7 @@ describe('an answer that names its key', () => {
     },
   );
 
-  test('of a key that did not end, or that the previous version did not name, is stored', async () => {
+  test('of a key that did not end, or of the previous version without a key, is stored', async () => {
     const open = await keyWith({});
     const later = await keyWith({ expires_at: new Date(Date.now() + 3_600_000) });
     const { tenant_id } = await keyWith({ revoked_at: REVOKED_AT });
@@ -454,7 +454,7 @@ describe('an answer that names its key', () => {
     expect(await record(...answers)).toEqual({ stored: 3, repeated: 0, quarantined: 0 });
   });
 
-  test('that came with a former secret goes to the quarantine 60 s after the overlap, unless the API knew of it', async () => {
+  test('with a former secret is quarantined 60 s after the overlap, unless the API had the new one', async () => {
     const key = await keyWith({ previous_valid_until: REVOKED_AT });
     const received_at = at(61);
     const unaware = anAcceptedAnswer({ ...key, received_at });
@@ -466,7 +466,7 @@ describe('an answer that names its key', () => {
     expect((await rowsOf(key.tenant_id)).map(({ id }) => id).sort()).toEqual([aware.id, early.id].sort());
   });
 
-  test('is stored when it is replayed: whoever replays it vouches for it', async () => {
+  test("is stored when it is replayed, on the operator's authority", async () => {
     const key = await keyWith({ revoked_at: REVOKED_AT });
     await record(anAcceptedAnswer({ ...key, received_at: at(61) }));
     const [entry] = await quarantineOf(key.tenant_id);
@@ -477,7 +477,7 @@ describe('an answer that names its key', () => {
     expect(await totalsOf(key.tenant_id)).toEqual({ stored: 1, repeated: 0, quarantined: 0, rejected: 0 });
   });
 
-  test('is quarantined once, whatever else is wrong with it', async () => {
+  test('is quarantined once, even with other faults', async () => {
     const key = await keyWith({ revoked_at: REVOKED_AT });
     const answer = anAcceptedAnswer({ ...key, received_at: at(61) });
     const counts = await recordAnswers(worker, [flushOf(answer)], new Map([[answer, 'not storable']]));

@@ -36,7 +36,7 @@ const VALUES: Record<ElementType, { values: fc.Arbitrary<unknown>; toText: (valu
 };
 
 describe('an array', () => {
-  test.each(Object.entries(VALUES))('of %s is the one that its text says', async (type, { values, toText }) => {
+  test.each(Object.entries(VALUES))('of %s equals its text form', async (type, { values, toText }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(values), { maxLength: 50 }), async drawn => {
         const text = drawn.map(value => (value === null ? null : toText(value as never)));
@@ -50,7 +50,7 @@ describe('an array', () => {
     );
   });
 
-  test('larger than the room for it is whole, and so is the one after it', async () => {
+  test('larger than the buffer is complete, and so is the next one', async () => {
     const long = Array.from({ length: 300 }, (_, index) => 'é€😀'.repeat(index));
     const ids = Array.from({ length: 20_000 }, () => v7());
     const read = (array: Buffer, type: string) => database.query(`select $1::${type}[] as read`, [array]);
@@ -70,13 +70,13 @@ describe('an array', () => {
     ['bigint', 2 ** 63],
     ['timestamptz', 'half past nine'],
     ['timestamptz', '0000-01-01T00:00:00.000Z'],
-  ])('of %s refuses %s as PostgreSQL does', async (type, value) => {
+  ])('of %s rejects %s like PostgreSQL', async (type, value) => {
     const refused = await database.query(`select $1::${type}[]`, [[String(value)]]).catch(sqlState);
     expect(refused).toMatch(/^22/);
     expect(() => toArray([null, value], type)).toThrow(expect.objectContaining({ code: refused }));
   });
 
-  test('of times ends with the year 9999', () => {
+  test('of timestamps ends with the year 9999', () => {
     const tooLate = expect.objectContaining({ code: '22008' });
     expect(() => toArray(['9999-12-31T23:59:59.999Z'], 'timestamptz')).not.toThrow();
     expect(() => toArray(['+010000-01-01T00:00:00.000Z'], 'timestamptz')).toThrow(tooLate);

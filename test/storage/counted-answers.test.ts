@@ -95,7 +95,7 @@ describe('of the answers to one card', () => {
     expect(await card.results()).toEqual(expected);
   });
 
-  test('the first `partial` is counted until there is a `completed`, which takes its place and keeps it', async () => {
+  test('the first `partial` is counted until there is a `completed`, which replaces it permanently', async () => {
     const card = await makeCard();
     const [first, second, third, fourth] = [card.answer(partial), card.answer(partial), card.answer(), card.answer()];
     await record(first);
@@ -124,7 +124,7 @@ describe('of the answers to one card', () => {
     expect(await card.results()).toMatchObject({ seen: 2, partial: 0, completed: 1, scores: nines(1) });
   });
 
-  test('all are counted where they do not compete: by an API key, with `always`, of the version before', async () => {
+  test('all are counted if they do not compete: by an API key, with `always`, of the previous version', async () => {
     const card = await makeCard();
     const { once_per_card: _, ...free } = card.answer();
     const own = card.answer();
@@ -173,7 +173,7 @@ describe('of the answers to one card', () => {
     expect(await card.counted()).toEqual([late.id]);
   });
 
-  test('the next is counted also where the user has more answers than are read at once', async () => {
+  test('the next is counted even if the user has more answers than are read at once', async () => {
     const card = await makeCard();
     const [first, second] = [card.answer(), card.answer()];
     await record(first);
@@ -189,7 +189,7 @@ describe('of the answers to one card', () => {
     expect(rows).toMatchObject([{ id: second.id, counted: true }]);
   });
 
-  test('an expired one goes on counting, and no other takes its place', async () => {
+  test('an expired one stays counted, and no other replaces it', async () => {
     const card = await makeCard();
     const old = card.answer({ ...partial, received_at: '2026-01-01T12:00:00.000Z' });
     await record(old);
@@ -203,7 +203,7 @@ describe('of the answers to one card', () => {
     expect(await card.results()).toMatchObject({ seen: 2, partial: 1, completed: 0 });
   });
 
-  test('one that loses or takes a place by another is found by incremental reads', async () => {
+  test('one that is replaced by another, and the other, are found by incremental reads', async () => {
     const card = await makeCard();
     const [first, second] = [card.answer(partial), card.answer()];
     await record(first);
@@ -221,7 +221,7 @@ describe('of the answers to one card', () => {
     expect(await changed(row?.at as Date)).toEqual([[first.id, true]]);
   });
 
-  test('one that is labelled while it loses its place is found by incremental reads', async () => {
+  test('one that is labelled while it is replaced is found by incremental reads', async () => {
     const card = await makeCard();
     const first = card.answer(partial);
     await record(first);
@@ -314,7 +314,7 @@ describe('any syncs of one card, in any batches, with deletions between them', (
     { arbitrary: fc.nat(4), weight: 1 },
   );
 
-  test('count as one by one, a rebuild finds the same, and `counted` says the same', async () => {
+  test('count as one by one, and a rebuild and `counted` agree', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawnStep, { maxLength: 8 }), async steps => {
         const card = await makeCard();
@@ -356,7 +356,7 @@ describe('any syncs of one card, in any batches, with deletions between them', (
     );
   });
 
-  test('leave one counted when several workers store, revise and delete at once, and a rebuild finds the same', async () => {
+  test('leave one counted when several workers store, revise and delete concurrently, and a rebuild agrees', async () => {
     for (let round = 0; round < 4; round++) {
       const card = await makeCard();
       const partials = Array.from({ length: 12 }, () => card.answer(partial));

@@ -90,8 +90,8 @@ async function look(tenantId: string, accountId: string) {
   return { rest, theirs };
 }
 
-describe('a tenant that is deleted', () => {
-  test('leaves no row in any table, one that a later version adds included, and others keep every row', async () => {
+describe('a deleted tenant', () => {
+  test('leaves no row in any table, including tables of later versions, and other tenants keep every row', async () => {
     const [gone, kept] = [await fill(), await fill()];
     const leaver = await makePerson(gone);
     const stayer = await makePerson(gone, kept);
@@ -112,7 +112,7 @@ describe('a tenant that is deleted', () => {
     ]);
   });
 
-  test('is no loss at any time, and nobody counts for it any more', async () => {
+  test('is never reported as loss, and is no longer counted', async () => {
     const { id } = await insertTenant(app, 'Acme', new Date());
     await answers(id, 1500);
     const before = await countLosses(app);
@@ -127,7 +127,7 @@ describe('a tenant that is deleted', () => {
     expect(await erase(id)).toEqual([]);
   });
 
-  test('goes in batches, and two who delete it at once delete each row once', async () => {
+  test('is deleted in batches, and two concurrent deletions delete each row once', async () => {
     const { id } = await insertTenant(app, 'Acme', new Date());
     await answers(id, 4300);
     await deleteTenant(app.forTenant(id));
@@ -138,7 +138,7 @@ describe('a tenant that is deleted', () => {
     expect(await database.query('select from answers where tenant_id = $1', [id])).toEqual([]);
   });
 
-  test('can not be joined, not even by whoever is about to', async () => {
+  test('cannot be joined, not even by a concurrent request', async () => {
     const { id } = await insertTenant(app, 'Acme', new Date());
     const person = { id: randomUUID(), email: 'late@x.example', name: '', password_hash: null, exists: false };
     await deleteTenant(app.forTenant(id));
@@ -146,7 +146,7 @@ describe('a tenant that is deleted', () => {
     expect(await database.query('select from accounts where id = $1', [person.id])).toEqual([]);
   });
 
-  test('keeps the person who joins another team in the same moment, or takes them away before', async () => {
+  test('keeps a person who concurrently joins another team, or deletes them before', async () => {
     const [gone, other] = [await insertTenant(app, 'Gone', new Date()), await insertTenant(app, 'Other', new Date())];
     const account = await makePerson(gone.id);
     const person = { id: account, email: `${account}@x.example`, name: '', password_hash: null, exists: true };
@@ -161,7 +161,7 @@ describe('a tenant that is deleted', () => {
 });
 
 describe('nothing is deleted', () => {
-  test('of a tenant that was not', async () => {
+  test('of a tenant that was not deleted', async () => {
     const { id } = await insertTenant(app, 'Acme', new Date());
     await answers(id, 3);
     expect(await erase(id)).toEqual([]);
@@ -169,7 +169,7 @@ describe('nothing is deleted', () => {
     expect(await database.query('select from answers where tenant_id = $1', [id])).toHaveLength(3);
   });
 
-  test('of the canaries, of nobody, or twice', async () => {
+  test('of the canaries, of an unknown tenant, or twice', async () => {
     await answers(CANARY_TENANT_ID, 1);
     expect(await deleteTenant(app.forTenant(CANARY_TENANT_ID))).toBeUndefined();
     expect(await erase(CANARY_TENANT_ID)).toEqual([]);
@@ -179,14 +179,14 @@ describe('nothing is deleted', () => {
     expect(both.filter(Boolean)).toHaveLength(1);
   });
 
-  test('by a worker that has not found it deleted', async () => {
+  test('by a worker that has not seen the deletion', async () => {
     await expect(database.storage('parley_worker').query('select delete_tenant()')).rejects.toThrow(
       /permission denied/,
     );
   });
 });
 
-test('whoever erases waits for what was being written when the tenant was deleted', async () => {
+test('erasure waits for writes that were in progress when the tenant was deleted', async () => {
   const { id } = await insertTenant(app, 'Acme', new Date());
   const writing = Promise.withResolvers<void>();
   const written = database.storage('parley_worker').transaction(async session => {

@@ -46,18 +46,21 @@ describe('a transaction', () => {
 });
 
 describe('a worker', () => {
-  test.each(['fsync', 'full_page_writes'])('stores nothing while %s is off, and goes on when it is on', async name => {
-    const before = await countAnswers();
-    const flush = { flush: v7(), answers: [anAcceptedAnswer()] };
-    await server.configure(name, 'off');
-    await expect(recordAnswers(worker, [flush])).rejects.toMatchObject({
-      code: 'database-unavailable',
-      message: expect.stringContaining(`${name} is off`),
-    });
-    expect(await countAnswers()).toBe(before);
-    await server.configure(name, undefined);
-    expect(await recordAnswers(worker, [flush])).toEqual({ stored: 1, repeated: 0, quarantined: 0 });
-  });
+  test.each(['fsync', 'full_page_writes'])(
+    'stores nothing while %s is off, and continues when it is on',
+    async name => {
+      const before = await countAnswers();
+      const flush = { flush: v7(), answers: [anAcceptedAnswer()] };
+      await server.configure(name, 'off');
+      await expect(recordAnswers(worker, [flush])).rejects.toMatchObject({
+        code: 'database-unavailable',
+        message: expect.stringContaining(`${name} is off`),
+      });
+      expect(await countAnswers()).toBe(before);
+      await server.configure(name, undefined);
+      expect(await recordAnswers(worker, [flush])).toEqual({ stored: 1, repeated: 0, quarantined: 0 });
+    },
+  );
 
   test('with QUEUE_DURABILITY=relaxed stores all the same', async () => {
     await server.configure('fsync', 'off');
@@ -80,7 +83,7 @@ describe('a queue in PostgreSQL', () => {
 });
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('answers are refused while fsync is off, queued ones stay queued, and both go on afterwards', async () => {
+  test('answers are rejected while fsync is off, queued ones stay queued, and both continue afterwards', async () => {
     const beside = { database: server, secretKey: SECRET_KEY } as unknown as TestApi;
     Object.assign(beside, { config: {} });
     await using api = await createApi({ backend, beside });

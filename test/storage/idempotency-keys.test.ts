@@ -36,7 +36,7 @@ function makeHolder() {
 const running = { request_hash: 'h', status: null, headers: null, body: null };
 const answered = { request_hash: 'h', ...RESPONSE };
 
-test('a key is taken once and tells what is known of the request that holds it', async () => {
+test('a key is claimed once and returns the state of the request that holds it', async () => {
   const holder = makeHolder();
   expect(await holder.claim()).toBeUndefined();
   expect(await holder.claim()).toEqual(running);
@@ -45,14 +45,14 @@ test('a key is taken once and tells what is known of the request that holds it',
   expect(await holder.claim('another')).toEqual(answered);
 });
 
-test('of ten that take a key at once one has it', async () => {
+test('of ten concurrent claims of a key one succeeds', async () => {
   const holder = makeHolder();
   const claims = await Promise.all(Array.from({ length: 10 }, () => holder.claim()));
   expect(claims.filter(claim => claim === undefined)).toHaveLength(1);
   for (const claim of claims) if (claim !== undefined && claim !== 'running') expect(claim).toEqual(running);
 });
 
-test('a claim in an open transaction is reported at once, and is undone with it', async () => {
+test('a claim in an open transaction is reported immediately, and is rolled back with it', async () => {
   const holder = makeHolder();
   const undone = new Error('undone');
   const attempt = storage.inTransaction(async within => {
@@ -74,7 +74,7 @@ test('a key belongs to its tenant and credential', async () => {
   expect(await claimIdempotencyKey(storage.forTenant(randomUUID()), holder.name, 'h')).toBeUndefined();
 });
 
-test('a key given back is free, and one with a response is not given back', async () => {
+test('a released key is free, and one with a response is not released', async () => {
   const holder = makeHolder();
   await holder.claim();
   await holder.release();
@@ -84,7 +84,7 @@ test('a key given back is free, and one with a response is not given back', asyn
   expect(await holder.claim()).toEqual(answered);
 });
 
-test('a request that never ended holds its key for two minutes, a response for a day', async () => {
+test('an unfinished request holds its key for two minutes, a response for a day', async () => {
   const holder = makeHolder();
   await holder.claim();
   await holder.age('1 minute 50 seconds');
@@ -99,7 +99,7 @@ test('a request that never ended holds its key for two minutes, a response for a
   expect(await holder.claim('another')).toEqual({ ...running, request_hash: 'another' });
 });
 
-test('housekeeping forgets keys after a day, counters that have run out and old marks, and nothing younger', async () => {
+test('housekeeping deletes keys after a day, expired counters and old marks, and nothing newer', async () => {
   const [old, young] = [makeHolder(), makeHolder()];
   await old.claim();
   await old.age('24 hours 1 minute');

@@ -26,7 +26,7 @@ async function addConversations(database: TestDatabase, tenantId: string, identi
   await database.query('vacuum analyze conversations, messages');
 }
 
-test('an identity with many conversations is described from a bounded number of them', async () => {
+test('an identity with many conversations is summarized from a bounded number of them', async () => {
   await using database = await createDatabase();
   const tenantId = randomUUID();
   await addConversations(database, tenantId, 'user|1', 5000);

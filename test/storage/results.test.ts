@@ -100,7 +100,7 @@ async function counted(tenantId: string): Promise<Table> {
 const rebuild = async (tenantId: string) => (await rebuildResults(app, tenantId)).questions;
 
 describe('the results', () => {
-  test('count an answer on the UTC day of its first receipt, however late its last revision comes', async () => {
+  test('count an answer on the UTC day of its first receipt, however late its last revision is', async () => {
     const { tenant_id } = await makeQuestions(0);
     const first = anAcceptedAnswer({ tenant_id, state: 'seen', values: {}, received_at: '2026-11-20T23:59:59.999Z' });
     await record(first);
@@ -123,7 +123,7 @@ describe('the results', () => {
     ]);
   });
 
-  test('move an answer to the version that its last revision names', async () => {
+  test('move an answer to the version of its last revision', async () => {
     const { tenant_id } = await makeQuestions(0);
     const first = anAcceptedAnswer({ tenant_id, state: 'partial', comment: 'hm' });
     await record(first);
@@ -148,7 +148,7 @@ describe('the results', () => {
     expect(await database.query("select from question_results where tenant_id::text like '00000000%'")).toEqual([]);
   });
 
-  test('no longer count an answer that is deleted, nor what comes later under its id', async () => {
+  test('no longer count a deleted answer, nor later ones with its id', async () => {
     const { tenant_id } = await makeQuestions(0);
     const answer = anAcceptedAnswer({ tenant_id, state: 'partial', values: { main: { option_ids: ['a', 'b'] } } });
     await record(answer, anAcceptedAnswer({ tenant_id }));
@@ -158,7 +158,7 @@ describe('the results', () => {
     expect(Object.values(await kept(tenant_id))).toMatchObject([{ partial: 0, completed: 1, choices: new Map() }]);
   });
 
-  test('come out right when revisions race with deletions', async () => {
+  test('are correct when revisions race with deletions', async () => {
     const { tenant_id } = await makeQuestions(0);
     const answers = Array.from({ length: 40 }, () => anAcceptedAnswer({ tenant_id, state: 'partial' }));
     await record(...answers);
@@ -167,7 +167,7 @@ describe('the results', () => {
     expect(await counted(tenant_id)).toEqual({});
   });
 
-  test('are counted by many at once, in any order, without a deadlock', async () => {
+  test('are counted concurrently, in any order, without a deadlock', async () => {
     const { tenant_id } = await makeQuestions(0);
     const questions = Array.from({ length: 20 }, () => v7());
     const batches = Array.from({ length: 12 }, (_, batch) =>
@@ -178,7 +178,7 @@ describe('the results', () => {
     expect(await kept(tenant_id)).toEqual(await counted(tenant_id));
   });
 
-  test('are summed up for several questions in one statement, the last seven days apart', async () => {
+  test('are summed for several questions in one statement, the last seven days separately', async () => {
     const { tenant_id } = await makeQuestions(0);
     const [asked, silent, other] = [v7(), v7(), v7()];
     const at = (day: string, fields: Partial<AcceptedAnswer> = {}) =>
@@ -224,7 +224,7 @@ describe('any syncs, in any batches, with deletions between them', () => {
     { arbitrary: fc.nat(4), weight: 1 },
   );
 
-  test('leave in the results what a full count finds, and a rebuild finds the same', async () => {
+  test('leave results equal to a full count, and a rebuild agrees', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawnStep, { maxLength: 6 }), async steps => {
         const { tenant_id, questions } = await makeQuestions(2);
@@ -267,7 +267,7 @@ describe('a rebuild', () => {
     [tenant_id, question_id] = [made.tenant_id, made.questions[0] as string];
   });
 
-  test('mends what was lost, and what was counted of nothing', async () => {
+  test('corrects lost and surplus counts', async () => {
     await record(anAcceptedAnswer({ tenant_id, question_id, received_at: '2026-01-31T12:00:00.000Z' }));
     await record(anAcceptedAnswer({ tenant_id, question_id, received_at: '2026-11-21T12:00:00.000Z' }));
     const full = await counted(tenant_id);
@@ -282,7 +282,7 @@ describe('a rebuild', () => {
     expect(await kept(tenant_id)).toEqual(full);
   });
 
-  test('waits for nobody who is counting, and counts what they commit later once', async () => {
+  test('does not wait for open transactions, and counts their later commits once', async () => {
     const made = await makeQuestions(1);
     const question = made.questions[0] as string;
     const sync = () => anAcceptedAnswer({ tenant_id: made.tenant_id, question_id: question });
@@ -309,7 +309,7 @@ describe('a rebuild', () => {
     expect(await kept(made.tenant_id)).toEqual(await counted(made.tenant_id));
   });
 
-  test('reports how far it is, and finds nothing wrong the second time', async () => {
+  test('reports its progress, and finds no differences the second time', async () => {
     const made = await makeQuestions(2);
     const days = ['2026-01-31', '2026-02-01', '2026-11-21'];
     await record(
@@ -329,7 +329,7 @@ describe('a rebuild', () => {
     expect(await run()).toEqual({ questions: 2, corrected: 0 });
   });
 
-  test('is right while answers arrive, are revised and deleted', async () => {
+  test('is correct while answers arrive, are revised and deleted', async () => {
     const answers = Array.from({ length: 200 }, (_, index) =>
       anAcceptedAnswer({ tenant_id, question_id, state: 'partial', values: { main: index % 11 } }),
     );
@@ -352,7 +352,7 @@ describe('a rebuild', () => {
     expect(await kept(tenant_id)).toEqual(await counted(tenant_id));
   });
 
-  test('touches no other tenant, and all of them are known to whoever rebuilds all', async () => {
+  test('changes no other tenant, and the rebuild of all covers every tenant', async () => {
     const other = await makeQuestions(1);
     await record(anAcceptedAnswer({ tenant_id: other.tenant_id, question_id: other.questions[0] as string }));
     await database.query('update question_results set seen = 99 where tenant_id = $1', [other.tenant_id]);

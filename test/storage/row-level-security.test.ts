@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-test('a table either belongs to tenants or is known to be shared', async () => {
+test('a table either belongs to tenants or is listed as shared', async () => {
   const tables = await database.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
   );
@@ -110,7 +110,7 @@ test('every table of tenants has the tenant first in its primary key', async () 
 });
 
 describe('as parley_app', () => {
-  test('a statement without a tenant sees no row of any table, though each has two', async () => {
+  test('a statement without a tenant sees no row of any table, although each has two', async () => {
     expect(await tablesWithRows(sql => database.query(sql), 'select from $table offset 1')).toEqual(names());
     expect(await tablesWithRows(sql => app.query(sql))).toEqual([]);
   });
@@ -126,12 +126,12 @@ describe('as parley_app', () => {
       ]);
   });
 
-  test('a tenant that was never heard of sees nothing', async () => {
+  test('an unknown tenant sees nothing', async () => {
     const nobody = app.forTenant(randomUUID());
     expect(await tablesWithRows(sql => nobody.query(sql))).toEqual([]);
   });
 
-  test('no row is written for another tenant, nor without one, nor moved to another', async () => {
+  test('no row is written for another tenant, without one, or moved to another', async () => {
     for (const { table, tenantColumn } of owned) {
       const foreign = insertFor(table, tenantColumn, tenantB);
       await expect(app.forTenant(tenantA).query(...foreign), table).rejects.toThrow(/row-level security/);
@@ -154,14 +154,14 @@ describe('as parley_app', () => {
     }
   });
 
-  test('no line of an append-only table is changed, deleted or emptied, not even by its own tenant', async () => {
+  test('no row of an append-only table is changed, deleted or truncated, even by its own tenant', async () => {
     const own = app.forTenant(tenantA);
     for (const table of APPEND_ONLY)
       for (const sql of [`update ${table} set action = 'x'`, `delete from ${table}`, `truncate ${table}`])
         await expect(own.query(sql), sql).rejects.toThrow(/permission denied/);
   });
 
-  test('a person sees its own account, sessions and memberships, and those of nobody else', async () => {
+  test('a person sees only their own account, sessions and memberships', async () => {
     const person = async (email: string, tenantId: string) => {
       const id = randomUUID();
       await database.query(
@@ -205,13 +205,13 @@ describe('as parley_app', () => {
     expect(team).toEqual([{ id: mine, email: 'mine@x.example' }]);
   });
 
-  test('nobody reads what a person is proven by, but the functions that the login asks', async () => {
+  test("only the functions of the login read a person's credentials", async () => {
     for (const column of ['password_hash', 'totp_sealed', 'recovery_hashes', '*'])
       await expect(app.query(`select ${column} from accounts`)).rejects.toThrow(/permission denied/);
     await expect(app.query('select from account_links')).rejects.toThrow(/permission denied/);
   });
 
-  test('the tenant of one statement does not stay for the next one on the connection', async () => {
+  test('the tenant of one statement does not remain for the next one on the connection', async () => {
     const single = Array.from({ length: 20 }, async (_, index) => {
       const tenantId = index % 2 === 0 ? tenantA : tenantB;
       const [row] = await app.forTenant(tenantId).query<{ id: string }>('select id from tenants');
@@ -228,7 +228,7 @@ describe('as parley_app', () => {
     expect(await app.transaction(session => session.query('select id from tenants'))).toEqual([]);
   });
 
-  test('the owner of a table may not be taken on, nor row-level security be turned off', async () => {
+  test('the role of the owner cannot be set, nor row-level security disabled', async () => {
     await expect(app.query('alter table answers disable row level security')).rejects.toThrow(/must be owner/);
     await expect(app.query('truncate answers')).rejects.toThrow(/permission denied/);
     await expect(app.query('update schema_state set oldest_compatible = 0')).rejects.toThrow(/permission denied/);
@@ -236,7 +236,7 @@ describe('as parley_app', () => {
 });
 
 describe('as parley_worker', () => {
-  test('only the tables that the worker writes are reached, those of every tenant', async () => {
+  test('only the tables that the worker writes are accessible, for every tenant', async () => {
     for (const privilege of ['select', 'insert', 'update', 'delete'])
       expect((await tablesWithPrivilege('parley_worker', privilege)).filter(name => names().includes(name))).toEqual(
         WORKER_TABLES,
@@ -246,7 +246,7 @@ describe('as parley_worker', () => {
     for (const table of WORKER_TABLES) expect(await worker.query(`select from ${table}`)).toHaveLength(2);
   });
 
-  test('of the shared tables, its own marks, the deleted tenants and the version of the schema are reached', async () => {
+  test('of the shared tables, its own marks, the deleted tenants and the schema version are accessible', async () => {
     const shared = async (privilege: string) =>
       (await tablesWithPrivilege('parley_worker', privilege)).filter(name => SHARED_TABLES.includes(name));
     expect(await shared('select')).toEqual(['deleted_tenants', 'recorded_flushes', 'schema_state']);
@@ -256,7 +256,7 @@ describe('as parley_worker', () => {
 });
 
 describe('roles', () => {
-  test('neither role bypasses row-level security, logs in, owns anything or makes roles', async () => {
+  test('neither role bypasses row-level security, logs in, owns objects or creates roles', async () => {
     const roles = await database.query(
       `select rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreaterole, rolcreatedb,
          (select count(*)::int from pg_class where relowner = pg_roles.oid) as owned
@@ -275,14 +275,14 @@ describe('roles', () => {
     ]);
   });
 
-  test('every connection acts as the role that its storage was opened for', async () => {
+  test('every connection uses the role of its storage', async () => {
     const actors = (storage: Storage) =>
       Promise.all(Array.from({ length: 5 }, () => storage.query('select current_user as actor')));
     expect(new Set((await actors(app)).flat().map(row => row.actor))).toEqual(new Set(['parley_app']));
     expect(new Set((await actors(worker)).flat().map(row => row.actor))).toEqual(new Set(['parley_worker']));
   });
 
-  test('nobody else has been given a right on a table of tenants', async () => {
+  test('no other role has privileges on tables of tenants', async () => {
     const strangers = await database.query<{ grantee: string }>(
       `select distinct grantee from information_schema.role_table_grants where table_schema = 'public'
        and grantee not in (current_user, 'parley_app', 'parley_worker')`,
@@ -302,11 +302,11 @@ describe('roles', () => {
     expect(await database.query('select from pg_proc where prosecdef')).not.toEqual([]);
   });
 
-  test('the check of the roles finds nothing wrong in a migrated database', async () => {
+  test('the role check reports no problems in a migrated database', async () => {
     expect(await checkRoles(database.url)).toEqual([]);
   });
 
-  test('the check of the roles reports one that is missing, bypasses the wall, or may not be acted as', async () => {
+  test('the role check reports a role that is missing, bypasses row-level security, or cannot be set', async () => {
     const suffix = randomUUID().slice(0, 8);
     const [bypassing, user] = [`bypassing_${suffix}`, `user_${suffix}`];
     await database.query(`create role ${bypassing} nologin bypassrls`);
@@ -331,7 +331,7 @@ describe('roles', () => {
     }
   });
 
-  test('the check of the roles reports an owner who would not see the open writes of the processes', async () => {
+  test('the role check reports an owner that cannot see the open writes of the processes', async () => {
     const owner = `owner_${randomUUID().slice(0, 8)}`;
     await database.query(`create role ${owner}`);
     try {

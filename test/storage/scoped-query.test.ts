@@ -34,7 +34,7 @@ const send = (
 const rowsOf = async (outcome: Promise<QueryResult>) => (await outcome).rows;
 
 describe('a statement with its settings', () => {
-  test('runs under them and leaves nothing of them in the session', async () => {
+  test('runs with them and leaves none of them in the session', async () => {
     const before = (await client.query(STATE)).rows;
     for (let time = 0; time < 3; time++) {
       expect(await rowsOf(send(STATE))).toEqual([
@@ -56,7 +56,7 @@ describe('a statement with its settings', () => {
     expect(await rowsOf(send(sql))).toHaveLength(1); // its Parse was skipped and is sent again
   });
 
-  test('fails for itself alone, by its own fault, and can be sent again', async () => {
+  test('fails on its own, by its own fault, and can be sent again', async () => {
     const sql = 'select 1 / $1::int as quotient';
     await expect(send(sql, [0])).rejects.toMatchObject({ code: '22012' });
     await expect(send('select nothing from nowhere')).rejects.toMatchObject({ code: '42P01' });
@@ -64,12 +64,12 @@ describe('a statement with its settings', () => {
     expect(await rowsOf(send(sql, [1]))).toEqual([{ quotient: 1 }]);
   });
 
-  test('is stopped at its own time-out', async () => {
+  test('is cancelled at its own timeout', async () => {
     await expect(send('select pg_sleep(10)')).rejects.toMatchObject({ code: '57014' });
     expect(await rowsOf(send('select 1 as one'))).toEqual([{ one: 1 }]);
   });
 
-  test('that are many in one flight each have their own', async () => {
+  test('in one round trip with others each have their own', async () => {
     const tenants = Array.from({ length: 20 }, () => v7());
     const found = await Promise.all(
       tenants.map(id =>

@@ -47,8 +47,8 @@ async function sealEverything(database: TestDatabase): Promise<void> {
 
 const SEALED = MAC_PURPOSES.length + 4;
 
-describe('the rotation of what is sealed', () => {
-  test('brings every sealed column of every table under the present key, once, and nothing else', async () => {
+describe('the rotation of sealed values', () => {
+  test('moves every sealed column of every table to the current key, once, and nothing else', async () => {
     await using database = await createDatabase();
     await sealEverything(database);
     expect(await tallySealed(database.url, seals.both)).toEqual({ byKey: [0, SEALED], unreadable: 0 });
@@ -64,7 +64,7 @@ describe('the rotation of what is sealed', () => {
     expect(others).toEqual([{ body: '{"a":1}' }, { body: null }]);
   });
 
-  test('has no column of the schema escape it', async () => {
+  test('covers every column of the schema', async () => {
     await using database = await createDatabase();
     const columns = await database.query<{ name: string }>(
       `select table_name || '.' || column_name as name from information_schema.columns
@@ -78,7 +78,7 @@ describe('the rotation of what is sealed', () => {
     ]);
   });
 
-  test('goes on over more rows than a batch holds, over those that no key opens, and over half of the work done', async () => {
+  test('continues over several batches, values that no key opens, and a half-finished rotation', async () => {
     await using database = await createDatabase();
     const { uuid } = await makeTenant({ database, seals: seals.former });
     const rows = Array.from({ length: 450 }, (_, index) => {
@@ -96,7 +96,7 @@ describe('the rotation of what is sealed', () => {
     expect(await tallySealed(database.url, seals.current)).toEqual({ byKey: [441], unreadable: 10 });
   });
 
-  test('leaves a value alone that somebody else has changed meanwhile', async () => {
+  test('does not overwrite a value that was changed concurrently', async () => {
     await using database = await createDatabase();
     await makeTenant({ database, seals: seals.former });
     const theirs = Buffer.from('theirs');
@@ -117,7 +117,7 @@ describe('the rotation of what is sealed', () => {
     expect(await database.query('select secret_sealed from api_keys')).toEqual([{ secret_sealed: theirs }]);
   });
 
-  test('refuses a user whom row-level security keeps from seeing every row', async () => {
+  test('rejects a user to whom row-level security applies', async () => {
     await using database = await createDatabase();
     await sealEverything(database);
     const bound = new URL(database.url);
@@ -127,8 +127,8 @@ describe('the rotation of what is sealed', () => {
   });
 });
 
-describe('the lasting keys', () => {
-  test('stay the same when the secret key is replaced and what is sealed was rotated', async () => {
+describe('the derived keys', () => {
+  test('stay the same when the secret key is rotated with the sealed values', async () => {
     await using database = await createDatabase();
     const before = await exported(database, seals.former);
     expect(before).toEqual(MAC_PURPOSES.map(purpose => seals.former.derive(purpose, 0).toString('hex')));
@@ -137,7 +137,7 @@ describe('the lasting keys', () => {
     expect(await exported(database, seals.current)).toEqual(before);
   });
 
-  test('are those of the key that the stored secrets are under, though another one is set when they are made', async () => {
+  test('are those of the key of the stored secrets, even if another one is configured when they are created', async () => {
     await using database = await createDatabase();
     await makeTenant({ database, seals: seals.former });
     expect(await exported(database, seals.both)).toEqual(
@@ -145,7 +145,7 @@ describe('the lasting keys', () => {
     );
   });
 
-  test('are the same for all processes that make them at the same moment', async () => {
+  test('are the same for all processes that create them concurrently', async () => {
     await using database = await createDatabase();
     const all = await Promise.all(
       [former, current].flatMap(key =>
@@ -155,7 +155,7 @@ describe('the lasting keys', () => {
     expect(new Set(all.map(String)).size).toBe(1);
   });
 
-  test('are not made, nor opened, with secret keys that open nothing of what is stored', async () => {
+  test('are neither created nor opened with secret keys that open no stored secret', async () => {
     await using database = await createDatabase();
     await makeTenant({ database, seals: seals.former });
     await expect(readDerivedKeys(database.storage(), seals.current)).rejects.toThrow('SECRET_KEY_OTHERS');

@@ -48,7 +48,7 @@ const areIndexed = (...kinds: TextKind[]) => isIndexed(tenant, kinds);
 const reply = (body: string) => ({ body, format: 'text', kind: 'reply' }) as const;
 
 describe('answers', () => {
-  test('are found by words and beginnings of words in any order, without case and accents', async () => {
+  test('are found by words and prefixes in any order, without case and accents', async () => {
     await store('Der Export für Müller fehlt');
     await store('Der Import klappt');
     expect(await searchAnswers('mueller EXP')).toEqual(['Der Export für Müller fehlt']);
@@ -72,7 +72,7 @@ describe('answers', () => {
     expect(await countWords('answer_words')).toBe(0);
   });
 
-  test('that come several times in one batch have the words of the last', async () => {
+  test('that occur several times in one batch have the words of the last', async () => {
     const first = anAcceptedAnswer({ tenant_id: tenant.tenantId, comment: 'one', state: 'partial' });
     const second = { ...first, comment: 'two', revision: 2, content_hash: 'b' };
     const third = { ...first, comment: null, revision: 3, content_hash: 'c' };
@@ -82,7 +82,7 @@ describe('answers', () => {
     expect([await searchAnswers('two'), await searchAnswers('four')]).toEqual([[], ['four']]);
   });
 
-  test('leave no word behind when they are deleted, by the team or by retention', async () => {
+  test('leave no word behind when they are deleted by the team or by retention', async () => {
     const { id } = await store('deleted');
     await store('expired', { received_at: new Date(0).toISOString() });
     await deleteAnswer(tenant, id, () => undefined);
@@ -105,7 +105,7 @@ describe('conversations', () => {
     expect(await searchConversations('export hilfe')).toEqual([]);
   });
 
-  test('are found by what a message and the subject say now', async () => {
+  test('are found by the current texts of messages and subject', async () => {
     const id = await start('before', 'first');
     const { message } = await insertMessage(tenant, id, undefined, TEAM, reply('typo'));
     await changeMessage(tenant, { conversationId: id, messageId: message.id, owner: undefined }, TEAM, {
@@ -119,7 +119,7 @@ describe('conversations', () => {
     expect(await searchConversations('corrected')).toEqual([]);
   });
 
-  test('are not found by what an event says', async () => {
+  test('are not found by events', async () => {
     const id = await start('', 'hello');
     await updateConversation(tenant, { id, owner: undefined }, TEAM, { status: 'resolved' }, () => undefined);
     expect(await searchConversations('resolved')).toEqual([]);
@@ -158,7 +158,7 @@ test('a deleted tenant leaves no word behind', async () => {
   expect([await countWords('answer_words'), await countWords('message_words')]).toEqual([0, 0]);
 });
 
-describe('texts of the version before', () => {
+describe('texts of the previous version', () => {
   /** Writes like a process without support for the index: deletes the words and records the text as unindexed. */
   const forget = async (): Promise<void> => {
     await database.query('delete from answer_words where tenant_id = $1', [tenant.tenantId]);
@@ -168,7 +168,7 @@ describe('texts of the version before', () => {
     await database.query('update conversations set subject = subject where tenant_id = $1', [tenant.tenantId]);
   };
 
-  test('are found at once, and by the index as soon as they are indexed', async () => {
+  test('are found immediately, and by the index once they are indexed', async () => {
     await store('some words');
     const id = await start('about', 'Müller');
     await forget();
@@ -182,14 +182,14 @@ describe('texts of the version before', () => {
     expect(await searchConversations('mueller')).toEqual([id]);
   });
 
-  test('are not noted where the words were written with the text', async () => {
+  test('are not marked as unindexed if the words were written with the text', async () => {
     await store('some words');
     const id = await start('about', 'it');
     await updateConversation(tenant, { id, owner: undefined }, TEAM, { subject: 'again' }, () => undefined);
     expect(await database.query('select from unindexed_texts where tenant_id = $1', [tenant.tenantId])).toEqual([]);
   });
 
-  test('that a process of that version inserts are noted', async () => {
+  test('inserted by a process of that version are marked as unindexed', async () => {
     const answer = await store(null);
     await database.query(
       `insert into answers select (jsonb_populate_record(answers, jsonb_build_object('id', $2::uuid, 'comment', 'old words'))).*
@@ -201,7 +201,7 @@ describe('texts of the version before', () => {
     expect(await searchAnswers('old')).toEqual(['old words']);
   });
 
-  test('are not indexed while somebody changes them, but afterwards, and not at all once they are gone', async () => {
+  test('are not indexed while they are being changed, but afterwards, and not at all once deleted', async () => {
     const [busy, gone] = [await store('busy'), await store('gone')];
     await forget();
     await deleteAnswer(tenant, gone.id, () => undefined);
@@ -220,7 +220,7 @@ describe('texts of the version before', () => {
   });
 });
 
-test('what was stored before there was an index is indexed batch by batch, and found meanwhile', async () => {
+test('texts stored before the index are indexed batch by batch, and found meanwhile', async () => {
   const answers = Array.from({ length: 2500 }, (_, number) =>
     anAcceptedAnswer({
       tenant_id: tenant.tenantId,

@@ -45,7 +45,7 @@ describe('all in one transaction', () => {
     expect(row).toEqual({ same: true });
   });
 
-  test('is undone by whatever is thrown, which comes out as it is', async () => {
+  test('is rolled back by any error, which is rethrown unchanged', async () => {
     const id = await newTenant();
     const work = storage.inTransaction(async within => {
       await rename(within, id, 'Renamed');
@@ -58,7 +58,7 @@ describe('all in one transaction', () => {
     expect(await idleInTransaction()).toBe(0);
   });
 
-  test('is not committed after a statement failed, even where nobody minds', async () => {
+  test('is not committed after a statement failed, even if the error is ignored', async () => {
     const id = await newTenant();
     const work = storage.inTransaction(async within => {
       await rename(within, id, 'Renamed');
@@ -82,7 +82,7 @@ describe('all in one transaction', () => {
     expect(await idleInTransaction()).toBe(0);
   });
 
-  test('sees the rows of whom each part names, and of nobody else', async () => {
+  test('sees only the rows of the tenant or person of each part', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const count = 'select count(*)::int as count from tenants';
     await storage.inTransaction(async within => {
@@ -97,7 +97,7 @@ describe('all in one transaction', () => {
     expect([await nameOf(one), await nameOf(other)]).toEqual([`Renamed ${one}`, `Renamed ${other}`]);
   });
 
-  test('refuses to name its one connection twice at a time, or to go on after its end', async () => {
+  test('rejects concurrent scopes on its one connection, and use after its end', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const both = storage.inTransaction(within =>
       Promise.all([rename(within, one, 'Renamed'), rename(within, other, 'Renamed')]),
@@ -118,7 +118,7 @@ describe('all in one transaction', () => {
     expect(await nameOf(id)).toBe('Acme');
   });
 
-  test('that many begin at once share the connections there are', async () => {
+  test('started concurrently many times shares the available connections', async () => {
     const id = await newTenant();
     const renamed = Array.from({ length: 30 }, (_, index) =>
       storage.inTransaction(async within => {

@@ -42,7 +42,7 @@ async function dial(url: string) {
   return { socket, failures, received: () => received, [Symbol.dispose]: () => void socket.destroy() };
 }
 
-test('a proxy passes on, falls silent without closing, and goes on where it was', async () => {
+test('a proxy forwards, freezes without closing, and continues', async () => {
   await using echo = await startEcho();
   await using proxy = await createProxy(echo.url);
   using line = await dial(proxy.through(echo.url));
@@ -56,7 +56,7 @@ test('a proxy passes on, falls silent without closing, and goes on where it was'
   await waitFor(() => line.received() === 'ab');
 });
 
-test('a proxy drops the reply to what the store has handled', async () => {
+test('a proxy drops the reply to a request that the store has handled', async () => {
   await using echo = await startEcho();
   await using proxy = await createProxy(echo.url);
   using line = await dial(proxy.through(echo.url));
@@ -83,7 +83,7 @@ test('a proxy delays both directions and keeps the order when the delay ends', a
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(99);
 });
 
-test('a proxy resets connections, refuses while it is cut, and closes half a connection', async () => {
+test('a proxy resets connections, rejects new ones while it is cut, and half-closes a connection', async () => {
   await using echo = await startEcho();
   await using proxy = await createProxy(echo.url);
   using first = await dial(proxy.through(echo.url));
@@ -104,7 +104,7 @@ test('a proxy resets connections, refuses while it is cut, and closes half a con
   expect(second.failures).toEqual([]);
 });
 
-test('a proxy leads new connections elsewhere and leaves those that exist', async () => {
+test('a proxy forwards new connections elsewhere and keeps existing ones', async () => {
   await using one = await startEcho('1');
   await using two = await startEcho('2');
   await using proxy = await createProxy(one.url);

@@ -28,7 +28,7 @@ const storedIds = async (tenantId: string) =>
   (await database.query<{ id: string }>('select id from answers where tenant_id = $1', [tenantId])).map(({ id }) => id);
 const quarantined = async (tenantId: string) => (await listQuarantined(app.forTenant(tenantId), 100, null)).rows;
 
-test('a job run twice leaves one row an answer and counts each once', async () => {
+test('a job run twice leaves one row per answer and counts each once', async () => {
   const tenantId = v7();
   const { handle, metrics } = handlerOn(worker);
   const job = jobOf(someAnswers(tenantId, 3));
@@ -56,8 +56,8 @@ test('the same answers in another job are repeats', async () => {
   });
 });
 
-describe('a batch with answers that the database refuses', () => {
-  test('loses those alone to the quarantine, found by halving, also when the job runs twice', async () => {
+describe('a batch with answers that the database rejects', () => {
+  test('quarantines only those, found by halving, even if the job runs twice', async () => {
     const tenantId = v7();
     const { handle } = handlerOn(worker);
     const answers = someAnswers(tenantId, 20);
@@ -80,7 +80,7 @@ describe('a batch with answers that the database refuses', () => {
     });
   });
 
-  test('never fails the jobs beside it', async () => {
+  test('never fails other jobs', async () => {
     const { handle } = handlerOn(worker);
     const tenants = Array.from({ length: 10 }, () => v7());
     const poisoned = tenants[4] as string;
@@ -95,7 +95,7 @@ describe('a batch with answers that the database refuses', () => {
     }
   });
 
-  test('stores a replay of theirs that has become storable, once, and keeps one that has not', async () => {
+  test('stores a replay that has become storable, once, and keeps one that has not', async () => {
     const tenantId = v7();
     const { handle } = handlerOn(worker);
     await handle(jobOf(someAnswers(tenantId, 2, { comment: '\u0000' })));

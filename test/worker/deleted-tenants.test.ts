@@ -35,8 +35,8 @@ async function tablesOf(tenantId: string, of = database): Promise<string[]> {
   return found.toSorted();
 }
 
-describe('answers of a tenant that was deleted', () => {
-  test('leave nothing, are no failure of their flush, and those beside them are stored', async () => {
+describe('answers of a deleted tenant', () => {
+  test('leave nothing, do not fail their flush, and the other answers are stored', async () => {
     const [gone, kept] = [await makeDeleted(), v7()];
     const metrics = createMetrics('work');
     const handle = createRecordAnswers({ storage: worker, metrics, log: createLog('silent', 'test') });
@@ -49,7 +49,7 @@ describe('answers of a tenant that was deleted', () => {
     expect((await metrics.answersRepeated.get()).values[0]?.value).toBe(2);
   });
 
-  test('that the database would refuse do not go to the quarantine, and do not send others there', async () => {
+  test('that the database would reject are not quarantined, and do not send others there', async () => {
     const [gone, kept] = [await makeDeleted(), v7()];
     const handle = createRecordAnswers({
       storage: worker,
@@ -67,14 +67,14 @@ describe('answers of a tenant that was deleted', () => {
     expect(await database.query('select from quarantined_answers where tenant_id = $1', [kept])).toHaveLength(1);
   });
 
-  test('that ended their process alone are not kept either', async () => {
+  test('that killed their process are not kept either', async () => {
     const gone = await makeDeleted();
     const [sealed] = isolate({ v: 1, flush: v7(), answers: [anAcceptedAnswer({ tenant_id: gone })] });
     await quarantineEncoded(worker, sealed as EncodedAnswer, 'it ended its process');
     expect(await tablesOf(gone)).toEqual([]);
   });
 
-  test('that were quarantined are not brought back by a replay that was under way', async () => {
+  test('that were quarantined are not restored by a replay in progress', async () => {
     const gone = await makeDeleted();
     const replayed = anAcceptedAnswer({ tenant_id: gone, replay_of: v7() });
     await recordAnswers(worker, [{ flush: v7(), answers: [replayed] }]);
@@ -82,7 +82,7 @@ describe('answers of a tenant that was deleted', () => {
   });
 });
 
-test('what a process of the version before stored for one is found by the next worker', async () => {
+test('data stored for it by a process of the previous version is deleted by the next worker', async () => {
   await using api = await createApi();
   const { uuid } = await makeTenant(api);
   await deleteTenant(storageOf(api).forTenant(uuid));
@@ -93,7 +93,7 @@ test('what a process of the version before stored for one is found by the next w
 });
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('what was queued when its tenant was deleted goes without a trace, and nothing counts as lost', async () => {
+  test('answers queued when their tenant was deleted leave no trace, and are not reported as lost', async () => {
     await using api = await createApi({ backend, settings: { INGESTION_CHECK_S: '1' } });
     const [gone, kept] = [await makeTenant(api), await makeTenant(api)];
     for (const tenant of [gone, kept]) {

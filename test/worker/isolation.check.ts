@@ -33,7 +33,7 @@ async function countFailed(api: TestApi): Promise<number> {
 }
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a move to the isolation whose worker died is done again, and counted right at every moment', async ({
+  test('a move to the isolation is repeated after its worker died, and counted correctly at every moment', async ({
     expect,
   }) => {
     await using api = await createApi({ backend });
@@ -88,7 +88,7 @@ describe.each(backends())('with the queue in %s', backend => {
   });
 });
 
-test('a flush whose workers were killed by chance is stored whole, and none of its answers is isolated', async ({
+test('a flush whose workers were killed at random is stored completely, and none of its answers is isolated', async ({
   expect,
 }) => {
   await using api = await createApi();
@@ -108,9 +108,7 @@ test('a flush whose workers were killed by chance is stored whole, and none of i
 });
 
 describe.concurrent.each(backends())('with the queue in %s', backend => {
-  test('answers that kill, hang or fail the worker go to the quarantine, and every other is stored', async ({
-    expect,
-  }) => {
+  test('answers that kill, hang or fail the worker are quarantined, and all others are stored', async ({ expect }) => {
     await using api = await createApi({ backend });
     const tenant = await makeTenant(api);
     const question = await publishQuestion(api, tenant);

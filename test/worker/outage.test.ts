@@ -39,7 +39,7 @@ const countStored = async (api: TestApi): Promise<number> => {
 };
 
 describe.each(backends())('with the queue in %s', backend => {
-  test('a backlog is stored as soon as the database is back, however long it was away', async () => {
+  test('a backlog is stored as soon as the database is back, after any outage', async () => {
     await using api = await createApi({ backend });
     await using database = await createProxy(api.database.url);
     await using worker = await startWorker(api, database.through(api.database.url));
@@ -56,7 +56,7 @@ describe.each(backends())('with the queue in %s', backend => {
 });
 
 describe.skipIf(!backends().includes('valkey'))('with the queue in valkey', () => {
-  test("what a worker holds during an outage is another one's as soon as it stops", async () => {
+  test('jobs that a worker holds during an outage go to another one as soon as it stops', async () => {
     await using api = await createApi({ backend: 'valkey' });
     await using database = await createProxy(api.database.url);
     await using cutOff = await startWorker(api, database.through(api.database.url));

@@ -60,13 +60,13 @@ const countsOf = async () =>
   }));
 
 describe('answers', () => {
-  test('are kept for ever where nothing else was said', async () => {
+  test('are kept forever by default', async () => {
     const ids = await store(3650, 3);
     expect(await expire()).toEqual({});
     expect(await idsIn('answers')).toEqual(ids.toSorted());
   });
 
-  test('that are older than the retention go, in as many batches as it takes, and all others stay', async () => {
+  test('older than the retention are deleted, in as many batches as needed, and all others are kept', async () => {
     await store(31, 1203);
     const young = await store(29, 2);
     const other = await makeTenant(api);
@@ -83,7 +83,7 @@ describe('answers', () => {
     expect(await expire()).toEqual({});
   });
 
-  test('go from the quarantine too', async () => {
+  test('are deleted from the quarantine too', async () => {
     const put = (ago: string) =>
       api.database.query(
         "insert into quarantined_answers values ($1, $2, $2, 'unstorable', '', '{}', now() - $3::interval)",
@@ -95,7 +95,7 @@ describe('answers', () => {
     expect(await idsIn('quarantined_answers')).toHaveLength(1);
   });
 
-  test('that went count in the results as before, also when these are counted anew', async () => {
+  test('that expired stay in the results, even after a rebuild', async () => {
     await store(60, 2);
     await store(30.5, 3);
     await store(1, 4);
@@ -115,7 +115,7 @@ describe('answers', () => {
     );
   });
 
-  test('that went do not come back, however late they are sent again, and count once', async () => {
+  test('that expired are not stored again when sent again, and count once', async () => {
     const ids = await store(31, 2);
     await retain({ answers_days: 30 });
     await expire();
@@ -125,7 +125,7 @@ describe('answers', () => {
     expect(await countsOf()).toEqual(before);
   });
 
-  test('that went are not taken for lost, nor for what the team deleted of late', async () => {
+  test('that expired are reported neither as lost nor as deleted by the team', async () => {
     await store(31, 2);
     await retain({ answers_days: 30 });
     await expire();
@@ -146,7 +146,7 @@ describe('answers', () => {
     expect(await expire(() => new Date(Date.now() - 4 * 60_000))).toEqual({ answers: 1 });
   });
 
-  test('are aged by the earlier of the two clocks, when one jumps in the middle of a run', async () => {
+  test('are aged by the earlier of the two clocks, if one jumps during a run', async () => {
     await store(31);
     await retain({ answers_days: 30 });
     expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() - 2 * DAY_MS))).toBe(0); // the database's clock is ahead
@@ -154,7 +154,7 @@ describe('answers', () => {
     expect(await expireAnswers(worker, tenant.uuid, new Date(Date.now() + 2 * DAY_MS))).toBe(1); // the worker's clock is ahead
   });
 
-  test('that went leave their ids for 90 days; those of answers that the team deleted stay taken for good', async () => {
+  test('that expired reserve their ids for 90 days; those of answers deleted by the team stay reserved permanently', async () => {
     const put = (count: number, ago: string, expired: boolean) =>
       api.database.query(
         `insert into deleted_answers select $1, gen_random_uuid(), now() - $2::interval, $3
@@ -177,7 +177,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('are deleted once by many workers at a time', async () => {
+  test('are deleted once by concurrent workers', async () => {
     await store(31, 700);
     await retain({ answers_days: 30 });
     const totals = await Promise.all([expire(), expire(), expire()]);
@@ -205,7 +205,7 @@ describe('conversations', () => {
     return row?.id as string;
   }
 
-  test('that were resolved longer ago than the retention go with their messages; open ones never', async () => {
+  test('resolved longer ago than the retention are deleted with their messages; open ones never', async () => {
     const gone = await talk(31, 'resolved');
     const kept = [await talk(400, 'open'), await talk(29, 'resolved'), await talk(400, 'resolved', 2)];
     await retain({ conversations_days: 30 });
@@ -219,7 +219,7 @@ describe('conversations', () => {
     expect(messages).not.toContainEqual({ conversation_id: gone });
   });
 
-  test('of many messages go a few at a time', async () => {
+  test('with many messages are deleted in batches', async () => {
     const ids = [await talk(31, 'resolved'), await talk(32, 'resolved'), await talk(33, 'resolved')];
     await api.database.query('update conversations set last_seq = 3000 where id = any($1)', [ids]);
     await retain({ conversations_days: 30 });
@@ -231,7 +231,7 @@ describe('conversations', () => {
   });
 });
 
-test('a running worker keeps the retention that a tenant sets, and only workers may', async () => {
+test("a running worker applies a tenant's retention, and only workers may", async () => {
   await store(31, 2);
   const { headers } = await makeMember(api, tenant, 'owner');
   const body = { retention: { answers_days: 30 } };

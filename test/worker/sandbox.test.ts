@@ -31,7 +31,7 @@ const flushOf = (...comments: string[]): SandboxTask => {
 const answer = (comment: string): SandboxTask => ({ ...flushOf(comment), flush: v7(), part_of: v7() });
 const STORED = { stored: 1, repeated: 0, quarantined: 0 };
 
-test('what an answer does to the process is held against it, and never against the next one', async () => {
+test('a failure of the process is attributed to its answer, and never to the next one', async () => {
   const sandbox = openSandbox(database.url);
   expect(await sandbox.store(answer('good'))).toEqual(STORED);
   await expect(sandbox.store(answer('poison:kill'))).rejects.toThrow('exited (SIGKILL)');
@@ -43,7 +43,7 @@ test('what an answer does to the process is held against it, and never against t
   await sandbox.close();
 });
 
-test('a whole flush is stored at one go, one after the other, and fails as a whole', async () => {
+test('a flush is stored in one transaction, in sequence, and fails as a whole', async () => {
   const sandbox = openSandbox(database.url);
   const [poisoned, good] = [flushOf('good', 'poison:kill', 'good'), flushOf('good', 'good', 'good')];
   const failing = sandbox.store(poisoned);
@@ -54,7 +54,7 @@ test('a whole flush is stored at one go, one after the other, and fails as a who
   await sandbox.close();
 });
 
-test('a worker that stands still itself does not take that for a silence of the process', async () => {
+test('a blocked worker does not treat its own pause as a hanging process', async () => {
   const sandbox = openSandbox(database.url);
   await sandbox.store(answer('good'));
   const held = sandbox.store(answer('good'));
@@ -63,7 +63,7 @@ test('a worker that stands still itself does not take that for a silence of the 
   await sandbox.close();
 });
 
-test('an outage, and the end of the worker, are held against no answer', async () => {
+test('an outage and the end of the worker are attributed to no answer', async () => {
   const away = openSandbox('postgresql://nobody@127.0.0.1:1/nowhere');
   await expect(away.store(answer('good'))).rejects.toBeInstanceOf(Problem);
   await away.close();
@@ -73,7 +73,7 @@ test('an outage, and the end of the worker, are held against no answer', async (
   await Promise.all([sandbox.close(), expect(held).rejects.toBeInstanceOf(Problem)]);
 });
 
-test('an answer that the database refuses goes to the quarantine as such', async () => {
+test('an answer that the database rejects is quarantined as such', async () => {
   const sandbox = openSandbox(database.url);
   const refused = { stored: 0, repeated: 0, quarantined: 1 };
   expect(await sandbox.store(answer('not text for PostgreSQL: \u0000'))).toEqual(refused);

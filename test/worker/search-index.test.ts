@@ -6,7 +6,7 @@ import { isIndexed } from '../../src/storage/search-index.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { anAcceptedAnswer, makeTenant, storageOf } from '../support/make.ts';
 
-test('a worker indexes what has no words yet, and goes on with what the version before writes', async () => {
+test('a worker indexes unindexed texts, including later ones of the previous version', async () => {
   await using api = await createApi();
   const tenant = storageOf(api).forTenant((await makeTenant(api)).uuid);
   const answer = anAcceptedAnswer({ tenant_id: tenant.tenantId, comment: 'Müller' });

@@ -98,7 +98,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
       return found.length === count && found;
     });
 
-  test('every type of question is put, and axe finds nothing', async () => {
+  test('every type of question is shown, and axe finds no violations', async () => {
     const { url } = await serve(EVERY_TYPE);
     const watched = await open(url());
     for (const { title } of EVERY_TYPE) {
@@ -114,7 +114,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     expect(await watched.page.evaluate(() => window.parley.errors)).toEqual([]);
   });
 
-  test('in German, on a narrow dark page, axe finds nothing', async () => {
+  test('in German, on a narrow dark page, axe finds no violations', async () => {
     const { url } = await serve([NPS, CHOICES]);
     const watched = await open(url('user|1', 'de-CH'));
     await watched.page.emulateMedia({ colorScheme: 'dark' });
@@ -126,7 +126,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     expect(isWide).toBe(false);
   });
 
-  test('with the keyboard alone', async () => {
+  test('with the keyboard only', async () => {
     const { tenant, url } = await serve([NPS, CHOICES, TEXT]);
     const { page } = await open(url());
     const press = async (...keys: string[]) => {
@@ -156,7 +156,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     expect(stored[0]?.metadata).toMatchObject({ platform: 'web', locale: 'en' });
   });
 
-  test('what is wrong is said, and nothing is sent', async () => {
+  test('an invalid answer shows its fault and is not sent', async () => {
     const email = { type: 'text', title: 'Your address?', config: { input: 'email' } };
     const { tenant, url } = await serve([email]);
     const { page } = await open(url());
@@ -188,7 +188,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await waitFor(async () => (await page.evaluate(async () => (await window.parley.outbox.waiting()).length)) === 0);
   });
 
-  test('opened offline it comes by itself when the network does', async () => {
+  test('opened offline it appears when the network returns', async () => {
     const { url } = await serve([NPS]);
     const { page, context } = await openPage(browser);
     await context.route('**/v1/cards*', route => route.abort());
@@ -215,7 +215,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     return sent;
   }
 
-  test('two tabs share what waits, and send each answer once', async () => {
+  test('two tabs share waiting answers, and send each once', async () => {
     const { tenant, url } = await serve([{ ...NPS, frequency: { repeat: 'always', ignore_cooldown: true } }]);
     const { page: first, context } = await open(url());
     const second = await context.newPage();
@@ -238,7 +238,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     expect(failed).toEqual([]);
   });
 
-  test.each(['closed', 'left'])('a page that is %s in the middle of answering loses nothing', async how => {
+  test.each(['closed', 'left'])('a page that is %s while answering loses no answer', async how => {
     const { tenant, url } = await serve([NPS]);
     const { page, context } = await open(url());
     await heading(page, NPS.title).waitFor();
@@ -253,7 +253,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     expect(answer).toMatchObject({ state: 'partial', values: { main: 4 }, identity: 'user|1' });
   });
 
-  test('a view that is taken off the page syncs', async () => {
+  test('a view that is removed from the page syncs', async () => {
     const { tenant, url } = await serve([NPS]);
     const { page } = await open(url());
     await heading(page, NPS.title).waitFor();
@@ -261,7 +261,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     expect((await answersOnce(tenant, 'seen'))[0]?.identity).toBe('user|1');
   });
 
-  test('after a logout the next user begins anew, and nothing of the one before is theirs', async () => {
+  test("after a logout the next user starts without the previous user's data", async () => {
     const { tenant, url } = await serve([NPS]);
     const { page, context } = await open(url());
     await heading(page, NPS.title).waitFor();

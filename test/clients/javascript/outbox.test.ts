@@ -200,7 +200,7 @@ describe('outbox.json, in files', () => {
     }
   });
 
-  test('what a kill left half written is no answer', async () => {
+  test('a file half written at a kill is ignored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-outbox-'));
     await writeFile(join(folder, `${ID}000000000001.json.part`), '{"id":');
     expect(await fileStorage(folder).list()).toEqual([]);

@@ -35,7 +35,7 @@ afterAll(() => rm(project, { recursive: true }));
 
 const installed = () => join(project, 'node_modules/@parley/client');
 
-test('publint has nothing to say', async () => {
+test('publint reports no problems', async () => {
   const { messages, pkg } = await publint({ pkgDir: installed(), level: 'suggestion', pack: false });
   expect(messages.map(message => formatMessage(message, pkg ?? {}))).toEqual([]);
 });
@@ -43,7 +43,7 @@ test('publint has nothing to say', async () => {
 /** Module resolutions without ES modules, which the package does not support. */
 const NOT_SERVED = ['node10', 'node16-cjs'];
 
-test('the types are right for everyone who can import it', async () => {
+test('the types resolve in every supported module resolution', async () => {
   const { stdout } = await run(ATTW, [tarball, '--profile', 'esm-only', '--format', 'json']); // its exit code reports failures
   const { analysis, problems } = JSON.parse(stdout) as {
     analysis: { entrypoints: object };
@@ -54,7 +54,7 @@ test('the types are right for everyone who can import it', async () => {
   expect(served.filter(({ resolutionKind }) => !NOT_SERVED.includes(resolutionKind))).toEqual([]);
 });
 
-test('it has no dependencies, and carries no sources', async () => {
+test('it has no dependencies and contains no sources', async () => {
   const manifest = JSON.parse(await readFile(join(installed(), 'package.json'), 'utf8'));
   expect(manifest.dependencies ?? {}).toEqual({});
   expect(manifest.peerDependencies ?? {}).toEqual({});
@@ -80,7 +80,7 @@ describe('sizes', () => {
     return gzipSync(await bundle(entry), { level: 9 }).length;
   }
 
-  test('are below what is promised', async () => {
+  test('are below the documented limits', async () => {
     const [core, outbox, view] = [
       await sizeOf('core', CORE),
       await sizeOf('outbox', OUTBOX),
@@ -93,7 +93,7 @@ describe('sizes', () => {
   });
 });
 
-describe('beside a server', () => {
+describe('with a server', () => {
   let tenant: TestTenant;
   let env: NodeJS.ProcessEnv;
   const stack = new AsyncDisposableStack();
@@ -112,7 +112,7 @@ describe('beside a server', () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  describe('the quick start works to the letter', () => {
+  describe('the quick start works verbatim', () => {
     beforeAll(async () => {
       const readme = await readFile(join(SOURCE, 'README.md'), 'utf8');
       const [, code = ''] = /## Quick start.*?```js\n(.*?)```/s.exec(readme) ?? [];
@@ -133,7 +133,7 @@ describe('beside a server', () => {
     });
   });
 
-  test('the example backend gives tokens to those whom it knows', async () => {
+  test('the example backend issues tokens to its users', async () => {
     await mkdir(join(project, 'examples'), { recursive: true });
     const example = join(project, 'examples/token-backend.mjs');
     await writeFile(example, await readFile(join(installed(), 'examples/token-backend.mjs')));
@@ -155,7 +155,7 @@ describe('beside a server', () => {
     }
   });
 
-  test('the example importer brings a survey of Formbricks and its responses, and nothing twice', async () => {
+  test('the example importer imports a survey of Formbricks and its responses, each once', async () => {
     const folder = join(project, 'import');
     await mkdir(folder, { recursive: true });
     const importer = join(folder, 'import-formbricks.mjs');

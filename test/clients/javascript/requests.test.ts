@@ -39,10 +39,10 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
 
 describe('urls.json', () => {
   const urls = contract('urls');
-  test.each<{ url: string; base: string }>(urls.accepted)('$url is taken', ({ url, base }) => {
+  test.each<{ url: string; base: string }>(urls.accepted)('$url is accepted', ({ url, base }) => {
     expect(checkBaseUrl(url)).toBe(base);
   });
-  test.each<{ url: string }>(urls.refused)('$url is refused by every client', async ({ url }) => {
+  test.each<{ url: string }>(urls.refused)('$url is rejected by every client', async ({ url }) => {
     const provider = () => ({ access_token: '' });
     for (const make of [
       () => createClient({ baseUrl: url, provider }),
@@ -84,7 +84,7 @@ type Paths = Record<string, Record<string, { operationId: string; security?: obj
 const ANY_REPLY = { status: 200, body: { data: [], has_more: false, next_cursor: null, count: 0 } };
 
 describe('requests.json', () => {
-  test('has every operation that an app, a server or a public key may call', () => {
+  test('has every operation for apps, servers and public keys', () => {
     const { paths } = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8')) as { paths: Paths };
     const operations = Object.values(paths).flatMap(path => Object.values(path));
     const ours = operations.filter(({ security = [] }) =>
@@ -107,7 +107,7 @@ describe('requests.json', () => {
     expect(wire.sent[0]?.headers.has('Idempotency-Key')).toBe(request.sent.idempotency_key);
   });
 
-  test('the client knows no operation beside them', () => {
+  test('the client has no other operations', () => {
     const ofServers = requestCases.filter(({ as }) => as.includes('server')).map(({ operation }) => operation);
     expect(Object.keys(OPERATIONS).toSorted()).toEqual(ofServers.toSorted());
   });
@@ -146,7 +146,7 @@ describe('requests.json', () => {
     expect([...(wire.sent[0]?.headers.keys() ?? [])].filter(name => !allowed.includes(name))).toEqual([]);
   });
 
-  test.each(['', '.', '..'])('an id "%s" would lead to another path, and is refused', async id => {
+  test.each(['', '.', '..'])('an id "%s", which would change the path, is rejected', async id => {
     const wire = createNetwork(() => ANY_REPLY);
     const client = createClient({ baseUrl: BASE, provider: () => ({ access_token: tokenFor('user|1', 3600) }), wire });
     const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
@@ -218,7 +218,7 @@ describe('problems.json', () => {
     expect(await errorOf('no-reply')).toMatchObject({ kind: 'no-reply', status: 0, code: null, retryable: true });
   });
 
-  test('a reply that comes too late is none', async () => {
+  test('a late reply counts as none', async () => {
     const wire = createNetwork(() => 200);
     const fetch: typeof globalThis.fetch = (_, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new Error('aborted'))));
@@ -307,7 +307,7 @@ describe('pages.json', () => {
     expect(wire.sent.map(({ url }) => Object.fromEntries(url.searchParams))).toEqual(requests);
   });
 
-  test('a list is read anew each time that it is gone through', async () => {
+  test('a list is read again by each iteration', async () => {
     let reads = 0;
     const list = createList(
       {},

@@ -61,14 +61,14 @@ describe('signing.json', () => {
     expect(token).toBe(request.token); // this library orders members like the reference
   });
 
-  test.each(refuse)('$name is refused', async request => {
+  test.each(refuse)('$name is rejected', async request => {
     const error = await signToken(grantOf(request)).catch(thrown => thrown);
     expect(error).toBeInstanceOf(ParleyError);
     expect(error).toMatchObject({ kind: 'invalid-argument', code: camelCase(request.argument) });
     if (request.secret) expect(error.message).not.toContain(request.secret);
   });
 
-  test('the time is the present one where none is given', async () => {
+  test('the time defaults to now', async () => {
     const token = await signToken({ ...grantOf(sign[0] as SignCase), now: undefined as never });
     const { exp } = decode(token.split('.')[1]) as { exp: number };
     expect(Math.abs(exp - Date.now() / 1000 - 3600)).toBeLessThan(5);
