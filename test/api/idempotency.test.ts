@@ -1,8 +1,9 @@
 import { v7 } from 'uuid';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toTypeId } from '../../src/domain/ids.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
-import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
+import { createApi, type TestApi, type TestReply, type TestRequest, waitFor } from '../support/api.ts';
+import { outcome } from '../support/http.ts';
 import {
   anAcceptedAnswer,
   anAnswer,
@@ -25,7 +26,6 @@ const post = (path: string, idempotencyKey: string, body?: unknown) =>
 const create = (idempotencyKey: string) => post('/v1/questions', idempotencyKey, aQuestion());
 const countQuestions = async () =>
   (await api.request('GET', '/v1/questions?limit=100', { as: owner.key.apiKey })).body.data.length;
-const outcome = ({ status, body }: TestReply) => [status, body.code];
 const isReplayed = ({ headers }: TestReply) => headers.get('idempotency-replayed') === 'true';
 
 test('a response that cannot be stored undoes the request, and the key is free immediately', async () => {
@@ -97,4 +97,105 @@ test('a key with answers is ignored: another sync under it is accepted, and no r
   expect([first.status, second.status]).toEqual([202, 202]);
   expect([isReplayed(first), isReplayed(second)]).toEqual([false, false]);
   expect(await api.database.query(`select key from idempotency_keys where key = 'sync'`)).toEqual([]);
+});
+
+describe('Idempotency-Key', () => {
+  const once = (idempotencyKey: string, request: TestRequest = {}) =>
+    api.request('POST', '/v1/questions', {
+      ...{ as: owner.key.apiKey, body: aQuestion() },
+      ...request,
+      headers: { 'idempotency-key': idempotencyKey },
+    });
+
+  test('makes a repeated request return the first response', async () => {
+    const before = await countQuestions();
+    const [first, again] = [await once('a-1'), await once('"a-1"')];
+    expect(again.body).toEqual(first.body);
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+    for (const name of ['location', 'content-type', 'cache-control'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    expect(await countQuestions()).toBe(before + 1);
+  });
+
+  test('belongs to one request', async () => {
+    const { body } = await once('b-1');
+    expect(outcome(await once('b-1', { body: aQuestion({ title: 'Other' }) }))).toEqual([
+      422,
+      'idempotency-key-reused',
+    ]);
+    const other = await api.request('POST', `/v1/questions/${body.id}/publish`, {
+      as: owner.key.apiKey,
+      headers: { 'idempotency-key': 'b-1' },
+    });
+    expect(outcome(other)).toEqual([422, 'idempotency-key-reused']);
+  });
+
+  test('of another API key is independent', async () => {
+    const second = await owner.addKey();
+    const [one, two] = [await once('c-1'), await once('c-1', { as: second.apiKey })];
+    expect(two.status).toBe(201);
+    expect(two.body.id).not.toBe(one.body.id);
+  });
+
+  test('used fifty times concurrently runs the request once', async () => {
+    const before = await countQuestions();
+    const replies = await Promise.all(Array.from({ length: 50 }, () => once('d-1')));
+    const made = replies.filter(({ status }) => status === 201);
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    expect(made.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1);
+    for (const reply of replies.filter(({ status }) => status !== 201)) {
+      expect(outcome(reply)).toEqual([409, 'idempotency-key-in-use']);
+      expect(reply.headers.get('retry-after')).toBe('1');
+    }
+    expect(await countQuestions()).toBe(before + 1);
+  });
+
+  test('of a running request is 409, until the request is abandoned', async () => {
+    const { body } = await once('e-1');
+    const age = (interval: string) =>
+      api.database.query(
+        `update idempotency_keys set status = null, created_at = now() - $1::interval where key = 'e-1'`,
+        [interval],
+      );
+    await age('1 minute');
+    expect(outcome(await once('e-1'))).toEqual([409, 'idempotency-key-in-use']);
+    await age('3 minutes');
+    const again = await once('e-1');
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(body.id);
+  });
+
+  test('can be used again after a problem', async () => {
+    const draft = (await api.request('POST', '/v1/questions', { as: owner.key.apiKey, body: aQuestion() })).body;
+    const act = (action: string) =>
+      api.request('POST', `/v1/questions/${draft.id}/${action}`, {
+        as: owner.key.apiKey,
+        headers: { 'idempotency-key': `f-${action}` },
+      });
+    expect(outcome(await act('pause'))).toEqual([409, 'invalid-transition']);
+    expect((await act('publish')).status).toBe(200);
+    expect((await act('pause')).status).toBe(200);
+  });
+
+  test('is kept for a day', async () => {
+    const first = await once('g-1');
+    await api.database.query(`update idempotency_keys set created_at = now() - interval '25 hours' where key = 'g-1'`);
+    const second = await once('g-1');
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test.each([['"'], ['a b'], ['x'.repeat(256)], ['"a", "b"'], ['é']])('%j is malformed', async idempotencyKey => {
+    expect(outcome(await once(idempotencyKey))).toEqual([400, 'malformed-request']);
+  });
+
+  test('is for servers: users generate ids', async () => {
+    const as = await owner.sign('user|9');
+    const send = () =>
+      api.request('POST', '/v1/conversations', { as, body: { message: 'a' }, headers: { 'idempotency-key': 'h-1' } });
+    const [one, two] = [await send(), await send()];
+    expect(two.headers.get('idempotency-replayed')).toBeNull();
+    expect(two.body.id).not.toBe(one.body.id);
+  });
 });
