@@ -370,7 +370,7 @@ describe('a running service', () => {
   });
 
   test.each(OPERATIONS.map(operation => [operation.id, operation] as const))(
-    'replies to %s with what is documented, and no field more',
+    'replies to %s exactly as documented',
     (id, { status, response }) => {
       const reply = replies.get(id);
       expect(reply).toMatchObject({ status });

@@ -118,7 +118,7 @@ test('a shortened rule differs only in its windows, ages and `for`', () => {
 });
 
 test.runIf(await hasTool(['promtool', '--version'], 'the test of the alert rules'))(
-  'each alert fires when it should, and not in the healthy case beside it',
+  'each alert fires on its fault, and not in the similar healthy case',
   async () => {
     const output = await runTool('promtool', ['test', 'rules', 'config/prometheus/alerts.test.yaml'], { cwd: ROOT });
     expect(output).toContain('SUCCESS');
@@ -130,7 +130,7 @@ test.runIf(await hasTool(['promtool', '--version'], 'the test of the alert rules
 const PROFILE = 'docker compose --profile monitoring config --format json'.split(' ');
 
 test.runIf(await hasTool(['docker', 'compose', 'version'], 'the test of the Compose profile'))(
-  'the profile monitoring is pinned, hardened, and published on the loopback address alone',
+  'the monitoring profile is pinned, hardened, and published only on the loopback address',
   async () => {
     const [command = '', ...args] = PROFILE;
     const { services } = JSON.parse(await runTool(command, args, { cwd: ROOT }));

@@ -136,7 +136,7 @@ describe('a stored answer', () => {
     );
   });
 
-  test('is deleted permanently: its id stays taken', async () => {
+  test('is deleted permanently: its id stays reserved', async () => {
     const { key, token, card } = await make();
     const answer = answerTo(card, { state: 'partial' });
     await sync(token, [answer]);

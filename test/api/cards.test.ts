@@ -196,7 +196,7 @@ describe('the list of cards', () => {
     ['?app_version=%00', 422],
     ['?user=42', 400],
     ['?limit=1&limit=2', 400],
-  ])('refuses %s with %i', async (query, status) => {
+  ])('rejects %s with %i', async (query, status) => {
     const tenant = await makeTenant(api);
     expect((await fetchCards(await tenant.sign('user|42'), query)).status).toBe(status);
   });

@@ -49,7 +49,7 @@ describe('the status of a conversation', () => {
   });
 
   test.each(['open', 'pending', 'resolved'])(
-    'set to %s twice is a conflict that names what can follow',
+    'set to %s twice is a conflict that lists the allowed states',
     async status => {
       const { user, team } = await makeParties();
       const { id } = (await start(user)).body;

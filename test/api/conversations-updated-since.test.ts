@@ -105,7 +105,7 @@ describe('reading incrementally', () => {
   });
 
   test.each(['team', 'user'] as const)(
-    '%s that goes on from the last change it saw ends with the state of everything',
+    '%s that continues from the last seen change ends with the current state',
     async side => {
       const parties = await makeParties();
       const as = parties[side];

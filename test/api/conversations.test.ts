@@ -209,7 +209,7 @@ describe('reading one conversation', () => {
   });
 
   test.each(['conversation_x', 'message_01h455vb4pex5vsknk084sn02q', 'CONVERSATION_01h455vb4pex5vsknk084sn02q', '%00'])(
-    'an id that is none, %s, is one at which there is nothing',
+    'the malformed id %s is 404',
     async id => {
       const { team } = await makeParties();
       expect(problem(await get(team, `/v1/conversations/${id}`))).toEqual([404, 'resource-not-found']);

@@ -27,7 +27,7 @@ describe('every endpoint', () => {
   const guarded = OPERATIONS.filter(operation => operation.credentials.length > 0);
 
   test.each(guarded.map(operation => [operation.id, operation] as const))(
-    '%s refuses a caller without credentials, and each kind of credential that it does not take',
+    '%s rejects callers without credentials and with unsupported kinds of credentials',
     async (_, operation) => {
       const ask = (request: TestRequest) =>
         api.request(operation.method.toUpperCase(), pathOf(operation.path), request);

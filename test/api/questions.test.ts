@@ -71,7 +71,7 @@ describe('creating a question', () => {
 });
 
 describe('reading questions', () => {
-  test('answers If-None-Match with 304 until the question changes', async () => {
+  test('replies to If-None-Match with 304 until the question changes', async () => {
     const { ask } = await make();
     const { id } = (await ask('POST', '', aQuestion())).body;
     const etag = (await ask('GET', `/${id}`)).headers.get('etag') as string;
@@ -229,7 +229,7 @@ describe('changing a question', () => {
       expectProblem(await ask('PATCH', `/${id}`, { config: { options } }), 409, 'immutable-field');
   });
 
-  test('is refused once the question is closed', async () => {
+  test('is rejected once the question is closed', async () => {
     const { tenant, ask } = await make();
     const { id } = await publishQuestion(api, tenant);
     await ask('POST', `/${id}/close`);

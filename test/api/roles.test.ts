@@ -115,7 +115,7 @@ test('every operation of the API is in the matrix, once', () => {
 
 describe('a page of another site', () => {
   test.each(OPERATIONS.filter(operation => isOfCookies(operation) && isWrite(operation)))(
-    'can not make a browser send $id, nor can one without the token of its session',
+    "cannot send $id through a browser, nor without the session's token",
     async operation => {
       const { accountId } = people.get('owner') as TestPerson;
       const headers = { ...(await openSession(api, accountId)), 'Tenant-Id': tenant.id };
@@ -130,7 +130,7 @@ describe('a page of another site', () => {
   );
 
   test.each(OF_EVERYBODY.filter(operation => isWrite(operation) && operation.id !== BY_BASIC))(
-    'can not send $id, which needs no session',
+    'cannot send $id, which needs no session',
     async operation => {
       const ask = api.request(operation.method.toUpperCase(), pathTo(operation).replace('{token}', 'x'), {
         headers: { 'Sec-Fetch-Site': 'cross-site' },
@@ -174,7 +174,7 @@ describe('over HTTP', () => {
   });
 
   test.each(OPERATIONS.filter(({ credentials }) => credentials.length > 0))(
-    '$id is open to nobody without a credential, and to nobody by the cookie of an ended session',
+    '$id rejects requests without a credential, and with the cookie of an ended session',
     async operation => {
       const method = operation.method.toUpperCase();
       const path = pathTo(operation);

@@ -205,7 +205,7 @@ test('the matrix contains every kind of object of the API', () => {
 });
 
 test.each(taking('api-key'))(
-  '$name gives the key of another tenant the 404 of a missing object',
+  '$name returns the 404 of a missing object to the key of another tenant',
   async ({ operation }) => {
     const foreign = await blindReply(operation, other.key.apiKey, objects);
     expect(foreign).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
@@ -214,7 +214,7 @@ test.each(taking('api-key'))(
 );
 
 test.each([...taking('session'), ...taking('person')])(
-  '$name gives the owner of another tenant the 404 of a missing object',
+  '$name returns the 404 of a missing object to the owner of another tenant',
   async ({ operation }) => {
     const foreign = await blindReply(operation, otherPerson, objects);
     expect(foreign).toMatchObject({ status: 404, body: { code: 'resource-not-found' } });
@@ -233,7 +233,7 @@ test.each(taking('access-token'))(
 );
 
 test.each(taking('public-access-token'))(
-  '$name gives the claimed identity of the same name the 404 of a missing object',
+  '$name returns the 404 of a missing object to the unverified identity of the same name',
   async ({ operation }) => {
     const { id } = await owner.addKey({ kind: 'public' });
     const issued = await api.request('POST', `/v1/tenants/${owner.id}/issuers/public/auth/token`, {

@@ -21,7 +21,7 @@ const documented = (namespace: string, more: Record<string, string> = {}) => ({
 });
 
 test.runIf(inject('cluster'))(
-  'the commands of the document bring back in another namespace what was accepted before, once',
+  'the documented commands restore all answers accepted before in another namespace, once',
   async () => {
     await using installation = await createInstallation();
     await installation.install(UNLIMITED);

@@ -98,7 +98,7 @@ describe.runIf(inject('cluster'))('two replicas of API and worker at 100 answers
   );
 
   test.each(['postgresql', 'valkey'] as const)(
-    '%s deleted by force loses nothing and doubles nothing',
+    'deleting %s by force neither loses nor duplicates an answer',
     async component => {
       const thrice = async () => {
         for (let time = 0; time < 3; time++) await kill(component);

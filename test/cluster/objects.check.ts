@@ -24,7 +24,7 @@ const EVERYTHING = {
 };
 
 test.runIf(inject('cluster'))(
-  'the server takes every object that the chart can write, with stubs for foreign kinds',
+  'the server accepts every object of the chart, with stubs for foreign kinds',
   async () => {
     await using _stubs = await createStubs();
     await using installation = await createInstallation();

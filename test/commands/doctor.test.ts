@@ -90,7 +90,7 @@ describe('the doctor', () => {
   });
 
   test.runIf(backends().includes('valkey'))(
-    'says when the queue does not write to disk before it replies',
+    'reports a queue that does not write to disk before it replies',
     async () => {
       await using database = await createDatabase();
       const forgetful = await new GenericContainer('valkey/valkey:9')

@@ -72,7 +72,7 @@ test('passwords can be hashed, which needs a native package', async () => {
 });
 
 test.each(['start', 'serve', 'work', 'migrate', 'tenant create --name Acme'])(
-  '`%s` without DATABASE_URL is refused with one clear message',
+  '`%s` without DATABASE_URL fails with one clear message',
   async command => {
     const { code, stdout, stderr } = await tryDocker([...READ_ONLY, IMAGE, ...command.split(' ')]);
     expect(code).toBe(1);

@@ -86,7 +86,7 @@ describe('as shown, with the secret filled in', () => {
   );
 
   test.runIf(hasDocker)(
-    'the snippet for PHP gives a token that fetches the cards',
+    'the snippet for PHP creates a token that fetches the cards',
     async () => {
       await begin();
       await runTool('docker', ['build', '--quiet', '--network', 'host', '--tag', PHP_IMAGE, LIBRARIES]);

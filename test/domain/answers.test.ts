@@ -143,7 +143,7 @@ describe('the shape of an answer', () => {
     { metadata: { platform: 'ios', ...custom(20) } },
     { metadata: { flag: true, number: -1.5 } },
     { duration_ms: 0 },
-  ])('takes %j', fields => {
+  ])('accepts %j', fields => {
     expect(takes(fields)).toBe(true);
   });
 
@@ -176,7 +176,7 @@ describe('the shape of an answer', () => {
     { duration_ms: -1 },
     { tags: [] },
     { received_at: '2026-11-21T07:00:00Z' },
-  ])('refuses %j', fields => {
+  ])('rejects %j', fields => {
     expect(takes(fields)).toBe(false);
   });
 

@@ -97,7 +97,7 @@ describe('a new question', () => {
     { type: 'nps', title: 'x', frequency: { snooze_after_dismiss_days: -1 } },
     { type: 'nps', title: 'x', allow_public: 'yes' },
     { type: 'nps', title: 'x', config: null },
-  ])('refuses %j', body => {
+  ])('rejects %j', body => {
     expect(NewQuestion.safeParse(body).success).toBe(false);
   });
 

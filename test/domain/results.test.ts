@@ -125,7 +125,7 @@ describe('the counts of an answer', () => {
     ],
     [{ value: { other_text: 'x' } }, { completed: 1, choices: new Map([['other', 1]]) }],
     [{ value: { option_ids: ['other'], other_text: 'x' } }, { completed: 1, choices: new Map([['other', 1]]) }],
-  ] as [Partial<Counted>, Partial<Counts>][])('%j counts as %j, and out again as nothing', (fields, expected) => {
+  ] as [Partial<Counted>, Partial<Counts>][])('%j counts as %j, and as zero after its removal', (fields, expected) => {
     const counts = countsOf(counted(fields));
     expect(counts).toEqual({ ...noCounts(), ...expected });
     count(counts, counted(fields), -1);

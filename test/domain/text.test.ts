@@ -23,7 +23,7 @@ describe('storable text', () => {
 
 describe('an identity', () => {
   test.each(['user|42', '42', ' ', 'a b', 'é', '😀', '__proto__', 'x'.repeat(256), '\u202eabc', "'; drop table --"])(
-    '%j is taken as it is',
+    '%j is accepted unchanged',
     value => {
       expect(Identity.parse(value)).toBe(value);
     },
@@ -63,7 +63,7 @@ describe('an identity', () => {
 
 describe('tags', () => {
   test.each([[[]], [['a', 'b']], [Array.from({ length: 20 }, (_, index) => `tag ${index}`)], [['x'.repeat(50)]]])(
-    '%j are taken',
+    '%j are accepted',
     value => {
       expect(Tags.parse(value)).toEqual(value);
     },

@@ -180,7 +180,7 @@ describe.each(LISTS.map(list => [list.id, list] as const))('%s', (_, list) => {
     ['of the large tenant', LARGE],
     ['of a small tenant', SMALL],
   ])(
-    '%s reads few pages, whatever is asked for',
+    '%s reads few pages with any filters',
     async (__, tenantId) => {
       for (const [kind, caller] of Object.entries(callers(tenantId))) {
         if (!list.credentials.includes(kind as never)) continue;

@@ -40,7 +40,7 @@ describe.each(backends())('with the queue in %s', backend => {
 });
 
 test.runIf(backends().includes('valkey'))(
-  'answers are refused while fewer replicas follow Valkey than QUEUE_REPLICAS asks for',
+  'answers are rejected while Valkey has fewer replicas than QUEUE_REPLICAS',
   async () => {
     await using api = await createApi({ backend: 'valkey', settings: { QUEUE_REPLICAS: '1' } });
     const target = { databaseUrl: api.database.url, redisUrl: api.config.REDIS_URL };

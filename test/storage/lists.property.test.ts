@@ -151,7 +151,7 @@ describe('answers', () => {
   const scan = (tenant: TenantStorage) =>
     database.query<AnswerRow>('select * from answers where tenant_id = $1', [tenant.tenantId]);
 
-  test('that a list returns to its end are those of a plain scan, each once, whatever comes and goes meanwhile', async () => {
+  test('of a complete walk through a list are those of a plain scan, each once, despite concurrent changes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anAnswer, { maxLength: 40 }),
@@ -259,7 +259,7 @@ describe('conversations', () => {
     (filter.source === undefined || row.source_type === filter.source) &&
     (filter.unread === undefined || row[`${filter.side}_unread`] > 0 === filter.unread);
 
-  test('that a list returns to its end are those of a plain scan, each once, whatever comes and goes meanwhile', async () => {
+  test('of a complete walk through a list are those of a plain scan, each once, despite concurrent changes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(aConversation, { maxLength: 16 }),
