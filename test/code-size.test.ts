@@ -36,12 +36,6 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'src/platform/metrics.ts#createMetrics': 'the table of metrics',
   'src/storage/orm.ts#openStorage': 'wiring of pools and transactions that share their connection state',
   'src/worker/sandbox.ts#openSandbox': CLOSURE,
-  'test/clients/javascript/outbox.test.ts#createCase': 'one device with its parts',
-  'test/clients/scenario.ts#openScenario': 'a table of steps',
-  'test/e2e/secret-rotation.check.ts#test': 'one walk whose steps build on each other',
-  'test/faults/stores.ts#openStore': 'start, stop and faults of one store',
-  'test/faults/world.ts#createWorld': 'wiring of a trial',
-  'test/support/conversations.ts#conversationsOf': 'requests and rows that share one API',
 };
 
 interface Measured {

@@ -68,6 +68,46 @@ const addKeys = (api: TestApi, tenant: TestTenant, count: number) => {
   );
 };
 
+/** Two APIs and a worker that can be restarted on their ports with other settings. */
+async function startDeployment(environment: Record<string, string>) {
+  const places = await Promise.all(
+    ['serve', 'serve', 'work'].map(async role => ({
+      role,
+      ports: { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) },
+    })),
+  );
+  const start = async (place: number, environment: Record<string, string>) => {
+    const { role, ports } = places[place] as (typeof places)[number];
+    const process = await startProcess(role, { ...environment, ...ports });
+    await process.awaitProbe('/readyz');
+    return process;
+  };
+  const running: TestProcess[] = [];
+  for (const place of places.keys()) running.push(await start(place, environment));
+  return {
+    apis: running.slice(0, 2).map(({ baseUrl }) => baseUrl),
+    /** Restarts one process after the other, with a check after each; until the end, some have the former settings. */
+    async roll(environment: Record<string, string>, check: () => Promise<void>): Promise<void> {
+      for (const place of places.keys()) {
+        const process = running[place] as TestProcess;
+        process.kill('SIGTERM');
+        expect(await process.exited).toBe(0);
+        running[place] = await start(place, environment);
+        await check();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map(each => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** The doctor's findings about the secret key. */
+async function diagnose(environment: Record<string, string>): Promise<string[]> {
+  const { checks } = JSON.parse((await runCommand(['doctor'], environment)).stdout) as Diagnosis;
+  return checks.filter(({ name }) => name.includes('secret key')).map(({ ok, detail }) => `${ok}: ${detail}`);
+}
+
 test('the secret key is rotated under load by the documented steps, and all credentials stay valid', async () => {
   const [former, current] = [newSecretKey(), newSecretKey()];
   await using setup = await createApi({ secretKey: former });
@@ -82,41 +122,12 @@ test('the secret key is rotated under load by the documented steps, and all cred
     swapped: { ...shared, SECRET_KEY: current, SECRET_KEY_OTHERS: former },
     after: { ...shared, SECRET_KEY: current },
   };
-  const places = await Promise.all(
-    ['serve', 'serve', 'work'].map(async role => ({
-      role,
-      ports: { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) },
-    })),
-  );
-  const start = async (place: number, environment: Record<string, string>) => {
-    const { role, ports } = places[place] as (typeof places)[number];
-    const process = await startProcess(role, { ...environment, ...ports });
-    await process.awaitProbe('/readyz');
-    return process;
-  };
-  const running: TestProcess[] = [];
-  await using _running = {
-    [Symbol.asyncDispose]: () => Promise.all(running.map(each => each[Symbol.asyncDispose]())).then(() => undefined),
-  };
-  for (const place of places.keys()) running.push(await start(place, steps.before));
-  const apis = running.slice(0, 2).map(({ baseUrl }) => baseUrl);
+  await using deployment = await startDeployment(steps.before);
+  const { apis } = deployment;
   const expectHeld = async () => {
     for (const baseUrl of apis) await held.expectHeld(baseUrl);
   };
-  /** Restarts one process after the other; until the end, some have the former settings. */
-  const roll = async (environment: Record<string, string>) => {
-    for (const place of places.keys()) {
-      const process = running[place] as TestProcess;
-      process.kill('SIGTERM');
-      expect(await process.exited).toBe(0);
-      running[place] = await start(place, environment);
-      await expectHeld();
-    }
-  };
-  const diagnose = async (environment: Record<string, string>) => {
-    const { checks } = JSON.parse((await runCommand(['doctor'], environment)).stdout) as Diagnosis;
-    return checks.filter(({ name }) => name.includes('secret key')).map(({ ok, detail }) => `${ok}: ${detail}`);
-  };
+  const roll = (environment: Record<string, string>) => deployment.roll(environment, expectHeld);
   const both = createSeals({ current, others: [former] });
 
   await expectHeld();

@@ -69,6 +69,7 @@ export const LABEL = 'parley.faults';
 const PASSWORD = 'test';
 const READY_WITHIN_MS = 60_000;
 const FREEZE_ATTEMPTS = 10;
+const DURABLE_VALKEY = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' };
 
 const POSTGRES: StoreKind = {
   image: 'postgres:18',
@@ -114,36 +115,56 @@ export async function askValkey<T>(url: string, ask: (redis: Redis) => Promise<T
   }
 }
 
-async function openStore(kind: StoreKind, settings: Record<string, string>, options: StoreOptions): Promise<Store> {
+/** Resolves when the server at `url` accepts commands. */
+const awaitReady = (kind: StoreKind, url: string) =>
+  waitFor(
+    () =>
+      kind.ask(url).then(
+        () => true,
+        () => false,
+      ),
+    READY_WITHIN_MS,
+  );
+
+/** Starts a new container for a store on a port of this machine. */
+function startContainer(
+  kind: StoreKind,
+  port: number,
+  options: StoreOptions,
+  disk: Disk | undefined,
+): Promise<StartedTestContainer> {
+  const own: Record<string, string> = options.onHost ? { port: String(port), bind: '127.0.0.1' } : {};
+  const container = new GenericContainer(kind.image)
+    .withEnvironment(kind.environment)
+    .withCommand(kind.command({ ...options.settings, ...own }, options.ownConfig ?? false))
+    .withLabels({ [LABEL]: String(process.pid) });
+  if (options.onHost) container.withNetworkMode('host');
+  else container.withExposedPorts({ container: kind.port, host: port });
+  if (disk) container.withBindMounts([{ source: disk.folder, target: kind.folder }]);
+  if (options.copyOf) container.withCopyDirectoriesToContainer([{ source: options.copyOf, target: kind.folder }]);
+  return container.start();
+}
+
+/** Pauses a container. A busy kernel may not freeze a group of processes within the engine's timeout. */
+async function pause(container: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { code, stderr } = await tryDocker(['pause', container]);
+    if (code === 0) return;
+    if (attempt >= FREEZE_ATTEMPTS || !/unable to freeze/.test(stderr)) throw new Error(stderr);
+  }
+}
+
+async function openStore(kind: StoreKind, options: StoreOptions): Promise<Store> {
   const port = await freePort();
   const url = kind.url(port);
   let made: StartedTestContainer | undefined;
   let disk = options.diskMegabytes ? await createDisk(options.diskMegabytes) : undefined;
-  const ready = () =>
-    waitFor(
-      () =>
-        kind.ask(url).then(
-          () => true,
-          () => false,
-        ),
-      READY_WITHIN_MS,
-    );
-
   const create = async (): Promise<void> => {
-    const own: Record<string, string> = options.onHost ? { port: String(port), bind: '127.0.0.1' } : {};
-    const container = new GenericContainer(kind.image)
-      .withEnvironment(kind.environment)
-      .withCommand(kind.command({ ...settings, ...options.settings, ...own }, options.ownConfig ?? false))
-      .withLabels({ [LABEL]: String(process.pid) });
-    if (options.onHost) container.withNetworkMode('host');
-    else container.withExposedPorts({ container: kind.port, host: port });
-    if (disk) container.withBindMounts([{ source: disk.folder, target: kind.folder }]);
-    if (options.copyOf) container.withCopyDirectoriesToContainer([{ source: options.copyOf, target: kind.folder }]);
-    made = await container.start();
+    made = await startContainer(kind, port, options, disk);
   };
   if (options.running !== false) {
     await create();
-    await ready();
+    await awaitReady(kind, url);
     await disk?.sync(); // syncs the initial data, because an installation is older than its first power cut
   }
 
@@ -157,7 +178,7 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
   };
   const inspect = (format: string) => docker(['inspect', '--format', format, container()]);
   const ownDisk = (): Disk => {
-    if (!disk) throw new Error(`${kind.image} has no disk of its own`);
+    if (!disk) throw new Error(`${kind.image} has no separate disk`);
     return disk;
   };
   return {
@@ -170,16 +191,9 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
     async start() {
       if (made) await docker(['start', container()]);
       else await create();
-      await ready();
+      await awaitReady(kind, url);
     },
-    async freeze() {
-      for (let attempt = 1; ; attempt++) {
-        const { code, stderr } = await tryDocker(['pause', container()]);
-        if (code === 0) return;
-        // A busy kernel may not freeze a group of processes within the engine's timeout.
-        if (attempt >= FREEZE_ATTEMPTS || !/unable to freeze/.test(stderr)) throw new Error(stderr);
-      }
-    },
+    freeze: () => pause(container()),
     thaw: async () => void (await docker(['unpause', container()])),
     isRunning: async () => (await inspect('{{.State.Running}}')) === 'true',
     disk: ownDisk,
@@ -200,11 +214,11 @@ async function openStore(kind: StoreKind, settings: Record<string, string>, opti
 
 /** A PostgreSQL 18 with default settings, except for more connections. */
 export const openPostgres = (options: StoreOptions = {}): Promise<Store> =>
-  openStore(POSTGRES, { max_connections: '300' }, options);
+  openStore(POSTGRES, { ...options, settings: { max_connections: '300', ...options.settings } });
 
 /** A Valkey 9 with the required settings: on disk before each reply, and no eviction. */
 export const openValkey = (options: StoreOptions = {}): Promise<Store> =>
-  openStore(VALKEY, { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }, options);
+  openStore(VALKEY, { ...options, settings: { ...DURABLE_VALKEY, ...options.settings } });
 
 /** Removes all containers of this run, after it was aborted. */
 export async function removeContainers(): Promise<void> {

@@ -10,10 +10,10 @@ import { QUEUES } from '../../src/queue/jobs.ts';
 import { PENDING } from '../../src/queue/snapshot.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { openStorage, type Storage } from '../../src/storage/orm.ts';
-import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
+import { makeTenant, publishQuestion, type TenantHome, type TestTenant } from '../support/make.ts';
 import { createProxy, type TestProxy } from '../support/proxy.ts';
 import { waitFor } from '../support/wait.ts';
-import { type ClientReply, type ClientRequest, createClient } from './client.ts';
+import { type Client, type ClientReply, type ClientRequest, createClient } from './client.ts';
 import { type Ledger, openLedger, readLedger } from './ledger.ts';
 import { type Load, type LoadOptions, type NewAnswer, type Sender, sendAnswers, startLoad } from './load.ts';
 import { type Evidence, type FoundAnswer, judge, type Verdict } from './oracle.ts';
@@ -113,6 +113,78 @@ export interface Drain {
 
 const log = createLog('silent', 'faults');
 
+/** The storage and seals with which a tenant is created. */
+function createHome(url: string, secretKey: string) {
+  const storages: Storage[] = [];
+  return {
+    seals: createSeals({ current: secretKey, others: [] }),
+    database: {
+      storage: () => {
+        const storage = openStorage({ url, role: 'parley_app', connections: 2, log });
+        storages.push(storage);
+        return storage;
+      },
+    },
+    /** Ignores failures, because the server may have ended. */
+    close: () => Promise.allSettled(storages.map(storage => storage.close())),
+  };
+}
+
+/** The part of a world that records a scenario's results. */
+function createRecords(
+  progress: WorldOptions['progress'],
+): Pick<World, 'checks' | 'notes' | 'faults' | 'recoveriesMs' | 'fault' | 'must' | 'note' | 'recovered'> {
+  const checks: Check[] = [];
+  const notes: string[] = [];
+  const faults = new Map<FaultKind, number>();
+  const recoveriesMs: number[] = [];
+  return {
+    checks,
+    notes,
+    faults,
+    recoveriesMs,
+    fault: (kind, count = 1) => void faults.set(kind, (faults.get(kind) ?? 0) + count),
+    must(name, holds, measured = '') {
+      checks.push({ name, holds, measured: String(measured) });
+      if (!holds) progress(`does not hold: ${name} (${measured})`);
+    },
+    note: text => void notes.push(text),
+    recovered: ms => void recoveriesMs.push(ms),
+  };
+}
+
+const query = <Row extends object>(url: string, sql: string, params: unknown[]): Promise<Row[]> =>
+  withClient(url, async connection => (await connection.query<Row>(sql, params)).rows);
+
+function valkeyOf({ valkey }: Stores): Store {
+  if (!valkey) throw new Error('this trial has no Valkey');
+  return valkey;
+}
+
+async function migrateStores({ postgres }: Stores, backend: Backend): Promise<void> {
+  await migrate(postgres.url, log);
+  if (backend === 'postgres') await migrateQueue({ databaseUrl: postgres.url, redisUrl: undefined });
+}
+
+/** A tenant with a key and a live question. */
+async function createTenant(home: TenantHome, client: Client, baseUrl: string): Promise<FaultTenant> {
+  const tenant = await makeTenant(home);
+  const request = async (method: string, path: string, { as, body }: { as?: string; body?: unknown } = {}) => {
+    const reply = await client.send(`${baseUrl}${path}`, { method, ...(as ? { as } : {}), body });
+    return { ...reply, headers: new Headers(), body: JSON.parse(reply.body) };
+  };
+  const question = await publishQuestion({ request }, tenant);
+  return { tenant, uuid: tenant.uuid, apiKey: tenant.key.apiKey, questionId: question.id };
+}
+
+async function awaitIntake(load: Load, since: number, limitMs = 30_000): Promise<number> {
+  const accepted = await waitFor(
+    () => load.replies.find(reply => reply.status === 202 && reply.at - reply.ms >= since),
+    limitMs,
+  );
+  return accepted.at - since;
+}
+
 /** Creates the environment of a scenario on migrated stores. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { backend, seed, size, stores, folder, progress } = options;
@@ -121,30 +193,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const client = createClient();
   const units: Unit[] = [];
   const proxies: TestProxy[] = [];
-  const storages: Storage[] = [];
   const tenants: FaultTenant[] = [];
-  const checks: Check[] = [];
-  const notes: string[] = [];
-  const faults = new Map<FaultKind, number>();
-  const recoveriesMs: number[] = [];
   const ends: (() => Promise<void>)[] = [];
 
-  if (!options.unmigrated) await migrate(stores.postgres.url, log);
-  if (!options.unmigrated && backend === 'postgres')
-    await migrateQueue({ databaseUrl: stores.postgres.url, redisUrl: undefined });
-
-  const home = {
-    seals: createSeals({ current: secretKey, others: [] }),
-    database: {
-      storage: () => {
-        const storage = openStorage({ url: stores.postgres.url, role: 'parley_app', connections: 2, log });
-        storages.push(storage);
-        return storage;
-      },
-    },
-  };
-  const query = <Row extends object>(sql: string, params: unknown[] = []) =>
-    withClient(stores.postgres.url, async connection => (await connection.query<Row>(sql, params)).rows);
+  if (!options.unmigrated) await migrateStores(stores, backend);
+  const home = createHome(stores.postgres.url, secretKey);
   const apis = () => units.filter(unit => unit.role === 'serve' && unit.isRunning()).map(unit => unit.baseUrl);
 
   const environment = () => ({
@@ -153,9 +206,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...(stores.valkey ? { REDIS_URL: stores.valkey.url } : {}),
   });
 
-  const drain = createDrain(stores);
-
   return {
+    ...createRecords(progress),
+    ...createDrain(stores),
     backend,
     random: createRandom(seed),
     stores,
@@ -163,10 +216,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     secretKey,
     strangers: STRANGERS,
     units,
-    checks,
-    notes,
-    faults,
-    recoveriesMs,
     progress,
     sized: (full, least = 1) => Math.max(least, Math.round(full * size)),
     environment,
@@ -182,15 +231,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     apis,
     async addTenant() {
-      const tenant = await makeTenant(home);
-      const request = async (method: string, path: string, { as, body }: { as?: string; body?: unknown } = {}) => {
-        const reply = await client.send(`${apis()[0]}${path}`, { method, ...(as ? { as } : {}), body });
-        return { ...reply, headers: new Headers(), body: JSON.parse(reply.body) };
-      };
-      const question = await publishQuestion({ request }, tenant);
-      const made = { tenant, uuid: tenant.uuid, apiKey: tenant.key.apiKey, questionId: question.id };
-      tenants.push(made);
-      return made;
+      const tenant = await createTenant(home, client, apis()[0] ?? '');
+      tenants.push(tenant);
+      return tenant;
     },
     load(chosen) {
       const load = startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), ...chosen });
@@ -206,35 +249,18 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       proxies.push(proxy);
       return proxy;
     },
-    fault: (kind, count = 1) => void faults.set(kind, (faults.get(kind) ?? 0) + count),
-    must(name, holds, measured = '') {
-      checks.push({ name, holds, measured: String(measured) });
-      if (!holds) progress(`does not hold: ${name} (${measured})`);
-    },
-    note: text => void notes.push(text),
-    recovered: ms => void recoveriesMs.push(ms),
-    async awaitIntake(load, since, limitMs = 30_000) {
-      const taken = await waitFor(
-        () => load.replies.find(reply => reply.status === 202 && reply.at - reply.ms >= since),
-        limitMs,
-      );
-      return taken.at - since;
-    },
-    valkey() {
-      if (!stores.valkey) throw new Error('this trial has no Valkey');
-      return stores.valkey;
-    },
-    ...drain,
+    awaitIntake,
+    valkey: () => valkeyOf(stores),
     wireId: toTypeId,
     folder,
-    query,
+    query: (sql, params = []) => query(stores.postgres.url, sql, params),
     verdict: async () => judge({ sent: await readLedger(ledger.path), ...(await readFound(stores.postgres.url)) }),
     async [Symbol.asyncDispose]() {
       await Promise.all(ends.map(end => end()));
       client.close();
       await Promise.all(units.map(unit => unit[Symbol.asyncDispose]()));
       await Promise.all(proxies.map(proxy => proxy[Symbol.asyncDispose]()));
-      await Promise.allSettled(storages.map(storage => storage.close())); // its server may have ended
+      await home.close();
       await ledger.close();
     },
   };

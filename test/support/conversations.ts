@@ -22,8 +22,7 @@ export const uuidOf = (id: string) => parseTypeId('conversation', id) as string;
 
 export const problem = (reply: TestReply) => [reply.status, reply.body.code];
 
-/** Requests and rows of conversations, for the tests of one file. */
-export function conversationsOf(api: () => TestApi) {
+function requestsOf(api: () => TestApi) {
   async function makeParties(): Promise<Parties> {
     const tenant = await makeTenant(api());
     return { tenant, team: tenant.key.apiKey, user: await tenant.sign('user|42') };
@@ -65,28 +64,6 @@ export function conversationsOf(api: () => TestApi) {
     return (number: number, path: string, body: Body) => api().request('POST', path, { ...people[number], body });
   }
 
-  /** Moves a time of a conversation's row into the past. */
-  const backdate = (id: string, column: string, interval: string) =>
-    api().database.query(`update conversations set ${column} = ${column} - $2::interval where id = $1`, [
-      uuidOf(id),
-      interval,
-    ]);
-
-  const backdateMessages = (id: string, interval: string) =>
-    api().database.query('update messages set created_at = created_at - $2::interval where conversation_id = $1', [
-      uuidOf(id),
-      interval,
-    ]);
-
-  async function makeMember(tenant: TestTenant): Promise<string> {
-    const id = v7();
-    await api().database.query(
-      "insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, $3, 'agent', 'x', now())",
-      [tenant.uuid, id, `${id}@acme.example`],
-    );
-    return toTypeId('member', id);
-  }
-
   /** All rows of a list, page by page; `between` runs after each page but the last. */
   async function readPages(
     as: string,
@@ -110,6 +87,32 @@ export function conversationsOf(api: () => TestApi) {
     }
   }
 
+  return { makeParties, get, post, patch, markRead, start, write, read, messages, list, teamOf, readPages };
+}
+
+function rowsOf(api: () => TestApi) {
+  /** Moves a time of a conversation's row into the past. */
+  const backdate = (id: string, column: string, interval: string) =>
+    api().database.query(`update conversations set ${column} = ${column} - $2::interval where id = $1`, [
+      uuidOf(id),
+      interval,
+    ]);
+
+  const backdateMessages = (id: string, interval: string) =>
+    api().database.query('update messages set created_at = created_at - $2::interval where conversation_id = $1', [
+      uuidOf(id),
+      interval,
+    ]);
+
+  async function makeMember(tenant: TestTenant): Promise<string> {
+    const id = v7();
+    await api().database.query(
+      "insert into members (tenant_id, id, email, role, password_hash, created_at) values ($1, $2, $3, 'agent', 'x', now())",
+      [tenant.uuid, id, `${id}@acme.example`],
+    );
+    return toTypeId('member', id);
+  }
+
   /** Inserts conversations, five per millisecond, so that only the id orders these. */
   const seed = (tenant: TestTenant, count: number) =>
     api().database.query(
@@ -122,22 +125,8 @@ export function conversationsOf(api: () => TestApi) {
       [tenant.uuid, count],
     );
 
-  return {
-    makeParties,
-    get,
-    post,
-    patch,
-    markRead,
-    start,
-    write,
-    read,
-    messages,
-    list,
-    teamOf,
-    backdate,
-    backdateMessages,
-    makeMember,
-    readPages,
-    seed,
-  };
+  return { backdate, backdateMessages, makeMember, seed };
 }
+
+/** Requests and rows of conversations, for the tests of one file. */
+export const conversationsOf = (api: () => TestApi) => ({ ...requestsOf(api), ...rowsOf(api) });
