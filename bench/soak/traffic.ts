@@ -47,39 +47,57 @@ function createRandom(seed: number): () => number {
   };
 }
 
-export function createTraffic({ url, tenants, questions, login, newUsersATick, ticksADay }: TrafficOptions): Traffic {
-  const random = createRandom(1);
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+/** Sends requests and counts their replies. */
+function createRequests(url: () => string) {
   const replies: Record<string, number> = {};
-  const users: User[] = tenants.map(tenant => ({ tenant, identity: 'user|0' }));
-  const late: { user: User; card: Card }[] = [];
-  let cookie: Record<string, string> = {};
-
-  const ask = async (what: string, method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+  const count = (key: string): void => {
+    replies[key] = (replies[key] ?? 0) + 1;
+  };
+  const ask = async (name: string, method: string, path: string, headers: Record<string, string>, body?: unknown) => {
     const response = await fetch(url() + path, {
       method,
       headers: { ...headers, ...(body ? { 'Content-Type': 'application/json' } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
-    const key = `${what} ${response.status}`;
-    replies[key] = (replies[key] ?? 0) + 1;
+    count(`${name} ${response.status}`);
     return { response, body: text.startsWith('{') ? JSON.parse(text) : undefined };
   };
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+  return { replies, count, ask };
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** A token of the user, signed at a simulated time. */
+const tokenAt = ({ tenant, identity }: User, at: Date): string =>
+  signToken(tenant, identity, Math.round((Date.now() - at.getTime()) / 1000));
+
+async function runInLanes(work: (() => Promise<void>)[]): Promise<void> {
+  const lane = async () => {
+    for (let next = work.shift(); next; next = work.shift()) await next();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+export function createTraffic({ url, tenants, questions, login, newUsersATick, ticksADay }: TrafficOptions): Traffic {
+  const random = createRandom(1);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const { replies, count, ask } = createRequests(url);
+  const users: User[] = tenants.map(tenant => ({ tenant, identity: 'user|0' }));
+  const late: { user: User; card: Card }[] = [];
+  let cookie: Record<string, string> = {};
 
   const answer = async (token: string, card: Card) => {
     const { id: card_id, question_id, question_version } = card;
     const values = { main: Math.floor(random() * 11) };
     const item = { id: v7(), revision: 1, card_id, question_id, question_version, state: 'completed', values };
     const { body } = await ask('answer', 'POST', '/v1/answers', bearer(token), { answers: [item] });
-    const status = `answer item ${body?.results?.[0]?.status}`;
-    replies[status] = (replies[status] ?? 0) + 1;
+    count(`answer item ${body?.results?.[0]?.status}`);
   };
 
   /** Opens the app: fetches cards, revalidates them by ETag, and answers one of them, now or after a while offline. */
   const visit = async (user: User, at: Date) => {
-    const token = signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000));
+    const token = tokenAt(user, at);
     const { response, body } = await ask('cards', 'GET', '/v1/cards', bearer(token));
     const etag = response.headers.get('etag') ?? '';
     await ask('cards again', 'GET', '/v1/cards', { ...bearer(token), 'If-None-Match': etag });
@@ -91,8 +109,7 @@ export function createTraffic({ url, tenants, questions, login, newUsersATick, t
 
   const visitLate = async (at: Date) => {
     const sent = late.splice(0, Math.floor(late.length / 20));
-    for (const { user, card } of sent)
-      await answer(signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000)), card);
+    for (const { user, card } of sent) await answer(tokenAt(user, at), card);
   };
 
   const useKey = async (tenant: Tenant) => {
@@ -107,7 +124,7 @@ export function createTraffic({ url, tenants, questions, login, newUsersATick, t
   /** Answers made-up cards and questions. */
   const guess = async (user: User, at: Date) => {
     const card = { id: toTypeId('card', v7()), question_id: toTypeId('question', v7()), question_version: 1 };
-    await answer(signToken(user.tenant, user.identity, Math.round((Date.now() - at.getTime()) / 1000)), card);
+    await answer(tokenAt(user, at), card);
   };
 
   const useDashboard = async (number: number) => {
@@ -128,18 +145,14 @@ export function createTraffic({ url, tenants, questions, login, newUsersATick, t
       for (let made = 0; made < newUsersATick; made++)
         users.push({ tenant: pick(tenants), identity: `user|${users.length}` });
       const visitors = [...active.map(() => pick(users)), ...users.slice(-newUsersATick)];
-      const work = [
+      await runInLanes([
         ...visitors.map(user => () => visit(user, at)),
         ...active.slice(0, 10).map(tenant => () => useKey(tenant)),
         ...Array.from({ length: PUBLISHED_A_TICK }, () => () => publish(pick(tenants), number)),
         () => visitLate(at),
         () => guess(pick(users), at),
         () => useDashboard(number),
-      ];
-      const lane = async () => {
-        for (let next = work.shift(); next; next = work.shift()) await next();
-      };
-      await Promise.all(Array.from({ length: AT_ONCE }, lane));
+      ]);
     },
   };
 }
