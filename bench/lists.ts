@@ -111,9 +111,9 @@ export async function growLists(bench: Bench): Promise<Curve[]> {
   }
   await timeRequests(filled, curves);
   for (const { url, skew } of filled) {
-    const { alone, besideSearches } = await timeNeighbour(url, skew);
-    curves.add("a neighbour's list, p99", 'ms', skew.answers, alone);
-    curves.add(`the same next to ${SEARCHES_AT_ONCE} searches at once, p99`, 'ms', skew.answers, besideSearches);
+    const { idle, duringSearches } = await timeNeighbour(url, skew);
+    curves.add("a neighbour's list, p99", 'ms', skew.answers, idle);
+    curves.add(`the same next to ${SEARCHES_AT_ONCE} searches at once, p99`, 'ms', skew.answers, duringSearches);
   }
   await growStored(bench, curves, false);
   await growStored(bench, curves, true);
@@ -167,7 +167,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
  * Returns the p99 of a small tenant's list, without load and during searches of the large tenant through the same pool,
  * with the limits of the API.
  */
-async function timeNeighbour(url: string, skew: Skew): Promise<{ alone: number; besideSearches: number }> {
+async function timeNeighbour(url: string, skew: Skew): Promise<{ idle: number; duringSearches: number }> {
   const storage = openReader(url, CONNECTIONS);
   const heavyReads = createHeavyReads(CONNECTIONS, createMetrics('serve'));
   const [large = '', small = ''] = skewedTenants(skew);
@@ -194,7 +194,7 @@ async function timeNeighbour(url: string, skew: Skew): Promise<{ alone: number; 
   };
   try {
     await measure();
-    const alone = await measure();
+    const idle = await measure();
     const searches = Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, search));
     const duringSearches = await measure().finally(() => (isOver = true));
     await searches;
