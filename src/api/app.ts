@@ -3,7 +3,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps } from './deps.ts';
-import { answerPreflight, isCrossOrigin } from './http/cors.ts';
+import { answerPreflight } from './http/cors.ts';
 import { createCursors } from './http/cursors.ts';
 import { sendHeadersAtOnce } from './http/header-list.ts';
 import { measure } from './http/measure.ts';
@@ -80,7 +80,7 @@ function refuseMethod(ctx: Context, path: string): void {
   ctx.state.handled = true;
   ctx.set('Allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
   if (ctx.method === 'OPTIONS') {
-    const open = operations.filter(isCrossOrigin).map(operation => operation.method.toUpperCase());
+    const open = operations.filter(operation => operation.crossOrigin).map(operation => operation.method.toUpperCase());
     if (open.length > 0) answerPreflight(ctx, open);
     ctx.status = 204;
     return;

@@ -9,7 +9,6 @@ import { NewAnswer } from '../domain/answers.ts';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
-import { isHeavy } from './http/heavy-reads.ts';
 import { STATUS_OF } from './http/problem.ts';
 import type { Operation } from './operation.ts';
 
@@ -50,11 +49,11 @@ const PROBLEM_SCHEMA = {
 
 /** Returns every problem that an operation can reply with, by its inputs. */
 function problemsOf(operation: Operation): ProblemCode[] {
-  const { credentials, right, params, query, body, method, problems, status, tag, sameOrigin, ignoresIdempotencyKey } =
+  const { credentials, right, params, query, body, method, problems, status, sameOrigin, ignoresIdempotencyKey } =
     operation;
   const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
   codes.push('unknown-parameter', 'repeated-parameter');
-  if (tag !== 'Operating') codes.push('service-overloaded');
+  if (!operation.isForOperators) codes.push('service-overloaded');
   if (query) codes.push('validation-failed', 'invalid-cursor');
   if (params) codes.push('resource-not-found');
   if (body) codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
@@ -79,7 +78,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     codes.push('insufficient-scope', 'rate-limit-exceeded', 'database-unavailable');
     if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
   }
-  if (isHeavy(operation)) codes.push('query-too-expensive');
+  if (operation.heavy) codes.push('query-too-expensive');
   if (right && method === 'post' && status !== 204 && !ignoresIdempotencyKey)
     codes.push('idempotency-key-in-use', 'idempotency-key-reused');
   return [...new Set(codes)];
@@ -104,16 +103,12 @@ function problemResponses(operation: Operation): ZodOpenApiResponsesObject {
   ) as ZodOpenApiResponsesObject;
 }
 
-function successResponses({ status, response, summary, etag, id }: Operation): ZodOpenApiResponsesObject {
+function successResponses({ status, response, summary, etag, otherStatuses }: Operation): ZodOpenApiResponsesObject {
   const content = response ? { content: { 'application/json': { schema: response } } } : {};
   const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...content } };
   if (etag) success['304'] = { description: 'Not modified: the entity tag in `If-None-Match` is current' };
-  if (id === 'createConversation' || id === 'createMessage')
-    success['200'] = {
-      description: 'Already created by an earlier request with the same `client_message_id`',
-      ...content,
-    };
-  if (id === 'readReadiness') success['503'] = { description: 'The process is starting or stopping', ...content };
+  for (const [other, about] of Object.entries(otherStatuses ?? {}))
+    success[other as '200'] = { description: about, ...content };
   return success;
 }
 
@@ -137,14 +132,14 @@ function rightsOf({ right, credentials }: Operation): string {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, credentials, params, query, body } = operation;
+  const { id, tag, summary, description, credentials, basicAuth, params, query, body } = operation;
   const about = [description, rightsOf(operation)].filter(Boolean).join('\n\n');
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(about ? { description: about } : {}),
-    security: id === 'issuePublicToken' ? [{ publicKey: [] }] : credentials.map(kind => SECURITY[kind]),
+    security: basicAuth ? [{ publicKey: [] }] : credentials.map(kind => SECURITY[kind]),
     requestParams: {
       ...(params ? { path: params as z.ZodObject } : {}),
       ...(query ? { query: query as z.ZodObject } : {}),

@@ -99,6 +99,12 @@ export interface OperationDefinition<
   sameOrigin?: boolean;
   /** Whether it bypasses load shedding. */
   isProbe?: boolean;
+  /** Whether it serves operators. Its description then omits `service-overloaded`, which only probes never return. */
+  isForOperators?: boolean;
+  /** Whether it verifies HTTP Basic authentication itself, in `precheck`. A 401 then challenges with `Basic`. */
+  basicAuth?: boolean;
+  /** Whether pages of other origins may call it (CORS). By default, whether it accepts users' tokens. */
+  crossOrigin?: boolean;
   params?: Params;
   query?: Query;
   body?: Body;
@@ -106,11 +112,13 @@ export interface OperationDefinition<
   status: 200 | 201 | 202 | 204 | 302;
   /** The schema of the body on success. */
   response?: z.ZodType;
+  /** Other statuses with a body like that of success, and when they are returned. */
+  otherStatuses?: Partial<Record<200 | 503, string>>;
   /** Whether successful replies have a strong `ETag` and honour `If-None-Match` with 304. */
   etag?: boolean;
   /**
-   * Whether the cost depends on the amount of stored data, although it is not a list. Bounded like lists
-   * (`heavy-reads.ts`).
+   * Whether the cost depends on the amount of stored data, so that it is bounded (`heavy-reads.ts`). By default, whether
+   * it is a list: a GET that returns pages.
    */
   heavy?: boolean;
   /** Additional problems, besides those that its credentials, query and body imply. */
@@ -125,15 +133,22 @@ export interface OperationDefinition<
   ): unknown;
 }
 
-/** An operation with its types erased, for the registry. */
+/** An operation with its types erased and its defaults resolved, for the registry. */
 export type Operation = Omit<
   OperationDefinition<CredentialKind, z.ZodType, z.ZodType, z.ZodType>,
-  'admit' | 'handle' | 'items'
+  'precheck' | 'handle' | 'items'
 > & {
+  crossOrigin: boolean;
+  heavy: boolean;
   items?(body: never): number;
   precheck?(request: UnreadRequest<never>, deps: ApiDeps): unknown;
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
+
+const isUserToken = (kind: CredentialKind): boolean => kind === 'access-token' || kind === 'public-access-token';
+
+const returnsPages = (response: z.ZodType | undefined): boolean =>
+  'has_more' in ((response as z.ZodObject | undefined)?.shape ?? {});
 
 /** Defines an endpoint. Its handler is typed by its schemas. */
 export const operation = <
@@ -143,6 +158,11 @@ export const operation = <
   Body extends z.ZodType = z.ZodUndefined,
 >(
   definition: OperationDefinition<Credential, Params, Query, Body>,
-): Operation => definition as unknown as Operation;
+): Operation =>
+  ({
+    crossOrigin: definition.credentials.some(isUserToken),
+    heavy: definition.method === 'get' && returnsPages(definition.response),
+    ...definition,
+  }) as unknown as Operation;
 
 export type { Caller };

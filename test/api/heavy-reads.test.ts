@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isHeavy, unusedFilters } from '../../src/api/http/heavy-reads.ts';
+import { unusedFilters } from '../../src/api/http/heavy-reads.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
@@ -16,15 +16,15 @@ describe('a heavy read', () => {
     const takesCursor = ({ query }: Operation) => 'cursor' in ((query as { shape?: object } | undefined)?.shape ?? {});
     const lists = OPERATIONS.filter(takesCursor);
     expect(lists.length).toBeGreaterThan(8);
-    expect(lists.filter(operation => !isHeavy(operation)).map(({ id }) => id)).toEqual([]);
-    expect(OPERATIONS.filter(isHeavy).map(({ id }) => id)).toEqual(
+    expect(lists.filter(({ heavy }) => !heavy).map(({ id }) => id)).toEqual([]);
+    expect(OPERATIONS.filter(({ heavy }) => heavy).map(({ id }) => id)).toEqual(
       expect.arrayContaining(['listAnswers', 'listConversations', 'listMessages', 'readResults']),
     );
   });
 
   test('is not intake, cards or any other request', () => {
     for (const id of ['recordAnswers', 'listCards', 'readAnswer', 'createConversation'])
-      expect([id, isHeavy(operationOf(id))]).toEqual([id, false]);
+      expect([id, operationOf(id).heavy]).toEqual([id, false]);
   });
 
   test('lists the filters that a request did not use', () => {

@@ -1,17 +1,9 @@
 import type { Context } from 'koa';
-import type { CredentialKind } from '../caller.ts';
 
 const ALLOWED_HEADERS = 'Authorization, Content-Type, If-None-Match';
 const EXPOSED_HEADERS =
   'ETag, Link, Location, Updated-Until, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, WWW-Authenticate';
 const PREFLIGHT_SECONDS = '7200';
-
-/**
- * Whether pages of other origins may call the operation: those for users' tokens, and the one that issues public
- * tokens.
- */
-export const isCrossOrigin = ({ credentials, id }: { credentials: readonly CredentialKind[]; id: string }): boolean =>
-  id === 'issuePublicToken' || credentials.some(kind => kind === 'access-token' || kind === 'public-access-token');
 
 /** Lets any origin read the response. Cookies are never sent along, so the origin has no additional rights. */
 export function allowAnyOrigin(ctx: Context): void {

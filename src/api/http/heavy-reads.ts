@@ -24,13 +24,10 @@ const SHARE = 0.6;
 /** List parameters that do not filter rows. */
 const NOT_FILTERS = new Set(['limit', 'cursor', 'sort', 'order', 'q', 'group_by', 'deleted', 'locale']);
 
-/** The part of an operation that determines whether and how its reads are bounded. */
+/** The part of a heavy operation that its bounds report. */
 export interface ReadOperation {
-  method: string;
   path: string;
   query?: z.ZodType;
-  response?: z.ZodType;
-  heavy?: boolean;
 }
 
 /** Bounds the reads whose cost depends on how much a tenant has stored. */
@@ -51,22 +48,13 @@ export interface HeavyRead {
   storage: Storage;
 }
 
-const shapeOf = (schema: z.ZodType | undefined): Record<string, unknown> =>
-  (schema as z.ZodObject | undefined)?.shape ?? {};
-
-/**
- * Whether an operation's cost depends on the amount of stored data: every list (recognised by its page schema), and
- * operations marked `heavy`.
- */
-export const isHeavy = (operation: ReadOperation): boolean =>
-  operation.method === 'get' && (operation.heavy === true || 'has_more' in shapeOf(operation.response));
-
 const isSearch = (query: unknown): boolean => (query as { q?: unknown } | undefined)?.q !== undefined;
 
 /** Returns the filters of an operation that a request did not use, in the order of its schema. */
 export function unusedFilters(operation: ReadOperation, query: unknown): string[] {
   const used = (query ?? {}) as Record<string, unknown>;
-  return Object.keys(shapeOf(operation.query)).filter(name => !NOT_FILTERS.has(name) && used[name] === undefined);
+  const names = Object.keys((operation.query as z.ZodObject | undefined)?.shape ?? {});
+  return names.filter(name => !NOT_FILTERS.has(name) && used[name] === undefined);
 }
 
 /** The owner of the share that a read counts against: a tenant, or a person outside a tenant. */

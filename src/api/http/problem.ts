@@ -57,7 +57,7 @@ function asProblem(error: unknown, ctx: Context, deps: { log: Log }): Problem {
 
 function challenge(ctx: Context, problem: Problem): void {
   if (problem.kind !== 'unauthenticated') return;
-  const value = ctx.state.basic
+  const value = ctx.state.basicAuth
     ? 'Basic realm="parley"'
     : problem.code === 'credentials-missing'
       ? 'Bearer'

@@ -8,10 +8,9 @@ import { authenticate, authorizationOf, authorize } from '../credentials/authent
 import { requireSameOrigin } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from '../http/body.ts';
-import { allowAnyOrigin, isCrossOrigin } from '../http/cors.ts';
+import { allowAnyOrigin } from '../http/cors.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { etagOf, matchesNone } from '../http/etag.ts';
-import { isHeavy } from '../http/heavy-reads.ts';
 import { isReply, type Operation } from '../operation.ts';
 import { recordAuditEntry } from './audit-trail.ts';
 import { type KeyedOperation, readIdempotencyKey, runOnce } from './idempotency.ts';
@@ -25,16 +24,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Serves one request by an operation: authentication, validation, handler, reply. */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
-  const crossOrigin = isCrossOrigin(operation);
   const parseParams = createParamsParser(operation);
   const parseQuery = createQueryParser(operation);
   const parseBody = createBodyParser(operation);
-  const performs = isHeavy(operation) ? performHeavy : perform;
+  const performs = operation.heavy ? performHeavy : perform;
   return async (ctx: Context): Promise<void> => {
     ctx.state.route = operation.path;
     ctx.state.handled = true;
-    ctx.state.basic = operation.id === 'issuePublicToken';
-    if (crossOrigin) allowAnyOrigin(ctx);
+    ctx.state.basicAuth = operation.basicAuth;
+    if (operation.crossOrigin) allowAnyOrigin(ctx);
     const announcesBody = hasBody(ctx.req);
     if (!operation.isProbe) await deps.overload.admit(announcesBody);
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);

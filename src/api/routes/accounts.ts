@@ -22,11 +22,11 @@ import { hashPassword, verifyPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from '../../platform/totp.ts';
 import {
-  changePassword,
+  changePassword as changeAccountPassword,
   findLogin,
   insertLink,
   type LoginRow,
-  resetPassword,
+  resetPassword as resetAccountPassword,
   updateAccount,
 } from '../../storage/accounts.ts';
 import { insertFirstOwner } from '../../storage/members.ts';
@@ -41,7 +41,7 @@ import { deviceOf, readAccount, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Account' } as const;
 
-const setUp = operation({
+export const setUp = operation({
   ...shared,
   id: 'setUp',
   method: 'post',
@@ -69,7 +69,7 @@ const setUp = operation({
     }),
 });
 
-const patchMe = operation({
+export const patchMe = operation({
   ...shared,
   id: 'patchMe',
   method: 'patch',
@@ -103,7 +103,7 @@ async function provenAgain(
   return account;
 }
 
-const changeMyPassword = operation({
+export const changePassword = operation({
   ...shared,
   id: 'changePassword',
   method: 'put',
@@ -118,11 +118,11 @@ const changeMyPassword = operation({
     const { caller, body } = request;
     await provenAgain(caller, body.current_password, request, { storage });
     const hash = await hashPassword(body.new_password);
-    await changePassword(storage.forAccount(caller.accountId), hash, caller.sessionId);
+    await changeAccountPassword(storage.forAccount(caller.accountId), hash, caller.sessionId);
   },
 });
 
-const requestPasswordReset = operation({
+export const requestPasswordReset = operation({
   ...shared,
   id: 'requestPasswordReset',
   method: 'post',
@@ -159,7 +159,7 @@ async function mailResetLink(email: string, { storage, mail, config, now }: ApiD
   });
 }
 
-const resetMyPassword = operation({
+export const resetPassword = operation({
   ...shared,
   id: 'resetPassword',
   method: 'post',
@@ -176,7 +176,7 @@ const resetMyPassword = operation({
       await request.limitIssue('ip', request.clientIp());
       refuseWhilePasswordsQueued();
       const hash = await hashPassword(request.body.password);
-      const accountId = await resetPassword(storage, sha256(request.params.token), hash, now());
+      const accountId = await resetAccountPassword(storage, sha256(request.params.token), hash, now());
       if (accountId === undefined) throw linkNotValid();
       return { actor: { accountId }, result: await replyReset(accountId, request, { ...deps, storage }) };
     }),
@@ -192,7 +192,7 @@ async function replyReset(accountId: string, { cookie }: Pick<UnreadRequest<unkn
   return reply({ status: 204, headers: device === undefined ? {} : { 'Set-Cookie': device } });
 }
 
-const enrolTotp = operation({
+export const enrolTotp = operation({
   ...shared,
   id: 'enrolTotp',
   method: 'post',
@@ -220,7 +220,7 @@ const newRecoveryCode = (): string => {
   return `${code.slice(0, 5)}-${code.slice(5)}`;
 };
 
-const confirmTotp = operation({
+export const confirmTotp = operation({
   ...shared,
   id: 'confirmTotp',
   method: 'post',
@@ -250,7 +250,7 @@ const confirmTotp = operation({
   },
 });
 
-const removeTotp = operation({
+export const removeTotp = operation({
   ...shared,
   id: 'removeTotp',
   method: 'post',
@@ -276,9 +276,9 @@ const removeTotp = operation({
 export const accountRoutes = [
   setUp,
   patchMe,
-  changeMyPassword,
+  changePassword,
   requestPasswordReset,
-  resetMyPassword,
+  resetPassword,
   enrolTotp,
   confirmTotp,
   removeTotp,

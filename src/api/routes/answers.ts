@@ -4,7 +4,13 @@ import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
-import { type AnswerRow, deleteAnswer, findAnswer, listAnswers, tagAnswer } from '../../storage/answers.ts';
+import {
+  type AnswerRow,
+  deleteAnswer as deleteAnswerRow,
+  findAnswer,
+  listAnswers as listAnswerRows,
+  tagAnswer,
+} from '../../storage/answers.ts';
 import { isTeam } from '../caller.ts';
 import { operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
@@ -35,7 +41,7 @@ const presentAnswer = (row: AnswerRow) => ({
   status: 'stored',
 });
 
-const recordAnswers = operation({
+export const recordAnswers = operation({
   id: 'recordAnswers',
   method: 'post',
   path: '/v1/answers',
@@ -69,7 +75,7 @@ const recordAnswers = operation({
   },
 });
 
-const readAnswer = operation({
+export const readAnswer = operation({
   id: 'readAnswer',
   method: 'get',
   path: '/v1/answers/{id}',
@@ -90,7 +96,7 @@ const readAnswer = operation({
   },
 });
 
-const listAnswersOperation = operation({
+export const listAnswers = operation({
   id: 'listAnswers',
   method: 'get',
   path: '/v1/answers',
@@ -121,12 +127,12 @@ const listAnswersOperation = operation({
   async handle({ caller, query, after, page }, { storage, incrementalReads }) {
     const { updated_since, limit, ...filter } = query;
     const updated = await incrementalReads.open(updated_since);
-    const rows = await listAnswers(storage.forTenant(caller.tenantId), { ...filter, updated }, limit, after);
+    const rows = await listAnswerRows(storage.forTenant(caller.tenantId), { ...filter, updated }, limit, after);
     return withUpdatedUntil(page(rows, presentAnswer), updated);
   },
 });
 
-const patchAnswer = operation({
+export const patchAnswer = operation({
   id: 'patchAnswer',
   method: 'patch',
   path: '/v1/answers/{id}',
@@ -146,7 +152,7 @@ const patchAnswer = operation({
   },
 });
 
-const removeAnswer = operation({
+export const deleteAnswer = operation({
   id: 'deleteAnswer',
   method: 'delete',
   path: '/v1/answers/{id}',
@@ -159,9 +165,9 @@ const removeAnswer = operation({
   status: 204,
   problems: ['precondition-failed'],
   async handle({ caller, params, requireMatch }, { storage }) {
-    await deleteAnswer(storage.forTenant(caller.tenantId), params.id, row => requireMatch(presentAnswer(row)));
+    await deleteAnswerRow(storage.forTenant(caller.tenantId), params.id, row => requireMatch(presentAnswer(row)));
   },
 });
 
 /** Every operation on answers. */
-export const answerRoutes = [recordAnswers, readAnswer, listAnswersOperation, patchAnswer, removeAnswer];
+export const answerRoutes = [recordAnswers, readAnswer, listAnswers, patchAnswer, deleteAnswer];

@@ -7,9 +7,9 @@ import {
   findTenantKey,
   insertApiKey,
   listApiKeyPage,
-  patchApiKey,
-  revokeApiKey,
-  rotateApiKey,
+  patchApiKey as patchApiKeyRow,
+  revokeApiKey as revokeApiKeyRow,
+  rotateApiKey as rotateApiKeyRow,
 } from '../../storage/api-keys.ts';
 import { operation, reply } from '../operation.ts';
 
@@ -23,7 +23,7 @@ const Rotation = z
   .meta({ id: 'ApiKeyRotation' });
 const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
 
-const listApiKeysOperation = operation({
+export const listApiKeys = operation({
   ...shared,
   id: 'listApiKeys',
   method: 'get',
@@ -39,7 +39,7 @@ const listApiKeysOperation = operation({
   },
 });
 
-const createApiKey = operation({
+export const createApiKey = operation({
   ...shared,
   id: 'createApiKey',
   method: 'post',
@@ -64,7 +64,7 @@ const createApiKey = operation({
   },
 });
 
-const readApiKey = operation({
+export const readApiKey = operation({
   ...shared,
   id: 'readApiKey',
   method: 'get',
@@ -82,7 +82,7 @@ const readApiKey = operation({
   },
 });
 
-const patchApiKeyOperation = operation({
+export const patchApiKey = operation({
   ...shared,
   id: 'patchApiKey',
   method: 'patch',
@@ -99,14 +99,14 @@ const patchApiKeyOperation = operation({
   problems: ['invalid-transition', 'precondition-failed'],
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const at = now();
-    const row = await patchApiKey(storage.forTenant(caller.tenantId), params.id, body, at, before =>
+    const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
       requireMatch(presentApiKey(before, at)),
     );
     return presentApiKey(row, at);
   },
 });
 
-const rotateApiKeyOperation = operation({
+export const rotateApiKey = operation({
   ...shared,
   id: 'rotateApiKey',
   method: 'post',
@@ -123,12 +123,12 @@ const rotateApiKeyOperation = operation({
   async handle({ caller, params, body }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
-    const { row, shownOnce } = await rotateApiKey(tenant, keychain, params.id, body.overlap_hours, at);
+    const { row, shownOnce } = await rotateApiKeyRow(tenant, keychain, params.id, body.overlap_hours, at);
     return presentApiKey(row, at, shownOnce);
   },
 });
 
-const revokeApiKeyOperation = operation({
+export const revokeApiKey = operation({
   ...shared,
   id: 'revokeApiKey',
   method: 'delete',
@@ -140,17 +140,10 @@ const revokeApiKeyOperation = operation({
   params: KeyPath,
   status: 204,
   async handle({ caller, params }, { storage, now }) {
-    const row = await revokeApiKey(storage.forTenant(caller.tenantId), params.id, now());
+    const row = await revokeApiKeyRow(storage.forTenant(caller.tenantId), params.id, now());
     return reply({ status: 204, body: presentApiKey(row, now()) });
   },
 });
 
 /** Every operation on API keys. */
-export const apiKeyRoutes = [
-  listApiKeysOperation,
-  createApiKey,
-  readApiKey,
-  patchApiKeyOperation,
-  rotateApiKeyOperation,
-  revokeApiKeyOperation,
-];
+export const apiKeyRoutes = [listApiKeys, createApiKey, readApiKey, patchApiKey, rotateApiKey, revokeApiKey];

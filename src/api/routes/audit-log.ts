@@ -26,7 +26,7 @@ const Actor = z
     'must be an identifier that starts with "member_" or "key_"',
   );
 
-const readAuditLog = operation({
+export const readAuditLog = operation({
   id: 'readAuditLog',
   method: 'get',
   path: '/v1/audit-log',

@@ -10,7 +10,7 @@ const CardList = z.object({ data: z.array(Card), poll_after_s: z.int() }).meta({
 
 const HEADERS = { Vary: 'Authorization, Accept-Language', 'Content-Language': LOCALE };
 
-const listCards = operation({
+export const listCards = operation({
   id: 'listCards',
   method: 'get',
   path: '/v1/cards',

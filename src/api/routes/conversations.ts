@@ -11,10 +11,18 @@ import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
-import { CONVERSATION_SORTS, countUnread, listConversations } from '../../storage/conversation-lists.ts';
+import {
+  CONVERSATION_SORTS,
+  countUnread,
+  listConversations as listConversationRows,
+} from '../../storage/conversation-lists.ts';
 import type { ConversationRow, Owner } from '../../storage/conversation-rows.ts';
 import { insertConversation } from '../../storage/conversation-starts.ts';
-import { deleteConversation, findConversation, updateConversation } from '../../storage/conversations.ts';
+import {
+  deleteConversation as deleteConversationRow,
+  findConversation,
+  updateConversation,
+} from '../../storage/conversations.ts';
 import { isTeam, type Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
@@ -66,7 +74,7 @@ const Assignee = z
   .union([z.literal('none'), typeId('member')])
   .meta({ description: 'Member id, or `none` for unassigned conversations' });
 
-const listConversationsOperation = operation({
+export const listConversations = operation({
   id: 'listConversations',
   method: 'get',
   path: '/v1/conversations',
@@ -99,7 +107,7 @@ const listConversationsOperation = operation({
     if (caller.kind === 'access-token') refuseTeamFilters(filter);
     const side = sideOfCaller(caller);
     const updated = await incrementalReads.open(updated_since);
-    const rows = await listConversations(
+    const rows = await listConversationRows(
       storage.forTenant(caller.tenantId),
       { ...filter, ...ownerOf(caller), side, updated },
       limit,
@@ -121,7 +129,7 @@ function refuseTeamFilters(filter: Record<string, unknown>): void {
   });
 }
 
-const createConversation = operation({
+export const createConversation = operation({
   id: 'createConversation',
   method: 'post',
   path: '/v1/conversations',
@@ -133,6 +141,7 @@ const createConversation = operation({
   body: NewConversation,
   status: 201,
   response: Conversation,
+  otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   async handle({ caller, body }, { storage }) {
     const owner = ownerOf(caller) ?? ownerFromBody(body.identity);
     if (caller.kind === 'access-token' && body.identity !== undefined)
@@ -157,7 +166,7 @@ function ownerFromBody(identity: string | undefined): Owner {
   return { identity, verified: true };
 }
 
-const readConversation = operation({
+export const readConversation = operation({
   id: 'readConversation',
   method: 'get',
   path: '/v1/conversations/{id}',
@@ -175,7 +184,7 @@ const readConversation = operation({
   },
 });
 
-const patchConversation = operation({
+export const patchConversation = operation({
   id: 'patchConversation',
   method: 'patch',
   path: '/v1/conversations/{id}',
@@ -212,7 +221,7 @@ function refuseTeamChanges(body: ConversationPatch): void {
     throw fieldFault('/status', 'can only be set to "resolved" with an access token');
 }
 
-const removeConversation = operation({
+export const deleteConversation = operation({
   id: 'deleteConversation',
   method: 'delete',
   path: '/v1/conversations/{id}',
@@ -225,13 +234,13 @@ const removeConversation = operation({
   status: 204,
   problems: ['precondition-failed'],
   async handle({ caller, params, requireMatch }, { storage }) {
-    await deleteConversation(storage.forTenant(caller.tenantId), params.id, row =>
+    await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, row =>
       requireMatch(presentConversation('team')(row)),
     );
   },
 });
 
-const countUnreadConversations = operation({
+export const countUnreadConversations = operation({
   id: 'countUnreadConversations',
   method: 'get',
   path: '/v1/conversations/unread-count',
@@ -255,9 +264,9 @@ const countUnreadConversations = operation({
 /** Every operation on conversations; a fixed path stands before a pattern. */
 export const conversationRoutes = [
   countUnreadConversations,
-  listConversationsOperation,
+  listConversations,
   createConversation,
   readConversation,
   patchConversation,
-  removeConversation,
+  deleteConversation,
 ];

@@ -12,7 +12,13 @@ import {
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
-import { findIdentity, type IdentityRow, listIdentities, saveIdentity, saveProfile } from '../../storage/identities.ts';
+import {
+  findIdentity,
+  type IdentityRow,
+  listIdentities as listIdentityRows,
+  saveIdentity,
+  saveProfile,
+} from '../../storage/identities.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { operation } from '../operation.ts';
 
@@ -31,7 +37,7 @@ const presentIdentity = ({ identity_verified, ...row }: IdentityRow) => ({
 
 const present = (row: IdentityRow | null) => row && presentIdentity(row);
 
-const listIdentitiesOperation = operation({
+export const listIdentities = operation({
   id: 'listIdentities',
   method: 'get',
   path: '/v1/identities',
@@ -46,11 +52,11 @@ const listIdentitiesOperation = operation({
   response: pageOf(IdentityProfile),
   async handle({ caller, query, after, page }, { storage }) {
     const { limit, ...filter } = query;
-    return page(await listIdentities(storage.forTenant(caller.tenantId), filter, limit, after), presentIdentity);
+    return page(await listIdentityRows(storage.forTenant(caller.tenantId), filter, limit, after), presentIdentity);
   },
 });
 
-const readIdentity = operation({
+export const readIdentity = operation({
   id: 'readIdentity',
   method: 'get',
   path: '/v1/identities/{identity}',
@@ -70,7 +76,7 @@ const readIdentity = operation({
   },
 });
 
-const putIdentity = operation({
+export const putIdentity = operation({
   id: 'putIdentity',
   method: 'put',
   path: '/v1/identities/{identity}',
@@ -95,7 +101,7 @@ const putIdentity = operation({
   },
 });
 
-const patchIdentity = operation({
+export const patchIdentity = operation({
   id: 'patchIdentity',
   method: 'patch',
   path: '/v1/identities/{identity}',
@@ -131,7 +137,7 @@ function checkAttributes(attributes: Attributes): Attributes {
   });
 }
 
-const patchMyAttributes = operation({
+export const patchMyAttributes = operation({
   id: 'patchMyAttributes',
   method: 'patch',
   path: '/v1/me/attributes',
@@ -168,4 +174,4 @@ function refuseUnlisted(names: string[], allowed: ReadonlySet<string>): void {
 }
 
 /** Every operation on identities. */
-export const identityRoutes = [listIdentitiesOperation, readIdentity, putIdentity, patchIdentity, patchMyAttributes];
+export const identityRoutes = [listIdentities, readIdentity, putIdentity, patchIdentity, patchMyAttributes];

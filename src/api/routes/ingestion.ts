@@ -8,7 +8,7 @@ import { operation, reply } from '../operation.ts';
 
 const QuarantinePath = z.object({ id: typeId('quarantine') });
 
-const readIngestion = operation({
+export const readIngestion = operation({
   id: 'readIngestion',
   method: 'get',
   path: '/v1/ingestion',
@@ -43,7 +43,7 @@ function withoutRecorded({ count, heads }: Pending, recorded: ReadonlySet<string
   return { queued, oldest: queued > 0 ? (left[0] ?? heads.at(-1))?.oldest : undefined };
 }
 
-const listQuarantine = operation({
+export const listQuarantine = operation({
   id: 'listQuarantine',
   method: 'get',
   path: '/v1/quarantine',
@@ -59,7 +59,7 @@ const listQuarantine = operation({
   },
 });
 
-const replayQuarantined = operation({
+export const replayQuarantined = operation({
   id: 'replayQuarantined',
   method: 'post',
   path: '/v1/quarantine/{id}/replay',
@@ -84,7 +84,7 @@ const replayQuarantined = operation({
   },
 });
 
-const discardQuarantined = operation({
+export const discardQuarantined = operation({
   id: 'discardQuarantined',
   method: 'delete',
   path: '/v1/quarantine/{id}',

@@ -18,14 +18,14 @@ import { LoggedIn } from '../../domain/sessions.ts';
 import { hashPassword } from '../../platform/passwords.ts';
 import { randomSecret, sha256 } from '../../platform/secrets.ts';
 import {
-  acceptInvitation,
+  acceptInvitation as acceptInvitationRow,
   deleteInvitation,
   deleteMember,
   findInvitation,
   type InvitationRow,
   insertInvitation,
-  listInvitations,
-  listMembers,
+  listInvitations as listInvitationRows,
+  listMembers as listMemberRows,
   type MemberRow,
   updateMemberRole,
 } from '../../storage/members.ts';
@@ -54,7 +54,7 @@ const presentMember = (row: MemberRow) => ({
 
 const presentInvitation = (row: InvitationRow) => ({ ...row, id: toTypeId('invitation', row.id) });
 
-const listMembersOperation = operation({
+export const listMembers = operation({
   ...shared,
   id: 'listMembers',
   method: 'get',
@@ -66,11 +66,11 @@ const listMembersOperation = operation({
   status: 200,
   response: pageOf(Member),
   async handle({ caller, query, after, page }, { storage }) {
-    return page(await listMembers(storage.forTenant(caller.tenantId), query.limit, after), presentMember);
+    return page(await listMemberRows(storage.forTenant(caller.tenantId), query.limit, after), presentMember);
   },
 });
 
-const inviteMember = operation({
+export const inviteMember = operation({
   ...shared,
   id: 'inviteMember',
   method: 'post',
@@ -114,7 +114,7 @@ function mailInvitation(to: string, inviter: string, tenantName: string, link: s
     .catch(error => log.error({ reason: (error as Error).message }, 'could not send the invitation e-mail'));
 }
 
-const patchMember = operation({
+export const patchMember = operation({
   ...shared,
   id: 'patchMember',
   method: 'patch',
@@ -136,7 +136,7 @@ const patchMember = operation({
   },
 });
 
-const removeMember = operation({
+export const removeMember = operation({
   ...shared,
   id: 'removeMember',
   method: 'delete',
@@ -157,7 +157,7 @@ const removeMember = operation({
   },
 });
 
-const listInvitationsOperation = operation({
+export const listInvitations = operation({
   ...shared,
   id: 'listInvitations',
   method: 'get',
@@ -170,11 +170,11 @@ const listInvitationsOperation = operation({
   response: pageOf(Invitation),
   async handle({ caller, query, after, page }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
-    return page(await listInvitations(tenant, query.limit, after, now()), presentInvitation);
+    return page(await listInvitationRows(tenant, query.limit, after, now()), presentInvitation);
   },
 });
 
-const revokeInvitation = operation({
+export const revokeInvitation = operation({
   ...shared,
   id: 'revokeInvitation',
   method: 'delete',
@@ -190,7 +190,7 @@ const revokeInvitation = operation({
   },
 });
 
-const readInvitation = operation({
+export const readInvitation = operation({
   ...shared,
   id: 'readInvitation',
   method: 'get',
@@ -214,7 +214,7 @@ const readInvitation = operation({
   },
 });
 
-const acceptInvitationOperation = operation({
+export const acceptInvitation = operation({
   ...shared,
   id: 'acceptInvitation',
   method: 'post',
@@ -250,7 +250,7 @@ const acceptInvitationOperation = operation({
           ? { id: newUuid(), email, name, password_hash: await hashPassword(password), exists: false }
           : { ...(await verifyLogin({ email, password, totp }, request, transactionDeps)), exists: true };
       const started = beginSession(deviceOf(request), transactionDeps);
-      await acceptInvitation(storage, invitation, person, now());
+      await acceptInvitationRow(storage, invitation, person, now());
       await startSession(storage.forAccount(person.id), started.row, now());
       const actor = { accountId: person.id, tenantId: invitation.tenant_id };
       return { actor, result: await replyLoggedIn(storage, person.id, started) };
@@ -259,12 +259,12 @@ const acceptInvitationOperation = operation({
 
 /** Every operation on members and invitations; a fixed path stands before a pattern. */
 export const memberRoutes = [
-  listMembersOperation,
+  listMembers,
   inviteMember,
-  listInvitationsOperation,
+  listInvitations,
   revokeInvitation,
   patchMember,
   removeMember,
   readInvitation,
-  acceptInvitationOperation,
+  acceptInvitation,
 ];

@@ -5,7 +5,7 @@ import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
 import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
 import type { MessageRow } from '../../storage/conversation-rows.ts';
-import { changeMessage, insertMessage, listMessages, markRead } from '../../storage/messages.ts';
+import { changeMessage, insertMessage, listMessages as listMessageRows, markRead } from '../../storage/messages.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
@@ -39,7 +39,7 @@ const presentMessage = (side: Side) => (row: MessageRow) => ({
   redacted: row.redacted,
 });
 
-const listMessagesOperation = operation({
+export const listMessages = operation({
   id: 'listMessages',
   method: 'get',
   path: '/v1/conversations/{id}/messages',
@@ -60,12 +60,12 @@ const listMessagesOperation = operation({
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const { after_seq: afterSeq, limit } = query;
-    const rows = await listMessages(tenant, params.id, ownerOf(caller), { afterSeq, limit, after });
+    const rows = await listMessageRows(tenant, params.id, ownerOf(caller), { afterSeq, limit, after });
     return page(rows, presentMessage(sideOfCaller(caller)));
   },
 });
 
-const createMessage = operation({
+export const createMessage = operation({
   id: 'createMessage',
   method: 'post',
   path: '/v1/conversations/{id}/messages',
@@ -79,6 +79,7 @@ const createMessage = operation({
   body: NewMessage,
   status: 201,
   response: Message,
+  otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   async handle({ caller, params, body }, { storage }) {
     if (caller.kind === 'access-token' && body.kind === 'note')
       throw fieldFault('/kind', 'must be "reply" with an access token');
@@ -93,7 +94,7 @@ const createMessage = operation({
   },
 });
 
-const patchMessage = operation({
+export const patchMessage = operation({
   id: 'patchMessage',
   method: 'patch',
   path: '/v1/conversations/{id}/messages/{message_id}',
@@ -115,7 +116,7 @@ const patchMessage = operation({
   },
 });
 
-const redactMessage = operation({
+export const redactMessage = operation({
   id: 'redactMessage',
   method: 'delete',
   path: '/v1/conversations/{id}/messages/{message_id}',
@@ -133,7 +134,7 @@ const redactMessage = operation({
   },
 });
 
-const markConversationRead = operation({
+export const markConversationRead = operation({
   id: 'markConversationRead',
   method: 'put',
   path: '/v1/conversations/{id}/read',
@@ -150,4 +151,4 @@ const markConversationRead = operation({
 });
 
 /** Every operation on the messages of a conversation. */
-export const messageRoutes = [listMessagesOperation, createMessage, patchMessage, redactMessage, markConversationRead];
+export const messageRoutes = [listMessages, createMessage, patchMessage, redactMessage, markConversationRead];

@@ -9,9 +9,9 @@ const Health = z
   })
   .meta({ id: 'Health' });
 
-const shared = { tag: 'Operating', method: 'get', credentials: [], status: 200 } as const;
+const shared = { tag: 'Operating', isForOperators: true, method: 'get', credentials: [], status: 200 } as const;
 
-const livez = operation({
+export const readLiveness = operation({
   ...shared,
   isProbe: true,
   id: 'readLiveness',
@@ -22,7 +22,7 @@ const livez = operation({
   handle: () => ({ status: 'ok', degraded: [] }),
 });
 
-const readyz = operation({
+export const readReadiness = operation({
   ...shared,
   isProbe: true,
   id: 'readReadiness',
@@ -32,13 +32,14 @@ const readyz = operation({
   description:
     'Returns 503 until the database and the queue have been reached and the schema is compatible, and while the process is stopping. A later outage of a store returns 200 with `degraded`, because reads work without the queue, and answers are accepted without the database.',
   response: Health,
+  otherStatuses: { 503: 'The process is starting or stopping' },
   handle(_, { readiness }) {
     const health = readiness.health();
     return reply({ status: statusOfHealth(health), body: health });
   },
 });
 
-const openApiDocument = operation({
+export const readOpenApi = operation({
   ...shared,
   id: 'readOpenApi',
   path: '/openapi.json',
@@ -52,4 +53,4 @@ const openApiDocument = operation({
   },
 });
 
-export const probeRoutes = [livez, readyz, openApiDocument];
+export const probeRoutes = [readLiveness, readReadiness, readOpenApi];

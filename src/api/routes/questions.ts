@@ -24,11 +24,11 @@ import { figuresOf, ResultsSummary } from '../../domain/results.ts';
 import { text } from '../../domain/text.ts';
 import { describeIssues } from '../../domain/validation.ts';
 import {
-  deleteQuestion,
+  deleteQuestion as deleteQuestionRow,
   findQuestion,
   insertQuestion,
-  listQuestions,
-  listQuestionVersions,
+  listQuestions as listQuestionRows,
+  listQuestionVersions as listVersionRows,
   type QuestionRow,
   type QuestionVersionRow,
   updateQuestion,
@@ -79,7 +79,7 @@ const QuestionListItem = Question.extend({
   results: ResultsSummary.optional().meta({ description: 'Only with `include=results`' }),
 }).meta({ id: 'QuestionListItem' });
 
-const listQuestionsOperation = operation({
+export const listQuestions = operation({
   ...shared,
   id: 'listQuestions',
   method: 'get',
@@ -98,7 +98,7 @@ const listQuestionsOperation = operation({
   response: pageOf(QuestionListItem),
   async handle({ caller, query, after, page }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const found = await listQuestions(tenant, query, query.limit, after);
+    const found = await listQuestionRows(tenant, query, query.limit, after);
     if (!query.include) return page(found, presentQuestion);
     const ids = found.rows.map(({ id }) => id);
     const counts = await summarizeCounts(tenant, ids, now());
@@ -106,7 +106,7 @@ const listQuestionsOperation = operation({
   },
 });
 
-const createQuestion = operation({
+export const createQuestion = operation({
   ...shared,
   id: 'createQuestion',
   method: 'post',
@@ -136,7 +136,7 @@ const nameFrom = (title: string): string => title.slice(0, 120).replace(/[\uD800
 const created = (row: QuestionRow) =>
   reply({ body: presentQuestion(row), headers: { Location: `/v1/questions/${toTypeId('question', row.id)}` } });
 
-const readQuestion = operation({
+export const readQuestion = operation({
   ...shared,
   id: 'readQuestion',
   method: 'get',
@@ -192,7 +192,7 @@ function refuseImmutable(before: Record<string, unknown>, after: Record<string, 
   });
 }
 
-const patchQuestion = operation({
+export const patchQuestion = operation({
   ...shared,
   id: 'patchQuestion',
   method: 'patch',
@@ -217,7 +217,7 @@ const patchQuestion = operation({
   },
 });
 
-const removeQuestion = operation({
+export const deleteQuestion = operation({
   ...shared,
   id: 'deleteQuestion',
   method: 'delete',
@@ -230,7 +230,7 @@ const removeQuestion = operation({
   status: 204,
   problems: ['invalid-transition', 'precondition-failed'],
   async handle({ caller, params, requireMatch }, { storage }) {
-    await deleteQuestion(storage.forTenant(caller.tenantId), params.id, question => {
+    await deleteQuestionRow(storage.forTenant(caller.tenantId), params.id, question => {
       requireMatch(presentQuestion(question));
       if (question.status !== 'draft')
         throw wrongState(question, 'Only drafts can be deleted. Close and archive the question instead.');
@@ -289,9 +289,13 @@ const actionOperation = (action: QuestionAction) =>
     },
   });
 
-const questionActions = (Object.keys(QUESTION_ACTIONS) as QuestionAction[]).map(actionOperation);
+export const publishQuestion = actionOperation('publish');
+export const pauseQuestion = actionOperation('pause');
+export const resumeQuestion = actionOperation('resume');
+export const closeQuestion = actionOperation('close');
+export const archiveQuestion = actionOperation('archive');
 
-const cloneQuestion = operation({
+export const cloneQuestion = operation({
   ...shared,
   id: 'cloneQuestion',
   method: 'post',
@@ -315,7 +319,7 @@ const cloneQuestion = operation({
   },
 });
 
-const listVersions = operation({
+export const listQuestionVersions = operation({
   ...shared,
   id: 'listQuestionVersions',
   method: 'get',
@@ -331,18 +335,22 @@ const listVersions = operation({
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     await findQuestion(tenant, params.id);
-    return page(await listQuestionVersions(tenant, params.id, query.limit, after), presentVersion);
+    return page(await listVersionRows(tenant, params.id, query.limit, after), presentVersion);
   },
 });
 
 /** Every operation on questions. */
 export const questionRoutes = [
-  listQuestionsOperation,
+  listQuestions,
   createQuestion,
   readQuestion,
   patchQuestion,
-  removeQuestion,
+  deleteQuestion,
   cloneQuestion,
-  listVersions,
-  ...questionActions,
+  listQuestionVersions,
+  publishQuestion,
+  pauseQuestion,
+  resumeQuestion,
+  closeQuestion,
+  archiveQuestion,
 ];

@@ -20,7 +20,7 @@ const ResultsQuery = z.object({
     .meta({ description: 'Only answers of verified (`true`) or claimed (`false`) identities' }),
 });
 
-const readResults = operation({
+export const readResults = operation({
   id: 'readResults',
   method: 'get',
   path: '/v1/questions/{id}/results',

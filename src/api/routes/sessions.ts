@@ -6,7 +6,12 @@ import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain
 import { sha256 } from '../../platform/secrets.ts';
 import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../storage/members.ts';
-import { deleteSession, deleteSessions, listSessions, startSession } from '../../storage/sessions.ts';
+import {
+  deleteSession,
+  deleteSessions,
+  listSessions as listSessionRows,
+  startSession,
+} from '../../storage/sessions.ts';
 import { clearCookie, setCookie } from '../credentials/cookies.ts';
 import { verifyLogin } from '../credentials/login.ts';
 import {
@@ -33,7 +38,7 @@ const OIDC_COOKIE = 'oidc';
 const LINK_COOKIE = 'oidc_link';
 const LOGIN_PAGE = '/dashboard/login';
 
-const readLoginOptions = operation({
+export const readLoginOptions = operation({
   ...shared,
   id: 'readLoginOptions',
   method: 'get',
@@ -48,7 +53,7 @@ const readLoginOptions = operation({
   }),
 });
 
-const logIn = operation({
+export const logIn = operation({
   ...shared,
   id: 'logIn',
   method: 'post',
@@ -92,7 +97,7 @@ async function linkPending(
   return true;
 }
 
-const logOut = operation({
+export const logOut = operation({
   ...shared,
   id: 'logOut',
   method: 'delete',
@@ -107,7 +112,7 @@ const logOut = operation({
   },
 });
 
-const listSessionsOperation = operation({
+export const listSessions = operation({
   ...shared,
   id: 'listSessions',
   method: 'get',
@@ -118,7 +123,7 @@ const listSessionsOperation = operation({
   response: pageOf(Session),
   async handle({ caller, page }, { storage, config, now }) {
     const idle = config.SESSION_IDLE_HOURS;
-    const rows = await listSessions(storage.forAccount(caller.accountId));
+    const rows = await listSessionRows(storage.forAccount(caller.accountId));
     const live = rows.filter(row => sessionEnd(row, idle) > now());
     return page({ rows: live, next: null }, row => ({
       ...row,
@@ -129,7 +134,7 @@ const listSessionsOperation = operation({
   },
 });
 
-const endSessions = operation({
+export const endSessions = operation({
   ...shared,
   id: 'endSessions',
   method: 'delete',
@@ -144,7 +149,7 @@ const endSessions = operation({
   },
 });
 
-const endSession = operation({
+export const endSession = operation({
   ...shared,
   id: 'endSession',
   method: 'delete',
@@ -171,7 +176,7 @@ const toOidc = (deps: ApiDeps): OidcLogin => {
   return deps.oidc;
 };
 
-const beginOidcLogin = operation({
+export const beginOidcLogin = operation({
   ...shared,
   id: 'beginOidcLogin',
   method: 'get',
@@ -209,7 +214,7 @@ const CALLBACK_PARAMETERS = [
 ];
 const OTHER_PARAMETERS = ['authuser', 'hd', 'prompt'];
 
-const finishOidcLogin = operation({
+export const finishOidcLogin = operation({
   ...shared,
   id: 'finishOidcLogin',
   method: 'get',
@@ -316,7 +321,7 @@ export const sessionRoutes = [
   readLoginOptions,
   logIn,
   logOut,
-  listSessionsOperation,
+  listSessions,
   endSessions,
   endSession,
   beginOidcLogin,

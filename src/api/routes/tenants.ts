@@ -5,7 +5,7 @@ import { operation } from '../operation.ts';
 
 const shared = { path: '/v1/tenant', tag: 'Tenant', status: 200 } as const;
 
-const readTenant = operation({
+export const readTenant = operation({
   ...shared,
   id: 'readTenant',
   method: 'get',
@@ -21,7 +21,7 @@ const readTenant = operation({
   },
 });
 
-const patchTenant = operation({
+export const patchTenant = operation({
   ...shared,
   id: 'patchTenant',
   method: 'patch',

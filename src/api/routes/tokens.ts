@@ -27,7 +27,7 @@ const issuerOf = (
   { keyRing, now }: Pick<ApiDeps, 'keyRing' | 'now'>,
 ) => verifyBasicKey(header('authorization'), parseTypeId('tenant', params.tenant_id), keyRing, now());
 
-const issuePublicToken = operation({
+export const issuePublicToken = operation({
   id: 'issuePublicToken',
   method: 'post',
   path: '/v1/tenants/{tenant_id}/issuers/public/auth/token',
@@ -36,6 +36,8 @@ const issuePublicToken = operation({
   description:
     'For tenants without a backend. Not recommended, because the identity is not verified. Uses HTTP Basic authentication: the user name is `api_key`, the password is the id of a public API key. Requests without an `Origin` are allowed, because native apps do not send one.',
   credentials: [],
+  basicAuth: true,
+  crossOrigin: true,
   params: IssuePath,
   body: PublicTokenRequest,
   status: 200,
@@ -66,7 +68,7 @@ const issuePublicToken = operation({
   },
 });
 
-const inspectToken = operation({
+export const inspectToken = operation({
   id: 'inspectToken',
   method: 'post',
   path: '/v1/auth/inspect',
@@ -118,7 +120,7 @@ const describePerson = async (
   csrf_token: csrfTokenOf(sessionId, keychain),
 });
 
-const whoAmI = operation({
+export const whoAmI = operation({
   id: 'whoAmI',
   method: 'get',
   path: '/v1/me',
