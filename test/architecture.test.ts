@@ -109,12 +109,14 @@ const upwardArrows = (imports: Import[]): string[] =>
     })
     .map(({ from, to }) => `${from} → ${to}`);
 
-/** Role modules that `main.ts` imports before the role is known. */
+/** The modules that run for every command. */
+const COMMON = ['main.ts', 'commands/table.ts', 'commands/command-line.ts', 'commands/usage-error.ts'];
+
+/** Role modules that are loaded before the command is known. */
 const eagerRoles = (imports: Import[]): string[] =>
   imports
-    .filter(({ from, to, isOurs, isType, isLazy }) => {
-      return from === 'main.ts' && isOurs && !isType && !isLazy && folderOf(to) !== 'platform';
-    })
+    .filter(({ from, isOurs, isType, isLazy }) => COMMON.includes(from) && isOurs && !isType && !isLazy)
+    .filter(({ to }) => folderOf(to) !== 'platform' && !COMMON.includes(to))
     .map(({ to }) => to);
 
 /** Packages imported by a folder that does not own them. */
@@ -239,6 +241,7 @@ describe('folders', () => {
   test('the executable loads a role only on demand', () => {
     expect(eagerRoles(imports)).toEqual([]);
     expect(eagerRoles(madeUp('main.ts', "import { runRole } from './commands/roles.ts';"))).toHaveLength(1);
+    expect(eagerRoles(madeUp('commands/table.ts', "import { x } from './tenants.ts';"))).toHaveLength(1);
     expect(eagerRoles(madeUp('main.ts', "await import('./commands/roles.ts');"))).toEqual([]);
   });
 

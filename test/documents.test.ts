@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { commandsIn, commandsTable } from '../docs/commands-table.ts';
+import { COMMANDS } from '../src/commands/table.ts';
 import { filesUnder, ROOT, SRC } from './support/modules.ts';
 
 /** A file path in a text: in backticks or as the target of a link, with the extension of a module. */
@@ -29,6 +31,12 @@ const missingPaths = (text: string): string[] =>
     .map(([, path]) => path as string)
     .filter(path => !path.includes('*') && !NAMED_FROM.some(folder => existsSync(join(ROOT, folder, path))));
 
+/** The commands of the executable that a text names, in code, and that do not exist. */
+const unknownCommands = (text: string): string[] =>
+  [...text.matchAll(/(?:^|`|api )parley ([a-z][a-z-]*(?: [a-z][a-z-]*)?)/gm)]
+    .map(([, words]) => words as string)
+    .filter(words => !COMMANDS.some(({ name }) => [words, words.split(' ')[0]].includes(name)));
+
 describe('documents', () => {
   const documents = [
     'README.md',
@@ -49,5 +57,17 @@ describe('documents', () => {
     ]);
     expect(namesOfNothing('see `gone.ts`')).toEqual(['gone.ts']);
     expect(namesOfNothing('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
+  });
+
+  test('list the commands as `node docs/commands-table.ts` prints them', () => {
+    expect(commandsIn(readFileSync(join(ROOT, 'README.md'), 'utf8'))).toBe(commandsTable());
+    expect(commandsTable()).not.toContain('sandbox');
+  });
+
+  test('name commands that exist', () => {
+    expect(texts.flatMap(({ path, text }) => unknownCommands(text).map(name => `${path}: ${name}`))).toEqual([]);
+    expect(unknownCommands('run `parley tenant destroy --id x`')).toEqual(['tenant destroy']);
+    expect(unknownCommands('parley doctor')).toEqual([]);
+    expect(texts.some(({ text }) => text.includes('`parley doctor`'))).toBe(true);
   });
 });

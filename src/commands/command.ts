@@ -25,19 +25,6 @@ export interface CommandContext extends Terminal {
   now: Date;
 }
 
-/** The options of a command, by name without the dashes. */
-export type Options = Record<string, string | boolean | undefined>;
-
-/** A usage error, printed without a stack. */
-export class UsageError extends Error {}
-
-/** Returns the value of a required option. */
-export function required(options: Options, name: string): string {
-  const value = options[name];
-  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is required`);
-  return value;
-}
-
 /** The created or changed object, as printed. */
 interface AuditTarget {
   id: string;
@@ -75,7 +62,7 @@ export const withAuditEntry = <T extends AuditTarget>(
 export async function withStorage<T>(
   config: Config,
   log: Log,
-  terminal: Terminal,
+  { readInput, report }: Terminal,
   run: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const database = await openDatabase(config, true, log);
@@ -90,7 +77,8 @@ export async function withStorage<T>(
         databaseUrl: database.url,
         seals: createSeals(database.secretKeys),
         now: new Date(),
-        ...terminal,
+        readInput,
+        report,
       });
     } finally {
       await storage.close();

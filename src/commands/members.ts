@@ -4,21 +4,18 @@ import { hashPassword, verifyPassword } from '../platform/passwords.ts';
 import { findLogin } from '../storage/accounts.ts';
 import { addMember, type Joiner } from '../storage/members.ts';
 import type { Storage } from '../storage/orm.ts';
-import { type CommandContext, type Options, required, UsageError, withAuditEntry } from './command.ts';
-import { tenantOf } from './tenant-option.ts';
+import { type CommandContext, withAuditEntry } from './command.ts';
+import { type TenantOption, tenantOf } from './tenant-option.ts';
+import { UsageError } from './usage-error.ts';
 
 /**
  * `member create --tenant T --email E --role R`, with the password on standard input: creates a member of the team.
  *
  * An existing account with this address joins with its current password.
  */
-export async function createMember(context: CommandContext, options: Options) {
+export async function createMember(context: CommandContext, options: TenantOption & { email: string; role: string }) {
   const tenant = await tenantOf(context, options);
-  const fields = {
-    email: required(options, 'email'),
-    role: required(options, 'role'),
-    password: await context.readInput(),
-  };
+  const fields = { email: options.email, role: options.role, password: await context.readInput() };
   const { email, role, password } = NewMember.parse(fields);
   const person = await joinerOf(context.storage, email, password);
   return withAuditEntry(context, 'member.created', async storage => {

@@ -1,4 +1,5 @@
 import type { Config } from '../platform/config.ts';
+import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { migrateQueue } from '../queue/connection.ts';
 import { awaitDatabase, migrate } from '../storage/migrate.ts';
@@ -14,12 +15,13 @@ export async function migrateAll(databaseUrl: string, config: Config, log: Log):
   return { applied };
 }
 
-/** Like `migrateAll`, but waits for a database that is started at the same time. */
-export async function migrateWhenReached(
-  databaseUrl: string,
-  config: Config,
-  log: Log,
-): Promise<{ applied: string[] }> {
-  await awaitDatabase(databaseUrl, log, DATABASE_TIMEOUT_MS);
-  return migrateAll(databaseUrl, config, log);
+/** `migrate`: migrates the configured database. Waits for one that is started at the same time. */
+export async function migrateDatabase(config: Config, log: Log): Promise<{ applied: string[] }> {
+  const database = await openDatabase(config, true, log);
+  try {
+    await awaitDatabase(database.url, log, DATABASE_TIMEOUT_MS);
+    return await migrateAll(database.url, config, log);
+  } finally {
+    await database.stop();
+  }
 }

@@ -2,11 +2,12 @@ import { PasswordResetRequest, RESET_LINK_HOURS } from '../domain/accounts.ts';
 import { linkTo } from '../domain/links.ts';
 import { randomSecret, sha256 } from '../platform/secrets.ts';
 import { findLogin, insertLink } from '../storage/accounts.ts';
-import { type CommandContext, type Options, required, UsageError } from './command.ts';
+import type { CommandContext } from './command.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `password-reset create --email E`: creates a link, valid for an hour, for choosing a new password. */
-export async function createPasswordReset({ storage, config, now }: CommandContext, options: Options) {
-  const { email } = PasswordResetRequest.parse({ email: required(options, 'email') });
+export async function createPasswordReset({ storage, config, now }: CommandContext, options: { email: string }) {
+  const { email } = PasswordResetRequest.parse(options);
   if (!(await findLogin(storage, email))) throw new UsageError('--email: no account has this address');
   const token = randomSecret();
   const expires_at = new Date(now.getTime() + RESET_LINK_HOURS * 3_600_000);

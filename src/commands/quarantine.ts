@@ -5,15 +5,16 @@ import { createMetrics } from '../platform/metrics.ts';
 import { openProducer, type Producer } from '../queue/producer.ts';
 import { findQuarantined, listQuarantined, type QuarantinedRow } from '../storage/ingestion.ts';
 import type { TenantStorage } from '../storage/orm.ts';
-import { type CommandContext, type Options, UsageError, withAuditEntry } from './command.ts';
-import { tenantOf } from './tenant-option.ts';
+import { type CommandContext, withAuditEntry } from './command.ts';
+import { type TenantOption, tenantOf } from './tenant-option.ts';
+import { UsageError } from './usage-error.ts';
 
 const PAGE = 100;
 /** The producer's first check may come before it is connected; it repeats the check. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `quarantine list --tenant T`: lists accepted answers that could not be stored, newest first, with the reason. */
-export async function listTenantQuarantine(context: CommandContext, options: Options) {
+export async function listTenantQuarantine(context: CommandContext, options: TenantOption) {
   const data = [];
   for await (const row of entriesOf(await tenantOf(context, options))) data.push(presentQuarantined(row));
   return { data };
@@ -25,9 +26,9 @@ export async function listTenantQuarantine(context: CommandContext, options: Opt
  * Without `--id` it skips answers sent with a revoked key (`key-revoked`), which need an individual decision. An entry
  * leaves the quarantine when the worker has stored it. Others stay, so the command can be repeated safely.
  */
-export async function replayQuarantine(context: CommandContext, options: Options) {
+export async function replayQuarantine(context: CommandContext, options: TenantOption & { id?: string | undefined }) {
   const tenant = await tenantOf(context, options);
-  const entries = options.id === undefined ? replayableOf(tenant) : [await entryOf(tenant, options)];
+  const entries = options.id === undefined ? replayableOf(tenant) : [await entryOf(tenant, options.id)];
   const { databaseUrl, config, log } = context;
   const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, createMetrics('cli'));
   const replayed: string[] = [];
@@ -63,8 +64,8 @@ async function* entriesOf(tenant: TenantStorage): AsyncGenerator<QuarantinedRow>
   } while (after);
 }
 
-async function entryOf(tenant: TenantStorage, options: Options): Promise<QuarantinedRow> {
-  const id = parseTypeId('quarantine', String(options.id));
+async function entryOf(tenant: TenantStorage, shownId: string): Promise<QuarantinedRow> {
+  const id = parseTypeId('quarantine', shownId);
   if (id === undefined) throw new UsageError('--id: quarantined answer not found');
   return findQuarantined(tenant, id);
 }

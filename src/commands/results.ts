@@ -1,6 +1,6 @@
 import { toTypeId } from '../domain/ids.ts';
 import { listTenantIds, type RebuildProgress, rebuildResults } from '../storage/results.ts';
-import type { CommandContext, Options } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { tenantOf } from './tenant-option.ts';
 
 const LOG_EVERY_MS = 2000;
@@ -10,10 +10,10 @@ const LOG_EVERY_MS = 2000;
  *
  * Reports progress on standard error. It can be interrupted and repeated: correct days are only read.
  */
-export async function rebuild(context: CommandContext, options: Options) {
+export async function rebuild(context: CommandContext, { tenant }: { tenant?: string | undefined }) {
   const { storage } = context;
   const tenantIds =
-    options.tenant === undefined ? await listTenantIds(storage) : [(await tenantOf(context, options)).tenantId];
+    tenant === undefined ? await listTenantIds(storage) : [(await tenantOf(context, { tenant })).tenantId];
   const sum = { tenants: tenantIds.length, questions: 0, corrected: 0 };
   for (const tenantId of tenantIds) {
     const { questions, corrected } = await rebuildResults(storage, tenantId, logProgress(context, tenantId));

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSecretFile } from '../platform/embedded-postgres.ts';
 import { renewSealed } from '../storage/sealed.ts';
-import { type CommandContext, type Options, required } from './command.ts';
+import type { CommandContext } from './command.ts';
 
 const random = (encoding: 'base64' | 'hex'): string => randomBytes(32).toString(encoding);
 
@@ -11,8 +11,7 @@ const random = (encoding: 'base64' | 'hex'): string => randomBytes(32).toString(
  * `secrets create --dir D`: creates the missing secrets of a Compose installation, one file each. Existing ones are
  * kept, so a second run changes no file.
  */
-export function createSecrets(options: Options) {
-  const folder = required(options, 'dir');
+export function createSecrets(folder: string) {
   mkdirSync(folder, { recursive: true });
   const created: string[] = [];
   const ensure = (name: string, make: () => string): string => {

@@ -4,7 +4,8 @@ import type { Config } from '../platform/config.ts';
 import { randomSecret, sha256 } from '../platform/secrets.ts';
 import { hasOwner, insertLink } from '../storage/accounts.ts';
 import type { Storage } from '../storage/orm.ts';
-import { type CommandContext, UsageError } from './command.ts';
+import type { CommandContext } from './command.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Creates the setup link, valid for a day, and invalidates earlier ones. `undefined` once a tenant has an owner. */
 export async function makeSetupLink(storage: Storage, { BASE_URL }: Config, now: Date): Promise<string | undefined> {

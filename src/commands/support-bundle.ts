@@ -7,7 +7,6 @@ import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { describeQueue } from '../queue/description.ts';
 import { describeDatabase } from '../storage/description.ts';
-import type { Options } from './command.ts';
 import { diagnose } from './doctor.ts';
 
 const METRICS_TIMEOUT_MS = 3000;
@@ -60,9 +59,8 @@ const without = (secrets: string[], text: string): string =>
 export async function makeSupportBundle(
   environment: NodeJS.ProcessEnv,
   log: Log,
-  options: Options,
-  print: (text: string) => void,
-): Promise<void> {
+  file: string | undefined,
+): Promise<string> {
   let seen: Record<string, unknown> = {};
   let secrets: string[] = [];
   const doctor = await diagnose(environment, log, async (config, database) => {
@@ -82,7 +80,7 @@ export async function makeSupportBundle(
   });
   const bundle = { made_at: new Date(), build: BUILD, machine: machine(), doctor, ...seen };
   const text = without(secrets, JSON.stringify(bundle, null, 2));
-  if (typeof options.out !== 'string') return print(text);
-  writeFileSync(options.out, `${text}\n`, { mode: 0o600 });
-  print(JSON.stringify({ file: options.out }));
+  if (file === undefined) return text;
+  writeFileSync(file, `${text}\n`, { mode: 0o600 });
+  return JSON.stringify({ file });
 }

@@ -1,13 +1,19 @@
 import { parseTypeId } from '../domain/ids.ts';
 import type { TenantStorage } from '../storage/orm.ts';
 import { findTenant } from '../storage/tenants.ts';
-import { type CommandContext, type Options, required, UsageError } from './command.ts';
+import type { CommandContext } from './command.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The option of commands on one tenant. */
+export interface TenantOption {
+  tenant: string;
+}
 
 export const noSuchTenant = (): UsageError => new UsageError('--tenant: tenant not found');
 
 /** Returns the tenant of `--tenant`. */
-export async function tenantOf({ storage }: CommandContext, options: Options): Promise<TenantStorage> {
-  const id = parseTypeId('tenant', required(options, 'tenant'));
+export async function tenantOf({ storage }: CommandContext, options: TenantOption): Promise<TenantStorage> {
+  const id = parseTypeId('tenant', options.tenant);
   const tenant = id === undefined ? undefined : storage.forTenant(id);
   if (!tenant || !(await findTenant(tenant))) throw noSuchTenant();
   return tenant;

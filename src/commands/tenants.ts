@@ -10,12 +10,13 @@ import {
 } from '../storage/deleted-tenants.ts';
 import { listTenantIds } from '../storage/results.ts';
 import { findTenant, insertTenant } from '../storage/tenants.ts';
-import { type CommandContext, type Options, required, UsageError, withAuditEntry } from './command.ts';
-import { noSuchTenant } from './tenant-option.ts';
+import { type CommandContext, withAuditEntry } from './command.ts';
+import { noSuchTenant, type TenantOption } from './tenant-option.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `tenant create --name N`: creates a tenant and prints it. */
-export async function createTenant(context: CommandContext, options: Options) {
-  const { name } = NewTenant.parse({ name: required(options, 'name') });
+export async function createTenant(context: CommandContext, options: { name: string }) {
+  const { name } = NewTenant.parse(options);
   return withAuditEntry(context, 'tenant.created', async storage => {
     const row = await insertTenant(storage, name, context.now);
     return { tenantId: row.id, shown: presentTenant(row) };
@@ -33,10 +34,11 @@ export async function listTenants({ storage }: CommandContext) {
 }
 
 /** Marks the tenant as deleted, unless done before, and returns the deleted rows. The name confirms the intention. */
-async function endTenant({ storage }: CommandContext, id: string, options: Options): Promise<Deleted> {
+async function endTenant({ storage }: CommandContext, id: string, confirm: string | undefined): Promise<Deleted> {
   const tenant = storage.forTenant(id);
   const row = await findTenant(tenant);
-  if (row && required(options, 'confirm') !== row.name)
+  if (row && !confirm) throw new UsageError('--confirm is required');
+  if (row && confirm !== row.name)
     throw new UsageError(`--confirm: does not match the tenant's name, which is "${row.name}"`);
   return (row && (await deleteTenant(tenant))) ?? {};
 }
@@ -50,11 +52,11 @@ const LOG_EVERY_MS = 2000;
  * It can be killed and repeated. The first transaction removes the tenant; the rest is deleted in batches, also by a
  * worker. Prints the rows deleted by this call, by table.
  */
-export async function removeTenant(context: CommandContext, options: Options) {
+export async function removeTenant(context: CommandContext, options: TenantOption & { confirm?: string | undefined }) {
   const { storage, report } = context;
-  const id = parseTypeId('tenant', required(options, 'tenant'));
+  const id = parseTypeId('tenant', options.tenant);
   if (id === undefined) throw noSuchTenant();
-  const deleted = await endTenant(context, id, options);
+  const deleted = await endTenant(context, id, options.confirm);
   const deletedAt = await findDeletion(storage, id);
   if (!deletedAt) throw noSuchTenant();
   report('The tenant, its API keys and its team are deleted. Deleting its data.');

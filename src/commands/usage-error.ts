@@ -1,0 +1,2 @@
+/** A usage error, printed without a stack. */
+export class UsageError extends Error {}
