@@ -27,8 +27,6 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'dashboard/screenshots/scenes.ts#statesOf': 'a table of pages',
   'src/api/cache/catalog.ts#createCatalog': CLOSURE,
   'src/api/credentials/key-ring.ts#createKeyRing': CLOSURE,
-  'src/coordination/rate-counters.ts#createRateCounters': CLOSURE,
-  'src/coordination/rate-limits.ts#openRateLimits': CLOSURE,
   'src/platform/group-commit.ts#createGroupCommit': CLOSURE,
   'src/platform/metrics.ts#createMetrics': 'the table of metrics',
   'src/storage/orm.ts#openStorage': 'wiring of pools and transactions that share their connection state',

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createThrottle, type Log } from '../platform/log.ts';
-import {
-  type Counter,
-  createRateCounters,
-  type RateLimit,
-  type RateVerdict,
-  verdictOf,
-  windowEnd,
-} from './rate-counters.ts';
+import type { Counter } from './rate-counter-table.ts';
+import { createRateCounters } from './rate-counters.ts';
+import { createReconciler } from './rate-reconciler.ts';
 import { openDatabaseCounters, openRedisCounters, type StoreDelta } from './rate-stores.ts';
+import { type RateLimit, type RateVerdict, verdictOf, windowEnd } from './rate-windows.ts';
 import { createStoreClock } from './store-clock.ts';
 
-export type { RateLimit, RateVerdict } from './rate-counters.ts';
+export type { RateLimit, RateVerdict } from './rate-windows.ts';
 
 export interface RateLimits {
   /**
@@ -43,10 +39,12 @@ const RECONCILE_EVERY_MS = 250;
  * store.
  */
 const ALL_EVERY = 4;
-/** How long a request waits for the store's total before this process decides by its own count. */
-const SETTLE_TIMEOUT_MS = 300;
-
 const monotonic = (): number => performance.timeOrigin + performance.now();
+
+const startTimer = (ms: number, run: () => void): (() => void) => {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+};
 
 /**
  * Rate limits shared by all API processes, counted in memory and reconciled in batches.
@@ -63,67 +61,33 @@ export function openRateLimits(
 ): RateLimits {
   const store = redisUrl ? openRedisCounters(redisUrl, log) : openDatabaseCounters(databaseUrl, log);
   const clock = createStoreClock(now);
-  /** Whether the store accepted the last batch in time. */
-  let isReachable = false;
-  const counters = createRateCounters({ now: clock.now, mayWait: () => isEnforced && isReachable });
   const throttle = createThrottle(10_000);
-  let sending: Promise<void> | undefined;
-  let isWanted = false;
 
   const add = async (deltas: StoreDelta[]): Promise<number[]> => {
     const sentAt = now();
     const { totals, time } = await store.add(deltas);
     clock.update(time, sentAt, now());
-    isReachable = true;
+    reconciler.markReachable();
     return totals;
   };
 
-  const send = async (everyone: boolean) => {
-    const deltas = counters.removeUnsent(everyone);
-    if (deltas.length === 0 && isReachable) return; // while it is unreachable, an empty batch fetches its time
-    const decideWithoutStore = () => {
-      isReachable = false;
-      counters.decideLocally(deltas);
-    };
-    const late = setTimeout(decideWithoutStore, SETTLE_TIMEOUT_MS);
-    try {
-      const totals = await add(deltas.map(({ counter, count }) => storeDeltaOf(counter, count)));
-      counters.confirm(deltas, totals);
-    } catch (error) {
-      counters.keep(deltas);
-      decideWithoutStore();
+  const counters = createRateCounters({ now: clock.now, mayWait: () => isEnforced && reconciler.isReachable() });
+  const reconciler = createReconciler({
+    counters,
+    add: deltas => add(deltas.map(({ counter, count }) => storeDeltaOf(counter, count))),
+    after: startTimer,
+    onFailure: error =>
       throttle('reconcile', () =>
-        log.warn(
-          { reason: (error as Error).message },
-          'rate limit store is unavailable; counting in this process only',
-        ),
-      );
-    } finally {
-      clearTimeout(late);
-    }
-  };
-
-  /** Sends one batch at a time. Requests that arrive meanwhile wait for the next. */
-  const reconcile = (everyone: boolean): Promise<void> => {
-    if (sending) {
-      isWanted = true;
-      return sending;
-    }
-    sending = send(everyone).then(() => {
-      sending = undefined;
-      if (isWanted && !closed) void reconcile(false);
-      isWanted = false;
-    });
-    return sending;
-  };
+        log.warn({ reason: error.message }, 'rate limit store is unavailable; counting in this process only'),
+      ),
+  });
 
   let closed = false;
   let timer: NodeJS.Timeout;
   let rounds = 0;
   const loop = async () => {
     const everyone = rounds++ % ALL_EVERY === 0;
-    await sending;
-    await reconcile(everyone);
+    await reconciler.reconcile(everyone);
     if (everyone) counters.dropEnded();
     if (closed) return;
     timer = setTimeout(loop, RECONCILE_EVERY_MS);
@@ -135,7 +99,7 @@ export function openRateLimits(
     consume(limit, key, cost, counted) {
       const verdict = counters.consume(limit, key, cost, counted);
       if (!('settled' in verdict)) return verdict;
-      void reconcile(false);
+      void reconciler.reconcile(false);
       return verdict.settled;
     },
     async consumeStrictly(limit, key) {
@@ -147,8 +111,7 @@ export function openRateLimits(
     async close() {
       closed = true;
       clearTimeout(timer);
-      isReachable = false;
-      counters.decideLocally([]);
+      reconciler.close();
       await store.close();
     },
   };

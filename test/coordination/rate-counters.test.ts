@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createRateCounters, type RateCounters, type RateVerdict } from '../../src/coordination/rate-counters.ts';
+import { createRateCounters, type RateCounters } from '../../src/coordination/rate-counters.ts';
+import type { RateVerdict } from '../../src/coordination/rate-windows.ts';
 import { createStoreClock } from '../../src/coordination/store-clock.ts';
 
 const LIMIT = { scope: 'identity', limit: 100, windowSeconds: 60 };
