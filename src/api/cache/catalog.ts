@@ -15,6 +15,7 @@ import {
 } from '../../storage/questions.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { cardJsonSuffix } from './card-json.ts';
+import { type CachedRead, createCatalogReads } from './catalog-reads.ts';
 import { createVersionLookup, type PresentRules, versionKey } from './version-lookup.ts';
 
 /** The fields of a live question that card lists need. */
@@ -71,38 +72,10 @@ export interface Catalog {
   including(tenantId: string, named: NamedVersion[]): Promise<TenantCatalog>;
 }
 
-/** Maximum age of a catalog. A safeguard against missed notices. */
-const MAX_AGE_MS = 60_000;
 const MAX_DELETED_IDS = 10_000;
-/** How often an unreachable database is retried. Requests that can be served from memory do not wait for it. */
-const RETRY_MS = 1000;
 const DAY_MS = 86_400_000;
 /** How long a closed question is loaded with its rules: a day longer than it accepts answers, for clock differences. */
 const CLOSED_LOADED_MS = (CLOSED_GRACE_DAYS + 1) * DAY_MS;
-
-/** A cached catalog. */
-interface CachedCatalog {
-  catalog: TenantCatalog;
-  /** When the read began: the catalog has everything committed before. */
-  readAt: number;
-  number: number;
-  /** Whether a change was announced since. */
-  isStale: boolean;
-  /** When the database was last found unreachable; undefined while it is reachable. */
-  awaySince: number | undefined;
-}
-
-/** A read in progress. */
-interface Reading {
-  /** Reads are numbered in the order in which they begin. */
-  number: number;
-  isStale: boolean;
-  done: Promise<TenantCatalog>;
-  /** The read after this one, for callers that arrived when this one was already stale. */
-  next?: Promise<TenantCatalog>;
-}
-
-const isOutage = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable';
 
 /** The catalogs of the tenants that this process serves, updated by change notices. */
 export function createCatalog(
@@ -111,96 +84,29 @@ export function createCatalog(
   caches: Caches,
   now: () => number = Date.now,
 ): Catalog {
-  const entries = caches.create<string, CachedCatalog>('catalogs', {
-    sizeOf: ({ catalog }) => catalog.bytes,
+  const entries = caches.create<string, CachedRead<TenantCatalog>>('catalogs', {
+    sizeOf: ({ value }) => value.bytes,
     keepsOversized: true, // without it the tenant's answers would need the database
   });
-  const readings = new Map<string, Reading>();
-  /** The number of reads begun. */
-  let begun = 0;
+  const reads = createCatalogReads({ entries, load: (tenantId, at) => loadCatalog(storage, tenantId, at), now });
   const versions = createVersionLookup(storage, caches);
 
   notices.onChange(({ table, tenant_id }) => {
-    if (table === 'api_keys') return;
-    for (const known of [entries.peek(tenant_id), readings.get(tenant_id)]) if (known) known.isStale = true;
+    if (table !== 'api_keys') reads.markStale(tenant_id);
   });
-  notices.onGap(() => {
-    for (const known of [...entries.values(), ...readings.values()]) known.isStale = true;
-  });
-
-  const isFresh = ({ isStale, readAt, awaySince }: CachedCatalog): boolean =>
-    !isStale && awaySince === undefined && now() - readAt < MAX_AGE_MS;
-
-  const begin = (tenantId: string): Promise<TenantCatalog> => {
-    const startedAt = now();
-    const number = ++begun;
-    const done = loadCatalog(storage, tenantId, startedAt).then(
-      catalog => {
-        readings.delete(tenantId);
-        entries.set(tenantId, { catalog, readAt: startedAt, number, isStale: reading.isStale, awaySince: undefined });
-        return catalog;
-      },
-      error => {
-        readings.delete(tenantId);
-        const known = entries.peek(tenantId);
-        if (!known || !isOutage(error)) throw error;
-        known.awaySince = startedAt;
-        return known.catalog;
-      },
-    );
-    const reading: Reading = { number, isStale: false, done };
-    readings.set(tenantId, reading);
-    return done;
-  };
-
-  /** Runs one read per tenant at a time. Callers that arrive after a change wait for the next read. */
-  const read = (
-    tenantId: string,
-    isRecent: (reading: Reading) => boolean = ({ isStale }) => !isStale,
-  ): Promise<TenantCatalog> => {
-    const current = readings.get(tenantId);
-    if (!current) return begin(tenantId);
-    if (isRecent(current)) return current.done;
-    const again = () => read(tenantId, isRecent);
-    current.next ??= current.done.then(again, again);
-    return current.next;
-  };
-
-  const cached = (tenantId: string): TenantCatalog | undefined => {
-    const known = entries.peek(tenantId);
-    const isHit = known !== undefined && isFresh(known);
-    entries.count(isHit);
-    return isHit ? known.catalog : undefined;
-  };
-
-  /** Returns the catalog of a read that began later than read number `last`. */
-  const readAfter = (tenantId: string, last: number): Promise<TenantCatalog> => {
-    const known = entries.peek(tenantId);
-    if (known && isFresh(known) && known.number > last) return Promise.resolve(known.catalog);
-    return read(tenantId, ({ isStale, number }) => !isStale && number > last);
-  };
-
-  const of = async (tenantId: string): Promise<TenantCatalog> => {
-    const known = entries.peek(tenantId);
-    if (known && isFresh(known)) return known.catalog;
-    if (known?.awaySince === undefined) return read(tenantId);
-    const retry = now() - known.awaySince < RETRY_MS ? undefined : read(tenantId);
-    retry?.catch(() => undefined); // the next caller waits for the read, and receives other errors
-    return known.catalog;
-  };
+  notices.onGap(() => reads.markAllStale());
 
   return {
-    of,
-    cached,
+    of: reads.of,
+    cached: reads.cached,
     async including(tenantId, named) {
-      let tenant = await of(tenantId);
+      let tenant = await reads.of(tenantId);
       const ahead = named.filter(
         ({ questionId, version }) => !(version <= (tenant.questions.get(questionId)?.version ?? 0)),
       );
-      if (ahead.length > 0 && entries.peek(tenantId)?.awaySince !== undefined)
+      if (ahead.length > 0 && reads.isAway(tenantId))
         throw new Problem('database-unavailable', 'The question cannot be read right now.', { retryAfterSeconds: 5 });
-      if (ahead.length > 0 && (await versions.isAnyPublished(tenantId, ahead)))
-        tenant = await readAfter(tenantId, begun);
+      if (ahead.length > 0 && (await versions.isAnyPublished(tenantId, ahead))) tenant = await reads.refresh(tenantId);
       const earlier = named.flatMap(name => findPresentRules(name, tenant));
       return earlier.length === 0 ? tenant : withRules(tenant, await versions.findRules(tenantId, earlier));
     },
