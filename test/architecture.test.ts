@@ -48,7 +48,7 @@ const OWNERS: Record<string, string[]> = {
   jose: ['api'],
   'raw-body': ['api'],
   'swagger-ui-dist': ['api'],
-  'lru-cache': ['platform'],
+  'lru-cache': ['platform', 'storage', 'domain'],
   'zod-openapi': ['api', 'domain'],
   bullmq: ['queue'],
   ioredis: ['queue', 'platform'],

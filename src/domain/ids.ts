@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { TypeID } from 'typeid-js';
 import { v4, v5, v7 } from 'uuid';
 import { z } from 'zod';
@@ -33,27 +34,30 @@ export const numberUuid = (uuid: string, number: number): string =>
 /** Returns the wire form of an identifier: `prefix_` and 26 characters of base32 (TypeID 0.3). */
 export const toTypeId = (prefix: IdPrefix, uuid: string): string => TypeID.fromUUID(prefix, uuid).toString();
 
-/** A cache of parsed identifiers, since apps repeatedly send the same ones. Cleared when it is full. */
-const known = new Map<string, string>();
 /** Heap bytes of one parsed identifier. */
-const PARSED_ID_BYTES = 160;
-let maxKnown = 10_000;
+const PARSED_ID_BYTES = 210;
+const DEFAULT_BYTES = 2_000_000;
 
-/** Limits the memory of the process-wide cache of parsed identifiers. */
+const createKnown = (maxSize: number) =>
+  new LRUCache<string, string>({ maxSize, sizeCalculation: () => PARSED_ID_BYTES });
+
+/** A cache of parsed identifiers, since apps repeatedly send the same ones. The one parsed first is dropped first. */
+let known = createKnown(DEFAULT_BYTES);
+
+/** Limits the memory of the process-wide cache of parsed identifiers, and empties it. */
 export function limitParsedIds(bytes: number): void {
-  maxKnown = Math.max(1, Math.floor(bytes / PARSED_ID_BYTES));
+  known = createKnown(Math.max(PARSED_ID_BYTES, Math.floor(bytes)));
 }
 
 /** The number of cached identifiers, and their estimated bytes. */
-export const parsedIds = () => ({ entries: known.size, bytes: known.size * PARSED_ID_BYTES });
+export const parsedIds = () => ({ entries: known.size, bytes: known.calculatedSize });
 
 /** Returns the UUID of a wire identifier; `undefined` when it is not an identifier with that prefix. */
 export function parseTypeId(prefix: IdPrefix, text: string): string | undefined {
-  const uuid = known.get(text);
+  const uuid = known.peek(text); // not `get`, which would maintain an order of use
   if (uuid) return text.startsWith(`${prefix}_`) ? uuid : undefined;
   try {
     const parsed = TypeID.fromString(text, prefix).toUUID();
-    if (known.size >= maxKnown) known.clear();
     known.set(text, parsed);
     return parsed;
   } catch {

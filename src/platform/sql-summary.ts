@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 const NAME = '"?([a-z_][a-z0-9_.]*)';
 /** Writing statements. `on conflict do update set` and `for update of` are not writes on their own. */
 const WRITE = new RegExp(String.raw`\b(insert into|update|delete from)\s+(?!(?:set|of|skip|nowait)\b)${NAME}`, 'i');
@@ -11,16 +13,15 @@ function makeSummary(sql: string): string {
   return read ? `SELECT ${read[1]}` : (/\w+/.exec(sql)?.[0].toUpperCase() ?? 'SQL');
 }
 
-const MAX_KEPT = 500;
-const kept = new Map<string, string>();
+const summaries = new LRUCache<string, string>({ max: 500 });
 
 /**
  * Returns a short summary of a statement with operation and table, such as `INSERT answers`. It never contains values.
  */
 export function summarizeSql(sql: string): string {
-  const known = kept.get(sql);
+  const known = summaries.get(sql);
   if (known) return known;
   const summary = makeSummary(sql);
-  if (kept.size < MAX_KEPT) kept.set(sql, summary);
+  summaries.set(sql, summary);
   return summary;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type SearchTerm, wordsOf } from '../domain/search-words.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { unnest } from './sql.ts';
@@ -7,9 +8,8 @@ import type { Transaction } from './transaction.ts';
 /** The searched texts: an answer's comment and text, a message or note, a conversation's subject. */
 export type TextKind = 'answer' | 'message' | 'subject';
 
-/** Cached tags of tenants, a few bytes each. Cleared when there are many. */
-const tags = new Map<string, string>();
-const MAX_TAGS = 10_000;
+/** Cached tags of tenants. Computing one takes as long as preparing a short text. */
+const tags = new LRUCache<string, string>({ max: 1000 });
 
 /**
  * Returns the prefix of a tenant's indexed words, so that searches do not read entries of other tenants.
@@ -19,7 +19,6 @@ const MAX_TAGS = 10_000;
 function tagOf(tenantId: string): string {
   let tag = tags.get(tenantId);
   if (tag === undefined) {
-    if (tags.size >= MAX_TAGS) tags.clear();
     tag = createHash('sha256').update(tenantId).digest('base64url').slice(0, 4);
     tags.set(tenantId, tag);
   }

@@ -15,7 +15,10 @@ export interface RowScope {
 
 export const tenantScope = (tenantId: string): RowScope => ({ tenantId, accountId: '' });
 
-/** Names of prepared statements by SQL text, one per connection and text. */
+/**
+ * Names of prepared statements by SQL text. Connections keep a statement until they close, so names are not evicted:
+ * further texts are sent without a name.
+ */
 const statementNames = new Map<string, string>();
 const MAX_PREPARED = 500;
 

@@ -6,19 +6,18 @@ import { type Caches, textBytes } from '../../platform/caches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import type { Spans } from '../../platform/spans.ts';
-import { type ApiKeyRow, findApiKeys, touchApiKeys } from '../../storage/api-keys.ts';
+import { type ApiKeyRow, findApiKeys } from '../../storage/api-keys.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
+import { type CachedKey, createKeyCache } from './key-cache.ts';
+import { createKeyUses } from './key-uses.ts';
 
 /** How long cached keys are accepted without revocation updates. After that, requests that need a key get 503. */
 const MAX_UNCONFIRMED_MS = 60_000;
 /** Heap bytes of a key besides its name: its row, and the imported secrets, which V8 does not count. */
 const KEY_BYTES = 2700;
 const IMPORTED_SECRET_BYTES = 700;
-/** How long an unknown key id is cached, so that one made-up token does not cause many queries. */
-const UNKNOWN_TTL_MS = 30_000;
 const UNKNOWN_BYTES = 60;
-const TOUCH_EVERY_MS = 10_000;
 
 /** A key with its secrets imported for jose, ready to verify. */
 export interface RingKey {
@@ -52,12 +51,6 @@ export interface KeyRing extends KeySource {
   close(): Promise<void>;
 }
 
-/** A cached key, and the period of uninterrupted notices in which it was read. */
-interface Entry {
-  key: RingKey;
-  stretch: number;
-}
-
 interface KeyRingDeps {
   storage: Storage;
   notices: Notices;
@@ -65,6 +58,8 @@ interface KeyRingDeps {
   log: Log;
   caches: Caches;
   spans?: Spans | undefined;
+  /** The time in milliseconds. */
+  now?: () => number;
 }
 
 /**
@@ -72,81 +67,27 @@ interface KeyRingDeps {
  *
  * After a gap in the notices, every key is read again before it is considered current.
  */
-export function createKeyRing({ storage, notices, keychain, log, caches, spans }: KeyRingDeps): KeyRing {
-  const keys = caches.create<string, Entry>('keys', { sizeOf: ({ key }) => bytesOf(key) });
-  /**
-   * Keys being read, with one query for all concurrent callers. A change removes them, so that no outdated key is
-   * cached.
-   */
-  const loading = new Map<string, Promise<RingKey | undefined>>();
-  /** Ids without a key, with the time until which that is assumed. */
-  const unknown = caches.create<string, number>('unknown_keys', {
-    sizeOf: () => UNKNOWN_BYTES,
-    isExpired: until => until <= Date.now(),
-  });
+export function createKeyRing({ now = Date.now, ...deps }: KeyRingDeps): KeyRing {
+  const { storage, notices, keychain, log, caches, spans } = deps;
   let generation = 0;
-  const used = new Set<string>();
-  let stretch = 0;
+  const findRow = createBatchedLookup<string, ApiKeyRow>('find API keys', ids => findApiKeys(storage, ids), spans);
+  const keys = createKeyCache<RingKey>({
+    keys: caches.create('keys', { sizeOf: ({ key }) => bytesOf(key) }),
+    unknown: caches.create('unknown_keys', { sizeOf: () => UNKNOWN_BYTES, isExpired: until => until <= now() }),
+    async read(id) {
+      const row = await findRow(id);
+      return row && importKey(row, keychain, ++generation);
+    },
+    now,
+  });
+  const uses = createKeyUses(storage, log);
 
   notices.onChange(({ table, id }) => {
-    if (table !== 'api_keys') return;
-    keys.delete(id);
-    loading.delete(id);
-    unknown.delete(id);
+    if (table === 'api_keys') keys.drop(id);
   });
-  notices.onGap(() => {
-    stretch++;
-    loading.clear();
-    unknown.clear();
-  });
-
-  const findRow = createBatchedLookup<string, ApiKeyRow>('find API keys', ids => findApiKeys(storage, ids), spans);
-  const read = async (id: string): Promise<RingKey | undefined> => {
-    const row = await findRow(id);
-    return row && importKey(row, keychain, ++generation);
-  };
-
-  const writeUses = async () => {
-    const ids = [...used];
-    used.clear();
-    if (ids.length === 0) return;
-    try {
-      await touchApiKeys(storage, ids, new Date());
-    } catch (error) {
-      for (const id of ids) used.add(id);
-      log.debug({ reason: (error as Error).message }, 'could not record the last use of API keys; will retry');
-    }
-  };
-  const timer = setInterval(writeUses, TOUCH_EVERY_MS);
-  timer.unref();
-
-  const load = (id: string): Promise<RingKey | undefined> => {
-    const reading = read(id)
-      .then(key => {
-        if (loading.get(id) !== reading) return key;
-        if (key) keys.set(id, { key, stretch });
-        else {
-          keys.delete(id);
-          unknown.set(id, Date.now() + UNKNOWN_TTL_MS);
-        }
-        return key;
-      })
-      .finally(() => {
-        if (loading.get(id) === reading) loading.delete(id);
-      });
-    loading.set(id, reading);
-    return reading;
-  };
+  notices.onGap(() => keys.startPeriod());
 
   const isUnconfirmed = () => notices.unconfirmedMs() > MAX_UNCONFIRMED_MS;
-  const isCurrent = (entry: Entry) => entry.stretch === stretch;
-
-  /** Reads a key that is not in memory, with one query for all concurrent callers. */
-  const fetch = async (id: string): Promise<RingKey | undefined> => {
-    const isUnknown = (unknown.peek(id) ?? 0) > Date.now();
-    unknown.count(isUnknown);
-    return isUnknown ? undefined : (loading.get(id) ?? load(id));
-  };
 
   const current: KeySource = {
     async find(id) {
@@ -154,48 +95,40 @@ export function createKeyRing({ storage, notices, keychain, log, caches, spans }
         throw new Problem('database-unavailable', 'API keys cannot be verified: no revocation updates for 60 s.', {
           retryAfterSeconds: 5,
         });
-      const entry = keys.peek(id);
-      const known = entry && isCurrent(entry) ? entry.key : undefined;
-      keys.count(known !== undefined);
-      return known ?? fetch(id);
+      const known = keys.peek(id);
+      const isHit = known !== undefined && keys.isCurrent(known);
+      keys.count(isHit);
+      return isHit ? known.key : keys.fetch(id);
     },
     cached(id) {
-      const entry = isUnconfirmed() ? undefined : keys.peek(id);
-      return entry && isCurrent(entry) ? entry.key : undefined;
+      const known = isUnconfirmed() ? undefined : keys.peek(id);
+      return known && keys.isCurrent(known) ? known.key : undefined;
     },
   };
 
   /** Whether a cached key can be used: it is current, or the database is unreachable. */
-  const isUsable = (entry: Entry) => isCurrent(entry) || !notices.isListening();
+  const isUsable = (known: CachedKey<RingKey>) => keys.isCurrent(known) || !notices.isListening();
 
   const lastKnown: KeySource = {
     async find(id) {
-      const entry = keys.peek(id);
-      const isHit = entry !== undefined && isUsable(entry);
+      const known = keys.peek(id);
+      const isHit = known !== undefined && isUsable(known);
       keys.count(isHit);
-      if (isHit) return entry.key;
+      if (isHit) return known.key;
       try {
-        return await fetch(id);
+        return await keys.fetch(id);
       } catch (error) {
-        if (entry && error instanceof Problem && error.kind === 'unavailable') return entry.key;
+        if (known && error instanceof Problem && error.kind === 'unavailable') return known.key;
         throw error;
       }
     },
     cached(id) {
-      const entry = keys.peek(id);
-      return entry && isUsable(entry) ? entry.key : undefined;
+      const known = keys.peek(id);
+      return known && isUsable(known) ? known.key : undefined;
     },
   };
 
-  return {
-    ...current,
-    lastKnown,
-    touch: id => void used.add(id),
-    async close() {
-      clearInterval(timer);
-      await writeUses();
-    },
-  };
+  return { ...current, lastKnown, touch: uses.touch, close: uses.close };
 }
 
 const importSecret = (secret: string): Promise<CryptoKey> =>
