@@ -158,6 +158,16 @@ describe('an outage of the database', () => {
     expect([reads.isAway('t'), reads.cached('t')]).toEqual([false, 'b']);
   });
 
+  test('found by a refresh is retried although the value is fresh', async () => {
+    const { at, begun, last, reads, known } = createReads();
+    await known('a');
+    const refreshed = reads.refresh('t');
+    await last().fail(OUTAGE);
+    expect([await refreshed, reads.isAway('t'), reads.cached('t')]).toEqual(['a', true, undefined]);
+    at.ms = 1000;
+    expect([await reads.of('t'), begun.length]).toEqual(['a', 3]);
+  });
+
   test('is an error for a tenant without a value', async () => {
     const { last, reads } = createReads();
     const asked = reads.of('t').catch(error => error);

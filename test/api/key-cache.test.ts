@@ -71,6 +71,18 @@ describe('a key', () => {
     expect(cache.peek('k')?.key).toBe('new');
   });
 
+  test('is not read a third time when the outdated read ends', async () => {
+    const { cache, reads } = createCache();
+    void cache.fetch('k');
+    cache.drop('k');
+    const after = [cache.fetch('k')];
+    await reads[0]?.end('old');
+    after.push(cache.fetch('k'));
+    expect(reads).toHaveLength(2);
+    await reads[1]?.end('new');
+    expect([await Promise.all(after), cache.peek('k')?.key]).toEqual([['new', 'new'], 'new']);
+  });
+
   test('is not current after a gap in the notices, until it is read again', async () => {
     const { cache, fetch, isCurrent } = createCache();
     await fetch('a');

@@ -150,6 +150,12 @@ describe('a counter', () => {
     expect(await take(process, store, 250)).toMatchObject({ allowed: true });
   });
 
+  test('charges no more windows than the bound on their number', () => {
+    const process = createProcess({ maxCounters: 10, mayWait: () => false });
+    expect(process.consume(LIMIT, 'user', 100_000)).toMatchObject({ allowed: true });
+    expect(process.sizes().dirty).toBe(10);
+  });
+
   test('never waits if it must not, and decides by its own count', () => {
     const process = createProcess({ mayWait: () => false });
     const verdicts = Array.from({ length: 101 }, () => process.consume(LIMIT, 'user'));

@@ -129,10 +129,19 @@ describe('batches to the store', () => {
     expect(batches).toHaveLength(2);
   });
 
+  test('that fail are sent again without further requests', async () => {
+    const { batches, consume, reconciler } = await createConnected();
+    const verdict = consume('a', 20);
+    await batches[0]?.fail();
+    await verdict;
+    void reconciler.reconcile(true);
+    expect(batches[1]?.units).toEqual({ a: 20 });
+  });
+
   test('end when it is closed, and requests that wait are decided', async () => {
     const { batches, consume, reconciler } = await createConnected();
     const first = consume('a', 11);
-    const second = consume('b', 12);
+    const second = consume('b', 60); // from half the limit on, every batch contains the counter
     reconciler.close();
     expect(await second).toMatchObject({ allowed: true });
     await batches[0]?.confirm(11);

@@ -47,7 +47,18 @@ describe('members of a full server', () => {
     expect(groups.size()).toBe(4);
   });
 
-  test('are spared when they have become busy since they were found, or have left', () => {
+  test('are not evicted after they have left', () => {
+    const { enter, groups, names } = createGroups(3);
+    const members = ['a', 'b', 'c'].map((name, since) => aMember(name, since));
+    for (const member of members) enter(member);
+    enter(aMember('d', 10, 'busy')); // finds all three, and evicts a
+    groups.leave(members[1] as TestMember);
+    enter(aMember('e', 11, 'busy'));
+    enter(aMember('f', 12, 'busy'));
+    expect(names()).toEqual(['a', 'c']);
+  });
+
+  test('are spared when they have become busy since they were found', () => {
     const { enter, names, groups } = createGroups(4);
     const members = ['a', 'b', 'c', 'd'].map((name, since) => aMember(name, since)) as TestMember[];
     for (const member of members) enter(member);
@@ -89,6 +100,15 @@ describe('members of a full server', () => {
 });
 
 describe('members of one address', () => {
+  test('are counted together while any of them is left', () => {
+    const { enter, groups } = createGroups(4, 2);
+    const first = aMember('a1', 0, 'busy');
+    for (const member of [first, aMember('a2', 0, 'busy')]) enter(member, 'a');
+    groups.leave(first);
+    expect(enter(aMember('a3', 0, 'busy'), 'a')).toBeUndefined();
+    expect(enter(aMember('a4', 0, 'busy'), 'a')).toBe('address-share');
+  });
+
   test('are evicted for more of that address, and not for others', () => {
     const { enter, evicted, names } = createGroups(4, 2);
     for (const name of ['a1', 'a2', 'a3']) enter(aMember(name, 0), 'a');

@@ -57,6 +57,8 @@ describe('slots assigned in turn', () => {
     turns.wait('a', 'a1');
     turns.wait('first', 'f2');
     expect([turns.next()?.caller, turns.next()?.caller]).toEqual(['f2', 'a1']);
+    turns.wait('first', 'f3');
+    expect(turns.next()).toBeUndefined();
   });
 
   test('are not waited for by too many callers of a key, or in total', () => {

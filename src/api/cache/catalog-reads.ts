@@ -18,8 +18,6 @@ interface Reading<Value> {
   number: number;
   isStale: boolean;
   done: Promise<Value>;
-  /** The read after this one, for callers that arrived when this one was already stale. */
-  next?: Promise<Value>;
 }
 
 export interface CatalogReadsOptions<Value> {
@@ -84,7 +82,7 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
     return done;
   };
 
-  /** Joins the read in progress if it is recent enough, and otherwise waits for the next one. */
+  /** Joins the read in progress if it is recent enough, and otherwise the next one, which one of the callers begins. */
   const read = (
     tenantId: string,
     isRecent: (reading: Reading<Value>) => boolean = ({ isStale }) => !isStale,
@@ -93,8 +91,7 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
     if (!current) return begin(tenantId);
     if (isRecent(current)) return current.done;
     const again = () => read(tenantId, isRecent);
-    current.next ??= current.done.then(again, again);
-    return current.next;
+    return current.done.then(again, again);
   };
 
   return {
