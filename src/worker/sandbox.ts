@@ -4,11 +4,9 @@ import { Problem } from '../domain/problem.ts';
 import { withTimeout } from '../platform/shutdown.ts';
 import type { RecordedCounts } from '../storage/recording.ts';
 import type { SandboxReply, SandboxTask } from './sandbox-process.ts';
+import { createTaskProgress, type TaskOutcome } from './sandbox-task.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
-const START_TIMEOUT_S = 30;
-/** The process sends a sign of life each second. If it is silent for this long, it hangs. */
-const MAX_SILENCE_S = 5;
 /** An idle process is ended after this time; it uses about 100 MB. */
 const IDLE_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 1500;
@@ -24,79 +22,35 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** A started process. It is ready from its first message on. */
+interface Child {
+  process: ChildProcess;
+  isReady: boolean;
+}
+
 /** Starts the process for the first task, and again after it has exited. `requireDurable` is passed to the storage. */
 export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox {
-  let child: ChildProcess | undefined;
-  let isReady = false;
+  let child: Child | undefined;
   let closing = false;
   let idle: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** The next task starts another process: one that is about to exit would be counted against it. */
-  const detach = (own: ChildProcess) => {
+  const detach = (own: Child) => {
     if (child === own) child = undefined;
   };
 
-  const start = (): ChildProcess => {
-    const started = fork(MAIN, ['sandbox'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    isReady = false;
-    started.once('message', () => {
-      isReady = true;
-    });
-    started.once('exit', () => detach(started));
-    started.on('error', () => undefined); // a process that cannot be started or reached exits, which is handled
-    started.send({ databaseUrl, requireDurable });
+  const start = (): Child => {
+    const started = startChild({ databaseUrl, requireDurable });
+    started.process.once('exit', () => detach(started));
     return started;
   };
-
-  const runTask = (own: ChildProcess, work: SandboxTask) =>
-    new Promise<RecordedCounts>((resolve, reject) => {
-      let isSent = false;
-      let silentS = 0;
-      // Counts ticks, not time: while the worker itself was blocked, it received no messages.
-      const tick = setInterval(() => {
-        silentS++;
-        if (silentS <= (isSent ? MAX_SILENCE_S : START_TIMEOUT_S)) return;
-        detach(own);
-        own.kill('SIGKILL');
-        fail(`did not respond for ${isSent ? MAX_SILENCE_S : START_TIMEOUT_S} s`);
-      }, 1000);
-      const end = () => {
-        clearInterval(tick);
-        own.off('message', onMessage).off('exit', onExit);
-      };
-      const fail = (what: string) => {
-        end();
-        if (isSent && !closing) reject(new Error(`the process storing it ${what}`));
-        else reject(new Problem('service-stopping', `The process for isolated answers ${what}.`));
-      };
-      const onExit = (code: number | null, signal: string | null) => fail(`exited (${signal ?? code})`);
-      const sendTask = () => {
-        isSent = true;
-        own.send(work);
-      };
-      const onMessage = (message: unknown) => {
-        silentS = 0;
-        if (!isSent) sendTask();
-        const { counts, failure } = message as SandboxReply;
-        if (counts || failure) end();
-        if (counts) resolve(counts);
-        if (failure)
-          reject(failure.passing ? new Problem('database-unavailable', failure.message) : new Error(failure.message));
-      };
-      own.on('message', onMessage).once('exit', onExit);
-      if (isReady) sendTask();
-    });
 
   const stop = async () => {
     const own = child;
     if (!own) return;
     detach(own);
-    const ended = new Promise(done => own.once('exit', done));
-    if (own.connected) own.disconnect();
-    await withTimeout(ended, CLOSE_TIMEOUT_MS, 'stopping the process for isolated answers').catch(() =>
-      own.kill('SIGKILL'),
-    );
+    await stopChild(own);
   };
 
   const storeNext = async (work: SandboxTask): Promise<RecordedCounts> => {
@@ -104,7 +58,8 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
     clearTimeout(idle);
     try {
       child ??= start();
-      return await runTask(child, work);
+      const own = child;
+      return await runTask(own, work, { isStopping: () => closing, onHang: () => detach(own) });
     } finally {
       if (!closing) idle = setTimeout(stop, IDLE_MS).unref();
     }
@@ -123,3 +78,59 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
     },
   };
 }
+
+function startChild(settings: { databaseUrl: string; requireDurable: boolean }): Child {
+  const started: Child = {
+    process: fork(MAIN, ['sandbox'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    isReady: false,
+  };
+  started.process.once('message', () => {
+    started.isReady = true;
+  });
+  started.process.on('error', () => undefined); // a process that cannot be started or reached exits, which is handled
+  started.process.send(settings);
+  return started;
+}
+
+async function stopChild({ process: own }: Child): Promise<void> {
+  const ended = new Promise(done => own.once('exit', done));
+  if (own.connected) own.disconnect();
+  await withTimeout(ended, CLOSE_TIMEOUT_MS, 'stopping the process for isolated answers').catch(() =>
+    own.kill('SIGKILL'),
+  );
+}
+
+/** Sends a task to the process once it is ready. Resolves or rejects with the task's outcome. Kills a silent process. */
+const runTask = (
+  { process: own, isReady }: Child,
+  work: SandboxTask,
+  { isStopping, onHang }: { isStopping(): boolean; onHang(): void },
+) =>
+  new Promise<RecordedCounts>((resolve, reject) => {
+    const progress = createTaskProgress(isStopping);
+    const settle = (outcome: TaskOutcome | undefined) => {
+      if (!outcome) return;
+      clearInterval(watchdog);
+      own.off('message', onMessage).off('exit', onExit);
+      if ('counts' in outcome) resolve(outcome.counts);
+      else reject(outcome.error);
+    };
+    const sendOnce = () => {
+      if (progress.send()) own.send(work);
+    };
+    const onExit = (code: number | null, signal: string | null) => settle(progress.exit(signal ?? code));
+    const onMessage = (message: unknown) => {
+      sendOnce();
+      settle(progress.receive(message as SandboxReply));
+    };
+    // Counts ticks, not time: while the worker itself was blocked, it received no messages.
+    const watchdog = setInterval(() => {
+      const outcome = progress.tick();
+      if (!outcome) return;
+      onHang();
+      own.kill('SIGKILL');
+      settle(outcome);
+    }, 1000);
+    own.on('message', onMessage).once('exit', onExit);
+    if (isReady) sendOnce();
+  });
