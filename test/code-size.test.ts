@@ -25,10 +25,6 @@ const LONG_FUNCTIONS: Record<string, string> = {
     'a class, made lazily because servers have no HTMLElement',
   'clients/javascript/src/outbox/outbox.ts#createOutbox': CLOSURE,
   'dashboard/screenshots/scenes.ts#statesOf': 'a table of pages',
-  'src/platform/group-commit.ts#createGroupCommit': CLOSURE,
-  'src/platform/metrics.ts#createMetrics': 'the table of metrics',
-  'src/storage/orm.ts#openStorage': 'wiring of pools and transactions that share their connection state',
-  'src/worker/sandbox.ts#openSandbox': CLOSURE,
 };
 
 interface Measured {

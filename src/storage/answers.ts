@@ -3,7 +3,7 @@ import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { changesByDeletion, IS_COUNTED, lockPlace, STORED_ROW, type StoredRow } from './counted-answers.ts';
-import { createList, type List, readPage } from './lists.ts';
+import { byTime, createList, type List, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { countAnswers } from './results.ts';
 import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, searchPage } from './search.ts';
@@ -81,8 +81,8 @@ export async function listAnswers(
  */
 function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boolean): List<AnswerRow> {
   const column = filter.updated ? 'updated_at' : 'received_at';
-  const order = { column, descending: !filter.updated } as const;
-  const list = { ...createList<AnswerRow>(tenant, 'answers', COLUMNS, order), readsAll };
+  const order = byTime<AnswerRow>(column, !filter.updated);
+  const list = { ...createList(tenant, 'answers', COLUMNS, order), readsAll };
   const { access, filters } = list;
   const indexed = readsAll ? 'identity' : indexedFilter(filter);
   const where = (name: keyof AnswerFilter) => (name === indexed ? access : filters);

@@ -1,4 +1,3 @@
-import { LockMode } from '@mikro-orm/postgresql';
 import {
   type ApiKeyKind,
   type ApiKeyPatch,
@@ -9,13 +8,13 @@ import {
   toBearer,
 } from '../domain/api-keys.ts';
 import { newUuid } from '../domain/ids.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import { DEFAULT_SCOPES } from '../domain/scopes.ts';
 import { randomSecret, type Seals, sha256 } from '../platform/secrets.ts';
 import { ApiKeyEntity } from './entities/api-keys.ts';
+import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { createWhere } from './sql.ts';
 import { lockTenant } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -118,8 +117,8 @@ export async function insertApiKey(
     revoked_at: null,
     last_used_at: null,
   };
-  await tenant.unitOfWork(async em => {
-    await lockTenant(em, tenant.tenantId);
+  await tenant.unitOfWork(async (em, tx) => {
+    await lockTenant(tx, tenant.tenantId);
     const present = await em.count(ApiKeyEntity, { tenant_id: tenant.tenantId, revoked_at: null });
     if (present >= MAX_KEYS) throw new Problem('limit-reached', `A tenant can have at most ${MAX_KEYS} API keys.`);
     await em.insert(ApiKeyEntity, row);
@@ -170,20 +169,12 @@ export const findTenantKey = async (tenant: TenantStorage, id: string): Promise<
   )[0];
 
 /** Returns a page of a tenant's keys, newest first. */
-export async function listApiKeyPage(
+export const listApiKeyPage = (
   tenant: TenantStorage,
   limit: number,
   after: string[] | null,
-): Promise<Page<ApiKeyRow>> {
-  const where = createWhere();
-  where.and('tenant_id = $', tenant.tenantId);
-  if (after) where.and('(created_at, id) < ($, $)', ...after);
-  const rows = await tenant.query<ApiKeyRow>(
-    `select ${COLUMNS} from api_keys ${where.sql} order by created_at desc, id desc limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
-}
+): Promise<Page<ApiKeyRow>> =>
+  readPage(tenant, createList(tenant, 'api_keys', COLUMNS, byTime<ApiKeyRow>('created_at', true)), limit, after);
 
 /** Changes an unrevoked key. `check` receives its current state, and throws to prevent the change. */
 export const patchApiKey = (
@@ -206,12 +197,9 @@ export const patchApiKey = (
 
 /** Changes a key under a row lock. `change` mutates it, or throws to prevent the change. */
 const updateApiKey = (tenant: TenantStorage, id: string, change: (key: ApiKeyRow) => void): Promise<ApiKeyRow> =>
-  tenant.unitOfWork(async em => {
-    const key = await em.findOne(
-      ApiKeyEntity,
-      { tenant_id: tenant.tenantId, id },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
+  tenant.unitOfWork(async (em, tx) => {
+    await tx.query('select from api_keys where tenant_id = $1 and id = $2 for update', [tenant.tenantId, id]);
+    const key = await em.findOne(ApiKeyEntity, { tenant_id: tenant.tenantId, id });
     if (!key) throw notFound('API key');
     const row = key as unknown as ApiKeyRow;
     change(row);

@@ -3,7 +3,7 @@ import { newUuid } from '../domain/ids.ts';
 import type { Page } from '../domain/pages.ts';
 import type { IpMode } from '../domain/tenants.ts';
 import { maskIp } from '../domain/tenants.ts';
-import { createList, readPage } from './lists.ts';
+import { byTime, createList, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 
 export interface AuditRow {
@@ -67,7 +67,7 @@ export function listAuditEntries(
   limit: number,
   after: string[] | null,
 ): Promise<Page<AuditRow>> {
-  const list = createList<AuditRow>(tenant, 'audit_log', COLUMNS, { column: 'at', descending: true });
+  const list = createList(tenant, 'audit_log', COLUMNS, byTime<AuditRow>('at', true));
   if (since) list.access.and('at >= $', since);
   if (action) list.filters.and('action = $', action);
   if (actor) list.filters.and('actor_id = $', actor);

@@ -1,7 +1,7 @@
 import type { ConversationPriority, ConversationStatus, Side } from '../domain/conversations.ts';
 import type { Page } from '../domain/pages.ts';
 import { CONVERSATION_COLUMNS, type ConversationRow, type Owner } from './conversation-rows.ts';
-import { createList, type List, queryInOrder, readPage, readPageOf } from './lists.ts';
+import { byTime, createList, type List, queryInOrder, readPage, readPageOf } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import {
   CONVERSATION_LIMITS,
@@ -91,7 +91,7 @@ function conversationList(tenant: TenantStorage, filter: ConversationFilter): Li
   const indexed = indexedFilter(filter, order.column);
   const byNone = indexed === 'assignee' && filter.assignee === 'none';
   const list = createList<ConversationRow>(tenant, 'conversations', CONVERSATION_COLUMNS, {
-    ...order,
+    ...byTime<ConversationRow>(order.column, order.descending),
     ...(byNone ? { nullColumn: 'assignee_id' } : {}),
   });
   const { access, filters } = list;

@@ -2,7 +2,7 @@ import type { Attributes, NewIdentity } from '../domain/identities.ts';
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversation-rows.ts';
-import { IN_ORDER, queryInOrder } from './lists.ts';
+import { IN_ORDER, type Order, queryInOrder, startAfter } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { createWhere } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -60,6 +60,14 @@ interface Trace {
   last: boolean;
 }
 
+const BY_IDENTITY: Order<Trace> = {
+  keys: [
+    ['identity', 'text'],
+    ['identity_verified', 'boolean'],
+  ],
+  descending: false,
+};
+
 /** Scans at most `lookAt` entries of each table. The page ends where the first of them ends. */
 async function findOwners(
   tenant: TenantStorage,
@@ -71,7 +79,7 @@ async function findOwners(
   const where = createWhere();
   where.and('tenant_id = $', tenant.tenantId);
   if (q !== undefined) where.and('identity >= $ and identity < $', q, `${q}\u{10ffff}`);
-  if (after) where.and('(identity, identity_verified) > ($, $::boolean)', ...after);
+  startAfter(where, BY_IDENTITY, after);
   const hit = verified === undefined ? 'true' : `identity_verified = ${where.param(verified)}`;
   const traces = TRACES.map(
     table => `(select distinct identity, identity_verified, ${hit} as hit, place = ${lookAt} as last from (

@@ -1,8 +1,8 @@
-import { type Page, toPage } from '../domain/pages.ts';
+import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
+import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import type { RecordedCounts } from './recording.ts';
-import { createWhere } from './sql.ts';
 
 export type IngestionTotals = RecordedCounts & { rejected: number };
 
@@ -63,19 +63,13 @@ export interface QuarantinedRow {
 const COLUMNS = 'id, answer_id, reason, detail, payload, quarantined_at';
 
 /** Returns quarantined answers, newest first. */
-export async function listQuarantined(
+export function listQuarantined(
   tenant: TenantStorage,
   limit: number,
   after: string[] | null,
 ): Promise<Page<QuarantinedRow>> {
-  const where = createWhere();
-  where.and('tenant_id = $', tenant.tenantId);
-  if (after) where.and('(quarantined_at, id) < ($::timestamptz, $::uuid)', ...after);
-  const rows = await tenant.query<QuarantinedRow>(
-    `select ${COLUMNS} from quarantined_answers ${where.sql} order by quarantined_at desc, id desc limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [row.quarantined_at.toISOString(), row.id]);
+  const order = byTime<QuarantinedRow>('quarantined_at', true);
+  return readPage(tenant, createList(tenant, 'quarantined_answers', COLUMNS, order), limit, after);
 }
 
 export async function findQuarantined(tenant: TenantStorage, id: string): Promise<QuarantinedRow> {

@@ -14,6 +14,8 @@ import { createWhere, type Where } from './sql.ts';
  */
 export interface List<Row> {
   table: string;
+  /** A join that adds columns to each row of the table. */
+  join?: string;
   columns: string;
   access: Where;
   filters: Where;
@@ -22,35 +24,45 @@ export interface List<Row> {
 }
 
 export interface Order<Row> {
-  /** The sort column. Ties are broken by id. */
-  column: keyof Row & string;
+  /** The sort columns with their types. Together they are unique, so that their values are a position in the list. */
+  keys: readonly (readonly [column: keyof Row & string, type: 'timestamptz' | 'uuid' | 'int' | 'text' | 'boolean'])[];
   descending: boolean;
-  /** A column before it that `access` fixes to null, so that PostgreSQL recognises the index's order. */
+  /** A column before them that `access` fixes to null, so that PostgreSQL recognises the index's order. */
   nullColumn?: string;
 }
+
+/** Returns the order by a time. Ties are broken by id. */
+export const byTime = <Row extends { id: string }>(column: keyof Row & string, descending: boolean): Order<Row> => ({
+  keys: [
+    [column, 'timestamptz'],
+    ['id', 'uuid'],
+  ],
+  descending,
+});
 
 /** Creates a list of a tenant's rows in a table, without conditions. */
 export function createList<Row>(tenant: TenantStorage, table: string, columns: string, order: Order<Row>): List<Row> {
   const params: unknown[] = [];
   const access = createWhere(params);
-  access.and('tenant_id = $', tenant.tenantId);
+  access.and(`${table}.tenant_id = $`, tenant.tenantId);
   return { table, columns, access, filters: createWhere(params), order };
 }
 
-/** A page whose rows are sorted by a time. */
-type Timed<Row> = Row & Record<string, Date>;
+const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));
 
 /** Returns the position of a row in a list. */
-export const keyOf = <Row extends { id: string }>(order: Order<Row>, row: Row): string[] => [
-  (row as Timed<Row>)[order.column]?.toISOString() ?? '',
-  row.id,
-];
+export const keyOf = <Row>({ keys }: Order<Row>, row: Row): string[] => keys.map(([column]) => textOf(row[column]));
 
-const sortBy = <Row>({ column, descending, nullColumn }: Order<Row>): string =>
-  [...(nullColumn ? [nullColumn] : []), column, 'id'].map(name => `${name} ${descending ? 'desc' : 'asc'}`).join(', ');
+const sortBy = <Row>({ table, order: { keys, descending, nullColumn } }: List<Row>): string =>
+  [...(nullColumn ? [nullColumn] : []), ...keys.map(([column]) => column)]
+    .map(name => `${table}.${name} ${descending ? 'desc' : 'asc'}`)
+    .join(', ');
 
-function startAfter<Row>(where: Where, order: Order<Row>, after: string[] | null): void {
-  if (after) where.and(`(${order.column}, id) ${order.descending ? '<' : '>'} ($::timestamptz, $::uuid)`, ...after);
+/** Adds the condition for rows after a position. `prefix` is the table's name and a dot, where a join needs it. */
+export function startAfter<Row>(where: Where, { keys, descending }: Order<Row>, after: string[] | null, prefix = '') {
+  const columns = keys.map(([column]) => prefix + column).join(', ');
+  const values = keys.map(([, type]) => `$::${type}`).join(', ');
+  if (after) where.and(`(${columns}) ${descending ? '<' : '>'} (${values})`, ...after);
 }
 
 /**
@@ -85,7 +97,7 @@ export const queryInOrder = <Row extends object>(tenant: TenantStorage, sql: str
  *
  * Without filters, every row matches, and the statement is the same for all tenants.
  */
-export function readPage<Row extends { id: string }>(
+export function readPage<Row extends object>(
   tenant: TenantStorage,
   list: List<Row>,
   limit: number,
@@ -93,17 +105,18 @@ export function readPage<Row extends { id: string }>(
   lookAt = MAX_SCANNED,
 ): Promise<Page<Row>> {
   if (list.readsAll) return readAll(tenant, list, limit, after);
-  startAfter(list.access, list.order, after);
+  startAfter(list.access, list.order, after, `${list.table}.`);
   return list.filters.sql === '' ? readWhole(tenant, list, limit) : readFiltered(tenant, list, limit, lookAt);
 }
 
-async function readWhole<Row extends { id: string }>(
+async function readWhole<Row extends object>(
   tenant: TenantStorage,
-  { table, columns, access, order }: List<Row>,
+  list: List<Row>,
   limit: number,
 ): Promise<Page<Row>> {
+  const { table, join = '', columns, access, order } = list;
   const rows = await tenant.query<Row>(
-    `select ${columns} from ${table} ${access.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+    `select ${columns} from ${table} ${join} ${access.sql} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
     access.params,
   );
   return toPage(rows, limit, row => keyOf(order, row));
@@ -116,20 +129,21 @@ type Looked<Row> = Row & { hit: boolean; place: string };
  * The last scanned row is always returned, because the next page starts after it. The inner query has the table's name,
  * which `columns` and `filters` may use.
  */
-async function readFiltered<Row extends { id: string }>(
+async function readFiltered<Row extends object>(
   tenant: TenantStorage,
-  { table, columns, access, filters, order }: List<Row>,
+  list: List<Row>,
   limit: number,
   lookAt: number,
 ): Promise<Page<Row>> {
+  const { table, columns, access, filters, order } = list;
   const passed = filters.sql.replace('where', '');
   const rows = await queryInOrder<Looked<Row>>(
     tenant,
     `select ${columns}, (${passed}) is true as hit, place from (
-       select *, row_number() over (order by ${sortBy(order)}) as place from ${table} ${access.sql}
-       order by ${sortBy(order)} limit ${lookAt}
+       select *, row_number() over (order by ${sortBy(list)}) as place from ${table} ${access.sql}
+       order by ${sortBy(list)} limit ${lookAt}
      ) as ${table}
-     where (${passed}) or place = ${lookAt} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+     where (${passed}) or place = ${lookAt} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
     access.params,
   );
   const last = rows.at(-1);
@@ -147,7 +161,7 @@ export const endEarly = <Row>(rows: Row[], next: string[]): Page<Row> => ({
 });
 
 /** Returns a page of those rows of a list that have one of these ids. Reads all of them. */
-export function readPageOf<Row extends { id: string }>(
+export function readPageOf<Row extends object>(
   tenant: TenantStorage,
   list: List<Row>,
   ids: readonly string[],
@@ -159,18 +173,19 @@ export function readPageOf<Row extends { id: string }>(
 }
 
 /** `after` is not part of `access`, since the planner might then prefer an index in the order of the list. */
-async function readAll<Row extends { id: string }>(
+async function readAll<Row extends object>(
   tenant: TenantStorage,
-  { table, columns, access, filters, order }: List<Row>,
+  list: List<Row>,
   limit: number,
   after: string[] | null,
 ): Promise<Page<Row>> {
-  startAfter(filters, order, after);
+  const { table, columns, access, filters, order } = list;
+  startAfter(filters, order, after, `${table}.`);
   const rows = await queryWith<Row>(
     tenant,
     SORTED,
     `with wanted as materialized (select * from ${table} ${access.sql})
-     select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(order)} limit ${access.param(limit + 1)}`,
+     select ${columns} from wanted as ${table} ${filters.sql} order by ${sortBy(list)} limit ${access.param(limit + 1)}`,
     access.params,
   );
   return toPage(rows, limit, row => keyOf(order, row));

@@ -1,16 +1,16 @@
 import { newUuid } from '../domain/ids.ts';
 import { MAX_MEMBERS, requireRankFor } from '../domain/members.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import type { Page } from '../domain/pages.ts';
 import { linkNotValid, notFound, Problem } from '../domain/problem.ts';
 import type { Role } from '../domain/roles.ts';
 import { insertAccount, type NewAccount, redeemSetupLink } from './accounts.ts';
 import type { Author } from './conversation-rows.ts';
 import { unassignMember } from './conversations.ts';
 import { isUniqueViolation } from './errors.ts';
+import { byTime, createList, readPage } from './lists.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import { insertSession, type NewSession } from './sessions.ts';
-import { createWhere } from './sql.ts';
-import { addTenant } from './tenants.ts';
+import { addTenant, lockTenant } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface MemberRow {
@@ -35,27 +35,10 @@ const COLUMNS = `members.id, members.account_id, accounts.email, accounts.name, 
   accounts.totp_confirmed_at, members.created_at`;
 const INVITATION_COLUMNS = 'id, email, role, created_at, expires_at';
 
-/** Serializes transactions that count the team before changing it. 404 when the tenant was deleted meanwhile. */
-async function lockTeam(tx: Transaction, tenantId: string): Promise<void> {
-  const found = await tx.query('select from tenants where id = $1 for update', [tenantId]);
-  if (found.length === 0) throw notFound('tenant');
-}
-
 /** Returns a tenant's members in the order in which they joined. */
-export async function listMembers(
-  tenant: TenantStorage,
-  limit: number,
-  after: string[] | null,
-): Promise<Page<MemberRow>> {
-  const where = createWhere();
-  where.and('members.tenant_id = $', tenant.tenantId);
-  if (after) where.and('(members.created_at, members.id) > ($, $)', ...after);
-  const rows = await tenant.query<MemberRow>(
-    `select ${COLUMNS} from members join accounts on accounts.id = members.account_id ${where.sql}
-     order by members.created_at, members.id limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
+export function listMembers(tenant: TenantStorage, limit: number, after: string[] | null): Promise<Page<MemberRow>> {
+  const list = createList(tenant, 'members', COLUMNS, byTime<MemberRow>('created_at', false));
+  return readPage(tenant, { ...list, join: 'join accounts on accounts.id = members.account_id' }, limit, after);
 }
 
 /** Prevents an account from being deleted with its last membership. 404 when it just was. */
@@ -85,7 +68,7 @@ async function insertMember(
   role: Role,
   now: Date,
 ): Promise<string> {
-  await lockTeam(tx, tenantId);
+  await lockTenant(tx, tenantId);
   await lockAccount(tx, accountId);
   const [team] = await tx.query<{ count: number }>('select count(*)::int as count from members where tenant_id = $1', [
     tenantId,
@@ -127,7 +110,7 @@ async function requireOtherOwner(tx: Transaction, tenantId: string, id: string):
 /** Changes a member's role. 403 beyond the actor's own rank, 409 for the last owner. */
 export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string, role: Role): Promise<MemberRow> =>
   tenant.transaction(async tx => {
-    await lockTeam(tx, tenant.tenantId);
+    await lockTenant(tx, tenant.tenantId);
     const member = await readMember(tx, tenant.tenantId, id);
     requireRankFor(actor, member.role, role);
     if (member.role === 'owner' && role !== 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
@@ -142,7 +125,7 @@ export const updateMemberRole = (tenant: TenantStorage, actor: Role, id: string,
  */
 export const deleteMember = (tenant: TenantStorage, actor: Author & { role: Role }, id: string): Promise<MemberRow> =>
   tenant.transaction(async tx => {
-    await lockTeam(tx, tenant.tenantId);
+    await lockTenant(tx, tenant.tenantId);
     const member = await readMember(tx, tenant.tenantId, id);
     requireRankFor(actor.role, member.role);
     if (member.role === 'owner') await requireOtherOwner(tx, tenant.tenantId, id);
@@ -166,7 +149,7 @@ export const insertInvitation = (
 ): Promise<InvitationRow> =>
   tenant.transaction(async tx => {
     const { email, role, token_hash, expires_at } = invitation;
-    await lockTeam(tx, tenant.tenantId);
+    await lockTenant(tx, tenant.tenantId);
     const [team] = await tx.query<{ count: number; known: boolean }>(
       `select (select count(*) from members where tenant_id = $1)::int +
          (select count(*) from invitations where tenant_id = $1 and email <> $2)::int as count,
@@ -189,22 +172,15 @@ export const insertInvitation = (
   });
 
 /** Returns the open invitations, newest first. */
-export async function listInvitations(
+export function listInvitations(
   tenant: TenantStorage,
   limit: number,
   after: string[] | null,
   now: Date,
 ): Promise<Page<InvitationRow>> {
-  const where = createWhere();
-  where.and('tenant_id = $', tenant.tenantId);
-  where.and('expires_at > $', now);
-  if (after) where.and('(created_at, id) < ($, $)', ...after);
-  const rows = await tenant.query<InvitationRow>(
-    `select ${INVITATION_COLUMNS} from invitations ${where.sql}
-     order by created_at desc, id desc limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [row.created_at.toISOString(), row.id]);
+  const list = createList(tenant, 'invitations', INVITATION_COLUMNS, byTime<InvitationRow>('created_at', true));
+  list.access.and('expires_at > $', now); // needs no index: a tenant has at most `MAX_MEMBERS` of them
+  return readPage(tenant, list, limit, after);
 }
 
 export async function deleteInvitation(tenant: TenantStorage, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
 import { MESSAGE_EDIT_MINUTES } from '../domain/messages.ts';
-import { type Page, toPage } from '../domain/pages.ts';
+import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import {
   type Author,
@@ -19,9 +19,10 @@ import {
 } from './conversation-rows.ts';
 import { startConversation } from './conversation-starts.ts';
 import { findConversation } from './conversations.ts';
+import { createList, type Order, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
-import { createWhere, type Where } from './sql.ts';
+import type { Where } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Added {
@@ -153,6 +154,14 @@ async function applyReply(
 /** PostgreSQL's largest `int`. */
 const MAX_SEQ = 2_147_483_647;
 
+const BY_NUMBER: Order<MessageRow> = {
+  keys: [
+    ['seq', 'int'],
+    ['note_seq', 'int'],
+  ],
+  descending: false,
+};
+
 /**
  * Returns the messages of a conversation in order. Notes and events, which only the team sees, are in order of
  * creation.
@@ -164,15 +173,11 @@ export async function listMessages(
   { afterSeq, limit, after }: { afterSeq: number; limit: number; after: string[] | null },
 ): Promise<Page<MessageRow>> {
   await findConversation(tenant, conversationId, owner);
-  const where = createWhere();
-  where.and('tenant_id = $ and conversation_id = $', tenant.tenantId, conversationId);
-  if (owner) whereReplies(where, Number(after?.[0] ?? afterSeq), limit);
-  else where.and('(seq, note_seq) > ($::int, $::int)', ...(after ?? [afterSeq, 0]));
-  const rows = await tenant.query<MessageRow>(
-    `select ${MESSAGE_COLUMNS} from messages ${where.sql} order by seq, note_seq limit ${where.param(limit + 1)}`,
-    where.params,
-  );
-  return toPage(rows, limit, row => [String(row.seq), String(row.note_seq)]);
+  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, BY_NUMBER);
+  list.access.and('conversation_id = $', conversationId);
+  if (!owner) return readPage(tenant, list, limit, after ?? [String(afterSeq), '0']);
+  whereReplies(list.access, Number(after?.[0] ?? afterSeq), limit);
+  return readPage(tenant, list, limit, null);
 }
 
 /** Replies are numbered 1, 2, 3 …: a page of them is read by number, regardless of the notes in between. */

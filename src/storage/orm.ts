@@ -1,12 +1,12 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
-import { Problem, retrySoon } from '../domain/problem.ts';
-import { createFairShare, type Release } from '../platform/fair-share.ts';
+import { Problem } from '../domain/problem.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { findLaxSettings, SERVER_DURABILITY_COLUMNS, type ServerDurability } from '../platform/postgres-durability.ts';
 import type { Spans } from '../platform/spans.ts';
+import { type ClientPool, CONNECT_TIMEOUT_MS, createClientPool, reportPool } from './client-pool.ts';
 import { ENTITIES } from './entities/index.ts';
 import { asProblem, isStatementTimeout, sqlState } from './errors.ts';
 import { LOCK_TIMEOUT } from './migrations/concurrent-index.ts';
@@ -34,8 +34,11 @@ export interface TenantStorage {
   query<Row extends object = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** Runs several statements in one transaction. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs a MikroORM unit of work in one transaction. */
-  unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+  /**
+   * Runs a MikroORM unit of work in one transaction. Row locks are taken in SQL, with `tx`, before a row is read by
+   * `em`.
+   */
+  unitOfWork<T>(work: (em: EntityManager, tx: Transaction) => Promise<T>): Promise<T>;
 }
 
 /** The rows of one person: the account, its sessions, and its memberships in any tenants. */
@@ -83,18 +86,13 @@ export interface StorageOptions {
   spans?: Spans | undefined;
 }
 
-const CONNECT_TIMEOUT_MS = 2500;
 /** How often PostgreSQL checks whether a migrator is still connected. */
 const CHECK_CLIENT_EVERY = '1s';
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Added to the server's time-out, for a server that does not reply. */
 const CLIENT_MARGIN_MS = 2000;
-/** One tenant never holds the last fifth of the connections, or at least one if there are several. */
-const RESERVED_SHARE = 5;
 /** A retried statement would cost as much again, so automatic retries should be rare. */
 const RETRY_EXPENSIVE_S = 30;
-const MAX_WAITING = 4000;
-const MAX_WAITING_OF_TENANT = 1000;
 
 const ormOptions = (url: string, log: Log) => ({
   clientUrl: url,
@@ -138,6 +136,16 @@ export const openOrm = (url: string, log: Log) => {
   return MikroORM.init({ ...options, driverOptions: { ...options.driverOptions, max: 1, onConnect } });
 };
 
+/** A database that is open in this process, as shared by its storages. */
+interface OpenDatabase {
+  orm: MikroORM;
+  clients: ClientPool;
+  role: StorageRole;
+  requireDurable: boolean;
+  metrics: Metrics | undefined;
+  close(): Promise<void>;
+}
+
 /**
  * Opens the database for one process, as a role that is subject to row-level security.
  *
@@ -145,10 +153,27 @@ export const openOrm = (url: string, log: Log) => {
  * failures throw `database-unavailable`. Connections are shared fairly between tenants. A tenant that waits too long
  * gets `service-overloaded`; statements without a tenant have priority.
  */
-export function openStorage(storageOptions: StorageOptions): Storage {
-  const { url, role, connections, requireDurable = false, log, metrics, spans } = storageOptions;
+export function openStorage(options: StorageOptions): Storage {
+  const { role, connections, requireDurable = false, metrics } = options;
+  const orm = new MikroORM(poolOptions(options));
+  let pool: Pool | undefined;
+  const connect = async (): Promise<PoolClient> => {
+    pool ??= (await orm.em.getConnection().getNativeClient()) as Pool;
+    return pool.connect();
+  };
+  const close = async () => {
+    await orm.close(true);
+    if (pool && !pool.ending) await pool.end(); // MikroORM only ends a pool that it has used itself
+  };
+  reportPool(metrics, () => pool);
+  const clients = createClientPool({ connect, connections, metrics });
+  const database = { orm, clients, role, requireDurable, metrics, close };
+  return storageWith(database, { statementTimeoutMs: STATEMENT_TIMEOUT_MS, blamesStatement: false });
+}
+
+const poolOptions = ({ url, role, connections, log, spans }: StorageOptions) => {
   const options = ormOptions(url, log);
-  const orm = new MikroORM({
+  return {
     ...options,
     driverOptions: {
       ...options.driverOptions,
@@ -165,102 +190,52 @@ export function openStorage(storageOptions: StorageOptions): Storage {
         return client.query(`set role ${role}`);
       },
     },
-  });
-  let pool: Pool | undefined;
-  /** The last failed connection attempt, if none has succeeded since. */
-  let connectFailure: unknown;
-
-  const refuseConnection = (): Problem =>
-    connectFailure
-      ? (asProblem(connectFailure) as Problem)
-      : new Problem('service-overloaded', 'Too many requests are waiting for the database.', {
-          retryAfterSeconds: retrySoon(),
-        });
-  const shares = createFairShare({
-    slots: connections,
-    perKey: Math.max(1, connections - Math.ceil(connections / RESERVED_SHARE)),
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerKey: MAX_WAITING_OF_TENANT,
-    maxWaitMs: CONNECT_TIMEOUT_MS,
-    priorityKey: '',
-    refuse: refuseConnection,
-  });
-
-  const connect = async (): Promise<PoolClient> => {
-    pool ??= (await orm.em.getConnection().getNativeClient()) as Pool;
-    try {
-      const client = await pool.connect();
-      connectFailure = undefined;
-      return client;
-    } catch (error) {
-      connectFailure = error;
-      throw error;
-    }
   };
+};
 
-  /** Returns a connection within the tenant's share, and the function that releases the share. */
-  const connectFor = async (tenantId: string): Promise<{ client: PoolClient; release: Release }> => {
-    const startedAt = performance.now();
-    let release: Release | undefined;
-    try {
-      release = await shares.acquire(tenantId);
-      return { client: await connect(), release };
-    } catch (error) {
-      release?.();
-      throw error;
-    } finally {
-      metrics?.dbPoolWait.observe((performance.now() - startedAt) / 1000); // timed-out waits are the longest
-    }
+/** Returns a storage with these limits. */
+function storageWith(database: OpenDatabase, limits: Limits): Storage {
+  const runner = createRunner(database, limits);
+  const inTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
+    const one = openLazyTransaction(runner.transact);
+    const query: TenantQuery = (tenantId, sql, params) =>
+      one.run(tenantScope(tenantId), client => runner.transactionOn(client).query(sql, params));
+    const storage = storageOn(database, { ...runner, transact: one.run }, query, inner => inner(storage));
+    return one.around(() => work(storage));
   };
+  return storageOn(database, runner, runner.query, inTransaction);
+}
 
-  const explain = (error: unknown, limits: Limits): unknown => {
-    if (limits.blamesStatement && isStatementTimeout(error)) return queryTooExpensive(limits.statementTimeoutMs, error);
+/** Runs statements and transactions with the limits of a storage. */
+interface Runner {
+  /** Runs one statement in one round trip. */
+  query: TenantQuery;
+  /** Runs one transaction. Its settings end with it. */
+  transact: Transact;
+  transactionOn(client: PoolClient): Transaction;
+}
+
+function createRunner({ clients, role, requireDurable, metrics }: OpenDatabase, limits: Limits): Runner {
+  const { statementTimeoutMs } = limits;
+  const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
+  const settingsFor = (scope: RowScope) => transactionSettings(role, scope, statementTimeoutMs);
+
+  const explain = (error: unknown): unknown => {
+    if (limits.blamesStatement && isStatementTimeout(error)) return queryTooExpensive(statementTimeoutMs, error);
     metrics?.dbErrors.inc({ sqlstate_class: sqlState(error)?.slice(0, 2) ?? 'none' });
     return asProblem(error);
   };
 
-  const withClient = async <T>(
-    tenantId: string,
-    limits: Limits,
-    work: (client: PoolClient) => Promise<T>,
-  ): Promise<T> => {
-    let connected: { client: PoolClient; release: Release } | undefined;
-    let failure: Error | undefined;
-    try {
-      connected = await connectFor(tenantId);
-      return await work(connected.client);
-    } catch (error) {
-      if (error instanceof Problem) throw error; // no statement failed, and the transaction is rolled back
-      failure = error as Error;
-      throw explain(error, limits);
-    } finally {
-      // A connection in an unknown state is discarded. After a failed statement it is clean, after other errors not.
-      connected?.client.release(failure !== undefined && sqlState(failure) === undefined);
-      connected?.release();
-    }
-  };
-
-  const close = async () => {
-    await orm.close(true);
-    if (pool && !pool.ending) await pool.end(); // MikroORM only ends a pool that it has used itself
-  };
-
-  const storageWith = (limits: Limits): Storage => {
-    const { statementTimeoutMs } = limits;
-    const clientTimeout = { query_timeout: statementTimeoutMs + CLIENT_MARGIN_MS };
-    const settingsFor = (scope: RowScope) => transactionSettings(role, scope, statementTimeoutMs);
-
-    const queryAs = (tenantId: string, sql: string, params: unknown[]) =>
-      withClient(tenantId, limits, async client => {
+  return {
+    query: (tenantId, sql, params) =>
+      clients.withClient(tenantId, explain, async client => {
         const statement = { ...prepared(sql, params), ...clientTimeout };
         const query = Object.assign(new ScopedQuery(settingsFor(tenantScope(tenantId)), statement), clientTimeout);
         client.query(query as never);
         return (await query.outcome).rows;
-      });
-
-    /** Runs one transaction. Its settings end with it. */
-    const transact: Transact = (scope, work) =>
-      withClient(scope.tenantId, limits, async client => {
+      }),
+    transact: (scope, work) =>
+      clients.withClient(scope.tenantId, explain, async client => {
         const opened = Promise.all([client.query('begin'), client.query<ServerDurability>(settingsFor(scope))]);
         try {
           const [result, [, settings]] = await Promise.all([work(client), opened]);
@@ -271,61 +246,57 @@ export function openStorage(storageOptions: StorageOptions): Storage {
           await Promise.allSettled([opened, client.query('rollback')]);
           throw error;
         }
-      });
-
-    /** Runs a MikroORM unit of work on a connection in a transaction. */
-    const unitOfWorkOn = async <T>(client: PoolClient, work: (em: EntityManager) => Promise<T>): Promise<T> => {
-      const em = orm.em.fork();
-      em.setTransactionContext(transactionContext(client));
-      const result = await work(em);
-      await em.flush();
-      return result;
-    };
-
-    /** Returns a storage whose transactions are executed by `run`, each separately or all in the same one. */
-    const storageOn = (run: Transact, query: TenantQuery, more: Pick<Storage, 'inTransaction'>): Storage => ({
-      forTenant: tenantId => ({
-        tenantId,
-        query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
-        transaction: work => run(tenantScope(tenantId), client => work(transactionOn(client, clientTimeout))),
-        unitOfWork: work => run(tenantScope(tenantId), client => unitOfWorkOn(client, work)),
       }),
-      forAccount: accountId => ({
-        accountId,
-        transaction: (work, tenantId = '') =>
-          run({ tenantId, accountId }, client => work(transactionOn(client, clientTimeout))),
-      }),
-      query: (sql, params = []) => queryAs('', sql, params) as Promise<never>,
-      transaction: work => run(tenantScope(''), client => work(transactionOn(client, clientTimeout))),
-      ...more,
-      reading: timeoutMs => storageWith({ statementTimeoutMs: timeoutMs, blamesStatement: true }),
-      maintaining: timeoutMs => storageWith({ statementTimeoutMs: timeoutMs, blamesStatement: false }),
-      findLaxSettings: async () => {
-        const rows = await queryAs('', `select ${SERVER_DURABILITY_COLUMNS}`, []);
-        return findLaxSettings(rows[0]);
-      },
-      close,
-    });
-
-    const inTransaction = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
-      const one = openLazyTransaction(transact);
-      const query: TenantQuery = (tenantId, sql, params) =>
-        one.run(tenantScope(tenantId), client => transactionOn(client, clientTimeout).query(sql, params));
-      const storage = storageOn(one.run, query, { inTransaction: inner => inner(storage) });
-      return one.around(() => work(storage));
-    };
-
-    return storageOn(transact, queryAs, { inTransaction });
+    transactionOn: client => transactionOn(client, clientTimeout),
   };
+}
 
-  metrics?.onScrape(async () => {
-    if (!pool) return;
-    metrics.dbPool.set({ state: 'idle' }, pool.idleCount);
-    metrics.dbPool.set({ state: 'used' }, pool.totalCount - pool.idleCount);
-    metrics.dbPool.set({ state: 'waiting' }, pool.waitingCount);
-  });
+/**
+ * Returns a storage whose transactions are executed by `transact`, each separately or all in the same one. Statements of
+ * a tenant outside of a transaction are executed by `query`.
+ */
+function storageOn(
+  database: OpenDatabase,
+  { query: querySeparately, transact, transactionOn }: Runner,
+  query: TenantQuery,
+  inTransaction: Storage['inTransaction'],
+): Storage {
+  const run = <T>(scope: RowScope, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+    transact(scope, client => work(transactionOn(client)));
+  return {
+    forTenant: tenantId => ({
+      tenantId,
+      query: (sql, params = []) => query(tenantId, sql, params) as Promise<never>,
+      transaction: work => run(tenantScope(tenantId), work),
+      unitOfWork: work =>
+        transact(tenantScope(tenantId), client =>
+          unitOfWorkOn(database.orm, client, em => work(em, transactionOn(client))),
+        ),
+    }),
+    forAccount: accountId => ({
+      accountId,
+      transaction: (work, tenantId = '') => run({ tenantId, accountId }, work),
+    }),
+    query: (sql, params = []) => querySeparately('', sql, params) as Promise<never>,
+    transaction: work => run(tenantScope(''), work),
+    inTransaction,
+    reading: statementTimeoutMs => storageWith(database, { statementTimeoutMs, blamesStatement: true }),
+    maintaining: statementTimeoutMs => storageWith(database, { statementTimeoutMs, blamesStatement: false }),
+    findLaxSettings: async () => {
+      const rows = await querySeparately('', `select ${SERVER_DURABILITY_COLUMNS}`, []);
+      return findLaxSettings(rows[0] as ServerDurability);
+    },
+    close: database.close,
+  };
+}
 
-  return storageWith({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, blamesStatement: false });
+/** Runs a MikroORM unit of work on a connection in a transaction. */
+async function unitOfWorkOn<T>(orm: MikroORM, client: PoolClient, work: (em: EntityManager) => Promise<T>): Promise<T> {
+  const em = orm.em.fork();
+  em.setTransactionContext(transactionContext(client));
+  const result = await work(em);
+  await em.flush();
+  return result;
 }
 
 const queryTooExpensive = (limitMs: number, cause: unknown): Problem =>

@@ -1,4 +1,4 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -13,10 +13,11 @@ import {
   type QuestionType,
 } from '../domain/questions.ts';
 import { QuestionEntity, QuestionVersionEntity } from './entities/questions.ts';
-import { createList, readPage } from './lists.ts';
+import { byTime, createList, keyOf, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
-import { createWhere, likeContains } from './sql.ts';
+import { likeContains } from './sql.ts';
 import { lockTenant } from './tenants.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface QuestionRow extends QuestionContent {
   id: string;
@@ -61,8 +62,8 @@ export async function insertQuestion(tenant: TenantStorage, question: NewQuestio
     published_at: null,
     closed_at: null,
   };
-  await tenant.unitOfWork(async em => {
-    await lockTenant(em, tenant.tenantId);
+  await tenant.unitOfWork(async (em, tx) => {
+    await lockTenant(tx, tenant.tenantId);
     if ((await em.count(QuestionEntity, { tenant_id: tenant.tenantId })) >= MAX_QUESTIONS)
       throw new Problem(
         'limit-reached',
@@ -95,7 +96,7 @@ export function listQuestions(
   limit: number,
   after: string[] | null,
 ): Promise<Page<QuestionRow>> {
-  const list = createList<QuestionRow>(tenant, 'questions', COLUMNS, { column: 'created_at', descending: true });
+  const list = createList(tenant, 'questions', COLUMNS, byTime<QuestionRow>('created_at', true));
   const { filters } = list;
   if (filter.status) filters.and('status = $', filter.status);
   if (filter.type) filters.and('type = $', filter.type);
@@ -115,19 +116,13 @@ export async function updateQuestion(
   now: Date,
   change: (question: QuestionRow) => void,
 ): Promise<QuestionRow> {
-  return tenant.unitOfWork(async em => {
-    const entity = await em.findOne(
-      QuestionEntity,
-      { tenant_id: tenant.tenantId, id },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
-    if (!entity) throw notFound('question');
-    const question = entity as unknown as QuestionRow;
+  return tenant.unitOfWork(async (em, tx) => {
+    const question = (await findLocked(em, tx, tenant, id)) as unknown as QuestionRow;
     const before = { status: question.status, version: question.version };
     change(question);
     question.updated_at = now;
     await em.flush();
-    if (question.status === 'live' && before.status !== 'live') await refuseTooManyLive(em, tenant);
+    if (question.status === 'live' && before.status !== 'live') await refuseTooManyLive(em, tx, tenant);
     if (before.status === 'draft' ? question.status !== 'draft' : question.version !== before.version) {
       await refuseTooManyVersions(em, tenant, id, now);
       const { type, title, description, config, version } = question;
@@ -138,8 +133,16 @@ export async function updateQuestion(
   });
 }
 
-async function refuseTooManyLive(em: EntityManager, tenant: TenantStorage): Promise<void> {
-  await lockTenant(em, tenant.tenantId);
+/** Locks a question's row until the transaction ends, and returns its entity. */
+async function findLocked(em: EntityManager, tx: Transaction, { tenantId }: TenantStorage, id: string) {
+  await tx.query('select from questions where tenant_id = $1 and id = $2 for update', [tenantId, id]);
+  const question = await em.findOne(QuestionEntity, { tenant_id: tenantId, id });
+  if (!question) throw notFound('question');
+  return question;
+}
+
+async function refuseTooManyLive(em: EntityManager, tx: Transaction, tenant: TenantStorage): Promise<void> {
+  await lockTenant(tx, tenant.tenantId);
   const live = await em.count(QuestionEntity, { tenant_id: tenant.tenantId, status: 'live' });
   if (live > MAX_LIVE_QUESTIONS)
     throw new Problem('limit-reached', `A tenant can have at most ${MAX_LIVE_QUESTIONS} live questions.`);
@@ -164,13 +167,8 @@ export const deleteQuestion = (
   id: string,
   check: (question: QuestionRow) => void,
 ): Promise<void> =>
-  tenant.unitOfWork(async em => {
-    const question = await em.findOne(
-      QuestionEntity,
-      { tenant_id: tenant.tenantId, id },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
-    if (!question) throw notFound('question');
+  tenant.unitOfWork(async (em, tx) => {
+    const question = await findLocked(em, tx, tenant, id);
     check(question as unknown as QuestionRow);
     em.remove(question);
     await em.flush();
@@ -183,13 +181,14 @@ export async function listQuestionVersions(
   limit: number,
   after: string[] | null,
 ): Promise<Page<QuestionVersionRow & { previous: QuestionContent | null }>> {
-  const where = createWhere();
-  where.and('tenant_id = $ and question_id = $', tenant.tenantId, questionId);
-  if (after) where.and('version < $::int', ...after);
-  const sql = `select ${VERSION_COLUMNS} from question_versions ${where.sql} order by version desc limit ${where.param(limit + 1)}`;
-  const rows = await tenant.query<QuestionVersionRow>(sql, where.params);
+  const list = createList<QuestionVersionRow>(tenant, 'question_versions', VERSION_COLUMNS, {
+    keys: [['version', 'int']],
+    descending: true,
+  });
+  list.access.and('question_id = $', questionId);
+  const { rows } = await readPage(tenant, list, limit + 1, after); // the last row only as the previous one
   const versions = rows.map((row, index) => ({ ...row, previous: rows[index + 1] ?? null }));
-  return toPage(versions, limit, row => [String(row.version)]);
+  return toPage(versions, limit, row => keyOf(list.order, row));
 }
 
 /** The columns of a live question that its card shows. */

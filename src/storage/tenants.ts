@@ -1,8 +1,6 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { newUuid } from '../domain/ids.ts';
 import { notFound } from '../domain/problem.ts';
 import type { TenantSettings } from '../domain/tenants.ts';
-import { TenantEntity } from './entities/tenants.ts';
 import type { Storage, TenantStorage } from './orm.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -42,9 +40,13 @@ export async function addTenant(tx: Transaction, id: string, name: string, now: 
   return rows[0] as TenantRow;
 }
 
-/** Serializes transactions that count a tenant's objects before adding one, so that limits are not exceeded. */
-export async function lockTenant(em: EntityManager, id: string): Promise<void> {
-  if (!(await em.findOne(TenantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }))) throw notFound('tenant');
+/**
+ * Serializes transactions that count a tenant's objects before adding one, so that limits are not exceeded. 404 when
+ * the tenant was deleted meanwhile.
+ */
+export async function lockTenant(tx: Transaction, id: string): Promise<void> {
+  const found = await tx.query('select from tenants where id = $1 for update', [id]);
+  if (found.length === 0) throw notFound('tenant');
 }
 
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { filesUnder, type Source, SRC } from '../support/modules.ts';
+
+const sources: Source[] = filesUnder(SRC).map(path => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
+
+/** Modules of `src/storage` that fit a pattern, without migrations. */
+const storageWith = (modules: Source[], pattern: RegExp): string[] =>
+  modules
+    .filter(({ path, text }) => /^storage\/(?!migrations\/)/.test(path) && pattern.test(text))
+    .map(({ path }) => path);
+
+describe('the SQL of the storage', () => {
+  test('takes row locks itself: MikroORM takes none', () => {
+    const lockMode = /\blockMode\b|\bLockMode\b|\.lock\(/;
+    expect(storageWith(sources, lockMode)).toEqual([]);
+    const made = [{ path: 'storage/x.ts', text: 'em.findOne(X, {}, { lockMode: LockMode.PESSIMISTIC_WRITE })' }];
+    expect(storageWith(made, lockMode)).toEqual(['storage/x.ts']);
+  });
+
+  test('reads pages of lists in one place', () => {
+    // The backlog of the search index and the renewal of secrets read batches of their own, not pages.
+    const batches = ['storage/sealed.ts', 'storage/search-index.ts'];
+    const comparison = /\([\w., ]+\) [<>] \(\$|limit \$\{\w+\.param\(limit \+ 1\)|\$\{columns\}\) \$\{/;
+    expect(storageWith(sources, comparison).filter(path => !batches.includes(path))).toEqual(['storage/lists.ts']);
+    const found = (text: string) => storageWith([{ path: 'storage/x.ts', text }], comparison).length;
+    expect(found("where.and('(created_at, id) < ($, $)', ...after)")).toBe(1);
+    expect(found(`limit $\{where.param(limit + 1)}`)).toBe(1);
+    expect(found("where.and('created_at < $')")).toBe(0);
+  });
+});
