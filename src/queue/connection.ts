@@ -16,7 +16,7 @@ import { createThrottle } from '../platform/log.ts';
 import { outlive, withClient } from '../platform/postgres-client.ts';
 import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
 import { openRedis } from '../platform/redis.ts';
-import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers, type TenantPayload } from './jobs.ts';
 import { createPendingRegistry } from './pending-postgres.ts';
 
 /** The store of the queue. */
@@ -102,8 +102,10 @@ const PRODUCER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 2000, query_
 const WORKER_TIMEOUTS: pg.PoolConfig = { connectionTimeoutMillis: 5000 };
 const NO_TIMEOUT = 0;
 
+/** The data of a job with answers. Unchecked: validate it before use. */
+export type AnswerData = RecordAnswers | IsolatedAnswer;
 /** The data of a job. Unchecked: validate it before use. */
-export type JobData = RecordAnswers | IsolatedAnswer;
+export type JobData = AnswerData | TenantPayload;
 export type AnyQueue = Queue<JobData, unknown, string, JobData, unknown, string, IQueueBackend>;
 type AnyWorker = Worker<JobData, void, string, IQueueBackend>;
 type AnyJob = Job<JobData, void, string>;
@@ -219,7 +221,7 @@ export function connectWorker(
     worker.on('error', report);
     return { worker, disconnect: async () => redis.disconnect() };
   }
-  const size = name === QUEUES.isolation ? 3 : 8;
+  const size = name === QUEUES.answers ? 8 : 3;
   const connections = pool(target, size, NO_TIMEOUT, WORKER_TIMEOUTS).on('error', report);
   const Connected = Worker as unknown as new (
     name: string,

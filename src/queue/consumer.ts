@@ -1,58 +1,37 @@
 import type { Redis } from 'ioredis';
-import { Problem } from '../domain/problem.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Spans } from '../platform/spans.ts';
+import { createFlushProcess, createIsolatedProcess, type SuspectHandlers } from './answer-jobs.ts';
 import { type ActiveJob, connectQueue, type QueueConnection, type QueueTarget } from './connection.ts';
-import { ISOLATED, isIsolated, isolate, isSuspected, KEPT_UNTIL_DONE } from './isolation.ts';
-import {
-  type Handlers,
-  type IsolatedAnswer,
-  JOBS,
-  type JobName,
-  type JobPayload,
-  QUEUES,
-  type QueueName,
-  type RecordAnswers,
-} from './jobs.ts';
+import { UnknownJob } from './job-failures.ts';
+import { type Handlers, QUEUES, type QueueName, tenantQueues } from './jobs.ts';
 import { isOutage } from './outage-backoff.ts';
-import { entryOfPart } from './pending.ts';
-import { addCounted, type CountedJob, removePending } from './pending-redis.ts';
+import { removePending } from './pending-redis.ts';
 import { POLL_SPACING_MS } from './poll-spacing.ts';
-import { openQueueConsumer, type QueueConsumer } from './queue-consumer.ts';
+import { openQueueConsumer, type QueueConsumer, type QueueConsumerOptions } from './queue-consumer.ts';
+import { createTenantProcess, isGivenUp } from './tenant-jobs.ts';
 import { traced } from './traces.ts';
 
 /** Jobs that one worker process holds at once. Their answers are stored together. */
 const CONCURRENCY = 50;
+/** The last resort for jobs that kill even the process that moves them to isolation. */
+const MAX_STALLED = 20;
+/** Jobs that one worker process holds at once in each queue of tenant jobs. */
+const TENANT_CONCURRENCY = 2;
+/** Fewer than for answers: a tenant job that kills its workers is not isolated. */
+const TENANT_MAX_STALLED = 5;
 /** Jobs removed from the registry of pending answers at once. */
 const MOST_REMOVED = 500;
-/** After this many failures, the last of them not an outage, the answers of a flush are processed one by one. */
-const SUSPECT_FAILURES = 5;
-/** After this many failures in isolation, outages not counted, an answer goes to the quarantine. */
-const MAX_ISOLATED_FAILURES = 2;
-
-/** Handles flushes and answers that may kill, hang or fail their workers. */
-export interface SuspectHandlers {
-  /** Stores a whole flush in a separate process. Rejects as a handler does. */
-  recordInSandbox(flush: RecordAnswers): Promise<void>;
-  /** Moves an answer that cannot be processed to the quarantine, with a readable reason. */
-  quarantine(answer: IsolatedAnswer, reason: string): Promise<void>;
-}
-
 export interface Consumer {
   /** Stops consuming, finishes the jobs in progress, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** A job for a newer worker. */
-class UnknownJob extends Error {}
-
-/** Whether the payload may be the cause: not an outage, and not a payload for a newer worker. */
-const blamesPayload = (error: unknown): boolean => !(error instanceof UnknownJob) && !isOutage(error);
-
 /**
- * Passes every job to its handler. Failed jobs are retried until they succeed.
+ * Passes every job to its handler. Failed jobs are retried until they succeed; a tenant job that keeps failing ends as
+ * `failed` (`tenant-jobs.ts`).
  *
  * A flush whose workers keep dying is stored in the sandbox process. If it fails there as well, or keeps failing, it is
  * isolated: its answers move to a separate queue and are processed one at a time. An answer that fails there goes to
@@ -69,71 +48,35 @@ export async function openConsumer(
   const { log } = deps;
   const connection = connectQueue(target, log);
 
-  /** Adds each answer of a flush to the isolation queue. The flush itself is then done. */
-  const moveToIsolation = async (job: ActiveJob): Promise<void> => {
-    const answers = isolate(read(job, 'answers.record'));
-    await job.updateProgress(ISOLATED); // first: from here on it is never stored whole
-    try {
-      const jobs = answers.map(data => ({
-        name: 'answers.isolated',
-        data,
-        opts: { ...KEPT_UNTIL_DONE, jobId: data.flush },
-        entry: entryOfPart(data),
-      }));
-      await addParts(connection, jobs, job.id);
-    } catch (cause) {
-      throw new Problem(
-        'queue-unavailable',
-        `Answers could not be moved to the isolation queue: ${(cause as Error).message}`,
-        { cause },
-      );
-    }
-    log.warn(
-      { job: job.id, answers: answers.length, stalls: job.stalledCounter },
-      'flush moved to the isolation queue, one job per answer',
-    );
-  };
-
-  const processFlush = async (job: ActiveJob): Promise<Outcome> => {
-    const suspected = isSuspected(job);
-    if (!isIsolated(job)) {
-      try {
-        await (suspected ? suspects.recordInSandbox(read(job, 'answers.record')) : dispatch(handlers, job));
-        return 'done';
-      } catch (error) {
-        if (!blamesPayload(error) || (!suspected && job.attemptsMade + 1 < SUSPECT_FAILURES)) throw error;
-      }
-    }
-    await moveToIsolation(job);
-    return 'isolated';
-  };
-
-  const processIsolated = async (job: ActiveJob): Promise<Outcome> => {
-    try {
-      await dispatch(handlers, job);
-      return 'done';
-    } catch (error) {
-      if (!blamesPayload(error)) throw error;
-      const failures = ((job.progress as { failures?: number })?.failures ?? 0) + 1;
-      await job.updateProgress({ failures });
-      if (failures < MAX_ISOLATED_FAILURES) throw error;
-      await suspects.quarantine(read(job, 'answers.isolated'), String(error));
-      return 'given-up';
-    }
-  };
-
   const registry = openRemoval(connection, log);
-  const watched = watch(deps, job => registry.remove(job.id));
-  const consumers = await Promise.all([
-    openQueueConsumer(
-      { target, queue: QUEUES.answers, concurrency: CONCURRENCY, process: watched('answers', processFlush) },
-      deps,
+  const unregister = (job: ActiveJob) => registry.remove(job.id);
+  const flows: Flow[] = [
+    {
+      queue: QUEUES.answers,
+      concurrency: CONCURRENCY,
+      maxStalled: MAX_STALLED,
+      process: createFlushProcess(connection, handlers, suspects, log),
+      whenDone: unregister,
+    },
+    {
+      queue: QUEUES.isolation,
+      concurrency: 1,
+      maxStalled: MAX_STALLED,
+      process: createIsolatedProcess(handlers, suspects),
+      whenDone: unregister,
+    },
+    ...tenantQueues().map(queue => ({
+      queue,
+      concurrency: TENANT_CONCURRENCY,
+      maxStalled: TENANT_MAX_STALLED,
+      process: createTenantProcess(queue, handlers),
+    })),
+  ];
+  const consumers = await Promise.all(
+    flows.map(({ queue, concurrency, maxStalled, ...flow }) =>
+      openQueueConsumer({ target, queue, concurrency, maxStalled, process: watch(deps, queue, flow) }, deps),
     ),
-    openQueueConsumer(
-      { target, queue: QUEUES.isolation, concurrency: 1, process: watched('isolation', processIsolated) },
-      deps,
-    ),
-  ]);
+  );
   const close = () => closeAll(consumers, registry, connection);
   if (consumers.every(consumer => consumer !== undefined)) return { close };
   await close();
@@ -142,44 +85,49 @@ export async function openConsumer(
 
 type Outcome = 'done' | 'isolated' | 'given-up';
 
+/** How the jobs of a queue are processed. */
+interface Flow extends Pick<QueueConsumerOptions, 'queue' | 'concurrency' | 'maxStalled'> {
+  process(job: ActiveJob): Promise<Outcome>;
+  /** Called when a job's answers are stored or quarantined. */
+  whenDone?(job: ActiveJob): void;
+}
+
 /** Measures and reports the outcome of each job. */
 function watch(
   { log, metrics, spans }: { log: Log; metrics: Metrics; spans?: Spans | undefined },
-  whenStored: (job: ActiveJob) => void,
+  queue: QueueName,
+  { process, whenDone }: Pick<Flow, 'process' | 'whenDone'>,
 ) {
   const throttle = createThrottle(5000);
 
-  /** Logs an outage as one throttled line, and any other error as a bug with its stack. */
-  const report = (queue: QueueName, jobId: string | undefined, error: unknown) => {
+  /** Logs an outage or an unknown job as one throttled line, and any other error as a bug with its stack. */
+  const report = (jobId: string | undefined, error: unknown) => {
     const passing = isOutage(error);
     throttle(passing ? error.code : String(error), held => {
       const fields = { queue, job: jobId, held_back: held };
       if (passing) log.warn({ ...fields, reason: error.message }, 'job waits for an unavailable store');
+      else if (error instanceof UnknownJob)
+        log.warn({ ...fields, reason: error.message }, 'job waits for a newer worker');
+      else if (isGivenUp(error)) log.error({ ...fields, err: error }, 'job failed; kept as failed');
       else log.error({ ...fields, err: error }, 'job failed; will retry');
     });
   };
 
-  return (queue: QueueName, process: (job: ActiveJob) => Promise<Outcome>) =>
-    traced(spans, queue, async (job): Promise<void> => {
-      const startedAt = performance.now();
-      let outcome: Outcome | 'retried' = 'retried';
-      try {
-        outcome = await process(job);
-        if (outcome !== 'isolated') whenStored(job);
-      } catch (error) {
-        metrics.jobRetries.inc({ queue });
-        report(queue, job.id, error);
-        throw error;
-      } finally {
-        metrics.jobDuration.observe({ queue, outcome }, (performance.now() - startedAt) / 1000);
-      }
-    });
-}
-
-/** Adds the answers of a flush to the isolation queue atomically, and counts them in place of the flush. */
-async function addParts({ queue, redis }: QueueConnection, jobs: CountedJob[], flush: string | undefined) {
-  if (redis) await addCounted(redis, queue(QUEUES.isolation), jobs, flush);
-  else await queue(QUEUES.isolation).addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
+  return traced(spans, queue, async (job): Promise<void> => {
+    const startedAt = performance.now();
+    let outcome: Outcome | 'retried' = 'retried';
+    try {
+      outcome = await process(job);
+      if (outcome !== 'isolated') whenDone?.(job);
+    } catch (error) {
+      if (isGivenUp(error)) outcome = 'given-up';
+      else metrics.jobRetries.inc({ queue });
+      report(job.id, error);
+      throw error;
+    } finally {
+      metrics.jobDuration.observe({ queue, outcome }, (performance.now() - startedAt) / 1000);
+    }
+  });
 }
 
 /**
@@ -221,21 +169,4 @@ async function closeAll(
   await registry.drained();
   await connection.close();
   for (const end of ended) if (end.status === 'rejected') throw end.reason;
-}
-
-/**
- * Returns a job's validated payload, without copying it: a copy would double the memory until it is stored. Throws
- * `UnknownJob` for an unknown name or version, which is left to a newer worker.
- */
-function read<N extends JobName>(job: Pick<ActiveJob, 'name' | 'data'>, name: N): JobPayload<N> {
-  const parsed = JOBS[name].safeParse(job.data);
-  if (job.name !== name) throw new UnknownJob(`unknown job: ${job.name}`);
-  if (!parsed.success) throw new UnknownJob(`invalid payload of ${name}: ${parsed.error.message}`);
-  return job.data as JobPayload<N>;
-}
-
-async function dispatch(handlers: Handlers, job: ActiveJob): Promise<void> {
-  if (!Object.hasOwn(JOBS, job.name)) throw new UnknownJob(`unknown job: ${job.name}`);
-  const name = job.name as JobName;
-  await (handlers[name] as (payload: unknown) => Promise<void>)(read(job, name));
 }

@@ -52,7 +52,7 @@ begin
         else clock_timestamp() end as received_at
     from jsonb_array_elements(
       case when job_queue = 'isolation' then jsonb_build_array(data)
-        when jsonb_typeof(data -> 'answers') = 'array' then data -> 'answers' else '[]' end
+        when job_queue = 'answers' and jsonb_typeof(data -> 'answers') = 'array' then data -> 'answers' else '[]' end
     ) as each
     where each ->> 'replay_of' is null and each ->> 'tenant_id' ~ '${UUID}'
   ), added as (

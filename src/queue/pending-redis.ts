@@ -1,6 +1,6 @@
 import { Job, type JobsOptions } from 'bullmq';
 import type { ChainableCommander, Redis } from 'ioredis';
-import type { AnyQueue, JobData } from './connection.ts';
+import type { AnswerData, AnyQueue } from './connection.ts';
 import { HEADS, type Pending, type PendingEntry } from './pending.ts';
 
 /*
@@ -85,10 +85,10 @@ const commandsIn = (transaction: ChainableCommander) => transaction as unknown a
 export const addEntry = (redis: Redis, queue: AnyQueue, id: string, entry: PendingEntry): Promise<unknown> =>
   commandsOf(redis).parleyAddPending(...argumentsOf(queue, id, '0', entry));
 
-/** A job with its entry in the registry. */
+/** A job with answers, and its entry in the registry. */
 export interface CountedJob {
   name: string;
-  data: JobData;
+  data: AnswerData;
   opts: JobsOptions & { jobId: string };
   entry: PendingEntry;
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../platform/log.ts';
 import type { QueueConnection } from './connection.ts';
-import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers } from './jobs.ts';
+import { type AnswerQueue, type IsolatedAnswer, QUEUES, type RecordAnswers } from './jobs.ts';
 import { entryOfFlush, entryOfPart } from './pending.ts';
 import { addMissing, claimRepair, countEntries, findUncounted, removeStale } from './pending-redis.ts';
 import { readJobs, readPendingIds } from './snapshot.ts';
@@ -10,7 +10,7 @@ const CHECKS_WITH_EXCESS = 10;
 /** Consecutive checks that must find jobs without an entry: only processes of the previous version add such jobs. */
 const CHECKS_WITH_MISSING = 2;
 
-/** The counts of one check. */
+/** The counts of one check, in the queues of answers. */
 export interface RegistryCounts {
   /** Jobs with an entry in the registry. */
   entries: number;
@@ -20,7 +20,7 @@ export interface RegistryCounts {
 }
 
 /**
- * Keeps the registry of pending answers consistent with the queues in Valkey or Redis.
+ * Keeps the registry of pending answers consistent with the queues of answers in Valkey or Redis.
  *
  * A lasting difference is repaired: more entries than jobs in ten checks, or more idle jobs than entries in two. Equal
  * numbers of both cancel out until the queue moves on. The repair is per job and idempotent, so it can run next to
@@ -64,7 +64,7 @@ export function watchPending(connection: QueueConnection, log: Log) {
   };
 }
 
-async function countMissing(connection: QueueConnection, name: QueueName): Promise<void> {
+async function countMissing(connection: QueueConnection, name: AnswerQueue): Promise<void> {
   const { redis, queue } = connection;
   if (!redis) return;
   const uncounted = await findUncounted(redis, await readPendingIds(connection, name));

@@ -23,6 +23,25 @@ export async function readPendingIds({ queue, pool }: QueueConnection, name: Que
   return (await pool.query<{ id: string }>(sql, [name])).rows.map(row => row.id);
 }
 
+/**
+ * Returns how many jobs of a queue are unfinished and not `failed`, and how many of these have an id with this prefix.
+ * The cost depends on the length of the queue.
+ */
+export async function countUnfinished(
+  { queue, pool }: QueueConnection,
+  name: QueueName,
+  prefix: string,
+): Promise<{ all: number; matching: number }> {
+  if (!pool) {
+    const ids = await queue(name).getRanges(['waiting', 'active', 'delayed', 'prioritized'], 0, -1);
+    return { all: ids.length, matching: ids.filter(id => id.startsWith(prefix)).length };
+  }
+  const sql = `select count(*)::int as all, (count(*) filter (where starts_with(id, $2)))::int as matching
+    from job where queue = $1 and state not in ('completed', 'failed')`;
+  const { rows } = await pool.query<{ all: number; matching: number }>(sql, [name, prefix]);
+  return rows[0] ?? { all: 0, matching: 0 };
+}
+
 /** How many jobs are looked up in one command. */
 const LOOKUP_BATCH = 1000;
 
@@ -75,8 +94,10 @@ export function readPending({ redis, pool }: QueueConnection, tenantId: string):
   return pool ? readPendingInPostgres(pool, tenantId) : readPendingInRedis(redis as Redis, tenantId);
 }
 
-/** Delayed jobs examined for the oldest: they are sorted by due time, not by age. */
-const DELAYED_SAMPLE = 50;
+/** Jobs examined for the oldest in states that are sorted by due time or by priority, not by age. */
+const SAMPLE = 50;
+/** States sorted by age. */
+const BY_AGE: readonly string[] = ['waiting', 'active', 'failed'];
 
 /**
  * Returns when the oldest unfinished job of a queue was added; `undefined` without one. Costs the same at any length.
@@ -84,16 +105,18 @@ const DELAYED_SAMPLE = 50;
 export async function findOldest(connection: QueueConnection, name: QueueName): Promise<Date | undefined> {
   if (connection.pool) {
     const sql = `select least(
-      (select added_at_ms from job where queue = $1 and state = 'waiting' order by priority, seq limit 1),
+      (select min(added_at_ms) from (
+        select added_at_ms from job where queue = $1 and state = 'waiting' order by priority, seq limit ${SAMPLE}
+      ) as head),
       (select min(added_at_ms) from job where queue = $1 and state in ('active', 'failed')),
       (select min(added_at_ms) from (
-        select added_at_ms from job where queue = $1 and state = 'delayed' order by process_at_ms limit ${DELAYED_SAMPLE}
+        select added_at_ms from job where queue = $1 and state = 'delayed' order by process_at_ms limit ${SAMPLE}
       ) as next))::float8 as ms`;
     const { rows } = await connection.pool.query<{ ms: number | null }>(sql, [name]);
     return rows[0]?.ms == null ? undefined : new Date(rows[0].ms);
   }
   const queue = connection.queue(name);
-  const heads = PENDING.map(state => queue.getRanges([state], 0, state === 'delayed' ? DELAYED_SAMPLE - 1 : 0, true));
+  const heads = PENDING.map(state => queue.getRanges([state], 0, BY_AGE.includes(state) ? 0 : SAMPLE - 1, true));
   const jobs = await Promise.all((await Promise.all(heads)).flat().map(id => queue.getJob(id)));
   const times = jobs.flatMap(job => job?.timestamp ?? []);
   return times.length === 0 ? undefined : new Date(Math.min(...times));

@@ -11,7 +11,7 @@ import {
   memoryLimit,
   REWRITING,
 } from './durability.ts';
-import { QUEUES, type QueueName } from './jobs.ts';
+import { QUEUES, type QueueName, tenantQueues } from './jobs.ts';
 import { countEntries } from './pending-redis.ts';
 import type { RegistryCounts } from './pending-repair.ts';
 import { checkReplicas, type Replication } from './replicas.ts';
@@ -29,6 +29,7 @@ export interface QueueHealth {
   reasons: string[];
   /** Durability gaps that the operator has accepted (`QUEUE_DURABILITY=relaxed`). */
   relaxed: string[];
+  /** Unfinished jobs with answers. */
   waitingJobs: number;
 }
 
@@ -59,7 +60,7 @@ export interface CheckDeps {
   target: ProducerTarget;
   config: Config;
   metrics: Metrics;
-  /** Called with the number of jobs and of registry entries; only with Valkey or Redis. */
+  /** Called with the number of jobs with answers and of registry entries; only with Valkey or Redis. */
   onTally(tally: RegistryCounts): void;
 }
 
@@ -77,11 +78,12 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
   return async () => {
     const seenBytes = admission.unseenBytes();
     const socket = redis?.stream;
-    const [durability, known, entries, ...jobs] = await Promise.all([
+    const [durability, known, entries, jobs] = await Promise.all([
       checkStore(connection),
       config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
       redis ? countEntries(redis) : undefined,
-      ...Object.values(QUEUES).map(queue => measureJobs(deps, queue)),
+      Promise.all(Object.values(QUEUES).map(queue => measureJobs(deps, queue))),
+      Promise.all(tenantQueues().map(queue => measureJobs(deps, queue))), // only for the metrics
     ]);
     if (!isCurrentSocket(connection, socket)) throw new Error('the connection was replaced during the check');
     admission.release(seenBytes);

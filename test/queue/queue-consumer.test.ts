@@ -77,6 +77,7 @@ describe('a job that another worker has taken over', () => {
         target,
         queue: QUEUES.answers,
         concurrency: 1,
+        maxStalled: 20,
         async process() {
           tries++;
           throw new Problem('database-unavailable', 'It is away.');
