@@ -60,7 +60,9 @@ export const AuditEntry = z
     at: TimestampOut,
     actor: z.object({
       type: ActorType,
-      id: z.string().nullable().meta({ description: '`member_…` or `key_…`; null for commands on the command line' }),
+      id: typeIdOut('member', 'key')
+        .nullable()
+        .meta({ description: '`member_…` or `key_…`; null for commands on the command line' }),
       name: z.string().meta({ description: 'Name at the time of the action' }),
     }),
     action: Action,

@@ -78,8 +78,12 @@ export const typeId = (prefix: IdPrefix) =>
     })
     .meta({ description: `\`${prefix}_…\``, example: toTypeId(prefix, '01936d5e-8f00-7000-8000-000000000001') });
 
-/** Returns a schema of an identifier in replies. */
-export const typeIdOut = (prefix: IdPrefix) => z.string().meta({ description: `\`${prefix}_…\`` });
+/** Returns a schema of an identifier in replies; with several prefixes, of any of these types. */
+export const typeIdOut = (...prefixes: [IdPrefix, ...IdPrefix[]]) =>
+  z
+    .string()
+    .regex(new RegExp(`^${prefixes.length > 1 ? `(${prefixes.join('|')})` : prefixes[0]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
+    .meta({ description: prefixes.map(prefix => `\`${prefix}_…\``).join(' or ') });
 
 const CLIENT_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 

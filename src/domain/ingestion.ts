@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AcceptedAnswer } from './answers.ts';
-import { toTypeId } from './ids.ts';
+import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut } from './text.ts';
 
 /**
@@ -29,7 +29,7 @@ export const Ingestion = z
 
 export const QuarantinedAnswer = z
   .object({
-    id: z.string().meta({ description: '`quarantine_…`' }),
+    id: typeIdOut('quarantine'),
     answer_id: z.uuid(),
     reason: z.string().meta({
       description:
