@@ -42,7 +42,8 @@ const limitsFrom = (config: Config) => ({
 });
 const known = new WeakMap<Config, ReturnType<typeof limitsFrom>>();
 
-function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
+/** Returns every rate limit of an installation by its name. */
+export function limitsOf(config: Config): ReturnType<typeof limitsFrom> {
   const limits = known.get(config) ?? limitsFrom(config);
   known.set(config, limits);
   return limits;
