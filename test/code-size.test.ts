@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSync } from 'vite';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from './support/modules.ts';
+import { isFunction, isNode, parse, type SyntaxNode } from './support/syntax.ts';
 
 const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
@@ -39,13 +39,6 @@ interface FoundFunction {
   parameters: number;
 }
 
-type SyntaxNode = Record<string, unknown> & { type: string; start: number; end: number };
-
-const isNode = (value: unknown): value is SyntaxNode =>
-  typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
-
-const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
-
 const nameIn = (node: unknown): string | undefined =>
   isNode(node) ? ((node.name as string | undefined) ?? nameIn(node.property ?? node.object ?? node.callee)) : undefined;
 
@@ -65,14 +58,12 @@ const nameGiven = (node: SyntaxNode): string | undefined =>
 
 /** Every function of a module, except the callbacks of `describe`. */
 function functionsOf({ path, text }: Measured): FoundFunction[] {
-  const { program, errors } = parseSync(path, text);
-  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
   const found: FoundFunction[] = [];
   const visit = (value: unknown, given: string): void => {
     if (Array.isArray(value)) for (const each of value) visit(each, given);
     if (!isNode(value)) return;
-    if (FUNCTIONS.has(value.type) && given !== 'describe')
+    if (isFunction(value) && given !== 'describe')
       found.push({
         name: `${path}#${nameIn(value.id) ?? given}`,
         lines: lineAt(value.end) - lineAt(value.start) + 1,
@@ -81,7 +72,7 @@ function functionsOf({ path, text }: Measured): FoundFunction[] {
     const name = nameGiven(value) ?? given;
     for (const child of Object.values(value)) visit(child, name);
   };
-  visit(program, 'module');
+  visit(parse(path, text), 'module');
   return found;
 }
 
