@@ -106,6 +106,21 @@ describe('a repeated id', () => {
     expect(await sync(key, [first, again])).toMatchObject([{ status: 'accepted' }, { status: 'duplicate' }]);
   });
 
+  test('keeps the content digest of earlier versions, with which stored answers are compared', async () => {
+    const { key, answer } = await make();
+    const sent = answer({
+      comment: 'Grüße',
+      displayed_at: '2026-11-21T08:00:00+01:00',
+      duration_ms: 4250,
+      metadata: { platform: 'ios', beta: true },
+    });
+    await sync(key, [sent]);
+    await stored(key, sent.id);
+    expect(await api.database.query('select content_hash from answers where id = $1', [sent.id])).toEqual([
+      { content_hash: 'Up7AD8wuEhoE56AQO_rW1U' },
+    ]);
+  });
+
   test('of another user is a conflict; of another tenant it is independent', async () => {
     const [{ key, answer }, other] = [await make(), await make()];
     const first = answer();

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { ROOT } from '../support/modules.ts';
 import type { Fault } from './operators.ts';
@@ -25,7 +24,7 @@ interface Coverage {
 }
 
 const CACHE = join(import.meta.dirname, 'results/calls.json');
-const TIMEOUT_MS = 15 * 60_000;
+const TIMEOUT_MS = 5 * 60_000;
 
 const digestOf = (texts: string[]): string => createHash('sha256').update(texts.join('\0')).digest('base64url');
 
@@ -41,30 +40,41 @@ const addCoverage = ({ result }: Coverage, folder: string, calls: Map<string, Se
   }
 };
 
-/** Reads what one test file recorded. */
-function readRecording(recording: string, folder: string): { file: string; calls: FileCalls['calls'] } | undefined {
-  const testFile = join(recording, 'test-file');
-  if (!existsSync(testFile)) return undefined; // the file ended before its tests
-  const calls = new Map<string, Set<string>>();
-  for (const name of readdirSync(recording).filter(each => each.startsWith('coverage')))
-    addCoverage(JSON.parse(readFileSync(join(recording, name), 'utf8')), folder, calls);
-  const sorted = [...calls].map(([module, names]) => [module, [...names].sort()]);
-  return { file: readFileSync(testFile, 'utf8').slice(folder.length + 1), calls: Object.fromEntries(sorted) };
+type Recording = Pick<FileCalls, 'durationMs' | 'calls'>;
+
+/** Reads the recordings of a run, by test file. A file that ended before its tests has none. */
+function readRecordings(recordedTo: string, folder: string): Map<string, Recording> {
+  const found = new Map<string, Recording>();
+  for (const recording of readdirSync(recordedTo).map(name => join(recordedTo, name))) {
+    const testFile = join(recording, 'test-file.json');
+    if (!existsSync(testFile)) continue;
+    const { file, durationMs } = JSON.parse(readFileSync(testFile, 'utf8')) as { file: string; durationMs: number };
+    const calls = new Map<string, Set<string>>();
+    for (const name of readdirSync(recording).filter(each => each.startsWith('coverage')))
+      addCoverage(JSON.parse(readFileSync(join(recording, name), 'utf8')), folder, calls);
+    const sorted = [...calls].map(([module, names]) => [module, [...names].sort()]);
+    found.set(file.slice(folder.length + 1), { durationMs, calls: Object.fromEntries(sorted) });
+  }
+  return found;
 }
 
-/** Runs one test file without a fault. */
-async function recordFile(workspace: Workspace, file: string): Promise<FileCalls> {
-  const recordTo = mkdtempSync(join(tmpdir(), 'parley-calls-'));
-  const { passed, durationMs } = await workspace.run([file], TIMEOUT_MS, recordTo);
-  const found = readdirSync(recordTo).map(name => readRecording(join(recordTo, name), workspace.folder));
+/** Runs test files without a fault. */
+async function recordFiles(workspace: Workspace, files: string[]): Promise<Calls> {
+  const recordTo = mkdtempSync(join(workspace.folder, 'calls-'));
+  const { failures } = await workspace.run(files, TIMEOUT_MS * files.length, recordTo);
+  const recordings = readRecordings(recordTo, workspace.folder);
   rmSync(recordTo, { recursive: true });
-  return {
-    digest: digestOf([readFileSync(join(ROOT, file), 'utf8')]),
-    durationMs,
-    fails: !passed,
-    calls: found.find(each => each?.file === file)?.calls ?? {},
-  };
+  return Object.fromEntries(
+    files.map(file => {
+      const recording = recordings.get(file) ?? { durationMs: 0, calls: {} };
+      const fails = !recordings.has(file) || failures.some(failure => failure.startsWith(file));
+      return [file, { digest: digestOf([readFileSync(join(workspace.folder, file), 'utf8')]), fails, ...recording }];
+    }),
+  );
 }
+
+/** Files recorded in one run of Vitest, which saves its start. */
+const BATCH = 8;
 
 /**
  * Returns the calls of every test file, each of which runs once without a fault.
@@ -82,15 +92,17 @@ export async function recordCalls(
     ? (JSON.parse(readFileSync(CACHE, 'utf8')) as { source: string; calls: Calls })
     : undefined;
   const calls: Calls = kept?.source === source ? kept.calls : {};
-  const isCurrent = (file: string) => calls[file]?.digest === digestOf([readFileSync(join(ROOT, file), 'utf8')]);
-  const left = files.filter(file => !isCurrent(file));
+  const isRecorded = (file: string) =>
+    calls[file]?.fails === false && calls[file].digest === digestOf([readFileSync(join(ROOT, file), 'utf8')]);
+  const left = files.filter(file => !isRecorded(file));
   await Promise.all(
     workspaces.map(async workspace => {
-      for (let file = left.shift(); file; file = left.shift()) {
-        const recorded = await recordFile(workspace, file);
-        calls[file] = recorded;
-        report(`recorded ${file}${recorded.fails ? ': FAILS without a fault' : ''} (${left.length} left)`);
+      for (let batch = left.splice(0, BATCH); batch.length > 0; batch = left.splice(0, BATCH)) {
+        const recorded = await recordFiles(workspace, batch);
+        Object.assign(calls, recorded);
         writeFileSync(CACHE, JSON.stringify({ source, calls }));
+        for (const file of batch) if (recorded[file]?.fails) report(`${file} FAILS without a fault`);
+        report(`recorded ${batch.length} test files (${left.length} left)`);
       }
     }),
   );

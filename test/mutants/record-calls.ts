@@ -20,5 +20,9 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 afterAll(async () => {
   const coverage = await session.post('Profiler.takePreciseCoverage');
   writeFileSync(join(folder, 'coverage-own.json'), JSON.stringify(coverage));
-  writeFileSync(join(folder, 'test-file'), expect.getState().testPath as string);
+  const file = expect.getState().testPath as string;
+  writeFileSync(
+    join(folder, 'test-file.json'),
+    JSON.stringify({ file, durationMs: Math.ceil(process.uptime() * 1000) }),
+  );
 });

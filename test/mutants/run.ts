@@ -42,6 +42,7 @@ function readOptions() {
       count: { type: 'string', default: '100' },
       workers: { type: 'string', default: '2' },
       only: { type: 'string', default: '' },
+      tests: { type: 'string', default: '' },
       list: { type: 'boolean', default: false },
     },
   });
@@ -131,7 +132,7 @@ async function openWorkspaces(count: number, stack: AsyncDisposableStack): Promi
 }
 
 async function main(options: Options): Promise<boolean> {
-  const { seed, count, workers, only } = options;
+  const { seed, count, workers, only, tests } = options;
   const modules = readModules();
   const faults = chooseFaults(options, modules);
   say(`seed ${seed}: ${faults.length} faults`);
@@ -143,8 +144,8 @@ async function main(options: Options): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
   const workspaces = await openWorkspaces(workers, stack);
   const sources = modules.map(({ text }) => text);
-  const calls = await recordCalls(workspaces, find(TEST_FILES), sources, say);
-  const name = `${new Date().toISOString().slice(0, 10)}-${seed}${only || count < 100 ? '-part' : ''}`;
+  const calls = await recordCalls(workspaces, find(tests ? [tests] : TEST_FILES), sources, say);
+  const name = `${new Date().toISOString().slice(0, 10)}-${seed}${only || tests || count < 100 ? '-part' : ''}`;
   const write = (results: Result[]) => writeResults(results, seed, name);
   const results = await tryFaults(workspaces, faults, calls, write);
   process.stdout.write(describeResults(results));

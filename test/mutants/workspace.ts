@@ -37,7 +37,8 @@ const listFiles = (): string[] =>
 
 function copyRepository(): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mutants-'));
-  for (const path of listFiles()) cpSync(join(ROOT, path), join(folder, path), { verbatimSymlinks: true });
+  for (const path of listFiles())
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true, verbatimSymlinks: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
@@ -127,6 +128,7 @@ export async function openWorkspace(hasDocker: boolean): Promise<Workspace> {
   ];
   const { postgresUrl, valkeyUrl } = stores;
   const ending = new AbortController();
+  let running: Promise<unknown> = Promise.resolve();
   return {
     folder,
     async run(files, timeoutMs, recordTo) {
@@ -137,7 +139,10 @@ export async function openWorkspace(hasDocker: boolean): Promise<Workspace> {
         ...(recordTo ? { MUTANTS_CALLS: recordTo } : {}),
       };
       const startedAt = Date.now();
-      const { code, output, timedOut } = await runGroup(command, folder, env, timeoutMs, ending.signal);
+      const group = runGroup(command, folder, env, timeoutMs, ending.signal);
+      running = group;
+      const { code, output, timedOut } = await group;
+      if (ending.signal.aborted) return new Promise(() => undefined); // interrupted: the process is about to exit
       const durationMs = Date.now() - startedAt;
       await emptyStores(stores);
       return { passed: code === 0, timedOut, durationMs, output, failures: readFailures(report, folder) };
@@ -154,6 +159,7 @@ export async function openWorkspace(hasDocker: boolean): Promise<Workspace> {
     },
     async [Symbol.asyncDispose]() {
       ending.abort();
+      await running;
       await stores.stop();
       rmSync(folder, { recursive: true, force: true });
     },
