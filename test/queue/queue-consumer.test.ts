@@ -97,4 +97,30 @@ describe('a job that another worker has taken over', () => {
     await line?.close();
     await connection.close();
   }, 40_000);
+
+  test('is counted, and delivered again', async () => {
+    await using database = await createDatabase();
+    const target = { databaseUrl: database.url, redisUrl: undefined };
+    await migrateQueue(target);
+    const log = createLog('silent', 'test');
+    const metrics = createMetrics('work');
+    const connection = connectQueue(target, log);
+    let deliveries = 0;
+    const options = {
+      target,
+      queue: QUEUES.answers,
+      concurrency: 1,
+      process: async () => void deliveries++,
+    };
+    const job = { ...KEPT_UNTIL_DONE, jobId: 'a' };
+    await connection.queue().add('answers.record', { v: 1, flush: 'a', answers: [] }, job);
+    await database.query(
+      "update bullmq.job set state = 'active', lock_token = 'of a dead worker', locked_until_ms = 1",
+    );
+    const consumer = await openQueueConsumer(options, { log, metrics, signal: new AbortController().signal });
+    await waitFor(() => deliveries === 1);
+    expect(await metrics.render()).toContain('parley_jobs_stalled_total{queue="answers"} 1');
+    await consumer?.close();
+    await connection.close();
+  });
 });
