@@ -37,7 +37,7 @@ describe('a generated SECRET_KEY', () => {
   test('of a Compose installation has 32 random bytes, as its passwords have', () => {
     using folder = temporaryFolder();
     using other = temporaryFolder();
-    for (const { path } of [folder, other]) createSecrets({ dir: path });
+    for (const { path } of [folder, other]) createSecrets(path);
     const read = (name: string, { path } = folder) => readFileSync(join(path, name), 'utf8');
     expect([bytesIn(read('secret_key'), 'base64'), isAccepted(read('secret_key'))]).toEqual([32, true]);
     for (const name of ['postgres_password', 'valkey_password'])
@@ -45,7 +45,7 @@ describe('a generated SECRET_KEY', () => {
     for (const name of ['secret_key', 'postgres_password', 'valkey_password'])
       expect(read(name)).not.toBe(read(name, other));
     const kept = read('secret_key');
-    expect(createSecrets({ dir: folder.path }).created).toEqual([]);
+    expect(createSecrets(folder.path).created).toEqual([]);
     expect(read('secret_key')).toBe(kept);
   });
 

@@ -77,6 +77,7 @@ describe('a job that another worker has taken over', () => {
         target,
         queue: QUEUES.answers,
         concurrency: 1,
+      maxStalled: 3,
         maxStalled: 20,
         async process() {
           tries++;
@@ -110,6 +111,7 @@ describe('a job that another worker has taken over', () => {
       target,
       queue: QUEUES.answers,
       concurrency: 1,
+      maxStalled: 3,
       process: async () => void deliveries++,
     };
     const job = { ...KEPT_UNTIL_DONE, jobId: 'a' };
