@@ -16,10 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   domain: [],
 };
 
-/**
- * The files and folders of `src/api` in the order of dependency, lowest first. Each imports only itself and those
- * before it, types included.
- */
+/** The files and folders of `src/api`, lowest first. Each imports only itself and those before it, including types. */
 const API_ORDER = [
   'caller.ts',
   'http',

@@ -53,7 +53,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     operation;
   const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
   codes.push('unknown-parameter', 'repeated-parameter');
-  if (!operation.isForOperators) codes.push('service-overloaded');
+  if (!operation.isProbe) codes.push('service-overloaded');
   if (query) codes.push('validation-failed', 'invalid-cursor');
   if (params) codes.push('resource-not-found');
   if (body) codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');

@@ -99,8 +99,6 @@ export interface OperationDefinition<
   sameOrigin?: boolean;
   /** Whether it bypasses load shedding. */
   isProbe?: boolean;
-  /** Whether it serves operators. Its description then omits `service-overloaded`, which only probes never return. */
-  isForOperators?: boolean;
   /** Whether it verifies HTTP Basic authentication itself, in `precheck`. A 401 then challenges with `Basic`. */
   basicAuth?: boolean;
   /** Whether pages of other origins may call it (CORS). By default, whether it accepts users' tokens. */

@@ -12,7 +12,7 @@ export interface TurnLimits {
 
 /** Assigns a fixed number of slots to keys in turn. Has no timers and no promises. */
 export interface FairTurns<Caller> {
-  /** Takes a slot for a key. False when none is free for it, or when callers of the key are waiting. */
+  /** Occupies a slot for a key. Returns false if the key may not have one now, or if callers of the key are waiting. */
   start(key: string): boolean;
   /** Whether one more caller of the key may wait. */
   mayWait(key: string): boolean;
@@ -21,7 +21,7 @@ export interface FairTurns<Caller> {
   leave(key: string, caller: Caller): void;
   /** Frees a slot of a key. */
   end(key: string): void;
-  /** Takes a free slot for the waiting caller whose turn it is; undefined when none may have one. */
+  /** Occupies a free slot for the waiting caller whose turn it is. Returns undefined if there is no such slot or caller. */
   next(): { key: string; caller: Caller } | undefined;
   /** The number of used slots and of waiting callers. */
   count(): { running: number; waiting: number };

@@ -77,7 +77,6 @@ describe('a job that another worker has taken over', () => {
         target,
         queue: QUEUES.answers,
         concurrency: 1,
-      maxStalled: 3,
         maxStalled: 20,
         async process() {
           tries++;

@@ -9,7 +9,7 @@ const Health = z
   })
   .meta({ id: 'Health' });
 
-const shared = { tag: 'Operating', isForOperators: true, method: 'get', credentials: [], status: 200 } as const;
+const shared = { tag: 'Operating', method: 'get', credentials: [], status: 200 } as const;
 
 export const readLiveness = operation({
   ...shared,
