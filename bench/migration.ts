@@ -27,7 +27,7 @@ const environment = {
   LOG_LEVEL: 'error',
 };
 
-const ALONE_MS = 45_000;
+const BASELINE_MS = 45_000;
 const BETWEEN_ANSWERS_MS = 50;
 const BETWEEN_LISTS_MS = 250;
 const KILL_AFTER_MS = [2000, 4000, 6000, 8000, 10_000];
@@ -135,7 +135,7 @@ load.sendTo(oldApi.url);
 const sending = load.start();
 
 let startedAt = Date.now();
-await sleep(ALONE_MS);
+await sleep(BASELINE_MS);
 report('previous version', startedAt, load);
 
 startedAt = Date.now();

@@ -64,7 +64,7 @@ const OWNERS: Record<string, string[]> = {
 };
 
 /** Packages of which a folder may only import types. */
-const TYPES_ALONE: Record<string, string[]> = { 'zod-openapi': ['domain'] };
+const TYPE_IMPORTS: Record<string, string[]> = { 'zod-openapi': ['domain'] };
 
 /** The folder that must not import Node modules with input or output. */
 const PURE = 'domain';
@@ -121,7 +121,7 @@ const foreignPackages = (imports: Import[]): string[] =>
     .filter(({ isOurs, isType, from, to }) => {
       if (isOurs || to.startsWith('node:')) return false;
       const [folder, name] = [folderOf(from), packageOf(to)];
-      return !OWNERS[name]?.includes(folder) || (TYPES_ALONE[name]?.includes(folder) === true && !isType);
+      return !OWNERS[name]?.includes(folder) || (TYPE_IMPORTS[name]?.includes(folder) === true && !isType);
     })
     .map(({ from, to }) => `${from} → ${to}`);
 

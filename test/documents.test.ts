@@ -21,7 +21,7 @@ const FILES = new Set(
 );
 
 /** Modules that a text mentions and that do not exist. */
-const namesOfNothing = (text: string): string[] => [...missingPaths(text), ...missingFiles(text)];
+const missingModules = (text: string): string[] => [...missingPaths(text), ...missingFiles(text)];
 
 const missingFiles = (text: string): string[] =>
   [...text.matchAll(NAMED_FILE)].map(([, name]) => name as string).filter(name => !FILES.has(name));
@@ -50,13 +50,13 @@ describe('documents', () => {
 
   test('and comments refer to existing modules', () => {
     expect(documents.length).toBeGreaterThan(40);
-    expect(texts.flatMap(({ path, text }) => namesOfNothing(text).map(name => `${path}: ${name}`))).toEqual([]);
-    expect(namesOfNothing('see `src/api/gone.ts` and [there](api/gone.ts)')).toEqual([
+    expect(texts.flatMap(({ path, text }) => missingModules(text).map(name => `${path}: ${name}`))).toEqual([]);
+    expect(missingModules('see `src/api/gone.ts` and [there](api/gone.ts)')).toEqual([
       'src/api/gone.ts',
       'api/gone.ts',
     ]);
-    expect(namesOfNothing('see `gone.ts`')).toEqual(['gone.ts']);
-    expect(namesOfNothing('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
+    expect(missingModules('see `gone.ts`')).toEqual(['gone.ts']);
+    expect(missingModules('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
   });
 
   test('list the commands as `node docs/commands-table.ts` prints them', () => {

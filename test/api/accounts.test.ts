@@ -118,7 +118,7 @@ describe('with a mail server', () => {
   test('reset links are only mailed to the account, and invitations to the invitee', async () => {
     await using mails = await createMailServer();
     const settings = { SMTP_URL: mails.url, MAIL_FROM: 'Parley <parley@acme.example>' };
-    await using mailing = await createApi({ beside: api, settings });
+    await using mailing = await createApi({ sharing: api, settings });
     expect((await mailing.request('GET', '/v1/login-options')).body.password_reset_by_mail).toBe(true);
     const person = await makeMember(api, tenant, 'owner');
     for (const email of ['nobody@acme.example', person.email])
@@ -143,7 +143,7 @@ describe('with a mail server', () => {
 
   test('that is down, an invitation still returns its link, and the reply to a reset is the same', async () => {
     const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'parley@acme.example' };
-    await using mailing = await createApi({ beside: api, settings });
+    await using mailing = await createApi({ sharing: api, settings });
     const person = await makeMember(api, tenant, 'owner');
     const body = { email: 'away@acme.example', role: 'agent' };
     const invited = await mailing.request('POST', '/v1/members', { headers: person.headers, body });

@@ -135,7 +135,7 @@ describe('a repeated id', () => {
 
   test('from twenty concurrent clients, repeatedly and through another process, is stored once', async () => {
     const { key, answer, tenant } = await make();
-    await using second: TestApi = await createApi({ beside: api });
+    await using second: TestApi = await createApi({ sharing: api });
     const answers = Array.from({ length: 100 }, (_, index) => answer({ identity: `user|${index}` }));
     const sendAll = (to: TestApi) => to.request('POST', '/v1/answers', { as: key, body: { answers } });
     const replies = await Promise.all(Array.from({ length: 20 }, (_, index) => sendAll(index % 2 ? api : second)));

@@ -271,7 +271,7 @@ test('a process at log level trace logs no credentials', async () => {
 describe.each(backends())('with the queue in %s', backend => {
   test('every process rejects a revoked key within a second, requests in progress included', async () => {
     await using first = await createApi({ backend });
-    await using second = await createApi({ backend, beside: first });
+    await using second = await createApi({ backend, sharing: first });
     const owner = await makeTenant(first);
     const token = signWith(owner, owner.key);
     for (const process of [first, second]) {
@@ -300,7 +300,7 @@ describe.each(backends())('with the queue in %s', backend => {
 
   test('the last use of a key is stored', async () => {
     await using first = await createApi({ backend });
-    const second = await createApi({ backend, beside: first });
+    const second = await createApi({ backend, sharing: first });
     const owner = await makeTenant(first);
     const [used, signer, idle] = [owner.key, await owner.addKey(), await owner.addKey()];
     const before = Date.now();

@@ -11,9 +11,9 @@ import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../sup
  * Team writes without an audit entry: answers, conversations and messages record their own author and time, a read
  * horizon is not an action, and inspecting a token changes no data.
  */
-const WITHOUT_A_LINE = ['recordAnswers', 'createConversation', 'createMessage', 'markConversationRead', 'inspectToken'];
+const NOT_AUDITED = ['recordAnswers', 'createConversation', 'createMessage', 'markConversationRead', 'inspectToken'];
 /** Actions before the caller is authenticated; their handlers write the entry. */
-const OF_NOBODY_YET = [
+const UNAUTHENTICATED = [
   'session.started',
   'tenant.created',
   'member.created',
@@ -44,9 +44,9 @@ test('every write by a key, a member or a person has an audit entry, or a reason
       .filter(({ audit }) => audit === undefined)
       .map(({ id }) => id)
       .toSorted(),
-  ).toEqual(WITHOUT_A_LINE.toSorted());
+  ).toEqual(NOT_AUDITED.toSorted());
   const named = writes.flatMap(({ audit }) => (audit ? [audit] : []));
-  expect(new Set([...named, ...OF_NOBODY_YET])).toEqual(new Set(ACTIONS));
+  expect(new Set([...named, ...UNAUTHENTICATED])).toEqual(new Set(ACTIONS));
 });
 
 describe('an entry', () => {
@@ -117,7 +117,7 @@ describe('an entry', () => {
 
 describe('an action and its entry', () => {
   /** Makes audit entries fail while `work` runs. */
-  async function withoutLines<T>(work: () => Promise<T>): Promise<T> {
+  async function withoutAuditLog<T>(work: () => Promise<T>): Promise<T> {
     await api.database.query('alter table audit_log rename to audit_log_away');
     try {
       return await work();
@@ -176,7 +176,7 @@ describe('an action and its entry', () => {
       ['POST', `/v1/invitations/${token}/accept`, { body: { name: 'Late', password: PASSWORD } }],
     ];
     const before = await everything();
-    const statuses = await withoutLines(async () => {
+    const statuses = await withoutAuditLog(async () => {
       const found: [string, string, number][] = [];
       for (const [method, path, request] of acts)
         found.push([method, path, (await api.request(method, path, request)).status]);

@@ -73,7 +73,7 @@ function openCaches() {
 }
 
 /** Fills a cache and compares the bytes that it reports with the growth of the heap. */
-async function expectHonest(name: CacheName, fill: (caches: Caches) => Promise<unknown>): Promise<void> {
+async function expectAccurate(name: CacheName, fill: (caches: Caches) => Promise<unknown>): Promise<void> {
   const { caches, bytesOf } = openCaches();
   const before = await collectAfterTurn();
   const kept = await fill(caches);
@@ -102,7 +102,7 @@ const tokenOf = (identity: string) =>
 test('verified tokens use the estimated memory', async () => {
   const ring = createKeyRing({ storage, notices, keychain, log, caches: createCaches() });
   await ring.find(uuidOfKey(tenant.key));
-  await expectHonest('tokens', async caches => {
+  await expectAccurate('tokens', async caches => {
     const verifier = createTokenVerifier(ring, caches);
     for (let number = 0; number < 5000; number++) await verifier.verify(tokenOf(`user|${number}`), new Date());
     return verifier;
@@ -113,7 +113,7 @@ test('verified tokens use the estimated memory', async () => {
 test('keys use the estimated memory', async () => {
   const keys: string[] = [];
   for (let number = 0; number < 500; number++) keys.push(await storeKey());
-  await expectHonest('keys', async caches => {
+  await expectAccurate('keys', async caches => {
     const ring = createKeyRing({ storage, notices, keychain, log, caches });
     for (const id of keys) await ring.find(id);
     await ring.close();
@@ -128,7 +128,7 @@ async function storeKey(): Promise<string> {
 }
 
 test('ids without a key use the estimated memory', async () => {
-  await expectHonest('unknown_keys', async caches => {
+  await expectAccurate('unknown_keys', async caches => {
     const ring = createKeyRing({ storage, notices, keychain, log, caches });
     for (let number = 0; number < 4000; number++) await ring.find(newUuid());
     await ring.close();
@@ -144,7 +144,7 @@ test.each([
   await database.query(ADD_QUESTIONS, [[one.uuid], questions]);
   const catalog = createCatalog(storage, notices, createCaches());
   await catalog.of(one.uuid);
-  await expectHonest('card_lists', async caches => {
+  await expectAccurate('card_lists', async caches => {
     const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, createCaches(16)), caches);
     for (let number = 0; number < users; number++) {
       const caller = { ...owner(number), tenantId: one.uuid, kind: 'access-token' as const };
@@ -160,7 +160,7 @@ test.each([
 ])('catalogs use the estimated memory, %s', async (_, questions, tenants) => {
   const ids = count(tenants, () => newUuid());
   await database.query(ADD_QUESTIONS, [ids, questions]);
-  await expectHonest('catalogs', async caches => {
+  await expectAccurate('catalogs', async caches => {
     const catalog = createCatalog(storage, notices, caches);
     for (const id of ids) await catalog.of(id);
     return catalog;
@@ -183,7 +183,7 @@ test('rules of earlier versions use the estimated memory', async () => {
      from question_versions, generate_series(100, 5000) as n where question_id = $1 and version = 1`,
     [questionId],
   );
-  await expectHonest('question_versions', async caches => {
+  await expectAccurate('question_versions', async caches => {
     const lookup = createVersionLookup(storage, caches);
     for (let first = 100; first < 5000; first += 100) {
       await lookup.findRules(
@@ -196,7 +196,7 @@ test('rules of earlier versions use the estimated memory', async () => {
 });
 
 test('recent syncs use the estimated memory', async () => {
-  await expectHonest('syncs', async caches => {
+  await expectAccurate('syncs', async caches => {
     const memory = createSyncMemory(caches);
     for (let number = 0; number < 20_000; number++) {
       const [id, question_id, card_id] = [fresh(newUuid()), fresh(randomUUID()), fresh(randomUUID())];
@@ -212,7 +212,7 @@ test.each([
   ['one each', 1, 10_000],
   ['twenty each', 20, 1000],
 ])('card ids use the estimated memory, %s', async (_, questions, users) => {
-  await expectHonest('card_ids', async caches => {
+  await expectAccurate('card_ids', async caches => {
     const cardIds = createCardIds(keychain, caches);
     for (let number = 0; number < users; number++)
       for (let question = 0; question < questions; question++) cardIds(owner(number))(fresh(newUuid()));

@@ -5,10 +5,10 @@ import { createApi, createWorker, type TestApi, waitFor } from '../support/api.t
 import { answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
 const api = await createApi();
-const beside = await createApi({ beside: api });
+const second = await createApi({ sharing: api });
 const worker = await createWorker(api);
 afterAll(async () => {
-  await Promise.all([worker.close(), beside.close()]);
+  await Promise.all([worker.close(), second.close()]);
   await api[Symbol.asyncDispose]();
 });
 
@@ -28,7 +28,7 @@ const withoutTables = <T>(work: () => Promise<T>): Promise<T> =>
 async function seenEverywhere(tenant: TestTenant, identity: string) {
   const token = await tenant.sign(identity);
   const replies = await waitFor(async () => {
-    const both = await Promise.all([fetchCards(api, token), fetchCards(beside, token)]);
+    const both = await Promise.all([fetchCards(api, token), fetchCards(second, token)]);
     return both.every(({ body }) => body.data.length === 1) && both;
   });
   return { token, etag: replies[0].headers.get('etag') as string, card: replies[0].body.data[0] };
@@ -55,7 +55,7 @@ describe('an unchanged card list', () => {
     await publishQuestion(api, tenant);
     const { token, etag, card } = await seenEverywhere(tenant, 'user|1');
     await withoutTables(async () => {
-      for (const process of [api, beside]) {
+      for (const process of [api, second]) {
         const again = await fetchCards(process, token);
         expect([again.status, again.headers.get('etag'), again.body.data]).toEqual([200, etag, [card]]);
         const unchanged = await fetchCards(process, token, etag);
@@ -81,9 +81,9 @@ describe('a card list changes in every process', () => {
     await publishQuestion(api, tenant);
     const [one, other] = [await seenEverywhere(tenant, 'user|1'), await seenEverywhere(tenant, 'user|2')];
     await api.request('POST', '/v1/answers', { as: one.token, body: { answers: [answerTo(one.card)] } });
-    for (const process of [api, beside])
+    for (const process of [api, second])
       await waitFor(async () => (await fetchCards(process, one.token, one.etag)).body.data?.length === 0);
-    for (const process of [api, beside]) expect((await fetchCards(process, other.token, other.etag)).status).toBe(304);
+    for (const process of [api, second]) expect((await fetchCards(process, other.token, other.etag)).status).toBe(304);
   });
 
   test('when the question is edited and published again, paused, or resumed', async () => {
@@ -93,14 +93,14 @@ describe('a card list changes in every process', () => {
     const manage = (path: string) =>
       api.request('POST', `/v1/questions/${question.id}/${path}`, { as: tenant.key.apiKey });
     const becomes = async (count: number) => {
-      for (const process of [api, beside])
+      for (const process of [api, second])
         await waitFor(async () => (await fetchCards(process, token)).body.data.length === count);
     };
     await manage('pause');
     await becomes(0);
     await manage('resume');
     await becomes(1);
-    expect((await fetchCards(beside, token, etag)).status).toBe(304);
+    expect((await fetchCards(second, token, etag)).status).toBe(304);
   });
 
   test('when records are changed directly in the database', async () => {
@@ -124,7 +124,7 @@ describe('a card list changes in every process', () => {
       [tenant.uuid, parseTypeId('question', question.id)],
     );
     for (const { token } of [first, last])
-      for (const process of [api, beside])
+      for (const process of [api, second])
         await waitFor(async () => (await fetchCards(process, token)).body.data.length === 0);
   });
 });

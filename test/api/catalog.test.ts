@@ -213,7 +213,7 @@ describe('a tenant that changes constantly', () => {
     const { id } = await insertTenant(storage, 'A', new Date());
     let announce: (notice: { table: string; tenant_id: string; id: string }) => void = () => undefined;
     const notices = openNotices(database.url, undefined, log);
-    const heard = {
+    const observed = {
       ...notices,
       onChange: (listener: typeof announce) => {
         announce = listener;
@@ -236,7 +236,7 @@ describe('a tenant that changes constantly', () => {
       },
     };
     try {
-      const catalog = createCatalog(watched, heard, createCaches());
+      const catalog = createCatalog(watched, observed, createCaches());
       const reading = catalog.of(id);
       announce({ table: 'tenants', tenant_id: id, id }); // the read may have started before this change
       await reading;

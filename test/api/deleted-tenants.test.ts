@@ -6,16 +6,16 @@ import { makeMember } from '../support/person.ts';
 
 test('a deleted tenant is rejected within a second by every process, with any credential', async () => {
   await using api = await createApi();
-  await using other = await createApi({ beside: api });
+  await using other = await createApi({ sharing: api });
   const [tenant, neighbour] = [await makeTenant(api), await makeTenant(api)];
   const question = await publishQuestion(api, tenant);
   const publicKey = await tenant.addKey({ kind: 'public' });
-  const alone = await makeMember(api, tenant, 'owner');
+  const onlyOwner = await makeMember(api, tenant, 'owner');
   const credentials: [string, string, TestRequest, number, string][] = [
     ['GET', '/v1/questions', { as: tenant.key.apiKey }, 401, 'credentials-invalid'],
     ['GET', '/v1/cards', { as: await tenant.sign('user|42') }, 401, 'unknown-issuer'],
     ['GET', '/v1/cards', { as: await claimToken(api, tenant, 'guest', publicKey) }, 401, 'unknown-issuer'],
-    ['GET', '/v1/questions', { headers: alone.headers }, 401, 'session-ended'],
+    ['GET', '/v1/questions', { headers: onlyOwner.headers }, 401, 'session-ended'],
   ];
   const ask = async () => {
     const asked = [api, other].flatMap(process =>

@@ -107,20 +107,20 @@ describe('an identity', () => {
   test('accepts profile updates, complete or partial', async () => {
     const { ask } = await make();
     const attributes = { plan: 'pro', seats: 5, beta: true, since: '2026-11-21' };
-    const said = await ask('PUT', pathTo('a/b c%'), {
+    const reply = await ask('PUT', pathTo('a/b c%'), {
       attributes,
       locale: 'de-DE',
       platform: 'ios',
       app_version: '4.2',
     });
     const expected = { ...unseen, identity: 'a/b c%', verified: true, attributes };
-    expect([said.status, said.body]).toEqual([
+    expect([reply.status, reply.body]).toEqual([
       200,
       { ...expected, locale: 'de-DE', platform: 'ios', app_version: '4.2' },
     ]);
     const changed = await ask('PATCH', pathTo('a/b c%'), { attributes: { beta: null, seats: 6 }, platform: null });
     const { beta: _, ...rest } = attributes;
-    expect(changed.body).toEqual({ ...said.body, attributes: { ...rest, seats: 6 }, platform: null });
+    expect(changed.body).toEqual({ ...reply.body, attributes: { ...rest, seats: 6 }, platform: null });
     expect((await ask('GET', pathTo('a/b c%'))).body).toEqual(changed.body);
     expect((await ask('PUT', pathTo('a/b c%'), {})).body).toEqual({ ...unseen, identity: 'a/b c%', verified: true });
     expectProblem(await ask('PATCH', pathTo('nobody'), { locale: 'de' }), 404, 'resource-not-found');
@@ -214,17 +214,17 @@ describe("a profile from the user's app", () => {
     const body = { identity_attributes_allowed: names };
     expect((await api.request('PATCH', '/v1/tenant', { headers, body })).status).toBe(200);
   };
-  const say = (token: string, body: unknown) => api.request('PATCH', '/v1/me/attributes', { as: token, body });
+  const update = (token: string, body: unknown) => api.request('PATCH', '/v1/me/attributes', { as: token, body });
 
   test('is accepted for the names listed by the tenant, and returns no others', async () => {
     const { tenant, ask } = await make();
     await allow(tenant, ['plan', 'seats']);
     await ask('PUT', pathTo('user|42'), { attributes: { churn_risk: 'high', plan: 'free' }, locale: 'de' });
     const token = await tenant.sign('user|42');
-    const said = await say(token, { attributes: { plan: 'pro', seats: 5 } });
-    expect(said).toMatchObject({ status: 200, body: { attributes: { plan: 'pro', seats: 5 } } });
-    expect(said.body.attributes).not.toHaveProperty('churn_risk');
-    expect((await say(token, { attributes: { seats: null } })).body).toEqual({ attributes: { plan: 'pro' } });
+    const reply = await update(token, { attributes: { plan: 'pro', seats: 5 } });
+    expect(reply).toMatchObject({ status: 200, body: { attributes: { plan: 'pro', seats: 5 } } });
+    expect(reply.body.attributes).not.toHaveProperty('churn_risk');
+    expect((await update(token, { attributes: { seats: null } })).body).toEqual({ attributes: { plan: 'pro' } });
     const known = await ask('GET', pathTo('user|42'));
     expect(known.body).toMatchObject({ attributes: { churn_risk: 'high', plan: 'pro' }, locale: 'de', verified: true });
   });
@@ -239,14 +239,14 @@ describe("a profile from the user's app", () => {
     closing.defer(() => blocker.end());
     await blocker.query('begin');
     await blocker.query('lock table answers in access exclusive mode'); // a query would wait and then fail
-    expect((await say(token, { attributes: { plan: 'pro' } })).status).toBe(200);
+    expect((await update(token, { attributes: { plan: 'pro' } })).status).toBe(200);
   });
 
   test('creates an unknown user, within its own tenant', async () => {
     const { tenant, ask } = await make();
     const other = await make();
     await allow(tenant, ['plan']);
-    expect((await say(await tenant.sign('user|new'), { attributes: { plan: 'pro' } })).status).toBe(200);
+    expect((await update(await tenant.sign('user|new'), { attributes: { plan: 'pro' } })).status).toBe(200);
     expect((await ask('GET', pathTo('user|new'))).body.attributes).toEqual({ plan: 'pro' });
     expectProblem(await other.ask('GET', pathTo('user|new')), 404, 'resource-not-found');
   });
@@ -254,13 +254,13 @@ describe("a profile from the user's app", () => {
   test('is rejected as a whole for one unlisted name, and the list is empty at first', async () => {
     const { tenant, ask } = await make();
     const token = await tenant.sign('user|42');
-    expectProblem(await say(token, { attributes: { plan: 'pro' } }), 422, 'validation-failed');
+    expectProblem(await update(token, { attributes: { plan: 'pro' } }), 422, 'validation-failed');
     await allow(tenant, ['plan']);
-    const reply = await say(token, { attributes: { plan: 'pro', churn_risk: 'low' } });
+    const reply = await update(token, { attributes: { plan: 'pro', churn_risk: 'low' } });
     expect(reply.body.errors).toEqual([
       { pointer: '/attributes/churn_risk', code: 'not-allowed', detail: 'is not in `identity_attributes_allowed`' },
     ]);
-    expectProblem(await say(token, { attributes: { churn_risk: null } }), 422, 'validation-failed');
+    expectProblem(await update(token, { attributes: { churn_risk: null } }), 422, 'validation-failed');
     expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');
   });
 
@@ -275,15 +275,15 @@ describe("a profile from the user's app", () => {
   ])('%j is rejected', async body => {
     const { tenant } = await make();
     await allow(tenant, ['plan']);
-    expectProblem(await say(await tenant.sign('user|42'), body), 422, 'validation-failed');
+    expectProblem(await update(await tenant.sign('user|42'), body), 422, 'validation-failed');
   });
 
   test('is only accepted from verified users', async () => {
     const { tenant } = await make();
     await allow(tenant, ['plan']);
     const body = { attributes: { plan: 'pro' } };
-    expectProblem(await say(await claimToken(api, tenant, 'user|42'), body), 403, 'public-access-restricted');
-    expectProblem(await say(tenant.key.apiKey, body), 403, 'insufficient-scope');
+    expectProblem(await update(await claimToken(api, tenant, 'user|42'), body), 403, 'public-access-restricted');
+    expectProblem(await update(tenant.key.apiKey, body), 403, 'insufficient-scope');
   });
 });
 
@@ -298,7 +298,7 @@ describe('the list of identities', () => {
     );
     await store(tenant, tenant.key.apiKey, ...answers);
     for (const identity of ['a', 'd']) await ask('POST', '/v1/conversations', { message: 'Hello', identity });
-    for (const identity of ['c', 'b']) await ask('PUT', pathTo(identity), { attributes: { told: true } });
+    for (const identity of ['c', 'b']) await ask('PUT', pathTo(identity), { attributes: { updated: true } });
     const listed: unknown[][] = [];
     for (let query = '?limit=2'; ; ) {
       const { body } = await ask('GET', `/v1/identities${query}`);

@@ -76,7 +76,7 @@ describe.each(backends())('with the queue in %s', backend => {
 
   test('acknowledged answers are in the next figures of every process, and never twice', async () => {
     await using api = await createApi({ backend });
-    await using second = await createApi({ backend, beside: api });
+    await using second = await createApi({ backend, sharing: api });
     const { key, answer, send } = await make(api);
     const accepted = async (from: TestApi) =>
       (await from.request('GET', '/v1/ingestion', { as: key })).body.accepted as number;
@@ -94,7 +94,7 @@ describe.each(backends())('with the queue in %s', backend => {
 
   test('a conflict accepted by two processes stays in the quarantine until it is replayed or discarded', async () => {
     await using api = await createApi({ backend });
-    await using second = await createApi({ backend, beside: api });
+    await using second = await createApi({ backend, sharing: api });
     await using worker = await createWorker(api);
     const { tenant, question, key, answer, send, ingestion, quarantine } = await make(api);
     const act = (method: string, path: string) => api.request(method, `/v1/quarantine/${path}`, { as: key });

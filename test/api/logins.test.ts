@@ -11,7 +11,7 @@ let tenant: TestTenant;
 
 beforeAll(async () => {
   api = await createApi();
-  second = await createApi({ beside: api });
+  second = await createApi({ sharing: api });
   tenant = await makeTenant(api);
 });
 afterAll(async () => {
@@ -39,7 +39,7 @@ describe('a login', () => {
   });
 
   test('over plain HTTP sets a cookie without the prefix, which browsers would reject there', async () => {
-    await using plain = await createApi({ beside: api, settings: { BASE_URL: 'http://localhost:3000' } });
+    await using plain = await createApi({ sharing: api, settings: { BASE_URL: 'http://localhost:3000' } });
     const person = await makeMember(api, tenant, 'agent');
     const reply = await logIn(plain, person.email);
     expect(reply.headers.get('Set-Cookie')).toMatch(/^parley_session=/);
@@ -129,7 +129,7 @@ describe('a browser', () => {
 
 describe('brute force', () => {
   test('is stopped after ten attempts on an account, without locking other users out', async () => {
-    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     const other = await makeMember(api, tenant, 'agent');
     const tries = [];
@@ -144,7 +144,7 @@ describe('brute force', () => {
   });
 
   test('by a stranger does not lock out the owner in a known browser', async () => {
-    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     const other = await makeMember(api, tenant, 'agent');
     const deviceOf = async (headers: Record<string, string>) =>
@@ -170,7 +170,7 @@ describe('brute force', () => {
   });
 
   test('by a stranger does not keep the owner from changing the password in a session', async () => {
-    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     for (let count = 0; count < 11; count++) await logIn(limited, victim.email, 'guess');
     const change = (current_password: string) =>
@@ -184,7 +184,7 @@ describe('brute force', () => {
   });
 
   test('by a stranger does not block a password reset by link', async () => {
-    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
     const victim = await makeMember(api, tenant, 'owner');
     for (let count = 0; count < 11; count++) await logIn(limited, victim.email, 'guess');
     const token = 'a-link-that-was-mailed';
@@ -223,7 +223,7 @@ describe('brute force', () => {
   });
 
   test('on invitations counts attempts on the invited account', async () => {
-    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
     const owner = await makeMember(api, tenant, 'owner');
     const victim = await makeMember(api, await makeTenant(api, 'Other'), 'agent');
     const invited = await limited.request('POST', '/v1/members', {

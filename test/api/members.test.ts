@@ -30,7 +30,7 @@ const newAddress = () => `somebody-${count++}@acme.example`;
 
 describe('an invitation', () => {
   test('is sent to one mailbox at most five times an hour, and a hundred per tenant', async () => {
-    await using limited = await createApi({ beside: api, settings: { RATE_LIMITS: 'on' } });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
     const send = async (email: string) => {
       const body = { email, role: 'agent' };
       const { status } = await limited.request('POST', '/v1/members', { headers: owner.headers, body });

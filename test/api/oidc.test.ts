@@ -238,10 +238,10 @@ describe('the callback', () => {
 });
 
 test('without a provider the endpoints are 404, and an unavailable one is reported', async () => {
-  await using none = await createApi({ beside: api });
+  await using none = await createApi({ sharing: api });
   expect((await none.request('GET', '/v1/oidc/login')).status).toBe(404);
   expect((await none.request('GET', '/v1/login-options')).body.oidc).toBeNull();
   const settings = { ...provider.settings, OIDC_ISSUER: 'http://127.0.0.1:9' };
-  await using away = await createApi({ beside: api, settings });
+  await using away = await createApi({ sharing: api, settings });
   expect((await away.request('GET', '/v1/oidc/login')).body).toMatchObject({ code: 'identity-provider-unavailable' });
 });

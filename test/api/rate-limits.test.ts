@@ -182,7 +182,7 @@ describe.each(backends())('with counters in %s', backend => {
   test('all processes share a limit', async () => {
     await using second = await createApi({
       backend,
-      beside: api,
+      sharing: api,
       settings: { RATE_LIMITS: 'on', RATE_API_KEY: '100' },
     });
     const key = await tenant.addKey();
@@ -204,7 +204,7 @@ describe.each(backends())('with counters in %s', backend => {
   test('if disabled, limits are reported and counted, but not enforced', async () => {
     await using open = await createApi({
       backend,
-      beside: api,
+      sharing: api,
       settings: { RATE_LIMITS: 'off', RATE_ACCESS_TOKEN: '2' },
     });
     const token = await tenant.sign('user|free');
@@ -218,7 +218,7 @@ describe.each(backends())('with counters in %s', backend => {
   test('X-Forwarded-For is ignored without a trusted proxy', async () => {
     await using direct = await createApi({
       backend,
-      beside: api,
+      sharing: api,
       settings: { RATE_LIMITS: 'on', RATE_TOKEN_ISSUE_IP: '3' },
     });
     await withinOneMinute();
@@ -240,7 +240,7 @@ describe.each(backends())('with counters in %s', backend => {
   test("one address can use a share of a public key's daily limit, and all others of the network the rest", async () => {
     await using capped = await createApi({
       backend,
-      beside: api,
+      sharing: api,
       settings: { RATE_LIMITS: 'on', RATE_PUBLIC_TOKEN: '1000', PUBLIC_KEY_DAILY_CAP: '40', TRUSTED_PROXY_HOPS: '1' },
     });
     await waitFor(() => Date.now() % 86_400_000 < 86_390_000); // the cap is per day

@@ -9,7 +9,7 @@ let tenant: TestTenant;
 
 beforeAll(async () => {
   api = await createApi();
-  second = await createApi({ beside: api });
+  second = await createApi({ sharing: api });
   tenant = await makeTenant(api);
 });
 afterAll(async () => {

@@ -303,8 +303,8 @@ describe('an access token', () => {
     const token = forgeToken(tenant, { payload: goodClaims(tenant, key), secret: key.secret });
     const unknown = forgeToken(tenant, withClaims(tenant, { iss: toTypeId('key', tenant.uuid) }));
     await expectRejected(api, token, 'unknown-issuer');
-    const [mine, nobodys] = [await me(token), await me(unknown)];
-    expect({ ...mine.body, request_id: '' }).toEqual({ ...nobodys.body, request_id: '' });
+    const [mine, unknowns] = [await me(token), await me(unknown)];
+    expect({ ...mine.body, request_id: '' }).toEqual({ ...unknowns.body, request_id: '' });
   });
 });
 
@@ -319,8 +319,8 @@ describe('the Authorization header', () => {
   ])('%s is 401', async (_, headers, code, challenge) => {
     const reply = await api.request('GET', '/v1/me', { headers: headers as Record<string, string> });
     expect([reply.status, reply.body.code]).toEqual([401, code]);
-    const told = reply.headers.get('www-authenticate');
-    expect(told).toBe(challenge ?? `Bearer error="invalid_token", error_description="${reply.body.title}"`);
+    const header = reply.headers.get('www-authenticate');
+    expect(header).toBe(challenge ?? `Bearer error="invalid_token", error_description="${reply.body.title}"`);
   });
 
   test('has a case-insensitive scheme', async () => {

@@ -22,7 +22,7 @@ function commandIn(notes: string, words: string): string {
 
 describe.runIf(inject('cluster'))('helm install with default values', () => {
   let installation: Installation;
-  let said = '';
+  let output = '';
   let tenant: Tenant;
   const answer = anAnswer({ identity: 'user|42' });
 
@@ -39,9 +39,9 @@ describe.runIf(inject('cluster'))('helm install with default values', () => {
 
   test('is ready within two minutes in a namespace that enforces "restricted"', async () => {
     const { result, seconds } = await timed('helm install, no values', () => installation.install());
-    said = result;
+    output = result;
     expect(seconds).toBeLessThanOrEqual(READY_WITHIN_S);
-    expect(said).not.toMatch(/would violate/);
+    expect(output).not.toMatch(/would violate/);
     expect(await installation.parley(['doctor'])).toMatchObject({ ok: true });
   });
 
@@ -62,7 +62,7 @@ describe.runIf(inject('cluster'))('helm install with default values', () => {
 
   test('prints the command for a setup link, and the link works', async () => {
     const KUBECONFIG = process.env.KUBECONFIG ?? '';
-    const { link } = JSON.parse(await runDocumented(commandIn(said, 'setup create'), { KUBECONFIG }));
+    const { link } = JSON.parse(await runDocumented(commandIn(output, 'setup create'), { KUBECONFIG }));
     const { origin, hash } = new URL(link);
     const person = { tenant_name: 'Acme', name: 'Ada', email: 'ada@acme.example', password: 'x'.repeat(12) };
     const reply = await throughForward(baseUrl =>
@@ -117,7 +117,7 @@ describe.runIf(inject('cluster'))('helm install with default values', () => {
 
     const goodbye = await installation.helm(['uninstall', 'parley', '--wait', '--timeout', '3m']);
     expect(goodbye).toMatch(/kept due to the resource policy.*parley-secrets/s);
-    expect(said).toMatch(/uninstall/i);
+    expect(output).toMatch(/uninstall/i);
     expect(await installation.secrets()).toEqual(secrets);
     expect(await installation.kubectl(['get', 'persistentvolumeclaims', '-o', 'name'])).toBe(claims);
     expect(claims.split('\n')).toHaveLength(2);

@@ -28,8 +28,8 @@ async function createStranger() {
       const script = `require('net').connect({ host: '${host}', port: ${port}, timeout: 2000 })
         .on('connect', () => { console.log('reached'); process.exit() })
         .on('timeout', () => process.exit()).on('error', () => process.exit())`;
-      const said = await kubectl(['--namespace', namespace, 'exec', 'stranger', '--', 'node', '-e', script]);
-      return said === 'reached';
+      const output = await kubectl(['--namespace', namespace, 'exec', 'stranger', '--', 'node', '-e', script]);
+      return output === 'reached';
     },
     [Symbol.asyncDispose]: async () => void (await kubectl(['delete', 'namespace', namespace, '--wait'])),
   };

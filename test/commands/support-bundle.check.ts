@@ -28,7 +28,7 @@ const MARKED = new RegExp(`${MARKER}|${Buffer.from(MARKER).toString('hex')}`);
 /** Tables whose rows affect the commands. */
 const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants'];
 /** Tables without text columns. */
-const NUMBERS_ALONE = [
+const NUMERIC_TABLES = [
   ...['deleted_answers', 'vanished_answers', 'ingestion_totals'],
   ...['flush_producers', 'lost_flushes', 'recorded_flushes'],
 ];
@@ -41,7 +41,7 @@ async function markEveryTable(database: TestDatabase, tenantId: string): Promise
     const given = { tenant_id: tenantId, ...(table === 'tenants' ? { id: tenantId } : {}) };
     await database.query(...insertSample(columns, table, given, MARKER));
   }
-  return tables.filter(table => !NUMBERS_ALONE.includes(table));
+  return tables.filter(table => !NUMERIC_TABLES.includes(table));
 }
 
 /** Adds a flush with the marker to the queue. */

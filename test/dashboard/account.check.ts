@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
-import { expectSound, openPage, panel, type Watched } from '../support/browser.ts';
+import { expectNoViolations, openPage, panel, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import type { Installation } from '../support/installation.ts';
@@ -56,7 +56,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await part.getByText('Enter this secret in your authenticator', { exact: false }).waitFor();
     secret = (await part.locator('code').first().textContent()) ?? '';
     expect(await part.getByRole('link', { name: 'Open in authenticator app' }).getAttribute('href')).toContain(secret);
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await part.getByLabel('Authentication code').fill('000000');
     await part.getByRole('button', { name: 'Turn on' }).click();
     await part.getByRole('alert').getByText('The code is not valid for the enrolled authenticator.').waitFor();
@@ -65,7 +65,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await part.getByText('Store these codes', { exact: false }).waitFor();
     codes = await part.locator('li code').allTextContents();
     expect(codes).toHaveLength(10);
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await part.getByRole('button', { name: 'Done' }).click();
     await part.getByText('On', { exact: true }).waitFor();
     for (const shown of [secret, codes[0] as string]) expect(await page.content()).not.toContain(shown);
@@ -77,14 +77,14 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     const field = second.page.getByLabel('Authentication code');
     await field.waitFor();
     await waitFor(async () => (await field.and(second.page.locator(':focus')).count()) === 1);
-    await expectSound(second);
+    await expectNoViolations(second);
     const enter = async (of: Page, code: string) => {
       await of.getByLabel('Authentication code').fill(code);
       await of.getByRole('button', { name: 'Sign in', exact: true }).click();
     };
     await enter(second.page, '000000');
     await second.page.getByRole('alert').getByText('Login failed').waitFor();
-    await expectSound(second);
+    await expectNoViolations(second);
     await enter(second.page, totpCode(secret, totpStep(new Date()) + 1)); // the current one was used to set it up
     await isInside(second.page);
 
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await sessions.filter({ hasText: 'This device' }).waitFor();
     await sessions.getByRole('button', { name: 'Sign out' }).first().click();
     await waitFor(async () => (await sessions.count()) === 3);
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await Promise.all([second, third].map(({ page: of }) => of.reload()));
     await waitFor(async () => {
       const outside = await Promise.all(
@@ -129,7 +129,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     };
     await change(PASSWORD, 'short');
     await part.getByText('At least 12 characters.', { exact: true }).waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await change('not the password', SECOND_PASSWORD);
     await part.getByRole('alert').waitFor();
     await change(PASSWORD, SECOND_PASSWORD);
@@ -147,7 +147,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
   const resetBy = async (link: string, password: string) => {
     await page.goto(link);
     await page.getByLabel('New password').fill(password);
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Password changed. Sign in with your new password.').waitFor();
     await isOutside(page);
@@ -164,7 +164,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await thief.page.getByLabel('New password').fill('the password of a thief');
     await thief.page.getByRole('button', { name: 'Change password' }).click();
     await thief.page.getByRole('alert').waitFor();
-    await expectSound(thief);
+    await expectNoViolations(thief);
   });
 
   test('a link by mail does the same, and an unknown address gets the same reply', async () => {
@@ -175,7 +175,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
       await other.page.getByLabel('Email').fill(email);
       await other.page.getByRole('button', { name: 'Send reset link' }).click();
       await other.page.getByText('If an account with this address exists', { exact: false }).waitFor();
-      await expectSound(other);
+      await expectNoViolations(other);
     }
     const letter = (await waitFor(() => mails.letters[0])).replaceAll('=\n', '').replaceAll('=3D', '=');
     expect(mails.letters).toHaveLength(1);
@@ -196,12 +196,12 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     provider.subject = { sub: 'stranger', email: 'stranger@acme.example', email_verified: true };
     await come();
     await eva.page.getByRole('alert').getByText('Sign-in with the identity provider failed.').waitFor();
-    await expectSound(eva);
+    await expectNoViolations(eva);
     await eva.context.clearCookies(); // the provider would remember the other person
     provider.subject = { sub: 'eva', email: 'eva@acme.example', email_verified: true };
     await come();
     await eva.page.getByRole('alert').getByText('You already have an account.', { exact: false }).waitFor();
-    await expectSound(eva);
+    await expectNoViolations(eva);
     await eva.page.getByLabel('Email').fill('eva@acme.example');
     await eva.page.getByLabel('Password').fill(PASSWORD);
     await eva.page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -211,7 +211,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await come();
     await eva.page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
     expect(new URL(eva.page.url()).pathname).toBe('/dashboard/questions');
-    await expectSound(eva);
+    await expectNoViolations(eva);
   });
 
   test('signing out everywhere asks for confirmation and ends all sessions', async () => {
@@ -225,6 +225,6 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await isOutside(page);
     await other.page.reload();
     await isOutside(other.page);
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 });

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type TestApi } from '../support/api.ts';
-import { expectSound, expectSoundPages, openPage } from '../support/browser.ts';
+import { expectNoViolations, expectNoViolationsOn, openPage } from '../support/browser.ts';
 import { hasBrowser, openBrowser } from '../support/chromium.ts';
 import { buildDashboard } from '../support/pages.ts';
 import { waitFor } from '../support/wait.ts';
@@ -25,13 +25,13 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await page.goto(`${api.baseUrl}/dashboard/questions`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/dashboard/questions');
-    await expectSound(watched);
+    await expectNoViolations(watched);
   });
 
   test('every page passes the checks', async () => {
     await using watched = await openPage(browser);
     const paths = ['login', 'forgotten', 'setup', 'setup#token=x', 'reset#token=x', 'invitation#token=x'];
-    await expectSoundPages(watched, paths, async path => {
+    await expectNoViolationsOn(watched, paths, async path => {
       await watched.page.goto('about:blank');
       await watched.page.goto(`${api.baseUrl}/dashboard/${path}`);
       await watched.page.getByRole('heading', { level: 1 }).waitFor();
@@ -86,7 +86,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     const alert = page.getByRole('alert');
     await alert.waitFor();
     expect(await alert.textContent()).toMatch(/Request/);
-    await expectSound(watched);
+    await expectNoViolations(watched);
   });
 
   test('an empty field shows that it is required', async () => {
@@ -96,6 +96,6 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     await page.getByRole('button', { name: 'Complete setup' }).click();
     await page.getByText('Required').first().waitFor();
     expect(await page.getByLabel('Company or product name').getAttribute('aria-invalid')).toBe('true');
-    await expectSound(watched);
+    await expectNoViolations(watched);
   });
 });

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import type { Installation } from '../support/installation.ts';
@@ -105,7 +105,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
       queries.map(() => [String(PAGE), null]),
     );
     expect(await list().getByRole('row').count()).toBeLessThan(MOST_ROWS);
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test('loads further pages on scroll, without more rows in the DOM', async () => {
@@ -125,7 +125,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await isAtRest();
     await row(4 * PAGE).click();
     await isOpen(4 * PAGE);
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test('finds one by a word of its messages', async () => {
@@ -134,7 +134,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     expect(await list().getByRole('row').count()).toBe(1);
     await page.getByLabel('Search conversations').fill('no such word');
     await page.getByText('No matching conversations').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.getByLabel('Search conversations').fill('');
     await row(1).waitFor();
   });
@@ -179,7 +179,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await reread();
     await page.keyboard.press('e');
     await messages.getByText('Status: Resolved → Open').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     const me = await asPerson(page, 'GET', '/v1/me');
     expect(await stored()).toMatchObject({ status: 'open', assignee_id: me.account.memberships[0].member_id });
   });
@@ -201,7 +201,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.getByLabel('Single-key shortcuts are on').uncheck();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
     await page.keyboard.press('k');
@@ -225,17 +225,17 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     expect(await stored()).toMatchObject({ priority: 'urgent', tags: ['export'], status: 'open' });
 
     const filters = page.getByRole('region', { name: 'Conversations', exact: true });
-    const findsAlone = async (number: number) => {
+    const findsOnly = async (number: number) => {
       await row(number).waitFor();
       await waitFor(async () => (await list().getByRole('row').count()) === 1);
     };
     await filters.getByLabel('Tag', { exact: true }).fill('export');
-    await findsAlone(20);
+    await findsOnly(20);
     await filters.getByLabel('Tag', { exact: true }).fill('');
     await filters.getByLabel('Assignee').selectOption('Linus');
-    await findsAlone(20);
+    await findsOnly(20);
     await filters.getByLabel('Assignee').selectOption('Assigned to me');
-    await findsAlone(1);
+    await findsOnly(1);
     await filters.getByLabel('Assignee').selectOption('All assignees');
     await filters.getByLabel('Unread only').check();
     await page.getByText('No matching conversations').waitFor();
@@ -243,8 +243,8 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await filters.getByLabel('Status').selectOption('Resolved');
     await page.getByText('No matching conversations').waitFor();
     await thread().getByRole('button', { name: 'Resolve' }).click();
-    await findsAlone(20);
-    await expectSound(ada);
+    await findsOnly(20);
+    await expectNoViolations(ada);
     await thread().getByRole('button', { name: 'Reopen' }).click();
     await page.getByText('No matching conversations').waitFor();
     await reread();
@@ -263,6 +263,6 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     await page.getByText('No conversation selected').waitFor();
     const { data } = await asPerson(page, 'GET', `/v1/conversations?identity=${encodeURIComponent('user|20')}`);
     expect(data).toEqual([]);
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 });

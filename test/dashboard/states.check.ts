@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PathName, pathTo } from '../../dashboard/paths.ts';
-import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import { englishOn } from '../support/english.ts';
@@ -41,12 +41,12 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     for (const [path, texts] of EMPTY) {
       await open(path);
       for (const text of texts) await page.getByText(text, { exact: true }).waitFor();
-      await expectSound(ada);
+      await expectNoViolations(ada);
     }
     await asPerson(page, 'DELETE', `/v1/questions/${id}`);
     await open(pathTo('questions'));
     await page.getByText('No questions yet').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await open(pathTo('inbox'));
     await page.getByLabel('Unread only').check();
     await page.getByText('No matching conversations').waitFor();
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.getByText('No matching entries').waitFor();
     await open(pathTo('conversation', { id: 'conversation_nobody' }));
     await page.getByRole('alert').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test('while the store is slow, each list shows a placeholder and then its data', async () => {
@@ -65,20 +65,20 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
       await pages().getByRole('link', { name }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
       await page.getByRole('main').getByText('Loading…').first().waitFor();
-      await expectSound(ada);
+      await expectNoViolations(ada);
       installation.network.thaw();
       await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
     }
   });
 
   /** Expects a complete problem: title, detail, request ID for the log, and a button to retry. */
-  const expectTold = async (alert: Locator) => {
+  const expectProblemShown = async (alert: Locator) => {
     await alert.waitFor({ timeout: 20_000 });
     const [title, detail] = await alert.getByRole('paragraph').allTextContents();
     expect(title).toMatch(/^The .+/);
     expect(detail).toMatch(/\w+ \w+/);
     expect(await alert.locator('code').last().textContent()).toMatch(/^[\w-]{10,}$/);
-    await expectSound(ada);
+    await expectNoViolations(ada);
   };
 
   test('without the database each page shows the problem with its request id, and recovers', async () => {
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await open(pathTo('questions'));
     installation.network.cut();
     await pages().getByRole('link', { name: 'Settings' }).click();
-    await expectTold(page.getByRole('alert').first()); // each panel shows its own problem
+    await expectProblemShown(page.getByRole('alert').first()); // each panel shows its own problem
     await mend();
     await page.getByRole('button', { name: 'Try again' }).first().click();
     await page.getByLabel('Name', { exact: true }).waitFor();
@@ -98,14 +98,14 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Written once');
     installation.network.cut();
     await page.getByRole('button', { name: 'Create draft' }).click();
-    await expectTold(page.getByRole('alert'));
+    await expectProblemShown(page.getByRole('alert'));
     await mend();
     await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('heading', { level: 1, name: 'Written once' }).waitFor();
 
     installation.network.cut();
     await page.goto(`${installation.baseUrl}/dashboard/`);
-    await expectTold(page.getByRole('alert'));
+    await expectProblemShown(page.getByRole('alert'));
     await mend();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor();
@@ -116,10 +116,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await ada.context.setOffline(true);
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
     await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.getByRole('link', { name: 'Members' }).click(); // its script is not loaded yet
     await page.getByRole('heading', { level: 1, name: 'This page could not be loaded' }).waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.goBack(); // other pages still work
     await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
@@ -217,7 +217,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
         await page.keyboard.press('Enter');
         const dialog = page.getByRole('dialog', { name: title }).or(page.getByRole('alertdialog', { name: title }));
         await dialog.waitFor();
-        await expectSound(ada);
+        await expectNoViolations(ada);
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
         await hasKeyboard(opener);
@@ -232,7 +232,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.keyboard.press('Enter');
     const message = page.getByRole('dialog', { name: 'New conversation' });
     await message.getByLabel('Message').fill('half a message');
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.keyboard.press('Escape');
     expect(await message.getByLabel('Message').inputValue()).toBe('half a message');
     await message.getByRole('button', { name: 'Close' }).click();

@@ -3,7 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import type { Role } from '../../src/domain/roles.ts';
-import { expectSound, openPage, type Watched } from '../support/browser.ts';
+import { expectNoViolations, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import type { Installation } from '../support/installation.ts';
@@ -29,7 +29,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
   const takeSecrets = async (): Promise<ShownKey> => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Done' }).waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     const [id = '', secret = '', api_key = ''] = await dialog.locator('code').allTextContents();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -72,7 +72,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
 
   test('after rotation it has two values for a while, and without an overlap the old one ends immediately', async () => {
     await row('backend').getByRole('button', { name: 'Rotate' }).click();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.getByLabel('Grace period (hours)').fill('1');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const next = await takeSecrets();
@@ -116,7 +116,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Save changes' }).click();
     await waitFor(async () => (await origins.getAttribute('aria-invalid')) === 'true');
     expect(await page.getByText('Required', { exact: true }).count()).toBe(0); // but the actual error
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await origins.fill('https://app.acme.example\nhttps://evil.example');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await row('browser').getByText('https://app.acme.example · https://evil.example').waitFor();
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await question.getByRole('button', { name: 'Revoke' }).click();
     await row('browser').getByText('Revoked').waitFor();
     expect(await row('browser').getByRole('button').count()).toBe(0);
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test.each(QUESTIONS)('a question of type $type is written, previewed and kept as a draft', async written => {
@@ -146,7 +146,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     const card = page.getByRole('group', { name: 'Preview' });
     await card.getByText(`A question of type ${written.type}`).waitFor();
     expect(await written.preview(card)).toEqual(written.shown);
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByText('Draft', { exact: true }).waitFor();
     const id = new URL(page.url()).pathname.split('/').at(-1);
@@ -167,7 +167,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await page.getByLabel('Priority').fill('5000');
     await page.getByRole('button', { name: 'Create draft' }).click();
     await waitFor(async () => (await page.getByLabel('Priority').getAttribute('aria-invalid')) === 'true');
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test('a question is published, paused, resumed, closed after confirmation, cloned, archived, and the copy deleted', async () => {
@@ -176,7 +176,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     const press = (name: string) => page.getByRole('main').getByRole('button', { name, exact: true }).click();
     const stands = async (status: string) => {
       await page.getByRole('main').getByText(status, { exact: true }).first().waitFor();
-      await expectSound(ada);
+      await expectNoViolations(ada);
     };
     const cards = async () => (await ask(await signToken(key, tenantId, 'user|1'), 'GET', '/v1/cards')).data.length;
     await press('Publish');
@@ -209,7 +209,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await waitFor(async () => (await page.getByRole('row').count()) === 2);
     await page.getByLabel('Search by name or title').fill('no such question');
     await page.getByText('No matching questions').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test('an answer in the quarantine shows the reason, is replayed, and is discarded only after confirmation', async () => {
@@ -239,7 +239,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await waitFor(async () => (await rows.count()) === 2);
     await rows.first().getByText('Answer as received').click();
     await rows.first().getByText('"main": 1').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
 
     await installation.database.query('delete from answers where id = $1', [answers[0]?.id]);
     await rows
@@ -258,7 +258,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await rows.getByRole('button', { name: 'Discard' }).click();
     await question.getByRole('button', { name: 'Discard answer' }).click();
     await page.getByText('No quarantined answers').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 
   test.each<[Role, string, string[]]>([
@@ -286,7 +286,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await look(pathTo('ingestion'), byRole('heading', 'Quarantine'));
     await look(pathTo('conversation', { id }), byRole('button', 'Delete'), byRole('button', 'Reply'));
     await look(pathTo('home'), byRole('heading', 'Token inspector'));
-    await expectSound(them);
+    await expectNoViolations(them);
     expect(seen).toEqual(sees);
 
     const mayWriteQuestions = sees.includes('New question');
@@ -298,7 +298,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     const alert = them.page.getByRole('alert');
     await alert.waitFor();
     expect(await alert.textContent()).toMatch(/Request/);
-    await expectSound(them);
+    await expectNoViolations(them);
   });
 
   test('an admin can neither appoint nor change owners', async () => {
@@ -311,7 +311,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     expect(await owner.getByRole('button', { name: 'Remove' }).count()).toBe(0);
     const own = grace.page.getByRole('row').filter({ hasText: 'second@acme.example' });
     expect(await own.getByRole('option').allTextContents()).toEqual(['Admin', 'Agent', 'Analyst']);
-    await expectSound(grace);
+    await expectNoViolations(grace);
   });
 
   test('an owner of two tenants switches between them, and the selection is kept', async () => {
@@ -326,12 +326,12 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor();
     await open(pathTo('questions'));
     await page.getByText('No questions yet').waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
     await open(pathTo('general'));
     await page.getByText(beta.id, { exact: true }).waitFor();
     await tenants.selectOption('Acme');
     await open(pathTo('general'));
     await page.getByText(tenantId, { exact: true }).waitFor();
-    await expectSound(ada);
+    await expectNoViolations(ada);
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
-import { expectSound, expectSoundPages, openPage, type Watched } from '../support/browser.ts';
+import { expectNoViolations, expectNoViolationsOn, openPage, type Watched } from '../support/browser.ts';
 import { hasBrowser } from '../support/chromium.ts';
 import { type OpenDashboard, openDashboard } from '../support/dashboard.ts';
 import type { Installation } from '../support/installation.ts';
@@ -51,7 +51,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
 
   test('the setup creates the owner and the first tenant, and its link works once', async () => {
     await setUp(page, installation.setupLink);
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await using second = await openPage(browser);
     await second.page.goto(installation.setupLink);
     await second.page.getByLabel('Company or product name').fill('Thief');
@@ -60,7 +60,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await second.page.getByLabel('Password').fill(PASSWORD);
     await second.page.getByRole('button', { name: 'Complete setup' }).click();
     await second.page.getByRole('alert').waitFor();
-    await expectSound(second);
+    await expectNoViolations(second);
   });
 
   test('a key is created with the keyboard only, and its secrets are shown once', async () => {
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.keyboard.press('Enter');
     await page.getByLabel('Name').waitFor();
     await page.keyboard.type('backend');
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await page.keyboard.press('Enter');
     await page.getByText('Copy these values now.', { exact: false }).waitFor();
     const values = await page.getByRole('dialog').locator('code').allTextContents();
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     expect(key.id).toMatch(/^key_/);
     expect(key.secret).toMatch(/^[\w-]{43}$/);
     expect(key.api_key).toMatch(/^sk_/);
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('cell', { name: /backend/ }).waitFor();
     expect(await page.content()).not.toContain(key.secret);
@@ -98,7 +98,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await preview.getByText('How likely are you to recommend us?').waitFor();
     await preview.getByText('Never').waitFor();
     expect(await preview.getByRole('radio').count()).toBe(11);
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -136,7 +136,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await asBearer(installation.baseUrl, token, 'POST', '/v1/answers', { answers: [answer] });
     await page.getByText('I like the smell of it').waitFor({ timeout: SEEN_WITHIN_MS });
     await page.getByText('+100', { exact: true }).first().waitFor({ timeout: SEEN_WITHIN_MS });
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('a chart has the colors of its legend', async () => {
@@ -149,13 +149,13 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByRole('link', { name: 'user|42' }).click();
     await page.getByRole('heading', { level: 1, name: 'user|42' }).waitFor();
     await page.getByText('I like the smell of it').waitFor();
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('the onboarding steps are checked off automatically', async () => {
     await open(pathTo('home'));
     await waitFor(async () => (await page.getByText('done', { exact: true }).count()) === 4);
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('the token inspector names the fault', async () => {
@@ -163,7 +163,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByLabel('Token', { exact: true }).fill(`${await signToken(key, tenantId, 'user|42')}x`);
     await page.getByRole('button', { name: 'Inspect' }).click();
     await page.getByText('The token is invalid.').waitFor();
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('a user writes, the inbox shows it, the team replies, the user reads it', async () => {
@@ -175,7 +175,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     const row = page.getByRole('row', { name: /user\|42/ });
     await row.waitFor({ timeout: SEEN_WITHIN_MS });
     await waitFor(async () => (await page.title()).startsWith('(1) '));
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await row.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('list', { name: 'Messages' }).getByText('Where is the export?').waitFor();
@@ -184,7 +184,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.keyboard.type('Under Settings.');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('list', { name: 'Messages' }).getByText('Under Settings.').waitFor();
-    await expectSound(owner);
+    await expectNoViolations(owner);
     const { data } = await asBearer(installation.baseUrl, token, 'GET', `/v1/conversations/${id}/messages`);
     expect(data.map((message: { body: string }) => message.body)).toEqual(['Where is the export?', 'Under Settings.']);
     await waitFor(async () => !(await page.title()).startsWith('('));
@@ -205,7 +205,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     expect(data[0].status).toBe('resolved');
     const messages = await asBearer(installation.baseUrl, token, 'GET', `/v1/conversations/${data[0].id}/messages`);
     expect(JSON.stringify(messages)).not.toContain('Seen by us alone');
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('a shorter retention asks for confirmation, and a longer one does not', async () => {
@@ -218,7 +218,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByLabel('Attributes that apps can set').fill('plan\nseats');
     await save.click();
     await question.waitFor();
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'hidden' });
     expect(await retention()).toEqual({ answers_days: null, conversations_days: null });
@@ -236,7 +236,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByLabel('Attributes that apps can set').fill('not a name!');
     await save.click();
     await page.getByText('Names can contain up to 64 letters', { exact: false }).waitFor();
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('an invitation without a mail server shows its link, once', async () => {
@@ -247,7 +247,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await page.getByText('Send this link to the new member.', { exact: false }).waitFor();
     const link = await page.getByRole('dialog').locator('code').first().textContent();
     expect(link).toMatch(/\/dashboard\/invitation#token=[\w-]{43}$/);
-    await expectSound(owner);
+    await expectNoViolations(owner);
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('cell', { name: 'linus@acme.example' }).waitFor();
     expect(await page.content()).not.toContain(link);
@@ -261,7 +261,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await open(pathTo('questionVersions', { id: questionId }));
     await page.getByRole('heading', { name: 'Version 2' }).waitFor();
     await page.locator('ins', { hasText: 'Would you recommend us?' }).waitFor();
-    await expectSound(owner);
+    await expectNoViolations(owner);
   });
 
   test('every page passes the checks', async () => {
@@ -281,7 +281,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
       pathTo('security'),
       pathTo('auditLog'),
     ];
-    await expectSoundPages(owner, paths, open);
+    await expectNoViolationsOn(owner, paths, open);
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
@@ -328,7 +328,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
     await eva.page.getByRole('link', { name: 'Security' }).waitFor();
     expect(await eva.page.getByRole('link', { name: 'API Keys' }).count()).toBe(0);
     expect(await eva.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
-    await expectSound(eva);
+    await expectNoViolations(eva);
   });
 
   test('signing out ends the session, and going back shows the login', async () => {

@@ -70,8 +70,8 @@ describe('the Net Promoter Score', () => {
   });
 
   test('counts 9 and 10 as promoters, 0 to 6 as detractors, and 7 and 8 as neither', () => {
-    const alone = Array.from({ length: 11 }, (_, score) => scoreOf('nps', given({ [score]: 1 }))?.value);
-    expect(alone).toEqual([-100, -100, -100, -100, -100, -100, -100, 0, 0, 100, 100]);
+    const single = Array.from({ length: 11 }, (_, score) => scoreOf('nps', given({ [score]: 1 }))?.value);
+    expect(single).toEqual([-100, -100, -100, -100, -100, -100, -100, 0, 0, 100, 100]);
   });
 });
 

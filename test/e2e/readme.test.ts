@@ -69,8 +69,8 @@ function describeRequest(words: string[]): string {
   const body = after('-d');
   const url = words.find(word => word.startsWith('http')) ?? '';
   const method = after('-X') ?? (body === undefined ? 'GET' : 'POST');
-  const said = body === undefined ? '' : ` ${JSON.stringify(JSON.parse(body))}`;
-  return withoutIds(`${method} ${url.replace(server.baseUrl, '')}${said}`);
+  const content = body === undefined ? '' : ` ${JSON.stringify(JSON.parse(body))}`;
+  return withoutIds(`${method} ${url.replace(server.baseUrl, '')}${content}`);
 }
 
 const runDemo = (environment: Record<string, string> = {}) =>

@@ -11,7 +11,7 @@ const CALLER = '00f067aa0ba902b7';
 const QUERY = '?limit=7&tag=secret-tag';
 
 /** Prints the importers of OpenTelemetry packages, except those packages themselves. */
-const TELL_IMPORTS = [
+const PRINT_IMPORTS = [
   '--import',
   `data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module';
@@ -119,9 +119,9 @@ describe.each(backends())('with the queue in %s', backend => {
     const refused = only(collector.spans, 'GET /v1/answers');
     expect(refused).toMatchObject({ parent: '', status: 0, attributes: { 'http.response.status_code': 401 } });
     expect(named(collector.spans, 'GET /readyz')).toEqual([]);
-    const told = JSON.stringify(collector.spans);
+    const exported = JSON.stringify(collector.spans);
     for (const word of ['somebody', 'what a person wrote', 'secret-tag', 'nonsense', tenant.uuid, tenant.key.apiKey])
-      expect(told).not.toContain(word);
+      expect(exported).not.toContain(word);
 
     const lines = roles.api
       .output()
@@ -187,7 +187,7 @@ test('no package of OpenTelemetry is imported unless a collector is configured',
   const empty = {};
   for (const settings of [empty, tracedTo(collector)]) {
     const before = await countStored(setup);
-    await using roles = await startRoles(setup, settings, TELL_IMPORTS);
+    await using roles = await startRoles(setup, settings, PRINT_IMPORTS);
     await post(roles.api.baseUrl, tenant, anAnswer({ question_id: question.id, identity: 'user|1' }));
     await waitFor(async () => (await countStored(setup)) === before + 1);
     await roles.stop();

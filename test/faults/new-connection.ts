@@ -7,7 +7,7 @@ export interface Asked {
 }
 
 /** Sends a request over a new connection, like a probe. */
-export const askAnew = (url: string): Promise<Asked> =>
+export const requestOnce = (url: string): Promise<Asked> =>
   new Promise(resolve => {
     const startedAt = performance.now();
     const answer = (status: number) => resolve({ ms: Math.round(performance.now() - startedAt), status });

@@ -11,18 +11,18 @@ import { runTrial } from './trial.ts';
 const USAGE = `npm run faults [-- quick | soak] [-- options]
 
   quick               the fast subset, a tenth of the size
-  soak                R27 alone
+  soak                only R27
   table FILE          print an earlier run's results as Markdown, and do nothing else
-  --only R4,R10       these scenarios alone
-  --backend B         valkey or postgres alone, as the queue's place
+  --only R4,R10       only these scenarios
+  --backend B         only this store for the queue: valkey or postgres
   --seed N            the seed of all chance (default: the time)
-  --lanes N           trials at once (default 2); those that measure times always run alone
+  --lanes N           trials at once (default 2); those that measure times always run one by one
   --size X            the part of the full size (default 1, quick 0.1)
   --into FILE         go on with a whole run: what failed or is missing in its results, or what --only names, is
                       tried and put in its place there
 `;
 
-const say = (text: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+const log = (text: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
 interface Trial {
   scenario: Scenario;
@@ -92,12 +92,12 @@ function readPlan(args: string[]): Plan | undefined {
 /** Runs one trial and prints its result. */
 async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: string): Promise<Result> {
   const label = `${scenario.id} (${backend})`;
-  say(`${label}: ${scenario.title}`);
+  log(`${label}: ${scenario.title}`);
   const folder = join(root, `${scenario.id}-${backend}`);
-  const progress = (text: string) => say(`${label}: ${text}`);
+  const progress = (text: string) => log(`${label}: ${text}`);
   const result = await runTrial(scenario, { backend, seed, size, folder, progress });
-  say(`${label}: ${summaryOf(result)}`);
-  if (!result.passed) say(`${label}: again with --only ${scenario.id} --backend ${backend} --seed ${seed}`);
+  log(`${label}: ${summaryOf(result)}`);
+  if (!result.passed) log(`${label}: rerun with --only ${scenario.id} --backend ${backend} --seed ${seed}`);
   return result;
 }
 
@@ -107,22 +107,22 @@ async function runPlan(plan: Plan): Promise<boolean> {
   const results = new Map<Trial, Result>();
   const inOrder = () => sorted([...earlier, ...results.values()]);
   const root = mkdtempSync(join(tmpdir(), 'parley-faults-'));
-  say(`${trials.length} trials, seed ${seed}, size ${size}, ${lanes} at once; ledgers and logs in ${root}`);
+  log(`${trials.length} trials, seed ${seed}, size ${size}, ${lanes} at once; ledgers and logs in ${root}`);
   const runLane = async (left: Trial[]) => {
     for (let trial = left.shift(); trial; trial = left.shift()) {
       results.set(trial, await runOne(trial, plan, root));
       writeResults(inOrder(), name); // after each trial, so that an aborted run keeps its results
     }
   };
-  await runLane(trials.filter(({ scenario }) => scenario.alone));
-  const together = trials.filter(({ scenario }) => !scenario.alone);
+  await runLane(trials.filter(({ scenario }) => scenario.exclusive));
+  const together = trials.filter(({ scenario }) => !scenario.exclusive);
   await Promise.all(Array.from({ length: lanes }, () => runLane(together)));
   process.stdout.write(`${markdownOf(inOrder())}\n`);
   if (plan.isWhole) publishResults(inOrder(), name);
-  say(`results in ${writeResults(inOrder(), name)}.{json,md}`);
+  log(`results in ${writeResults(inOrder(), name)}.{json,md}`);
   const failed = inOrder().filter(result => !result.passed);
   const names = failed.map(result => `${result.test} (${result.backend})`);
-  say(failed.length === 0 ? 'everything held' : `FAILED: ${names.join(', ')}`);
+  log(failed.length === 0 ? 'all expectations were met' : `FAILED: ${names.join(', ')}`);
   return failed.length === 0;
 }
 
@@ -142,7 +142,7 @@ const summaryOf = (result: Result): string =>
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, async () => {
-    say(`broken off by ${signal}`);
+    log(`aborted by ${signal}`);
     await removeContainers();
     process.exit(1);
   });

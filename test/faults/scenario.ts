@@ -14,7 +14,7 @@ export interface Scenario {
   /** The backends on which the fast subset runs it. */
   quick?: readonly Backend[];
   /** Whether it measures times, which a concurrent trial on the same machine would distort. */
-  alone?: boolean;
+  exclusive?: boolean;
   /** Whether a full run omits it, unless requested by name. */
   onRequest?: boolean;
   /** Proves the method: without its safeguard answers must be lost, otherwise the related tests would be worthless. */

@@ -26,9 +26,9 @@ describe('the log', () => {
       'comment',
       'body',
     ];
-    const said = Object.fromEntries(fields.map(field => [field, 'hidden-value']));
+    const hidden = Object.fromEntries(fields.map(field => [field, 'hidden-value']));
     const { stdout, stderr } = await outputOf(
-      `log.info(${JSON.stringify({ ...said, headers: said })}, 'a message'); log.info({ request: ${JSON.stringify(said)} });`,
+      `log.info(${JSON.stringify({ ...hidden, headers: hidden })}, 'a message'); log.info({ request: ${JSON.stringify(hidden)} });`,
     );
     expect(stdout).toBe('');
     expect(stderr).not.toContain('hidden-value');
@@ -37,7 +37,7 @@ describe('the log', () => {
 
   test('is one JSON object per line, for any message', async () => {
     const { stderr } = await outputOf(
-      `log.info({ path: 'a\\r\\n{"level":"error"}\\u001b[31m' }, 'one\\ntwo\\u001b[2J'); log.debug('not said');`,
+      `log.info({ path: 'a\\r\\n{"level":"error"}\\u001b[31m' }, 'one\\ntwo\\u001b[2J'); log.debug('not hidden');`,
     );
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(1);
@@ -68,13 +68,13 @@ test('a throttle keeps a bounded number of messages, even if all differ', () => 
   const throttle = createThrottle(1000, () => now);
   const passed: string[] = [];
   const message = (number: number) => `connect ECONNREFUSED 10.0.0.1:${number} ${'x'.repeat(10_000)}${number}`;
-  const say = (number: number) => throttle(message(number), held => passed.push(`${number}: ${held}`));
-  for (let number = 0; number < 200; number++) say(number);
+  const log = (number: number) => throttle(message(number), held => passed.push(`${number}: ${held}`));
+  for (let number = 0; number < 200; number++) log(number);
   expect(passed).toHaveLength(101); // the others are summed up in one line
   now = 1000;
-  say(1000);
+  log(1000);
   expect(passed.at(-1)).toBe('1000: 0');
   const before = collectGarbage();
-  for (let number = 2000; number < 22_000; number++) say(number);
+  for (let number = 2000; number < 22_000; number++) log(number);
   expect(collectGarbage() - before).toBeLessThan(5_000_000); // of 200 MB
 });

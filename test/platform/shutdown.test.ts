@@ -31,15 +31,15 @@ test('a promise that times out is named in the error', async () => {
 
 test('a throttle passes one message of a kind, and reports how many it held back', () => {
   let now = 0;
-  const told: [string, number][] = [];
+  const passed: [string, number][] = [];
   const throttle = createThrottle(1000, () => now);
-  const tell = (kind: string) => throttle(kind, held => told.push([kind, held]));
-  tell('a');
-  tell('a');
-  tell('b');
+  const log = (kind: string) => throttle(kind, held => passed.push([kind, held]));
+  log('a');
+  log('a');
+  log('b');
   now = 1001;
-  tell('a');
-  expect(told).toEqual([
+  log('a');
+  expect(passed).toEqual([
     ['a', 0],
     ['b', 0],
     ['a', 1],

@@ -146,8 +146,8 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await waitFor(async () =>
       /connected_slaves:1/.test(await askValkey(primary.url, redis => redis.info('replication'))),
     );
-    await using anew = openTestProducer(sentinels.url, { QUEUE_REPLICAS: '1' });
-    await refuses(anew, /^2 replicas can become the primary/);
+    await using reopened = openTestProducer(sentinels.url, { QUEUE_REPLICAS: '1' });
+    await refuses(reopened, /^2 replicas can become the primary/);
   });
 
   test('is rejected until the first rewrite of a newly enabled append-only file, and not during later ones', async () => {

@@ -84,9 +84,9 @@ describe('a queue in PostgreSQL', () => {
 
 describe.each(backends())('with the queue in %s', backend => {
   test('answers are rejected while fsync is off, queued ones stay queued, and both continue afterwards', async () => {
-    const beside = { database: server, secretKey: SECRET_KEY } as unknown as TestApi;
-    Object.assign(beside, { config: {} });
-    await using api = await createApi({ backend, beside });
+    const sharing = { database: server, secretKey: SECRET_KEY } as unknown as TestApi;
+    Object.assign(sharing, { config: {} });
+    await using api = await createApi({ backend, sharing });
     const tenant = await makeTenant(api);
     const { id } = await publishQuestion(api, tenant);
     const send = () =>

@@ -37,13 +37,13 @@ describe('a flush', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(text, text, text), { minLength: 1 }), async texts => {
         const tenant_id = v7();
-        const said = texts.map(([main, device_model, comment]) => ({
+        const fields = texts.map(([main, device_model, comment]) => ({
           values: { main },
           metadata: { device_model },
           comment,
         }));
-        await record(...said.map(what => anAcceptedAnswer({ ...what, tenant_id })));
-        expect(await rowsOf(tenant_id)).toMatchObject(said);
+        await record(...fields.map(each => anAcceptedAnswer({ ...each, tenant_id })));
+        expect(await rowsOf(tenant_id)).toMatchObject(fields);
       }),
       { numRuns: 30 },
     );

@@ -127,8 +127,8 @@ describe('as parley_app', () => {
   });
 
   test('an unknown tenant sees nothing', async () => {
-    const nobody = app.forTenant(randomUUID());
-    expect(await tablesWithRows(sql => nobody.query(sql))).toEqual([]);
+    const unknown = app.forTenant(randomUUID());
+    expect(await tablesWithRows(sql => unknown.query(sql))).toEqual([]);
   });
 
   test('no row is written for another tenant, without one, or moved to another', async () => {

@@ -55,7 +55,7 @@ export interface TestApiOptions {
   /** Settings, added to the defaults of tests. */
   settings?: Record<string, string>;
   /** An API whose database and secret key this one shares. */
-  beside?: TestApi;
+  sharing?: TestApi;
   /** A fixed secret key. */
   secretKey?: string;
 }
@@ -98,9 +98,9 @@ export const environmentOf = ({ database, secretKey, config }: TestApi): Record<
 
 /** Starts an API on real stores, reached over HTTP. */
 export async function createApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { backend = 'postgres', settings = {}, beside } = options;
-  const database = beside?.database ?? (await createDatabase());
-  const secretKey = options.secretKey ?? beside?.secretKey ?? randomBytes(32).toString('base64');
+  const { backend = 'postgres', settings = {}, sharing } = options;
+  const database = sharing?.database ?? (await createDatabase());
+  const secretKey = options.secretKey ?? sharing?.secretKey ?? randomBytes(32).toString('base64');
   const config = loadConfig({
     DATABASE_URL: database.url,
     SECRET_KEY: secretKey,
@@ -110,7 +110,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     DATABASE_POOL: '5',
     INGESTION_CHECK_S: '0', // tests check every row and every job
     BASE_URL: 'https://parley.test',
-    ...(backend === 'valkey' ? { REDIS_URL: beside?.config.REDIS_URL ?? (await valkeyUrl()) } : {}),
+    ...(backend === 'valkey' ? { REDIS_URL: sharing?.config.REDIS_URL ?? (await valkeyUrl()) } : {}),
     ...settings,
   });
   const metrics = createMetrics('serve');
@@ -144,7 +144,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     request: requestTo(baseUrl),
     async [Symbol.asyncDispose]() {
       await close();
-      if (!beside) await database[Symbol.asyncDispose]();
+      if (!sharing) await database[Symbol.asyncDispose]();
     },
   };
 }

@@ -87,7 +87,7 @@ async function axeViolations({ page, context }: Watched, rules: string[]): Promi
 }
 
 /** Expects no forbidden events and no violations found by axe. */
-export async function expectSound(watched: Watched): Promise<void> {
+export async function expectNoViolations(watched: Watched): Promise<void> {
   expect(await axeViolations(watched, RULES)).toEqual([]);
   expect(watched.complaints).toEqual([]);
 }
@@ -103,7 +103,7 @@ const TRANSITIONS_ENDED =
  *
  * @param open opens a path and waits until it is rendered
  */
-export async function expectSoundPages(
+export async function expectNoViolationsOn(
   watched: Watched,
   paths: string[],
   open: (path: string) => Promise<void>,
@@ -116,7 +116,7 @@ export async function expectSoundPages(
       await open(path);
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       expect(overflow, `${path} at ${width}`).toBeLessThanOrEqual(0);
-      await expectSound(watched);
+      await expectNoViolations(watched);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.evaluate(TRANSITIONS_ENDED);
       expect(await axeViolations(watched, ['color-contrast']), `${path} at ${width}, dark`).toEqual([]);

@@ -14,16 +14,16 @@ export async function createMailServer(): Promise<TestMailServer> {
     sockets.add(socket.setEncoding('utf8'));
     let rest = '';
     let letter: string[] | undefined;
-    const say = (line: string) => void socket.write(`${line}\r\n`);
+    const reply = (line: string) => void socket.write(`${line}\r\n`);
     const hear = (line: string) => {
       if (letter && line === '.') {
         letters.push(letter.join('\n'));
         letter = undefined;
-        return say('250 taken');
+        return reply('250 accepted');
       }
       if (letter) return void letter.push(line);
       if (line === 'DATA') letter = [];
-      say(line === 'DATA' ? '354 go on' : '250 fine');
+      reply(line === 'DATA' ? '354 continue' : '250 ok');
     };
     socket.on('error', () => socket.destroy());
     socket.on('data', chunk => {
@@ -31,7 +31,7 @@ export async function createMailServer(): Promise<TestMailServer> {
       rest = lines.pop() ?? '';
       for (const line of lines) hear(line);
     });
-    say('220 a test');
+    reply('220 a test');
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };

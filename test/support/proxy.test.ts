@@ -5,13 +5,13 @@ import { waitFor } from './wait.ts';
 
 /** A server that echoes all data and records it. */
 async function startEcho(name = '') {
-  const heard: string[] = [];
+  const chunks: string[] = [];
   const clients: Socket[] = [];
   let ended = 0;
   const server = createServer({ allowHalfOpen: true }, socket => {
     clients.push(socket);
     socket.on('data', piece => {
-      heard.push(String(piece));
+      chunks.push(String(piece));
       socket.write(`${name}${piece}`);
     });
     socket.on('end', () => ended++);
@@ -21,7 +21,7 @@ async function startEcho(name = '') {
   const { port } = server.address() as { port: number };
   return {
     url: `tcp://127.0.0.1:${port}`,
-    heard,
+    chunks,
     ended: () => ended,
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy();
@@ -51,7 +51,7 @@ test('a proxy forwards, freezes without closing, and continues', async () => {
   proxy.freeze();
   line.socket.write('b');
   await new Promise(done => setTimeout(done, 100)); // the expectation is that no data arrives
-  expect([line.received(), echo.heard.join(''), line.failures]).toEqual(['a', 'a', []]);
+  expect([line.received(), echo.chunks.join(''), line.failures]).toEqual(['a', 'a', []]);
   proxy.thaw();
   await waitFor(() => line.received() === 'ab');
 });
@@ -62,7 +62,7 @@ test('a proxy drops the reply to a request that the store has handled', async ()
   using line = await dial(proxy.through(echo.url));
   proxy.dropReplies(true);
   line.socket.write('commit');
-  await waitFor(() => echo.heard.join('') === 'commit');
+  await waitFor(() => echo.chunks.join('') === 'commit');
   proxy.dropReplies(false);
   line.socket.write('!');
   await waitFor(() => line.received() === '!');

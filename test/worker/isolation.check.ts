@@ -145,13 +145,13 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
     }
 
     const { body: quarantine } = await api.request('GET', '/v1/quarantine', { as: tenant.key.apiKey });
-    const told = Object.fromEntries(
+    const reported = Object.fromEntries(
       quarantine.data.map((entry: { answer_id: string; reason: string; detail: string }) => [
         entry.answer_id,
         `${entry.reason}: ${entry.detail}`,
       ]),
     );
-    expect(told).toEqual({
+    expect(reported).toEqual({
       [killing.id]: 'unprocessable: Error: the process storing it exited (SIGKILL)',
       [looping.id]: 'unprocessable: Error: the process storing it did not respond for 5 s',
       ...Object.fromEntries(

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerProcess } from '../../../src/worker/worker.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../../support/api.ts';
-import { expectSound, openPage, type Watched } from '../../support/browser.ts';
+import { expectNoViolations, openPage, type Watched } from '../../support/browser.ts';
 import { hasBrowser, openBrowser } from '../../support/chromium.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../../support/make.ts';
 import { bundleApp, servePage } from './page-server.ts';
@@ -103,14 +103,14 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     const watched = await open(url());
     for (const { title } of EVERY_TYPE) {
       await heading(watched.page, title).waitFor();
-      await expectSound(watched);
+      await expectNoViolations(watched);
       const last = watched.page
         .getByRole('button', { name: 'Not now' })
         .or(watched.page.getByRole('button', { name: 'OK' }));
       await last.click();
     }
     await watched.page.getByText('Thank you for your feedback.').waitFor();
-    await expectSound(watched);
+    await expectNoViolations(watched);
     expect(await watched.page.evaluate(() => window.parley.errors)).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await watched.page.setViewportSize({ width: 320, height: 640 });
     await watched.page.getByRole('button', { name: 'Senden' }).click();
     await watched.page.getByText('Bitte beantworten Sie die Frage.').waitFor();
-    await expectSound(watched);
+    await expectNoViolations(watched);
     const isWide = await watched.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     expect(isWide).toBe(false);
   });

@@ -43,8 +43,8 @@ export function createNetwork(answer: (sent: Sent, index: number) => Promise<Ans
       const index = sent.push(request) - 1;
       const reply = await answer(request, index);
       if (reply === 'no-reply') throw new TypeError('fetch failed');
-      const { status, headers = {}, body: said } = typeof reply === 'number' ? { status: reply } : reply;
-      const text = typeof said === 'string' ? said : JSON.stringify(said ?? {});
+      const { status, headers = {}, body: content } = typeof reply === 'number' ? { status: reply } : reply;
+      const text = typeof content === 'string' ? content : JSON.stringify(content ?? {});
       return new Response([204, 304].includes(status) ? null : text, { status, headers });
     },
   };

@@ -188,22 +188,22 @@ describe('with a server', () => {
     });
     const questions = (await listed(parley.listQuestions({}))).filter(({ name }) => name.startsWith('Onboarding: '));
     expect(questions.map(({ status }) => status)).toEqual(['paused', 'paused', 'paused', 'paused', 'paused']);
-    const said = (title: string) => {
+    const answersTo = (title: string) => {
       const { id } = questions.find(question => question.title === title) as { id: string };
       return imported.filter(answer => answer.question_id === id).map(answer => [answer.identity, answer.values.main]);
     };
-    expect(said('How likely are you to recommend us & our app?').toSorted()).toEqual([
+    expect(answersTo('How likely are you to recommend us & our app?').toSorted()).toEqual([
       ['formbricks|r2', 10],
       ['user|1', 9],
       ['user|3', 2],
     ]);
-    expect(said('Where do you work?')).toEqual([['user|1', { option_id: 'c1' }]]);
-    expect(said('What do you use?').toSorted()).toEqual([
+    expect(answersTo('Where do you work?')).toEqual([['user|1', { option_id: 'c1' }]]);
+    expect(answersTo('What do you use?').toSorted()).toEqual([
       ['formbricks|r2', { option_ids: ['d2'], other_text: 'a drum' }],
       ['user|1', { option_ids: ['d1', 'd2'] }],
     ]);
-    expect(said('Anything else?')).toEqual([['user|1', 'No.']]);
-    expect(said('May we write to you?')).toEqual([['user|1', true]]);
+    expect(answersTo('Anything else?')).toEqual([['user|1', 'No.']]);
+    expect(answersTo('May we write to you?')).toEqual([['user|1', true]]);
   });
 });
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { waitFor } from '../../support/wait.ts';
 import { type Load, percentile } from '../load.ts';
-import { type Asked, askAnew } from '../new-connection.ts';
+import { type Asked, requestOnce } from '../new-connection.ts';
 import { type Scenario, VALKEY_ONLY } from '../scenario.ts';
 import type { Unit } from '../units.ts';
 import type { FaultTenant, World } from '../world.ts';
@@ -159,26 +159,26 @@ const ROUNDS = 5;
 
 /** One attack: rounds of equal length without and with it, in alternation. Medians count. */
 async function tryAttack(world: World, api: Unit, load: Load, { name, begin }: Attack): Promise<void> {
-  const rounds: { ratio: number; alone: Asked[]; own: Asked[]; main: Asked[] }[] = [];
+  const rounds: { ratio: number; baseline: Asked[]; own: Asked[]; main: Asked[] }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const before = await measure(world, api, load);
     const attackers = await begin(world, api);
     const { taken, own, main } = await measure(world, api, load);
     const ratio = Math.min(1, taken / before.taken); // the load catches up after the delay of opening the connections
-    rounds.push({ ratio, alone: before.own, own, main });
+    rounds.push({ ratio, baseline: before.own, own, main });
     world.progress(`${name}: ${attackers.state()}, intake ÷ alone ${ratio.toFixed(2)}, own door p99 ${p99(own)} ms`);
     await attackers.end();
     await waitFor(async () => (await api.metric('parley_http_connections', 'api')) < 1200, 60_000, 200);
   }
   const ratio = median(rounds.map(round => round.ratio));
-  const late = (door: 'alone' | 'own' | 'main') => median(rounds.map(round => p99(round[door])));
+  const late = (door: 'baseline' | 'own' | 'main') => median(rounds.map(round => p99(round[door])));
   const asked = rounds.flatMap(({ own, main }) => [...own, ...main]);
   const refused = asked.filter(({ status }) => status !== 200).length;
   world.must(`${name}: intake of others ≥ 0.9 of alone`, ratio >= 0.9, ratio.toFixed(2));
   world.must(
     `${name}: /livez on its own door within 100 ms (p99)`,
     late('own') <= 100,
-    `${late('own')} ms, alone ${late('alone')} ms`,
+    `${late('own')} ms, alone ${late('baseline')} ms`,
   );
   world.must(
     `${name}: both doors answer every new connection`,
@@ -211,7 +211,7 @@ async function tryOutOfFiles(world: World, api: Unit): Promise<void> {
   world.must('out of file descriptors: it is logged', api.output().includes('out of file descriptors'));
   await sleep(1500); // a check and a sweep
   const asked: Asked[] = [];
-  while (asked.length < 50) asked.push(await askAnew(`${api.metricsUrl}/livez`));
+  while (asked.length < 50) asked.push(await requestOnce(`${api.metricsUrl}/livez`));
   const answered = asked.filter(({ status }) => status === 200).length;
   world.must('out of file descriptors: /livez is answered on its own door', answered === 50, `${answered} of 50`);
   setLimit(limits);
@@ -226,7 +226,7 @@ export const doors: Scenario = {
   faults:
     '12,000 idle connections from one and from fifty addresses, 500 half bodies, 2,000 readers that do not read, 1,000 heavy lists at once, no file descriptor left',
   backends: VALKEY_ONLY,
-  alone: true,
+  exclusive: true,
   async run(world) {
     const api = await world.start('serve');
     await world.start('work');

@@ -75,43 +75,43 @@ export const noisyReader: Scenario = {
   load: 'tenant A 200 searches at once in 300,000 answers of its own, tenant B lists and 10 requests/s of 5 answers, for 60 s',
   faults: 'A against the connections of the database',
   backends: VALKEY_ONLY,
-  alone: true,
+  exclusive: true,
   async run(world) {
     await world.start('serve');
     await world.start('work');
     const [noisy, quiet] = [await world.addTenant(), await world.addTenant()];
     const forMs = world.sized(60_000, 8000);
-    const alone = await measureQuiet(world, quiet, world.sized(20_000, 5000));
+    const baseline = await measureQuiet(world, quiet, world.sized(20_000, 5000));
     // Rows written directly for A are not in the ledger, so they are deleted before the verdict.
     await addAnswers(world, noisy, world.sized(300_000, 50_000));
     await world.query('analyze answers');
     for (const searches of [20, 200]) {
       const searching = startReading(world, noisy, '/v1/answers?q=zebra', searches, 0);
-      const beside = await measureQuiet(world, quiet, forMs);
+      const loaded = await measureQuiet(world, quiet, forMs);
       const found = await searching.stop();
       const of = (name: 'lists' | 'intake') =>
-        `${name} p99 ${p99(beside[name])} ms, alone ${p99(alone[name])} ms (${(p99(beside[name]) / p99(alone[name])).toFixed(1)} ×)`;
+        `${name} p99 ${p99(loaded[name])} ms, baseline ${p99(baseline[name])} ms (${(p99(loaded[name]) / p99(baseline[name])).toFixed(1)} ×)`;
       const codes = Map.groupBy(found, ({ status, code }) => code ?? String(status));
       const spread = [...codes].map(([code, reads]) => `${reads.length} × ${code}`).join(', ');
       world.note(`beside ${searches} searches: ${of('lists')}; ${of('intake')}; searches: ${spread}`);
       world.must(
         `beside ${searches} searches no list of the quiet tenant is refused`,
-        beside.lists.every(({ status }) => status === 200),
-        beside.lists.filter(({ status }) => status !== 200).map(({ code }) => code),
+        loaded.lists.every(({ status }) => status === 200),
+        loaded.lists.filter(({ status }) => status !== 200).map(({ code }) => code),
       );
       world.must(
         `beside ${searches} searches every answer of it is taken`,
-        beside.intake.every(({ status }) => status === 202),
-        tally(beside.intake),
+        loaded.intake.every(({ status }) => status === 202),
+        tally(loaded.intake),
       );
       world.must(
         `beside ${searches} searches its lists take at most 1 s (p99)`,
-        p99(beside.lists) <= 1000,
+        p99(loaded.lists) <= 1000,
         of('lists'),
       );
       world.must(
         `beside ${searches} searches its answers take at most 1 s (p99)`,
-        p99(beside.intake) <= 1000,
+        p99(loaded.intake) <= 1000,
         of('intake'),
       );
       const refused = found.filter(({ status }) => status !== 200);

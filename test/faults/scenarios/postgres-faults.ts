@@ -76,7 +76,7 @@ export const slowPostgres: Scenario = {
   load: '300 answers/s in requests of 10, and 40 readers',
   faults: '100 ms more in each direction for 60 s, then 30 s in which the answers are locked',
   backends: BOTH,
-  alone: true,
+  exclusive: true,
   async run(world) {
     const { url } = world.stores.postgres;
     const proxy = await world.proxy(url);

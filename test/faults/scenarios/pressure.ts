@@ -41,7 +41,7 @@ async function openSink(world: World): Promise<string> {
  * They share the cores with the service, and sending ten times as much uses a large part of these. To exclude this
  * effect, they send the same number of additional requests here, but to a server that rejects them.
  */
-async function measureCapacityBeside(world: World, batch: number, requestsPerSecond: number): Promise<number> {
+async function measureCapacityUnderLoad(world: World, batch: number, requestsPerSecond: number): Promise<number> {
   const sink = await openSink(world);
   const busy = world.load({ batch, lanes: 468, perSecond: requestsPerSecond, addresses: () => [sink], retries: false });
   const capacity = await measureCapacity(world, batch);
@@ -55,7 +55,7 @@ export const overload: Scenario = {
   load: 'as many requests of 60 answers as 500 connections get through in 60 s, ten times what 32 clients measured',
   faults: 'overload',
   backends: BOTH,
-  alone: true,
+  exclusive: true,
   async run(world) {
     const api = await world.start('serve');
     await world.start('work');
@@ -91,10 +91,10 @@ export const overload: Scenario = {
       taken.map(reply => reply.ms),
       0.99,
     );
-    const beside = await measureCapacityBeside(world, 60, refusedPerSecond);
-    const ratio = goodput / beside;
+    const busyCapacity = await measureCapacityUnderLoad(world, 60, refusedPerSecond);
+    const ratio = goodput / busyCapacity;
     world.note(
-      `capacity ${capacity.toFixed(0)} requests/s, ${beside.toFixed(0)} beside clients as busy as under overload, ` +
+      `capacity ${capacity.toFixed(0)} requests/s, ${busyCapacity.toFixed(0)} next to clients as busy as under overload, ` +
         `${goodput.toFixed(0)} under overload; replies ${tally(load.replies)}`,
     );
     world.must('at least 80 % of the capacity is served', ratio >= 0.8, `${(ratio * 100).toFixed(0)} %`);
@@ -123,7 +123,7 @@ export const noisyTenant: Scenario = {
   load: 'tenant A 333 requests/s of 5 answers, tenant B 10/s, for 120 s',
   faults: 'A against the rate limit',
   backends: BOTH,
-  alone: true,
+  exclusive: true,
   async run(world) {
     const environment = { RATE_LIMITS: 'on', RATE_API_KEY: String(QUOTA) };
     await world.start('serve', { environment });
@@ -224,7 +224,7 @@ export const rollingRestart: Scenario = {
   load: '200 requests/s of 10 answers over kept connections for 120 s, two APIs and two workers behind a balancer',
   faults: '5 rounds of SIGTERM for each of the four; the balancer takes an API out 1 s before',
   backends: BOTH,
-  alone: true,
+  exclusive: true,
   quick: VALKEY_ONLY,
   async run(world) {
     const apis = [await world.start('serve'), await world.start('serve')];
@@ -266,11 +266,11 @@ export const rollingRestart: Scenario = {
       ends.every(({ code }) => code === 0) && longest <= 20_000,
       `slowest ${longest} ms, codes ${[...new Set(ends.map(end => end.code))]}`,
     );
-    const said = ends.map(end => end.connection).filter(word => word !== undefined);
+    const headers = ends.map(end => end.connection).filter(word => word !== undefined);
     world.must(
       'what is half sent at the SIGTERM is answered, with Connection: close',
-      said.every(word => word === 'close'),
-      said.join(),
+      headers.every(word => word === 'close'),
+      headers.join(),
     );
   },
 };

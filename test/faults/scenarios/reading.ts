@@ -189,7 +189,7 @@ export const soak: Scenario = {
   faults: 'time',
   backends: BOTH,
   onRequest: true,
-  alone: true,
+  exclusive: true,
   async run(world) {
     const units = [await world.start('serve'), await world.start('work')];
     await world.addTenant();

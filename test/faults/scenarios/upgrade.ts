@@ -107,7 +107,7 @@ export const upgrade: Scenario = {
   load: '100 requests/s of 5 answers by API key, and users who fetch cards, answer, and write to the team',
   faults: 'migrations of this version under the previous one, then both side by side, then this version only',
   backends: BOTH,
-  alone: true,
+  exclusive: true,
   unmigrated: true,
   async run(world) {
     using previous = await checkOutPrevious();

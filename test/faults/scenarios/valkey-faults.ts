@@ -13,7 +13,7 @@ export const frozenValkey: Scenario = {
   load: '50 clients, 1,000 answers/s in requests of 10',
   faults: '3 × 10 s in which every process of Valkey is stopped',
   backends: VALKEY_ONLY,
-  alone: true,
+  exclusive: true,
   quick: VALKEY_ONLY,
   async run(world) {
     await world.start('serve');
