@@ -19,7 +19,7 @@ export interface RateLimits {
     key: string,
     cost?: number,
     counted?: number,
-  ): RateVerdict<Limit> | Promise<RateVerdict<Limit>>;
+  ): Promise<RateVerdict<Limit>>;
   /** Counts and decides in the shared store. Rejects when the store is down. For issuing credentials. */
   consumeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
   close(): Promise<void>;
@@ -96,7 +96,7 @@ export function openRateLimits(
   void loop();
 
   return {
-    consume(limit, key, cost, counted) {
+    async consume(limit, key, cost, counted) {
       const verdict = counters.consume(limit, key, cost, counted);
       if (!('settled' in verdict)) return verdict;
       void reconciler.reconcile(false);

@@ -15,11 +15,8 @@ export type Release = () => void;
 
 /** A fixed number of slots, shared fairly between keys. */
 export interface FairShare {
-  /**
-   * Acquires a slot, synchronously if one is free. Rejects or throws `refuse(…)` when too many are waiting, or after
-   * too long.
-   */
-  acquire(key: string): Release | Promise<Release>;
+  /** Acquires a slot. Rejects with `refuse(…)` when too many are waiting, or after too long. */
+  acquire(key: string): Promise<Release>;
   /** Runs `work` while holding a slot. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** The number of used slots and of waiting callers. */
@@ -63,7 +60,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
       turns.wait(key, waiting);
     });
 
-  const acquire = (key: string): Release | Promise<Release> => {
+  const acquire = async (key: string): Promise<Release> => {
     if (turns.start(key)) return releaseOf(key);
     if (!turns.mayWait(key)) throw refuse('full');
     return wait(key);

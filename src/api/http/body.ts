@@ -24,9 +24,7 @@ export interface ReadBody {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/**
- * Reads an announced body as JSON in UTF-8, of at most `limit` bytes. Returns `undefined` for an empty one.
- */
+/** Reads an announced body as JSON in UTF-8, of at most `limit` bytes. Returns `undefined` for an empty one. */
 export async function readBody(ctx: Context, limit: number): Promise<ReadBody | undefined> {
   const { 'content-length': length, 'content-encoding': encoding } = ctx.req.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
