@@ -79,7 +79,7 @@ function bufferedBytes({ socket, request }: Connection): number {
   return socket.writableLength + (request?.complete === false ? Math.min(socket.bytesRead, MAX_BODY_BYTES) : 0);
 }
 
-/** Returns the connections that have blocked the server longest, so many that without them the buffers are in the limit. */
+/** Returns the connections to close so that the buffered bytes are within the limit: those blocked longest. */
 function findOverBuffered(connections: Iterable<Connection>, maxBytes: number): Connection[] {
   let held = 0;
   const holders: Connection[] = [];
@@ -154,7 +154,6 @@ export function boundConnections(server: Server, options: ConnectionOptions): Co
     socket.once('close', () => groups.leave(connection));
   };
 
-  /** Closes the connections that have blocked the server longest, until the buffered bytes are within the limit. */
   const boundMemory = () => {
     for (const connection of findOverBuffered(groups.members(), maxBufferedBytes)) {
       report.count('memory', 'slow');

@@ -12,7 +12,7 @@ export interface TurnLimits {
 
 /** Assigns a fixed number of slots to keys in turn. Has no timers and no promises. */
 export interface FairTurns<Caller> {
-  /** Occupies a slot for a key. Returns false if the key may not have one now, or if callers of the key are waiting. */
+  /** Assigns a slot to a key. False when all its slots are used, or when callers of the key are waiting. */
   start(key: string): boolean;
   /** Whether one more caller of the key may wait. */
   mayWait(key: string): boolean;
@@ -21,7 +21,7 @@ export interface FairTurns<Caller> {
   leave(key: string, caller: Caller): void;
   /** Frees a slot of a key. */
   end(key: string): void;
-  /** Occupies a free slot for the waiting caller whose turn it is. Returns undefined if there is no such slot or caller. */
+  /** Assigns a free slot to the waiting caller whose turn it is; undefined when every waiting key is at its limit. */
   next(): { key: string; caller: Caller } | undefined;
   /** The number of used slots and of waiting callers. */
   count(): { running: number; waiting: number };
