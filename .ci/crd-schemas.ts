@@ -1,8 +1,8 @@
 /**
- * JSON schemas from the definitions of custom resources: `node .ci/crd-schemas.ts <folder> <definition.yaml>…`.
+ * Generates JSON schemas from definitions of custom resources: `node .ci/crd-schemas.ts <folder> <definition.yaml>…`.
  *
- * A file for each kind and version, named as kubeconform looks for it. Fields that a definition does not know are refused,
- * which the API server would only drop.
+ * Writes a file for each kind and version under the name that kubeconform expects. The schemas reject unknown fields, which
+ * the API server would only drop.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface Definition {
   spec: { group: string; names: { kind: string }; versions: { name: string; schema: { openAPIV3Schema: Schema } }[] };
 }
 
-/** The same schema, closed where it names its fields; `int-or-string` is a word of Kubernetes alone. */
+/** Rejects unknown properties of objects with declared ones; expands `int-or-string`, which is specific to Kubernetes. */
 function close(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(close);
   if (typeof node !== 'object' || node === null) return node;

@@ -20,8 +20,8 @@ const exec = promisify(execFile);
 const docker = async (...args: string[]) => (await exec('docker', args, { maxBuffer: 16 << 20 })).stdout.trim();
 
 const hasDocker = inject('hasDocker');
-if (!hasDocker) process.stderr.write('\n*** No Docker Engine: the PHP client and its examples are LEFT OUT. ***\n\n');
-process.stderr.write('\n*** Debian has no PHPStan: `composer analyse` of the PHP client is LEFT OUT. ***\n\n');
+if (!hasDocker) process.stderr.write('\n*** No Docker Engine: the PHP client and its examples are SKIPPED. ***\n\n');
+process.stderr.write('\n*** Debian has no PHPStan: `composer analyse` of the PHP client is SKIPPED. ***\n\n');
 
 describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
   const stack = new AsyncDisposableStack();

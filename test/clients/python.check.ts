@@ -45,7 +45,7 @@ async function isFound(): Promise<boolean> {
   } catch (error) {
     if (process.env.TESTS_REQUIRE?.split(',').includes('python')) throw error;
     process.stderr.write(
-      '\n*** No Python ≥ 3.10 with venv, pip and a registry: the tests of its client are LEFT OUT. ***\n\n',
+      '\n*** No Python ≥ 3.10 with venv, pip and a registry: the tests of its client are SKIPPED. ***\n\n',
     );
     return false;
   } finally {

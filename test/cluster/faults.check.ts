@@ -3,7 +3,7 @@ import { runTool } from '../support/tools.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Bench, createBench, type Outcome } from './bench.ts';
 import { type Component, createInstallation, type Installation, UNLIMITED, WORKLOADS } from './installation.ts';
-import { settingFor } from './left-out.ts';
+import { settingFor } from './skipped.ts';
 
 const RESTART_NODE = 'CLUSTER_RESTART_NODE';
 const BACK_WITHIN_MS = 300_000;

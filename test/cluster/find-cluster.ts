@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { runTool } from '../support/tools.ts';
 import { helm, IMAGES, kubectl } from './cluster.ts';
-import { leaveOut } from './left-out.ts';
+import { reportSkipped } from './skipped.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -40,7 +40,7 @@ async function loadImages(command: string): Promise<void> {
 /** Detects a cluster. Without one all checks are skipped with a message, or fail with `TESTS_REQUIRE=cluster`. */
 export default async function findCluster(project: TestProject): Promise<void> {
   const obstacle = await findObstacle();
-  if (obstacle) leaveOut('every check of the chart on a cluster', obstacle);
+  if (obstacle) reportSkipped('every check of the chart on a cluster', obstacle);
   else if (process.env.CLUSTER_LOAD_IMAGES) await loadImages(process.env.CLUSTER_LOAD_IMAGES);
   project.provide('cluster', !obstacle);
 }

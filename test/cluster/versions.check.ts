@@ -2,7 +2,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { createBench } from './bench.ts';
 import { IMAGE } from './cluster.ts';
 import { createInstallation, UNLIMITED } from './installation.ts';
-import { settingFor } from './left-out.ts';
+import { settingFor } from './skipped.ts';
 
 const VALUES = { api: { replicas: 2 }, worker: { replicas: 2 }, ...UNLIMITED };
 

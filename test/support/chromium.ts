@@ -10,8 +10,8 @@ export const chromiumPath = (): string | undefined => process.env.CHROMIUM ?? PL
 export function hasBrowser(): boolean {
   if (chromiumPath()) return true;
   if (process.env.TESTS_REQUIRE?.includes('chromium'))
-    throw new Error('TESTS_REQUIRE names chromium, and none is found.');
-  process.stderr.write('\n*** No Chromium: every test of the dashboard in a browser is LEFT OUT. ***\n\n');
+    throw new Error('TESTS_REQUIRE contains chromium, which was not found.');
+  process.stderr.write('\n*** No Chromium: all browser tests of the dashboard are SKIPPED. ***\n\n');
   return false;
 }
 

@@ -85,7 +85,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw new Error(`TESTS_REQUIRE includes docker, but containers cannot be started: ${fault}`);
   if (fault)
     process.stderr.write(
-      `\n*** No containers (${fault}): PostgreSQL is the embedded one, and every test with Valkey is LEFT OUT. ***\n\n`,
+      `\n*** No containers (${fault}): the tests use the embedded PostgreSQL, and all tests with Valkey are SKIPPED. ***\n\n`,
     );
   const stores = await serveStores(() => startStores(!fault));
   project.provide('hasDocker', !fault);

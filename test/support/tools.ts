@@ -34,13 +34,13 @@ export const runTool = async (command: string, args: string[], options?: ToolOpt
  * Whether a tool is installed. Otherwise prints which tests are skipped, or throws if `TESTS_REQUIRE` (comma-separated
  * names) contains the tool.
  */
-export async function hasTool([command, ...args]: [string, ...string[]], leftOut: string): Promise<boolean> {
+export async function hasTool([command, ...args]: [string, ...string[]], skipped: string): Promise<boolean> {
   try {
     await runTool(command, args);
     return true;
   } catch (error) {
     if (process.env.TESTS_REQUIRE?.split(',').includes(command)) throw error;
-    process.stderr.write(`\n*** No ${command}: ${leftOut} is LEFT OUT. ***\n\n`);
+    process.stderr.write(`\n*** No ${command}: ${skipped} is SKIPPED. ***\n\n`);
     return false;
   }
 }
