@@ -23,7 +23,6 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'clients/javascript/runner/server-steps.ts#createServerSteps': 'a table of steps',
   'clients/javascript/src/feedback/element.ts#createFeedbackClass':
     'a class, made lazily because servers have no HTMLElement',
-  'clients/javascript/src/outbox/outbox.ts#createOutbox': CLOSURE,
   'dashboard/screenshots/scenes.ts#statesOf': 'a table of pages',
 };
 

@@ -10,8 +10,8 @@ import {
   type OutboxStorage,
 } from '../../../clients/javascript/src/index.ts';
 import { MAX_BATCH, MAX_BATCH_BYTES } from '../../../clients/javascript/src/outbox/batches.ts';
+import { MAX_AGE_MS, MAX_ANSWERS } from '../../../clients/javascript/src/outbox/changes.ts';
 import { fileStorage } from '../../../clients/javascript/src/outbox/file-storage.ts';
-import { MAX_AGE_MS, MAX_ANSWERS } from '../../../clients/javascript/src/outbox/outbox.ts';
 import { contract } from '../contract.ts';
 import { type Answered, createNetwork, tokenFor } from './network.ts';
 
