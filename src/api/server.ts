@@ -82,6 +82,8 @@ export interface ApiOptions {
   files?: OpenFiles | undefined;
   /** Maximum number of connections; by default 10,000, or as many as the limit on open files allows. */
   maxConnections?: number;
+  /** The clock of everything that expires, except for rows whose age the database computes. */
+  now?: () => Date;
 }
 
 /** The API process: serves requests. Starts even when dependencies are unreachable, and reports them in `/readyz`. */
@@ -94,6 +96,7 @@ export async function openApi({
   spans,
   files = watchOpenFiles(log),
   maxConnections = maxConnectionsFor(fileLimit(), config.DATABASE_POOL),
+  now = () => new Date(),
 }: ApiOptions): Promise<ApiProcess> {
   let stopping = false;
   const isStopping = () => stopping;
@@ -127,7 +130,7 @@ export async function openApi({
     isStopping,
   });
   const readiness = watchReadiness({ databaseUrl, durability, derivedKeys, queue, ingestion, files, isStopping, log });
-  const opened = { config, log, metrics, spans, keychain, storage, queue, notices, limits, isStopping, readiness };
+  const opened = { config, log, metrics, spans, keychain, storage, queue, notices, limits, isStopping, readiness, now };
   const deps = createDeps(opened, createCaches(config.CACHE_MB, metrics));
   const app = createApp(deps);
   const server = createHttpServer((request, response) => {
@@ -143,7 +146,7 @@ export async function openApi({
     files,
   });
   const port = await listen(server, config.PORT, config.HOST);
-  const housekeeping = startHousekeeping(storage, config, log);
+  const housekeeping = startHousekeeping(storage, config, log, now);
   return {
     port,
     isReady: () => deps.readiness.isStarted(),
@@ -172,6 +175,7 @@ type OpenedDeps = Pick<
   | 'limits'
   | 'isStopping'
   | 'readiness'
+  | 'now'
 >;
 
 /** Adds the caches, and the other dependencies of handlers. */
@@ -184,7 +188,6 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
   const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
   return {
     ...opened,
-    now: () => new Date(),
     overload: createOverload(metrics),
     heavyReads: createHeavyReads(config.DATABASE_POOL, metrics),
     keyRing,
@@ -209,13 +212,12 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
 }
 
 /** Deletes expired rows and ended sessions at intervals, until the timer is cleared. */
-function startHousekeeping(storage: Storage, config: Config, log: Log): NodeJS.Timeout {
+function startHousekeeping(storage: Storage, config: Config, log: Log, now: () => Date): NodeJS.Timeout {
   const timer = setInterval(
     () =>
-      Promise.all([
-        deleteExpiredRows(storage),
-        deleteEndedSessions(storage, new Date(), config.SESSION_IDLE_HOURS),
-      ]).catch(error => log.warn({ reason: error.message }, 'housekeeping failed; will retry')),
+      Promise.all([deleteExpiredRows(storage), deleteEndedSessions(storage, now(), config.SESSION_IDLE_HOURS)]).catch(
+        error => log.warn({ reason: error.message }, 'housekeeping failed; will retry'),
+      ),
     HOUSEKEEPING_EVERY_MS,
   );
   return timer.unref();

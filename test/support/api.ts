@@ -58,6 +58,8 @@ export interface TestApiOptions {
   sharing?: TestApi;
   /** A fixed secret key. */
   secretKey?: string;
+  /** The clock of the API; the system's by default. */
+  now?: () => Date;
 }
 
 /** Empties and returns the Valkey database of this test worker. */
@@ -121,6 +123,7 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     config,
     log,
     metrics,
+    ...(options.now ? { now: options.now } : {}),
   });
   const baseUrl = `http://127.0.0.1:${api.port}`;
   await waitFor(() => api.isReady());
