@@ -36,9 +36,17 @@ function asOutage(error: unknown): unknown {
 /** Records a flush on its own. Answers that the database refuses because of their content go to the quarantine. */
 export async function recordFlush(storage: Storage, flush: Flush): Promise<RecordedCounts> {
   try {
+    return await recordSeparated(storage, flush);
+  } catch (error) {
+    throw asOutage(error);
+  }
+}
+
+async function recordSeparated(storage: Storage, flush: Flush): Promise<RecordedCounts> {
+  try {
     return await recordAnswers(storage, [flush]);
   } catch (error) {
-    if (!isDataFault(error)) throw asOutage(error);
+    if (!isDataFault(error)) throw error;
     return await recordAnswers(storage, [flush], await findUnstorable(storage, flush.answers));
   }
 }
