@@ -122,7 +122,10 @@ export async function openQueueConsumer(
     leases.markLost(jobIds);
     log.warn({ queue, jobs: jobIds.length }, 'jobs of this worker were taken over by other workers');
   });
-  worker.run().catch(error => log.error({ queue, err: error }, 'queue consumer failed'));
+  // Not caught, so that the process ends and is restarted: it would stay up without fetching another job.
+  worker.run().catch(cause => {
+    if (!closing) throw new Error(`The consumer of the queue ${queue} failed.`, { cause });
+  });
 
   return {
     async close() {
