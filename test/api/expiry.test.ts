@@ -386,7 +386,13 @@ const BY_THE_CLOCK: Expiring[] = [
     after: 'bad-signature',
     async create() {
       const key = await rotateKey();
-      return asUser(await tenant.sign('ada', { key, ...exp(startSeconds + 86_400 + 3000) }));
+      const use = asUser(await tenant.sign('ada', { key, ...exp(startSeconds + 86_400 + 3000) }));
+      return async () => {
+        passedMs -= SECOND;
+        expect(await use()).toBe(OK); // remembered from here on
+        passedMs += SECOND;
+        return use();
+      };
     },
   },
   {
