@@ -22,7 +22,7 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: isRecording ? ['test/mutants/record-calls.ts'] : [],
     sequence: { sequencer: InOrder },
-    testTimeout: files.some(file => file.endsWith('.check.ts')) ? 60_000 : 30_000,
+    testTimeout: isRecording ? 180_000 : files.some(file => file.endsWith('.check.ts')) ? 60_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 1,
