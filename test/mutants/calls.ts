@@ -24,7 +24,8 @@ interface Coverage {
 }
 
 const CACHE = join(import.meta.dirname, 'results/calls.json');
-const TIMEOUT_MS = 5 * 60_000;
+/** The time after which a test file counts as blocked. */
+const SILENCE_MS = 10 * 60_000;
 
 const digestOf = (texts: string[]): string => createHash('sha256').update(texts.join('\0')).digest('base64url');
 
@@ -61,7 +62,7 @@ function readRecordings(recordedTo: string, folder: string): Map<string, Recordi
 /** Runs test files without a fault. */
 async function recordFiles(workspace: Workspace, files: string[]): Promise<Calls> {
   const recordTo = mkdtempSync(join(workspace.folder, 'calls-'));
-  const { failures } = await workspace.run(files, TIMEOUT_MS * files.length, recordTo);
+  const { failures } = await workspace.run(files, SILENCE_MS, recordTo);
   const recordings = readRecordings(recordTo, workspace.folder);
   rmSync(recordTo, { recursive: true });
   return Object.fromEntries(

@@ -60,9 +60,9 @@ interface ChosenFault {
   review: Review | undefined;
 }
 
-/** Tests that exceed their usual duration by this factor count as failed: a fault can block them. */
-const TIMEOUT_FACTOR = 3;
-const MIN_TIMEOUT_MS = 60_000;
+/** A test file that exceeds the usual duration of the slowest one by this factor counts as failed: a fault can block it. */
+const SLOWDOWN = 3;
+const MIN_SILENCE_MS = 60_000;
 
 /** Tries one fault against the test files that run it. */
 async function tryFault(
@@ -72,13 +72,13 @@ async function tryFault(
 ): Promise<Pick<Result, 'noticed' | 'by' | 'files' | 'seconds'>> {
   const files = filesThatRun(fault, calls);
   if (files.length === 0) return { noticed: false, files: 0, seconds: 0 };
-  const expectedMs = files.reduce((sum, file) => sum + (calls[file]?.durationMs ?? 0), 0);
-  const run = await workspace.withFault(fault, () =>
-    workspace.run(files, MIN_TIMEOUT_MS + expectedMs * TIMEOUT_FACTOR),
-  );
+  const slowestMs = Math.max(...files.map(file => calls[file]?.durationMs ?? 0));
+  const run = await workspace.withFault(fault, () => workspace.run(files, MIN_SILENCE_MS + slowestMs * SLOWDOWN));
   const seconds = Math.round(run.durationMs / 1000);
   if (run.passed) return { noticed: false, files: files.length, seconds };
-  const by = run.timedOut ? 'time limit' : (run.failures[0] ?? run.output.trim().split('\n').at(-1) ?? 'no output');
+  const by = run.timedOut
+    ? 'a test file that never ended'
+    : (run.failures[0] ?? run.output.trim().split('\n').at(-1) ?? 'no output');
   return { noticed: true, by, files: files.length, seconds };
 }
 

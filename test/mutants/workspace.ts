@@ -12,7 +12,7 @@ import { applyFault, type Fault } from './operators.ts';
 /** The outcome of a run of test files. */
 export interface TestRun {
   passed: boolean;
-  /** Ended because it exceeded its time. */
+  /** Killed because no file ended for `silenceMs`. */
   timedOut: boolean;
   durationMs: number;
   /** The tests that failed, as `file > title`. */
@@ -24,7 +24,7 @@ export interface TestRun {
 export interface Workspace extends AsyncDisposable {
   folder: string;
   /** Runs test files in this order until a test fails. With `recordTo`, runs all and records their calls there. */
-  run(files: string[], timeoutMs: number, recordTo?: string): Promise<TestRun>;
+  run(files: string[], silenceMs: number, recordTo?: string): Promise<TestRun>;
   /** Runs an action while the copy contains a fault. */
   withFault<T>(fault: Fault, action: () => Promise<T>): Promise<T>;
 }
@@ -67,22 +67,29 @@ function killGroup(pid: number): void {
 }
 
 /**
- * Runs Node as a process group, which is killed at the end with the processes that tests left behind, and when
- * `ending` is aborted.
+ * Runs Node as a process group, which is killed at the end with the processes that tests left behind, when it prints no
+ * output for `silenceMs`, and when `ending` is aborted.
  */
-async function runGroup(args: string[], cwd: string, env: NodeJS.ProcessEnv, timeoutMs: number, ending: AbortSignal) {
+async function runGroup(args: string[], cwd: string, env: NodeJS.ProcessEnv, silenceMs: number, ending: AbortSignal) {
   const child = spawn(process.execPath, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  child.stdout.on('data', chunk => (output += chunk));
-  child.stderr.on('data', chunk => (output += chunk));
-  const timeout = AbortSignal.timeout(timeoutMs);
   const kill = () => killGroup(child.pid as number);
-  const stop = AbortSignal.any([timeout, ending]);
-  stop.addEventListener('abort', kill);
+  let timedOut = false;
+  const silence = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, silenceMs);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', chunk => {
+      output += chunk;
+      silence.refresh();
+    });
+  ending.addEventListener('abort', kill);
   const [code] = await once(child, 'exit');
-  stop.removeEventListener('abort', kill);
+  ending.removeEventListener('abort', kill);
+  clearTimeout(silence);
   kill();
-  return { code: code as number | null, output, timedOut: timeout.aborted };
+  return { code: code as number | null, output, timedOut };
 }
 
 interface JsonReport {
@@ -122,6 +129,8 @@ export async function openWorkspace(hasDocker: boolean): Promise<Workspace> {
     '--config',
     'test/mutants/vitest.config.ts',
     '--reporter',
+    'default', // prints a line whenever a file ends
+    '--reporter',
     'json',
     '--outputFile',
     report,
@@ -129,23 +138,26 @@ export async function openWorkspace(hasDocker: boolean): Promise<Workspace> {
   const { postgresUrl, valkeyUrl } = stores;
   const ending = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
+  const runTests: Workspace['run'] = async (files, silenceMs, recordTo) => {
+    const env = {
+      ...process.env,
+      TESTS_STORES: JSON.stringify({ postgresUrl, valkeyUrl }),
+      MUTANTS_FILES: files.join('\n'),
+      ...(recordTo ? { MUTANTS_CALLS: recordTo } : {}),
+    };
+    const startedAt = Date.now();
+    const { code, output, timedOut } = await runGroup(command, folder, env, silenceMs, ending.signal);
+    const durationMs = Date.now() - startedAt;
+    await emptyStores(stores);
+    return { passed: code === 0, timedOut, durationMs, output, failures: readFailures(report, folder) };
+  };
   return {
     folder,
-    async run(files, timeoutMs, recordTo) {
-      const env = {
-        ...process.env,
-        TESTS_STORES: JSON.stringify({ postgresUrl, valkeyUrl }),
-        MUTANTS_FILES: files.join('\n'),
-        ...(recordTo ? { MUTANTS_CALLS: recordTo } : {}),
-      };
-      const startedAt = Date.now();
-      const group = runGroup(command, folder, env, timeoutMs, ending.signal);
-      running = group;
-      const { code, output, timedOut } = await group;
-      if (ending.signal.aborted) return new Promise(() => undefined); // interrupted: the process is about to exit
-      const durationMs = Date.now() - startedAt;
-      await emptyStores(stores);
-      return { passed: code === 0, timedOut, durationMs, output, failures: readFailures(report, folder) };
+    async run(files, silenceMs, recordTo) {
+      const run = runTests(files, silenceMs, recordTo);
+      running = run;
+      const result = await run;
+      return ending.signal.aborted ? new Promise(() => undefined) : result; // interrupted: the process is about to exit
     },
     async withFault(fault, action) {
       const path = join(folder, fault.path);
