@@ -119,7 +119,7 @@ test('the demo fails and names the step with an unexpected reply', async () => {
   impostor.closeAllConnections();
   await new Promise(done => impostor.close(done));
   expect(code).toBe(1);
-  expect(stderr).toContain('POST /v1/questions should answer 201');
+  expect(stderr).toContain('POST /v1/questions should return 201');
 });
 
 test("README's table of settings matches `node docs/settings-table.ts`", () => {
