@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Counter } from './rate-counter-table.ts';
-import { createRateCounters } from './rate-counters.ts';
+import { createRateCounters, type PendingVerdict } from './rate-counters.ts';
 import { createReconciler } from './rate-reconciler.ts';
 import { openDatabaseCounters, openRedisCounters, type StoreDelta } from './rate-stores.ts';
 import { type RateLimit, type RateVerdict, verdictOf, windowEnd } from './rate-windows.ts';
@@ -12,14 +12,15 @@ export type { RateLimit, RateVerdict } from './rate-windows.ts';
 export interface RateLimits {
   /**
    * Counts a request of `key` that costs `cost` units (default 1). Decides it from memory, or near the limit in the
-   * shared store, with one round trip. `counted` are units of the same request that were counted before.
+   * shared store, with one round trip: the verdict is then pending. `counted` are units of the same request that were
+   * counted before.
    */
   consume<Limit extends RateLimit>(
     limit: Limit,
     key: string,
     cost?: number,
     counted?: number,
-  ): Promise<RateVerdict<Limit>>;
+  ): RateVerdict<Limit> | PendingVerdict<Limit>;
   /** Counts and decides in the shared store. Rejects when the store is down. For issuing credentials. */
   consumeStrictly<Limit extends RateLimit>(limit: Limit, key: string): Promise<RateVerdict<Limit>>;
   close(): Promise<void>;
@@ -96,11 +97,10 @@ export function openRateLimits(
   void loop();
 
   return {
-    async consume(limit, key, cost, counted) {
+    consume(limit, key, cost, counted) {
       const verdict = counters.consume(limit, key, cost, counted);
-      if (!('settled' in verdict)) return verdict;
-      void reconciler.reconcile(false);
-      return verdict.settled;
+      if ('settled' in verdict) void reconciler.reconcile(false);
+      return verdict;
     },
     async consumeStrictly(limit, key) {
       if (!clock.isKnown()) await add([]);

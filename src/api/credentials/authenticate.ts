@@ -37,15 +37,17 @@ const METHODS = {
 } as const;
 
 /**
- * Returns the caller, by the `Authorization` header (cookies are then ignored) or by the session. A token that was verified
- * before is found in memory.
+ * Returns the caller, by the `Authorization` header (cookies are then ignored) or by the session.
+ *
+ * Not a promise for a token that was verified before, because that is nearly every request: awaiting it costs a card fetch
+ * more than the rest of the authentication.
  */
-export async function authenticate(
+export function authenticate(
   request: IncomingMessage,
   authorization: string | undefined,
   { credentials, lastKnownKeys }: AcceptedCredentials,
   deps: AuthDeps,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   if (authorization === undefined) return authenticateCookie(request, credentials, deps);
   const credential = readBearer(authorization);
   const keys = lastKnownKeys ? deps.keyRing.lastKnown : deps.keyRing;

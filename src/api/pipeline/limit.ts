@@ -107,7 +107,8 @@ interface CallerLimit {
 async function charge(ctx: Context, first: CallerLimit, { cost, counted }: Units, deps: ApiDeps): Promise<void> {
   let current: CallerLimit | undefined = first;
   while (current) {
-    const verdict: Verdict = await deps.limits.consume(current.limit, current.key, cost, counted);
+    const taken = deps.limits.consume(current.limit, current.key, cost, counted);
+    const verdict: Verdict = 'settled' in taken ? await taken.settled : taken;
     if (current === first) setRateLimitHeaders(ctx, verdict);
     enforce(ctx, verdict, deps, cost + counted);
     current = current.next?.(verdict);

@@ -22,7 +22,12 @@ const REVALIDATE = 'private, max-age=0, must-revalidate';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Serves one request by an operation: authentication, validation, handler, reply. */
+/**
+ * Serves one request by an operation: authentication, validation, handler, reply.
+ *
+ * Steps that usually have nothing to wait for are not awaited then: requests of a batch stay in step only if they pass
+ * the same few awaits (docs/decisions/0031-work-per-request.md).
+ */
 export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDeps) => {
   const parseParams = createParamsParser(operation);
   const parseQuery = createQueryParser(operation);
@@ -38,22 +43,24 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (operation.sameOrigin) requireSameOrigin(ctx.req, deps.config.BASE_URL);
     const request = new ServedRequest(ctx, operation, cursors, deps);
     const authorization = authorizationOf(ctx.req);
-    const caller =
-      operation.credentials.length > 0 ? await authenticate(ctx.req, authorization, operation, deps) : undefined;
+    const identified =
+      operation.credentials.length > 0 ? authenticate(ctx.req, authorization, operation, deps) : undefined;
+    const caller = identified instanceof Promise ? await identified : identified;
     if (caller) {
       await limitCaller(ctx, caller, deps);
       authorize(caller, operation.credentials, operation.right);
     }
     request.caller = caller as never;
     request.params = parseParams(ctx.params) as never;
-    await operation.precheck?.(request, deps);
+    if (operation.precheck) await operation.precheck(request, deps);
     request.query = parseQuery(ctx.querystring) as never;
     const maxBytes = caller?.kind === 'public-access-token' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
     const read = announcesBody ? await readBody(ctx, maxBytes) : undefined;
     if (read) deps.metrics.httpBodyBytes.observe({ route: operation.path }, read.bytes.length);
     request.sent = read?.json;
     request.body = parseBody(read) as never;
-    if (caller && operation.items) await limitItems(ctx, caller, operation.items(request.body), deps);
+    const items = operation.items?.(request.body) ?? 1;
+    if (caller && items > 1) await limitItems(ctx, caller, items, deps);
     request.bodyBytes = read?.bytes.length ?? 0;
     request.openCursor();
     const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;
