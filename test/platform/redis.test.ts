@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openRedis } from '../../src/platform/redis.ts';
+import { openRedis, readSentinelReplicas } from '../../src/platform/redis.ts';
 
 const optionsOf = (url: string) => {
   const redis = openRedis(url, { lazyConnect: true });
@@ -27,6 +27,18 @@ describe('a REDIS_URL', () => {
       port: 6380,
       db: 1,
       sentinels: null,
+    });
+  });
+});
+
+describe('the replicas that Sentinels list', () => {
+  test('are undefined without Sentinels', async () => {
+    expect(await readSentinelReplicas('redis://127.0.0.1:6380/1')).toBeUndefined();
+  });
+
+  test('are unknown while no Sentinel is reachable, for the reason of the connection', async () => {
+    await expect(readSentinelReplicas('redis://queue?sentinels=127.0.0.1:1,127.0.0.1:2')).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
     });
   });
 });
