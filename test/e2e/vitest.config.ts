@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Tests with real processes that are killed, restarted, upgraded or watched: `npm run test:processes` takes minutes.
+ * Tests with real processes that are killed, restarted, upgraded or watched, with Sentinels, and of the memory of a process:
+ * `npm run test:processes` takes minutes.
  */
 export default defineConfig({
   test: {
-    include: ['test/{commands,coordination,e2e,platform,worker}/*.check.ts'],
+    include: ['test/{api,commands,coordination,e2e,platform,queue,worker}/*.check.ts'],
     globalSetup: 'test/support/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,

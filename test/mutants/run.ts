@@ -20,7 +20,7 @@ import {
 import { type Module, sampleFaults } from './sample.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
-const TEST_FILES = ['test/**/*.test.ts', 'test/{commands,coordination,e2e,platform,worker}/*.check.ts'];
+const TEST_FILES = ['test/**/*.test.ts', 'test/{api,commands,coordination,e2e,platform,queue,worker}/*.check.ts'];
 
 /** Released migrations never change, so a fault in one is not a fault that somebody could introduce. */
 const LEFT_OUT = /^src\/storage\/migrations\//;
