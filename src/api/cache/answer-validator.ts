@@ -269,7 +269,9 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
 
 /** A record's fields sorted by name, by code units. */
 const sortedEntries = (record: Record<string, unknown>): [string, unknown][] =>
-  Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
+  Object.keys(record)
+    .sort()
+    .map(name => [name, record[name]]);
 
 /** A digest of all client-provided content, used to compare two syncs of one revision. */
 function contentHash(answer: AcceptedAnswer): string {
