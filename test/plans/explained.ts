@@ -6,6 +6,9 @@ import type { Transaction } from '../../src/storage/transaction.ts';
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
   'Shared Hit Blocks': number;
   'Shared Read Blocks': number;
   Plans?: PlanNode[];
@@ -18,9 +21,24 @@ export interface Explained {
   pages: number;
   /** The tables with a sequential scan. */
   scanned: string[];
+  executionMs: number;
+  /** The plan, one node per line. */
+  plan: string;
 }
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+const pagesOf = (node: PlanNode): number => node['Shared Hit Blocks'] + node['Shared Read Blocks'];
+
+function describePlan(node: PlanNode, depth = 0): string {
+  const target = [
+    node['Index Name'] && `using ${node['Index Name']}`,
+    node['Relation Name'] && `on ${node['Relation Name']}`,
+  ];
+  const name = [node['Node Type'], ...target].filter(Boolean).join(' ');
+  const line = `${'  '.repeat(depth)}${name} (rows=${node['Actual Rows']} loops=${node['Actual Loops']} pages=${pagesOf(node)})`;
+  return [line, ...(node.Plans ?? []).map(child => describePlan(child, depth + 1))].join('\n');
+}
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));
 
@@ -38,15 +56,18 @@ async function explain(session: Transaction, sql: string, params: unknown[]): Pr
   const name = `explained_${++explanations}`;
   await session.query(`prepare ${name} as ${sql}`);
   const values = params.length > 0 ? `(${params.map(literalOf).join(', ')})` : '';
-  const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+  const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode; 'Execution Time': number }] }>(
     `explain (analyze, buffers, format json, timing off) execute ${name}${values}`,
   );
   await session.query(`deallocate ${name}`);
-  const plan = (row as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'][0].Plan;
+  if (!row) throw new Error('PostgreSQL did not explain the statement');
+  const { Plan: plan, 'Execution Time': executionMs } = row['QUERY PLAN'][0];
   return {
     sql,
-    pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+    pages: pagesOf(plan),
     scanned: nodesOf(plan).flatMap(node => (node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? ''] : [])),
+    executionMs,
+    plan: describePlan(plan),
   };
 }
 

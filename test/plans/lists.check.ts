@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -108,6 +109,7 @@ beforeAll(async () => {
   incrementalReads = createIncrementalReads(storage, createMetrics('serve'), log);
 });
 afterAll(async () => {
+  if (process.env.PLANS_REPORT) writeFileSync(process.env.PLANS_REPORT, reportDearest(seen));
   await storage.close();
   await database[Symbol.asyncDispose]();
 });
@@ -131,7 +133,22 @@ async function read(list: Operation, caller: Partial<Caller>, sent: Query, after
   return { statements, page: result as Page<unknown> };
 }
 
+/** The most expensive execution of each statement so far, with its request. */
+const seen = new Map<string, Explained & { context: unknown }>();
+
+/** Writes the ten statements that read the most pages, for `PLANS_REPORT`. */
+function reportDearest(executions: typeof seen): string {
+  const dearest = [...executions.values()].sort((one, other) => other.pages - one.pages).slice(0, 10);
+  const sections = dearest.map(
+    ({ sql, pages, executionMs, plan, context }) =>
+      `## ${pages} pages, ${executionMs.toFixed(1)} ms\n\n${JSON.stringify(context)}\n\n\`\`\`sql\n${sql.trim()}\n\`\`\`\n\n\`\`\`\n${plan}\n\`\`\`\n`,
+  );
+  return `# The ten statements of lists that read the most pages, with ${SIZE} answers\n\n${sections.join('\n')}`;
+}
+
 function expectCheap(statements: Explained[], context: unknown): void {
+  for (const statement of statements)
+    if (statement.pages > (seen.get(statement.sql)?.pages ?? -1)) seen.set(statement.sql, { ...statement, context });
   const large = [
     'answers',
     'answer_words',
@@ -195,10 +212,10 @@ describe.each(LISTS.map(list => [list.id, list] as const))('%s', (_, list) => {
             throw error;
           });
           if (!first) continue;
-          expectCheap(first.statements, { kind, query });
+          expectCheap(first.statements, { list: list.id, kind, query });
           if (!first.page.next) continue;
           const second = await read(list, caller, query, first.page.next);
-          expectCheap(second.statements, { kind, query, page: 2 });
+          expectCheap(second.statements, { list: list.id, kind, query, page: 2 });
         }
       }
     },

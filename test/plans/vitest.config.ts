@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Plans and read pages of every list, with a million answers, most of one tenant: `npm run test:plans`. */
+/**
+ * Plans and read pages of every list, with a million answers, most of one tenant: `npm run test:plans`. `PLANS_ANSWERS` sets
+ * their number; `PLANS_REPORT` names a file for the ten statements that read the most pages, with their plans.
+ */
 export default defineConfig({
   test: {
     include: ['test/plans/*.check.ts'],
