@@ -18,7 +18,8 @@ interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: Schema | boolean;
-  pattern?: string;
+  /** The values that this version sends (docs/decisions/0034-open-replies.md). */
+  'x-extensible-enum'?: string[];
 }
 
 interface Content {
@@ -42,19 +43,25 @@ const union = (types: string[]): string => [...new Set(types)].join(' | ');
 const bracket = (type: string): string => (/[ |&]/.test(type) ? `(${type})` : type);
 const key = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
 
-/** Converts a JSON Schema (the subset of 2020-12 that zod emits) to a TypeScript type; other schemas become `unknown`. */
+/**
+ * Converts a JSON Schema (the subset of 2020-12 that zod emits) to a TypeScript type; other schemas become `unknown`.
+ *
+ * Lists of values are closed, also in replies, because the dashboard is built with the server.
+ */
 export function typeOf(schema: Schema): string {
   if (schema.$ref) return `Schemas[${JSON.stringify(schema.$ref.split('/').at(-1))}]`;
   if ('const' in schema) return JSON.stringify(schema.const);
-  if (schema.enum) return union(schema.enum.map(value => JSON.stringify(value)));
+  if (Array.isArray(schema.type)) return union(schema.type.map(type => typeOf({ ...schema, type })));
+  if (schema.type === 'null') return 'null';
+  const values = schema.enum?.filter(value => value !== null) ?? schema['x-extensible-enum'];
+  if (values) return union(values.map(value => JSON.stringify(value)));
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return union(choices.map(typeOf));
   if (schema.allOf) return schema.allOf.map(part => bracket(typeOf(part))).join(' & ');
-  if (Array.isArray(schema.type)) return union(schema.type.map(type => typeOf({ ...schema, type })));
   if (schema.type === 'array') return arrayType(schema);
   if (schema.type === 'object') return objectType(schema);
   const simple: Record<string, string> = { string: 'string', integer: 'number', number: 'number', boolean: 'boolean' };
-  return simple[schema.type ?? ''] ?? (schema.type === 'null' ? 'null' : 'unknown');
+  return simple[schema.type ?? ''] ?? 'unknown';
 }
 
 const arrayType = ({ items }: Schema): string => `${bracket(typeof items === 'object' ? typeOf(items) : 'unknown')}[]`;
@@ -73,16 +80,10 @@ const contentType = ({ content }: Content): string | undefined => {
   return schema && typeOf(schema);
 };
 
-/** Query parameters restricted to digits are typed as numbers. */
-const parameterType = (schema: Schema = {}): Schema =>
-  schema.pattern?.startsWith('^\\d{') ? { type: 'integer' } : schema;
-
 function operationType({ parameters = [], requestBody, responses }: Operation): string {
   const inside = (place: string) =>
     objectType({
-      properties: Object.fromEntries(
-        parameters.filter(p => p.in === place).map(p => [p.name, parameterType(p.schema)]),
-      ),
+      properties: Object.fromEntries(parameters.filter(p => p.in === place).map(p => [p.name, p.schema ?? {}])),
       required: parameters.filter(p => p.in === place && p.required).map(p => p.name),
     });
   const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
@@ -94,7 +95,10 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
 function choicesOf({ components, paths }: OpenApi): Record<string, unknown[] | undefined> {
   const scopes = components.schemas.ApiKey?.properties?.scopes?.items;
   const action = paths['/v1/audit-log']?.get?.parameters?.find(({ name }) => name === 'action');
-  return { SCOPES: typeof scopes === 'object' ? scopes.enum : undefined, ACTIONS: action?.schema?.enum };
+  return {
+    SCOPES: typeof scopes === 'object' ? scopes['x-extensible-enum'] : undefined,
+    ACTIONS: action?.schema?.enum,
+  };
 }
 
 /** Renders an enumeration as a constant. Throws if the document lacks it. */

@@ -28,6 +28,7 @@ const API_ORDER = [
   'operation.ts',
   'pipeline',
   'routes',
+  'openapi',
   'openapi.ts',
   'app.ts',
   'server.ts',

@@ -1,188 +1,43 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { STATUS_OF } from '../src/api/http/problem.ts';
+import { RESPONSE_HEADERS } from '../src/api/openapi/headers.ts';
 import type { Operation } from '../src/api/operation.ts';
 import { OPERATIONS } from '../src/api/routes/index.ts';
 import { createPasswordReset } from '../src/commands/password-resets.ts';
 import { makeSetupLink } from '../src/commands/setup.ts';
-import { PROBLEMS, type ProblemCode } from '../src/domain/problem.ts';
-import { RIGHTS } from '../src/domain/roles.ts';
 import { SCOPES } from '../src/domain/scopes.ts';
 import { createLog } from '../src/platform/log.ts';
 import { totpCode, totpStep } from '../src/platform/totp.ts';
 import { createApi, createWorker, type TestApi, type TestReply, type TestRequest, waitFor } from './support/api.ts';
 import { anAnswer, answerTo, aQuestion, makeTenant, storageOf, type TestTenant } from './support/make.ts';
 import { createProvider, type TestProvider } from './support/oidc.ts';
+import { headersOf, readDocument } from './support/openapi.ts';
 import { cookieOf, makeMember, openSession, PASSWORD } from './support/person.ts';
 import { noTerminal } from './support/process.ts';
 
 const root = new URL('..', import.meta.url);
 const stored = await readFile(new URL('docs/openapi.json', root), 'utf8');
 
-const Schema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
-const Content = z.record(z.string().regex(/^application\/(problem\+)?json$/), z.strictObject({ schema: Schema }));
-const Parameter = z.strictObject({
-  name: z.string().min(1),
-  in: z.enum(['query', 'path']),
-  required: z.boolean().optional(),
-  description: z.string().optional(),
-  example: z.unknown().optional(),
-  schema: Schema,
-});
-const DocumentedOperation = z.strictObject({
-  operationId: z.string().regex(/^[a-z]+[A-Za-z]+$/),
-  tags: z.array(z.string()).length(1),
-  summary: z.string().min(10).max(120),
-  description: z.string().min(1).optional(),
-  security: z.array(z.record(z.string(), z.array(z.string()))),
-  parameters: z.array(Parameter).optional(),
-  requestBody: z.strictObject({ required: z.literal(true), content: Content }).optional(),
-  responses: z.record(
-    z.string().regex(/^[2-5]\d\d$/),
-    z.strictObject({ description: z.string().min(1), content: Content.optional() }),
-  ),
-});
-/** The members of OpenAPI 3.1 that the document may use. */
-const OpenApi = z.strictObject({
-  openapi: z.string().regex(/^3\.1\.\d+$/),
-  info: z.strictObject({
-    title: z.literal('Parley'),
-    version: z.string(),
-    description: z.string(),
-    license: z.strictObject({ name: z.string(), identifier: z.string() }),
-  }),
-  servers: z.array(z.strictObject({ url: z.url() })).length(1),
-  tags: z.array(z.strictObject({ name: z.string() })),
-  paths: z.record(
-    z.string().startsWith('/'),
-    z.partialRecord(z.enum(['get', 'post', 'put', 'patch', 'delete']), DocumentedOperation),
-  ),
-  components: z.strictObject({
-    schemas: z.record(z.string().regex(/^[A-Za-z0-9._-]+$/), Schema),
-    securitySchemes: z.record(
-      z.string(),
-      z.union([
-        z.strictObject({
-          type: z.literal('http'),
-          scheme: z.enum(['bearer', 'basic']),
-          bearerFormat: z.string().optional(),
-          description: z.string(),
-        }),
-        z.strictObject({
-          type: z.literal('apiKey'),
-          in: z.literal('cookie'),
-          name: z.string(),
-          description: z.string(),
-        }),
-      ]),
-    ),
-  }),
-});
+type Requested = TestRequest & { query?: string; of?: TestApi };
 
-const document = OpenApi.parse(JSON.parse(stored));
-const documented = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({
-    path,
-    method,
-    ...(operation as z.infer<typeof DocumentedOperation>),
-  })),
-);
-
-function* refsIn(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
-    if (key === '$ref' && typeof child === 'string') yield child;
-    else yield* refsIn(child);
-  }
-}
-
-describe('docs/openapi.json', () => {
-  test("matches the program's output", async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', 'openapi'], {
-      cwd: root,
-      env: { PATH: process.env.PATH },
-      maxBuffer: 10_000_000,
-    });
-    expect(stored).toBe(stdout);
-  });
-
-  test('describes exactly the operations of the router', () => {
-    const served = OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`);
-    expect(documented.map(({ operationId, method, path }) => `${operationId} ${method} ${path}`).sort()).toEqual(
-      served.sort(),
-    );
-    expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
-  });
-
-  test('has no dangling references', () => {
-    for (const ref of refsIn(document)) {
-      const found = ref
-        .split('/')
-        .slice(1)
-        .reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name.replaceAll('~1', '/')], document);
-      expect([ref, typeof found]).toEqual([ref, 'object']);
-    }
-    const tags = new Set(document.tags.map(({ name }) => name));
-    for (const { operationId, tags: own, security } of documented) {
-      for (const tag of own) expect([operationId, tags.has(tag)]).toEqual([operationId, true]);
-      for (const scheme of security.flatMap(Object.keys))
-        expect(document.components.securitySchemes).toHaveProperty(scheme);
-    }
-  });
-
-  test('declares exactly the parameters of each path', () => {
-    for (const { operationId, path, parameters = [] } of documented) {
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]);
-      const declared = parameters.filter(parameter => parameter.in === 'path');
-      expect([operationId, declared.map(({ name }) => name).sort()]).toEqual([operationId, inPath.sort()]);
-      for (const parameter of declared) expect(parameter.required).toBe(true);
-      const names = parameters.map(parameter => `${parameter.in} ${parameter.name}`);
-      expect(new Set(names).size).toBe(names.length);
-    }
-  });
-
-  test('has credentials, responses and problems for each operation', () => {
-    for (const operation of OPERATIONS) {
-      const {
-        security,
-        responses,
-        description = '',
-      } = documented.find(({ operationId }) => operationId === operation.id) as (typeof documented)[number];
-      const isOpen = operation.credentials.length === 0 && operation.id !== 'issuePublicToken';
-      expect([operation.id, security.length > 0]).toEqual([operation.id, !isOpen]);
-      expect(responses).toHaveProperty(String(operation.status));
-      expect([204, 302].includes(operation.status)).toBe(operation.response === undefined);
-      if (!isOpen) for (const status of ['401', '403', '429', '503']) expect(responses).toHaveProperty(status);
-      if (operation.right) {
-        const { scope, roles } = RIGHTS[operation.right];
-        if (scope && operation.credentials.includes('api-key')) expect(description).toContain(scope);
-        if (operation.credentials.includes('session')) expect(description).toContain(roles.join(', '));
-      }
-      if (operation.params && operation.id !== 'issuePublicToken') expect(responses).toHaveProperty('404');
-      if (operation.body) for (const status of ['413', '415', '422']) expect(responses).toHaveProperty(status);
-    }
-  });
-
-  test('lists only existing problems, each under its status', () => {
-    for (const { operationId, responses } of documented)
-      for (const [status, { description, content }] of Object.entries(responses)) {
-        if (!content?.['application/problem+json']) continue;
-        for (const [, code] of description.matchAll(/`([^`]+)`/g)) {
-          expect(PROBLEMS).toHaveProperty(code as string);
-          expect([operationId, code, STATUS_OF[PROBLEMS[code as ProblemCode].kind]]).toEqual([
-            operationId,
-            code,
-            Number(status),
-          ]);
-        }
-      }
-    const { properties } = document.components.schemas.Problem as { properties: { code: { enum: string[] } } };
-    expect(properties.code.enum.sort()).toEqual(Object.keys(PROBLEMS).sort());
-  });
-});
+/** Response headers that the document does not declare: for browsers, caches and connections. */
+const UNDECLARED = [
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-security-policy',
+  'content-type',
+  'cross-origin-resource-policy',
+  'date',
+  'keep-alive',
+  'referrer-policy',
+  'strict-transport-security',
+  'transfer-encoding',
+  'x-content-type-options',
+  'x-frame-options',
+];
 
 describe('a running service', () => {
   let api: TestApi;
@@ -191,18 +46,22 @@ describe('a running service', () => {
   let worker: Awaited<ReturnType<typeof createWorker>>;
   let tenant: TestTenant;
   const replies = new Map<string, TestReply>();
+  const sent: { id: string; reply: TestReply }[] = [];
 
   /** Calls an operation by its id and keeps its reply. */
-  async function call(
-    id: string,
-    params: Record<string, string> = {},
-    request: TestRequest & { query?: string; of?: TestApi } = {},
-  ) {
+  async function call(id: string, params: Record<string, string> = {}, request: Requested = {}) {
+    const reply = await send(id, params, request);
+    replies.set(id, reply);
+    return reply;
+  }
+
+  /** Calls an operation by its id and keeps only the headers of its reply. */
+  async function send(id: string, params: Record<string, string> = {}, request: Requested = {}) {
     const { method, path } = OPERATIONS.find(operation => operation.id === id) as Operation;
     const { query = '', of = api, ...rest } = request;
     const target = path.replaceAll(/\{(\w+)\}/g, (_, name) => params[name] as string) + query;
     const reply = await of.request(method.toUpperCase(), target, { as: key.apiKey, ...rest });
-    replies.set(id, reply);
+    sent.push({ id, reply });
     return reply;
   }
   let key: TestTenant['key'];
@@ -339,6 +198,21 @@ describe('a running service', () => {
     await by('readAuditLog', headers);
   }
 
+  /** Replies with headers that success does not have. */
+  async function useHeaders(question: string, token: string): Promise<void> {
+    const { headers } = await send('readQuestion', { id: question });
+    const etag = headers.get('ETag') ?? '';
+    await send('readQuestion', { id: question }, { headers: { 'If-None-Match': etag } });
+    await send('patchQuestion', { id: question }, { body: { priority: 1 }, headers: { 'If-Match': '"old"' } });
+    const keyed = { body: aQuestion(), headers: { 'Idempotency-Key': 'once' } };
+    for (let time = 1; time <= 2; time++) await send('createQuestion', {}, keyed);
+    await send('listAnswers', {}, { query: '?updated_since=2026-01-01T00:00:00Z' });
+    await send('listCards', {}, { as: `${token}x` });
+    await using limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on' } });
+    const reset = { as: undefined as never, of: limited, body: { email: 'limited@acme.example' } };
+    for (let time = 1; time <= 6; time++) await send('requestPasswordReset', {}, reset);
+  }
+
   beforeAll(async () => {
     provider = await createProvider('https://parley.test/v1/oidc/callback');
     api = await createApi({ settings: provider.settings });
@@ -358,6 +232,7 @@ describe('a running service', () => {
     await useAnswers(token);
     await useConversations(token);
     await useIdentities();
+    await useHeaders(question, token);
     for (const action of ['close', 'archive']) await call(`${action}Question`, { id: question });
     await useAccounts();
     await useTeam();
@@ -390,6 +265,31 @@ describe('a running service', () => {
       for (const line of lines) expect(line).toMatchObject({ request_id: expect.any(String), ip: null });
     },
   );
+
+  test('sends the declared headers, and declares those that it sends', async () => {
+    const document = await readDocument();
+    const seen = new Set<string>();
+    for (const { id, reply } of sent) {
+      const declared = headersOf(document, id, reply.status);
+      const names = [...reply.headers.keys()].filter(name => !UNDECLARED.includes(name));
+      const required = Object.entries(declared).filter(([, header]) => header.required);
+      for (const name of names) {
+        expect([id, reply.status, Object.keys(declared).map(each => each.toLowerCase())]).toEqual([
+          id,
+          reply.status,
+          expect.arrayContaining([name]),
+        ]);
+        seen.add(name);
+      }
+      for (const [name] of required)
+        expect([id, reply.status, name, reply.headers.has(name)]).toEqual([id, reply.status, name, true]);
+    }
+    expect([...seen].sort()).toEqual(
+      Object.keys(RESPONSE_HEADERS)
+        .map(name => name.toLowerCase())
+        .sort(),
+    );
+  });
 
   test('serves the document with its own URL', () => {
     const served = replies.get('readOpenApi')?.body;

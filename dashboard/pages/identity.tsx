@@ -13,7 +13,7 @@ import styles from './identity.module.css';
 
 interface Who {
   identity: string;
-  verified: 'true' | 'false';
+  verified: boolean;
 }
 
 /** The profile as name-value pairs; empty fields are omitted. */
@@ -152,7 +152,7 @@ const identityHere = (): string => decodeURIComponent(location.pathname.slice(BA
 /** All data of one identity. A verified and an unverified identity of the same name are distinct. */
 export function IdentityPage() {
   const isClaimed = useSearch() === 'claimed';
-  const who: Who = { identity: identityHere(), verified: isClaimed ? 'false' : 'true' };
+  const who: Who = { identity: identityHere(), verified: !isClaimed };
   return (
     <Page
       title={who.identity}

@@ -1,114 +1,57 @@
 import type { z } from 'zod';
 import {
   createDocument,
+  type ZodOpenApiExampleObject,
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { NewAnswer } from '../domain/answers.ts';
-import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
-import { STATUS_OF } from './http/problem.ts';
+import { examples } from './openapi/examples.ts';
+import { headerComponents, headerRefs, parameterRefs, requestHeadersOf, responseHeadersOf } from './openapi/headers.ts';
+import { problemExamples, problemResponses, problemResponsesOf, problemSchemas } from './openapi/problems.ts';
+import { openReplies, removeUnused, simplifySchemas } from './openapi/shapes.ts';
+import { ABOUT, SECURITY_SCHEMES, TAGS } from './openapi/texts.ts';
 import type { Operation } from './operation.ts';
 
-const ABOUT = `Feedback cards, answers and conversations of a tenant's users.
-
-Errors are problem documents (RFC 9457) with a stable \`code\`. Lists are paginated with opaque cursors. \`429\` and \`503\` mean that the request was not accepted: send it again after \`Retry-After\` seconds.`;
-
-const PROBLEM_SCHEMA = {
-  type: 'object' as const,
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
-  properties: {
-    type: { type: 'string' as const, format: 'uri' },
-    title: { type: 'string' as const },
-    status: { type: 'integer' as const },
-    detail: { type: 'string' as const },
-    instance: { type: 'string' as const },
-    code: { type: 'string' as const, enum: Object.keys(PROBLEMS) },
-    request_id: { type: 'string' as const },
-    narrow: {
-      type: 'array' as const,
-      description: 'Only with `query-too-expensive`: filters that the request did not use',
-      items: { type: 'string' as const },
-    },
-    errors: {
-      type: 'array' as const,
-      items: {
-        type: 'object' as const,
-        required: ['pointer', 'code', 'detail'],
-        properties: {
-          pointer: { type: 'string' as const },
-          code: { type: 'string' as const },
-          detail: { type: 'string' as const },
-        },
-      },
-    },
-  },
-};
-
-/** Returns every problem that an operation can reply with, by its inputs. */
-function problemsOf(operation: Operation): ProblemCode[] {
-  const { credentials, right, params, query, body, method, problems, status, sameOrigin, ignoresIdempotencyKey } =
-    operation;
-  const codes: ProblemCode[] = ['malformed-request', 'internal-error', ...(problems ?? [])];
-  codes.push('unknown-parameter', 'repeated-parameter');
-  if (!operation.isProbe) codes.push('service-overloaded');
-  if (query) codes.push('validation-failed', 'invalid-cursor');
-  if (params) codes.push('resource-not-found');
-  if (body) codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
-  else if (method !== 'get')
-    codes.push('malformed-json', 'validation-failed', 'body-too-large', 'unsupported-media-type');
-  if (sameOrigin) codes.push('cross-site-request', 'service-overloaded');
-  if (credentials.includes('session')) codes.push('tenant-missing', 'not-a-member');
-  if (credentials.includes('session') || credentials.includes('person')) {
-    codes.push('session-ended');
-    if (method !== 'get') codes.push('csrf-failed', 'cross-site-request');
+/** Returns the examples of the components in the document; those of pages follow from their items. */
+function bodyExamples(operations: Operation[]): Record<string, ZodOpenApiExampleObject> {
+  const known = examples();
+  for (const { response } of operations) {
+    const id = response?.meta()?.id;
+    const item = id?.endsWith('Page') ? known[id.slice(0, -'Page'.length)] : undefined;
+    if (id && item) known[id] = { data: [item], has_more: false, next_cursor: null };
   }
-  if (credentials.length > 0) {
-    codes.push('credentials-missing', 'credentials-invalid', 'malformed-token', 'bad-header', 'unknown-issuer');
-    codes.push(
-      'bad-signature',
-      'subject-mismatch',
-      'token-expired',
-      'lifetime-too-long',
-      'not-yet-valid',
-      'bad-identity',
-    );
-    codes.push('insufficient-scope', 'rate-limit-exceeded', 'database-unavailable');
-    if (!credentials.includes('public-access-token')) codes.push('public-access-restricted');
-  }
-  if (operation.heavy) codes.push('query-too-expensive');
-  if (right && method === 'post' && status !== 204 && !ignoresIdempotencyKey)
-    codes.push('idempotency-key-in-use', 'idempotency-key-reused');
-  return [...new Set(codes)];
+  return Object.fromEntries(Object.entries(known).map(([name, value]) => [name, { value }]));
 }
 
-function problemResponses(operation: Operation): ZodOpenApiResponsesObject {
-  const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of problemsOf(operation)) {
-    const status = STATUS_OF[PROBLEMS[code].kind];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [
-        String(status),
-        {
-          description: codes.map(code => `\`${code}\``).join(', '),
-          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-        },
-      ]),
-  ) as ZodOpenApiResponsesObject;
+/** Returns the content of a body, with references to its examples. */
+function contentOf(schema: z.ZodType, known: Record<string, ZodOpenApiExampleObject>) {
+  const id = schema.meta()?.id;
+  const names = Object.keys(known).filter(name => name === id || name.startsWith(`${id}.`));
+  const refs = names.map(name => [name.split('.')[1] ?? 'default', { $ref: `#/components/examples/${name}` }]);
+  return {
+    'application/json': { schema, ...(refs.length > 0 ? { examples: Object.fromEntries(refs) } : {}) },
+  };
 }
 
-function successResponses({ status, response, summary, etag, otherStatuses }: Operation): ZodOpenApiResponsesObject {
-  const content = response ? { content: { 'application/json': { schema: response } } } : {};
-  const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...content } };
-  if (etag) success['304'] = { description: 'Not modified: the entity tag in `If-None-Match` is current' };
+function successResponses(
+  operation: Operation,
+  known: Record<string, ZodOpenApiExampleObject>,
+): ZodOpenApiResponsesObject {
+  const { status, response, summary, etag, otherStatuses } = operation;
+  const sent = responseHeadersOf(operation);
+  const parts = { headers: headerRefs(sent), ...(response ? { content: contentOf(response, known) } : {}) };
+  const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...parts } };
+  if (etag)
+    success['304'] = {
+      description: 'Not modified: the entity tag in `If-None-Match` is current',
+      headers: headerRefs(sent.filter(name => name !== 'Link' && name !== 'Set-Cookie')),
+    };
   for (const [other, about] of Object.entries(otherStatuses ?? {}))
-    success[other as '200'] = { description: about, ...content };
+    success[other as '200'] = { description: about, ...parts };
   return success;
 }
 
@@ -131,70 +74,54 @@ function rightsOf({ right, credentials }: Operation): string {
   return ways.join(' ');
 }
 
-function describe(operation: Operation): ZodOpenApiOperationObject {
+function describe(operation: Operation, known: Record<string, ZodOpenApiExampleObject>): ZodOpenApiOperationObject {
   const { id, tag, summary, description, credentials, basicAuth, params, query, body } = operation;
-  const about = [description, rightsOf(operation)].filter(Boolean).join('\n\n');
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(about ? { description: about } : {}),
+    description: [description, rightsOf(operation)].filter(Boolean).join('\n\n'),
     security: basicAuth ? [{ publicKey: [] }] : credentials.map(kind => SECURITY[kind]),
     requestParams: {
       ...(params ? { path: params as z.ZodObject } : {}),
       ...(query ? { query: query as z.ZodObject } : {}),
     },
-    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
-    responses: { ...problemResponses(operation), ...successResponses(operation) },
+    parameters: parameterRefs(requestHeadersOf(operation)),
+    ...(body ? { requestBody: { required: true, content: contentOf(body, known) } } : {}),
+    responses: { ...problemResponsesOf(operation), ...successResponses(operation, known) },
   };
 }
 
 /** Returns the OpenAPI 3.1 document of this build as JSON, from the schemas that validate requests. */
 export function openApiDocument(operations: Operation[], baseUrl: string): string {
+  const known = bodyExamples(operations);
   const paths: ZodOpenApiObject['paths'] = {};
   for (const operation of operations)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
-  const document = createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Parley',
-      version: BUILD.version,
-      description: ABOUT,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: baseUrl }],
-    tags: [...new Set(operations.map(operation => operation.tag))].map(name => ({ name })),
-    paths,
-    components: {
-      schemas: { Problem: PROBLEM_SCHEMA, NewAnswer },
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `sk_…`; for servers only' },
-        accessToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: 'Access token signed by your backend with the secret of an API key',
-        },
-        publicAccessToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: 'Public access token, issued by Parley for an unverified (claimed) identity',
-        },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: '__Host-parley_session',
-          description:
-            'Set by the login; named `parley_session` over plain HTTP. Writes require the `X-CSRF-Token` header; operations on a tenant require `Tenant-Id`',
-        },
-        publicKey: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'User name `api_key`; the password is the id of a public API key',
-        },
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, known) };
+  const tags = [...new Set(operations.map(operation => operation.tag))];
+  const document = createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Parley',
+        version: BUILD.version,
+        description: ABOUT,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: baseUrl }],
+      tags: tags.map(name => ({ name, description: TAGS[name] ?? '' })),
+      paths,
+      components: {
+        schemas: { ...problemSchemas, NewAnswer } as never,
+        ...headerComponents(),
+        responses: problemResponses(),
+        examples: { ...known, ...problemExamples() },
+        securitySchemes: SECURITY_SCHEMES,
       },
     },
-  });
+    { override: openReplies },
+  );
+  simplifySchemas(document);
+  removeUnused(document);
   return JSON.stringify(document, null, 2);
 }

@@ -12,6 +12,9 @@ import type { ApiDeps } from './deps.ts';
  */
 export type IssueLimit = 'ip' | 'token-user' | 'login' | 'login-ip' | 'reset' | 'invitation' | 'invitation-tenant';
 
+/** Response headers that only some operations send, set by their handlers. */
+export type SentHeader = 'Location' | 'Set-Cookie' | 'Content-Language' | 'Vary';
+
 /** A request as its handler receives it: the caller, and all validated input. */
 export interface OperationRequest<Credential extends CredentialKind, Params, Query, Body> {
   caller: CallerOf<Credential>;
@@ -34,7 +37,7 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   page<Row, Item>(page: Page<Row>, present: (row: Row) => Item): OperationReply;
   /** Counts an attempt to get a credential. Throws 429 beyond the limit, or 503 when it cannot be counted. */
   limitIssue(scope: IssueLimit, key: string): Promise<void>;
-  /** Throws 412 when `If-Match` does not match this representation. */
+  /** Throws 412 when `If-Match` does not match this representation. Only for operations with `ifMatch`. */
   requireMatch(representation: unknown): void;
 }
 
@@ -114,6 +117,10 @@ export interface OperationDefinition<
   otherStatuses?: Partial<Record<200 | 503, string>>;
   /** Whether successful replies have a strong `ETag` and honour `If-None-Match` with 304. */
   etag?: boolean;
+  /** Whether `If-Match` is honoured: the handler calls `requireMatch`. */
+  ifMatch?: boolean;
+  /** The headers of a successful reply that the handler sets itself. */
+  sends?: SentHeader[];
   /**
    * Whether the cost depends on the amount of stored data, so that it is bounded (`heavy-reads.ts`). By default, whether
    * it is a list: a GET that returns pages.
@@ -145,8 +152,21 @@ export type Operation = Omit<
 
 const isUserToken = (kind: CredentialKind): boolean => kind === 'access-token' || kind === 'public-access-token';
 
-const returnsPages = (response: z.ZodType | undefined): boolean =>
+/** Whether a reply is a page of a list, with `Link` if another one follows. */
+export const returnsPages = (response: z.ZodType | undefined): boolean =>
   'has_more' in ((response as z.ZodObject | undefined)?.shape ?? {});
+
+/** Whether a list can be read incrementally: replies to `updated_since` carry `Updated-Until`. */
+export const readsIncrementally = ({ query }: Pick<Operation, 'query'>): boolean =>
+  'updated_since' in ((query as z.ZodObject | undefined)?.shape ?? {});
+
+/** Whether `Idempotency-Key` is honoured: POST by the team. */
+export const takesIdempotencyKey = ({
+  method,
+  credentials,
+  ignoresIdempotencyKey,
+}: Pick<Operation, 'method' | 'credentials' | 'ignoresIdempotencyKey'>): boolean =>
+  method === 'post' && !ignoresIdempotencyKey && credentials.some(kind => kind === 'api-key' || kind === 'session');
 
 /** Defines an endpoint. Its handler is typed by its schemas. */
 export const operation = <

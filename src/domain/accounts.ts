@@ -36,11 +36,13 @@ export const Account = z
     totp_enabled: z.boolean(),
     memberships: z
       .array(
-        z.object({
-          tenant: z.object({ id: typeIdOut('tenant'), name: z.string() }),
-          member_id: typeIdOut('member'),
-          role: Role,
-        }),
+        z
+          .object({
+            tenant: z.object({ id: typeIdOut('tenant'), name: z.string() }).meta({ id: 'TenantName' }),
+            member_id: typeIdOut('member'),
+            role: Role,
+          })
+          .meta({ id: 'Membership' }),
       )
       .meta({ description: 'Tenants of which the person is a member, by name' }),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type {} from 'zod-openapi'; // the types of `.meta()`
 import { MAIN_STEP } from './cards.ts';
+import { int32 } from './documented.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionContent, type QuestionType, SCORED_TYPES } from './questions.ts';
 import { fields, Identity, Tags, Timestamp, TimestampOut, text } from './text.ts';
@@ -18,20 +18,28 @@ export const isAnswered = (state: AnswerState): boolean => state === 'partial' |
 const MetadataText = text(256);
 const KNOWN_METADATA = ['platform', 'os_version', 'app_version', 'sdk', 'device_model', 'locale', 'screen'];
 
-const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, z.union([MetadataText, z.number(), z.boolean()]))
+const MetadataValue = z.union([MetadataText, z.number(), z.boolean()]).meta({ id: 'MetadataValue' });
+
+const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, MetadataValue)
   .refine(metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20, {
     message: 'may carry at most 20 fields of your own',
   })
   .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 custom fields` });
 
-const ChoiceValue = z.strictObject({
-  option_id: z.string().max(64).optional(),
-  option_ids: z.array(z.string().max(64)).max(31).optional(),
-  other_text: text(5000).optional(),
-});
+const ChoiceValue = z
+  .strictObject({
+    option_id: z.string().max(64).optional().meta({ description: 'For `single_choice`' }),
+    option_ids: z.array(z.string().max(64)).max(31).optional().meta({ description: 'For `multi_choice`; distinct' }),
+    other_text: text(5000).optional().meta({ description: 'Text for "other", if the question allows it' }),
+  })
+  .meta({ id: 'ChoiceValue' });
 
 /** The JSON shape of a step's value. The question determines which values are valid (`validateValue`). */
-const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]);
+const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]).meta({
+  id: 'AnswerValue',
+  description:
+    'A number for `nps`, `csat`, `ces` and `rating`; a boolean for `thumbs` and `consent`; a string for `text` and `date`; an object for choices',
+});
 
 /** The record of one card view, as a client syncs it (contract section 4). */
 export const NewAnswer = z
@@ -58,7 +66,7 @@ export const NewAnswer = z
     duration_ms: z.int().min(0).max(2_147_483_647).nullish(),
     metadata: Metadata.default({}),
   })
-  .meta({ id: 'NewAnswer', unusedIO: 'input' }); // the envelope references it, which zod-openapi does not detect
+  .meta({ id: 'AnswerInput', unusedIO: 'input' }); // the envelope references it, which zod-openapi does not detect
 export type NewAnswer = z.output<typeof NewAnswer>;
 
 /** The envelope of a sync. Items are validated separately, so that an invalid one never blocks an outbox. */
@@ -70,10 +78,10 @@ export const NewAnswers = z
     answers: z.array(z.unknown()).min(1).max(100),
   })
   .meta({
-    id: 'NewAnswers',
+    id: 'AnswerBatch',
     override: ({ jsonSchema }) => {
       const answers = (jsonSchema.properties as Record<string, { items?: unknown }>).answers;
-      if (answers) answers.items = { $ref: '#/components/schemas/NewAnswer' };
+      if (answers) answers.items = { $ref: '#/components/schemas/AnswerInput' };
     },
   });
 
@@ -93,11 +101,11 @@ export type Rejection = (typeof REJECTIONS)[number];
 export const Receipt = z
   .object({
     id: z.string().nullable().meta({ description: 'As in the request; null if the item had none' }),
-    revision: z.number().nullable(),
+    revision: z.int().nullable().meta({ description: 'As in the request; null if the item had none' }),
     status: ReceiptStatus,
-    code: z.enum(REJECTIONS).optional(),
-    detail: z.string().optional(),
-    pointer: z.string().optional(),
+    code: z.enum(REJECTIONS).optional().meta({ description: 'Only if `rejected`: the reason' }),
+    detail: z.string().optional().meta({ description: 'Only if `rejected`: an explanation for developers' }),
+    pointer: z.string().optional().meta({ description: 'Only if `rejected`: JSON pointer into the item (RFC 6901)' }),
   })
   .meta({ id: 'Receipt' });
 export type Receipt = z.infer<typeof Receipt>;
@@ -105,16 +113,16 @@ export type Receipt = z.infer<typeof Receipt>;
 export const Answer = z
   .object({
     id: z.uuid(),
-    revision: z.int(),
+    revision: int32(1),
     card_id: typeIdOut('card'),
     question_id: typeIdOut('question'),
-    question_version: z.int(),
+    question_version: int32(1),
     state: AnswerState,
-    values: z.record(z.string(), z.unknown()),
+    values: z.record(z.string(), z.unknown()).meta({ description: 'Values by step; the question itself is `main`' }),
     comment: z.string().nullable(),
     displayed_at: TimestampOut.nullable(),
     answered_at: TimestampOut.nullable(),
-    duration_ms: z.int().nullable(),
+    duration_ms: int32().nullable(),
     metadata: z.record(z.string(), z.unknown()),
     identity: z.string(),
     identity_verified: z.boolean(),
@@ -171,7 +179,7 @@ export type AcceptedAnswer = z.infer<typeof AcceptedAnswer>;
 /** The status of an answer for the holder of a public token. */
 export const AnswerStatus = z
   .object({ id: z.uuid(), state: AnswerState, status: z.literal('stored') })
-  .meta({ id: 'AnswerStatus' });
+  .meta({ id: 'PublicAnswer' });
 
 export const AnswerPatch = z.strictObject({ tags: Tags }).meta({ id: 'AnswerPatch' });
 

@@ -24,13 +24,15 @@ const Origin = z
     'must be an origin such as https://app.example.com',
   );
 
-export const NewApiKey = z.strictObject({
-  name: text(120, 1),
-  kind: ApiKeyKind.default('server'),
-  scopes: z.array(Scope).min(1).optional(),
-  expires_at: Timestamp.optional(),
-  allowed_origins: z.array(Origin).max(50).default([]),
-});
+export const NewApiKey = z
+  .strictObject({
+    name: text(120, 1),
+    kind: ApiKeyKind.default('server'),
+    scopes: z.array(Scope).min(1).optional(),
+    expires_at: Timestamp.optional(),
+    allowed_origins: z.array(Origin).max(50).default([]),
+  })
+  .meta({ id: 'ApiKeyInput' });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
 /** The mutable fields of a key. */

@@ -58,15 +58,17 @@ export const AuditEntry = z
   .object({
     id: typeIdOut('audit'),
     at: TimestampOut,
-    actor: z.object({
-      type: ActorType,
-      id: typeIdOut('member', 'key')
-        .nullable()
-        .meta({ description: '`member_…` or `key_…`; null for commands on the command line' }),
-      name: z.string().meta({ description: 'Name at the time of the action' }),
-    }),
+    actor: z
+      .object({
+        type: ActorType,
+        id: typeIdOut('member', 'key')
+          .nullable()
+          .meta({ description: '`member_…` or `key_…`; null for commands on the command line' }),
+        name: z.string().meta({ description: 'Name at the time of the action' }),
+      })
+      .meta({ id: 'AuditActor' }),
     action: Action,
-    target: z.object({ id: z.string().nullable(), name: z.string().nullable() }),
+    target: z.object({ id: z.string().nullable(), name: z.string().nullable() }).meta({ id: 'AuditTarget' }),
     fields: z.array(z.string()).meta({ description: 'Names of the fields in the request, without their values' }),
     ip: z
       .string()

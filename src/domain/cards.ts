@@ -1,31 +1,44 @@
 import { z } from 'zod';
+import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
-import { type Frequency, QuestionType } from './questions.ts';
+import { AnyConfig, type Frequency, QuestionType } from './questions.ts';
+import { TimestampOut } from './text.ts';
 
 /** The step with the question itself. */
 export const MAIN_STEP = 'main';
+
+/** A step of a card. */
+const CardStep = z
+  .object({
+    key: z.string().meta({ description: '`main` is the question itself' }),
+    type: QuestionType,
+    title: z.string(),
+    description: z.string(),
+    config: AnyConfig,
+    required: z.boolean(),
+    show_if: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'Condition on earlier steps; always null in this version' }),
+  })
+  .meta({ id: 'CardStep' });
 
 export const Card = z
   .object({
     id: typeIdOut('card'),
     question_id: typeIdOut('question'),
-    question_version: z.int(),
+    question_version: int32(1),
     kind: z.literal('question'),
-    steps: z.array(
-      z.object({
-        key: z.string(),
-        type: QuestionType,
-        title: z.string(),
-        description: z.string(),
-        config: z.record(z.string(), z.unknown()),
-        required: z.boolean(),
-        show_if: z.null(),
-      }),
-    ),
-    locale: z.string(),
-    priority: z.int(),
-    expires_at: z.null(),
-    reply: z.null(),
+    steps: z.array(CardStep),
+    locale: z.string().meta({ description: 'Language of the texts (BCP 47)' }),
+    priority: int32(),
+    expires_at: TimestampOut.nullable().meta({
+      description: 'Time at which the card disappears; always null in this version',
+    }),
+    reply: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'Message of the team, for cards of that kind; always null in this version' }),
   })
   .meta({ id: 'Card' });
 export type Card = z.infer<typeof Card>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { int32 } from './documented.ts';
 import { typeId, typeIdOut } from './ids.ts';
 import { AuthorType, Body, ClientMessageId } from './messages.ts';
 import { Identity, Tags, TimestampOut, text } from './text.ts';
@@ -33,7 +34,7 @@ export const NewConversation = z
     }),
     client_message_id: ClientMessageId.optional(),
   })
-  .meta({ id: 'NewConversation' });
+  .meta({ id: 'ConversationInput' });
 export type NewConversation = z.output<typeof NewConversation>;
 
 export const ConversationPatch = z
@@ -62,12 +63,17 @@ export const Conversation = z
     priority: ConversationPriority.optional().meta({ description: 'Only visible to the team' }),
     assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'Only visible to the team' }),
     tags: z.array(z.string()).optional().meta({ description: 'Only visible to the team' }),
-    source: z.object({ type: z.enum(['user', 'api', 'member']) }),
+    source: z.object({ type: z.enum(['user', 'api', 'member']) }).meta({ id: 'ConversationSource' }),
     last_message: z
-      .object({ seq: z.int(), preview: z.string(), author_type: AuthorType, at: TimestampOut })
-      .meta({ description: `First ${PREVIEW_LENGTH} characters of the last message` }),
-    message_count: z.int(),
-    unread_count: z.int().meta({ description: 'For the side of the caller (user or team)' }),
+      .object({
+        seq: int32(1),
+        preview: z.string().meta({ description: `First ${PREVIEW_LENGTH} characters` }),
+        author_type: AuthorType,
+        at: TimestampOut,
+      })
+      .meta({ id: 'MessagePreview', description: 'Last message of the conversation' }),
+    message_count: int32(),
+    unread_count: int32().meta({ description: 'For the side of the caller (user or team)' }),
     waiting_since: TimestampOut.nullable().meta({
       description: 'Time since which the user has been waiting for a reply',
     }),

@@ -1,11 +1,18 @@
 import { z } from 'zod';
+import { int32 } from './documented.ts';
 import { Identity, TimestampOut, text } from './text.ts';
 
 /** Maximum number of attributes of an identity. */
 export const MAX_ATTRIBUTES = 50;
 
-export const AttributeName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
-const AttributeValue = z.union([text(256), z.number(), z.boolean()]);
+export const AttributeName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -')
+  .meta({ id: 'AttributeName' });
+const AttributeValue = z.union([text(256), z.number(), z.boolean()]).meta({ id: 'AttributeInput' });
+
+/** An attribute's value in replies. */
+const KnownAttribute = z.union([z.string(), z.number(), z.boolean()]).meta({ id: 'AttributeValue' });
 
 const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at most 256 characters, numbers or booleans; dates as strings`;
 
@@ -34,7 +41,7 @@ export const NewIdentity = z
     platform: device.platform.default(null),
     app_version: device.app_version.default(null),
   })
-  .meta({ id: 'NewIdentity' });
+  .meta({ id: 'IdentityInput' });
 export type NewIdentity = z.output<typeof NewIdentity>;
 
 /** The body that changes an identity. Attributes that are null are removed; missing ones are kept. */
@@ -52,7 +59,7 @@ export const OwnAttributesPatch = z.strictObject({ attributes: AttributesPatch }
 
 /** The attributes that a user's own app may read: those that it may write. */
 export const OwnAttributes = z
-  .object({ attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
+  .object({ attributes: z.record(z.string(), KnownAttribute) })
   .meta({ id: 'OwnAttributes', description: "Attributes in the tenant's `identity_attributes_allowed`" });
 
 /** One of a tenant's users (contract section 6). */
@@ -60,14 +67,14 @@ export const IdentityProfile = z
   .object({
     identity: z.string(),
     verified: z.boolean(),
-    attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    attributes: z.record(z.string(), KnownAttribute),
     locale: z.string().nullable(),
     platform: z.string().nullable(),
     app_version: z.string().nullable(),
     first_seen_at: TimestampOut.nullable().meta({ description: 'null if there is no activity yet' }),
     last_seen_at: TimestampOut.nullable().meta({ description: 'Time of the last answer or message' }),
-    answer_count: z.int().meta({ description: 'Number of answers, counted up to 1,000' }),
-    conversation_count: z.int().meta({ description: 'Counted up to 1,000' }),
+    answer_count: int32().meta({ description: 'Number of answers, counted up to 1,000' }),
+    conversation_count: int32().meta({ description: 'Counted up to 1,000' }),
     status: z.literal('active'),
   })
   .meta({ id: 'IdentityProfile' });

@@ -37,7 +37,7 @@ export const QuarantinedAnswer = z
     }),
     detail: z.string(),
     payload: z.record(z.string(), z.unknown()).meta({ description: 'Answer as accepted' }),
-    quarantined_at: z.iso.datetime(),
+    quarantined_at: TimestampOut,
   })
   .meta({ id: 'QuarantinedAnswer' });
 

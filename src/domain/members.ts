@@ -26,7 +26,7 @@ export const Member = z
 
 export const MemberPatch = z.strictObject({ role: Role }).meta({ id: 'MemberPatch' });
 
-export const NewInvitation = z.strictObject({ email: Email, role: Role }).meta({ id: 'NewInvitation' });
+export const NewInvitation = z.strictObject({ email: Email, role: Role }).meta({ id: 'InvitationInput' });
 
 export const Invitation = z
   .object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
 
@@ -23,7 +24,7 @@ export const NewMessage = z
       .meta({ description: 'Notes are visible only to the team (not allowed with an access token)' }),
     client_message_id: ClientMessageId.optional(),
   })
-  .meta({ id: 'NewMessage' });
+  .meta({ id: 'MessageInput' });
 export type NewMessage = z.output<typeof NewMessage>;
 
 export const MessagePatch = z.strictObject({ body: Body, format: Format.optional() }).meta({ id: 'MessagePatch' });
@@ -32,12 +33,14 @@ export const Message = z
   .object({
     id: typeIdOut('message'),
     conversation_id: typeIdOut('conversation'),
-    seq: z.int().meta({ description: 'Sequence number of replies, from 1; notes and events have their own sequence' }),
-    author: z.object({
-      type: AuthorType,
-      id: z.string().nullable().meta({ description: 'For messages of the team, only visible to the team' }),
-      name: z.string().nullable().meta({ description: 'For members, the name when the message was written' }),
-    }),
+    seq: int32(1).meta({ description: 'Sequence number of replies, from 1; notes and events have their own sequence' }),
+    author: z
+      .object({
+        type: AuthorType,
+        id: z.string().nullable().meta({ description: 'For messages of the team, only visible to the team' }),
+        name: z.string().nullable().meta({ description: 'For members, the name when the message was written' }),
+      })
+      .meta({ id: 'MessageAuthor' }),
     kind: z.enum(['reply', 'note', 'event']),
     body: z.string(),
     format: Format,

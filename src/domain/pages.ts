@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentedAs } from './documented.ts';
 import { TimestampOut } from './text.ts';
 
 export const DEFAULT_LIMIT = 10;
@@ -6,37 +7,49 @@ export const MAX_LIMIT = 100;
 /** Maximum number of rows scanned for a page. Then the page ends, however many rows matched the filters. */
 export const MAX_SCANNED = 5000;
 
-/** A number in a query: digits only. */
+/** A number in a query: digits only. The document shows an integer. */
 export const queryInt = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,10}$/, 'must be digits only')
     .transform(Number)
-    .pipe(z.int().min(min).max(max));
+    .pipe(z.int().min(min).max(max))
+    .meta({ override: documentedAs({ type: 'integer', minimum: min, maximum: max }) });
+
+/** A number in a query with a default. */
+export const queryIntOr = (min: number, max: number, fallback: number) =>
+  queryInt(min, max)
+    .default(fallback)
+    .meta({ override: documentedAs({ type: 'integer', minimum: min, maximum: max, default: fallback }) });
 
 /** A boolean in a query. */
-export const queryBoolean = z.enum(['true', 'false']).transform(value => value === 'true');
+export const queryBoolean = z
+  .enum(['true', 'false'])
+  .transform(value => value === 'true')
+  .meta({ override: documentedAs({ type: 'boolean' }) });
 
 /** The two parameters of every list. */
 export const pageQuery = {
-  limit: queryInt(1, MAX_LIMIT)
-    .default(DEFAULT_LIMIT)
-    .meta({ description: `Maximum number of items (1–${MAX_LIMIT}, default ${DEFAULT_LIMIT})` }),
+  limit: queryIntOr(1, MAX_LIMIT, DEFAULT_LIMIT).meta({
+    description: `Maximum number of items (1–${MAX_LIMIT}, default ${DEFAULT_LIMIT})`,
+  }),
   cursor: z.string().max(2000).optional().meta({ description: '`next_cursor` of the previous page' }),
 };
 
-/** The schema of a list page. */
+/** The schema of a list page, named after its items: `AnswerPage`. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({
-    data: z.array(item),
-    has_more: z
-      .boolean()
-      .meta({ description: 'Whether there may be more pages; continue with `next_cursor`, even after an empty page' }),
-    next_cursor: z.string().nullable(),
-    searched_to: TimestampOut.optional().meta({
-      description: `Only in a page that ends early because the request examined ${MAX_SCANNED} rows: the time of the last row`,
-    }),
-  });
+  z
+    .object({
+      data: z.array(item),
+      has_more: z.boolean().meta({
+        description: 'Whether there may be more pages; continue with `next_cursor`, even after an empty page',
+      }),
+      next_cursor: z.string().nullable().meta({ description: '`cursor` of the next page; null on the last page' }),
+      searched_to: TimestampOut.optional().meta({
+        description: `Only in a page that ends early because the request examined ${MAX_SCANNED} rows: the time of the last row`,
+      }),
+    })
+    .meta({ id: `${item.meta()?.id}Page` });
 
 /** A page of rows. `next` is the sort key of the last scanned row if more follow. */
 export interface Page<Row> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentedAs, int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { isStorable, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
@@ -6,37 +7,57 @@ import { jsonPointer } from './validation.ts';
 const Labels = z
   .strictObject({ low: text(80), high: text(80) })
   .partial()
-  .meta({ description: 'Labels of the ends of the scale' });
+  .meta({ id: 'ScaleLabels', description: 'Labels of the ends of the scale' });
 const labels = Labels.optional();
 
-const Option = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
-  label: text(200, 1),
-});
+const Option = z
+  .strictObject({
+    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+    label: text(200, 1),
+  })
+  .meta({ id: 'OptionInput' });
 
 const Options = z
   .array(Option)
   .min(2)
   .max(30)
-  .refine(options => new Set(options.map(option => option.id)).size === options.length, 'must not repeat an id');
+  .refine(options => new Set(options.map(option => option.id)).size === options.length, 'must not repeat an id')
+  .meta({ description: 'At least 2 options with distinct ids' });
 
 const choice = { options: Options, allow_other: z.boolean().default(false), shuffle: z.boolean().default(false) };
 
 /** The `config` of each question type, with its defaults (contract section 3). */
 export const CONFIGS = {
-  nps: z.strictObject({ labels }),
-  csat: z.strictObject({ style: z.enum(['number', 'smiley', 'star']).default('number'), labels }),
-  ces: z.strictObject({ scale: z.union([z.literal(5), z.literal(7)]).default(7), labels }),
-  rating: z.strictObject({
-    scale: z.int().min(3).max(10).default(5),
-    style: z.enum(['number', 'smiley', 'star']).default('star'),
-    labels,
-  }),
-  thumbs: z.strictObject({}),
-  single_choice: z.strictObject(choice),
+  nps: z.strictObject({ labels }).meta({ id: 'NpsConfig' }),
+  csat: z
+    .strictObject({ style: z.enum(['number', 'smiley', 'star']).default('number'), labels })
+    .meta({ id: 'CsatConfig' }),
+  ces: z
+    .strictObject({
+      scale: z
+        .union([z.literal(5), z.literal(7)])
+        .meta({ override: documentedAs({ type: 'integer', enum: [5, 7] }) })
+        .default(7),
+      labels,
+    })
+    .meta({ id: 'CesConfig' }),
+  rating: z
+    .strictObject({
+      scale: z.int().min(3).max(10).default(5),
+      style: z.enum(['number', 'smiley', 'star']).default('star'),
+      labels,
+    })
+    .meta({ id: 'RatingConfig' }),
+  thumbs: z.strictObject({}).meta({ id: 'ThumbsConfig' }),
+  single_choice: z.strictObject(choice).meta({ id: 'SingleChoiceConfig' }),
   multi_choice: z
-    .strictObject({ ...choice, min: z.int().min(0).max(31).optional(), max: z.int().min(1).max(31).optional() })
-    .refine(config => (config.min ?? 0) <= (config.max ?? 31), { path: ['min'], message: 'must not exceed max' }),
+    .strictObject({
+      ...choice,
+      min: z.int().min(0).max(31).optional().meta({ description: 'Minimum number of choices; at most `max`' }),
+      max: z.int().min(1).max(31).optional().meta({ description: 'Maximum number of choices' }),
+    })
+    .refine(config => (config.min ?? 0) <= (config.max ?? 31), { path: ['min'], message: 'must not exceed max' })
+    .meta({ id: 'MultiChoiceConfig' }),
   text: z
     .strictObject({
       min_length: z.int().min(0).max(5000).default(0),
@@ -46,16 +67,20 @@ export const CONFIGS = {
     .refine(config => config.min_length <= config.max_length, {
       path: ['min_length'],
       message: 'must not exceed max_length',
-    }),
-  date: z.strictObject({}),
-  consent: z.strictObject({}),
-  statement: z.strictObject({
-    url: z
-      .url({ protocol: /^https?$/ })
-      .max(2000)
-      .refine(isStorable, 'must not contain U+0000 or a lone surrogate')
-      .optional(),
-  }),
+    })
+    .meta({ id: 'TextConfig', description: '`min_length` is at most `max_length`' }),
+  date: z.strictObject({}).meta({ id: 'DateConfig' }),
+  consent: z.strictObject({}).meta({ id: 'ConsentConfig' }),
+  statement: z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https?$/ })
+        .max(2000)
+        .refine(isStorable, 'must not contain U+0000 or a lone surrogate')
+        .optional()
+        .meta({ description: 'Address with http or https that the statement links to' }),
+    })
+    .meta({ id: 'StatementConfig' }),
 } as const;
 
 /** Maximum number of questions per tenant in any state, and of live ones. */
@@ -103,11 +128,13 @@ const frequencyFields = {
   ignore_cooldown: z.boolean().meta({ description: "Ignores the tenant's cooldown and does not start one" }),
 };
 
-export const Frequency = z.strictObject({
-  repeat: frequencyFields.repeat.default('until_answered'),
-  snooze_after_dismiss_days: frequencyFields.snooze_after_dismiss_days.default(30),
-  ignore_cooldown: frequencyFields.ignore_cooldown.default(false),
-});
+export const Frequency = z
+  .strictObject({
+    repeat: frequencyFields.repeat.default('until_answered'),
+    snooze_after_dismiss_days: frequencyFields.snooze_after_dismiss_days.default(30),
+    ignore_cooldown: frequencyFields.ignore_cooldown.default(false),
+  })
+  .meta({ id: 'FrequencyInput' });
 export type Frequency = z.output<typeof Frequency>;
 
 const fields = {
@@ -127,11 +154,17 @@ const base = z.strictObject({
   priority: fields.priority.default(0),
 });
 
+/** `single_choice` as `SingleChoice`. */
+const inPascalCase = (type: QuestionType): string =>
+  type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 const newOf = <T extends QuestionType>(type: T) =>
-  base.extend({
-    type: z.literal(type),
-    config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
-  });
+  base
+    .extend({
+      type: z.literal(type),
+      config: z.prefault(CONFIGS[type] as unknown as z.ZodType<ConfigOf<T>>, {} as never),
+    })
+    .meta({ id: `${inPascalCase(type)}QuestionInput` });
 
 /** The body that creates a question: a draft of one type, with the config of that type. */
 export const NewQuestion = z
@@ -148,7 +181,7 @@ export const NewQuestion = z
     newOf('consent'),
     newOf('statement'),
   ])
-  .meta({ id: 'NewQuestion' });
+  .meta({ id: 'QuestionInput' });
 export type NewQuestion = z.output<typeof NewQuestion>;
 
 /** The body that changes a question; `config` is checked against the question's type, as a whole. */
@@ -158,8 +191,11 @@ export const QuestionPatch = z
     type: QuestionType,
     title: fields.title,
     description: fields.description,
-    config: z.record(z.string(), z.unknown()).meta({ description: 'Complete config for the type' }),
-    frequency: z.strictObject(frequencyFields).partial(),
+    config: z.record(z.string(), z.unknown()).meta({
+      description: 'Complete config for the type, such as `NpsConfig` for `nps`',
+      example: { labels: { low: 'Not likely', high: 'Very likely' } },
+    }),
+    frequency: z.strictObject(frequencyFields).partial().meta({ id: 'FrequencyPatch' }),
     allow_public: fields.allow_public,
     priority: fields.priority,
   })
@@ -167,25 +203,42 @@ export const QuestionPatch = z
   .meta({ id: 'QuestionPatch' });
 export type QuestionPatch = z.output<typeof QuestionPatch>;
 
-const content = {
-  type: QuestionType,
-  title: z.string(),
-  description: z.string(),
-  config: z
-    .record(z.string(), z.unknown())
-    .meta({ description: 'Depends on the type: scale, labels, options, lengths' }),
-};
+/** The `config` in replies: the fields of all types, of which each question has those of its type. */
+export const AnyConfig = z
+  .object({
+    labels: z
+      .object({ low: z.string().optional(), high: z.string().optional() })
+      .optional()
+      .meta({ id: 'Labels', description: 'Labels of the ends of the scale' }),
+    scale: int32(1).optional().meta({ description: '`ces`, `rating`: the highest value' }),
+    style: z.enum(['number', 'smiley', 'star']).optional().meta({ description: '`csat`, `rating`' }),
+    options: z
+      .array(z.object({ id: z.string(), label: z.string() }).meta({ id: 'ChoiceOption' }))
+      .optional()
+      .meta({ description: '`single_choice`, `multi_choice`' }),
+    allow_other: z.boolean().optional().meta({ description: 'Whether a text for "other" is allowed' }),
+    shuffle: z.boolean().optional().meta({ description: 'Whether clients show the options in random order' }),
+    min: int32().optional().meta({ description: '`multi_choice`: minimum number of choices' }),
+    max: int32().optional().meta({ description: '`multi_choice`: maximum number of choices' }),
+    min_length: int32().optional().meta({ description: '`text`' }),
+    max_length: int32().optional().meta({ description: '`text`' }),
+    input: z.enum(['text', 'email', 'url', 'number']).optional().meta({ description: '`text`: the form of the value' }),
+    url: z.string().optional().meta({ description: '`statement`: the address that it links to' }),
+  })
+  .meta({ id: 'QuestionConfig', description: 'Settings of the question; each type has some of them' });
+
+const content = { type: QuestionType, title: z.string(), description: z.string(), config: AnyConfig };
 
 export const Question = z
   .object({
     id: typeIdOut('question'),
     name: z.string(),
     status: QuestionStatus,
-    version: z.int(),
+    version: int32(1),
     ...content,
-    frequency: z.object(frequencyFields),
+    frequency: z.object(frequencyFields).meta({ id: 'Frequency' }),
     allow_public: z.boolean(),
-    priority: z.int(),
+    priority: int32(),
     created_at: TimestampOut,
     updated_at: TimestampOut,
     published_at: TimestampOut.nullable(),
@@ -194,17 +247,19 @@ export const Question = z
   .meta({ id: 'Question' });
 
 /** A field changed by a version. */
-const VersionChange = z.object({
-  pointer: z.string().meta({ description: 'JSON pointer into the version (RFC 6901)' }),
-  before: z.unknown().meta({ description: 'Previous value; null if there was none' }),
-  after: z.unknown().meta({ description: 'New value; null if there is none' }),
-});
+const VersionChange = z
+  .object({
+    pointer: z.string().meta({ description: 'JSON pointer into the version (RFC 6901)' }),
+    before: z.unknown().meta({ description: 'Previous value; null if there was none' }),
+    after: z.unknown().meta({ description: 'New value; null if there is none' }),
+  })
+  .meta({ id: 'VersionChange' });
 export type VersionChange = z.infer<typeof VersionChange>;
 
 export const QuestionVersion = z
   .object({
     question_id: typeIdOut('question'),
-    version: z.int(),
+    version: int32(1),
     ...content,
     created_at: TimestampOut,
     changes: z.array(VersionChange).meta({ description: 'Changes since the previous version' }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addCounts, type Counts, noCounts } from './counts.ts';
+import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { type QuestionContent, QuestionType } from './questions.ts';
 
@@ -12,6 +13,7 @@ const Score = z
     answers: z.int().meta({ description: 'Number of answers the score is based on' }),
     interval: z
       .object({ low: z.number(), high: z.number() })
+      .meta({ id: 'Interval' })
       .nullable()
       .meta({ description: '95 % confidence interval, only for NPS; null if all answers are in one group' }),
   })
@@ -22,14 +24,18 @@ const Score = z
   });
 export type Score = z.infer<typeof Score>;
 
-const Value = z.object({
-  value: z.union([z.int(), z.boolean(), z.string()]).meta({ description: 'Value of the scale, or id of an option' }),
-  label: z.string().optional().meta({ description: 'Current label of the option' }),
-  count: z.int(),
-  share: share.meta({
-    description: 'Share of the answers, 0…1; the sum can exceed 1 if several options can be chosen',
-  }),
-});
+const Value = z
+  .object({
+    value: z
+      .union([z.int(), z.boolean(), z.string()])
+      .meta({ id: 'CountedValue', description: 'Value of the scale, or id of an option' }),
+    label: z.string().optional().meta({ description: 'Current label of the option' }),
+    count: z.int(),
+    share: share.meta({
+      description: 'Share of the answers, 0…1; the sum can exceed 1 if several options can be chosen',
+    }),
+  })
+  .meta({ id: 'ValueCount' });
 
 const Figures = {
   displays: z.int().meta({ description: 'Card views, with any outcome' }),
@@ -56,7 +62,7 @@ export const Results = z
     from: z.string().nullable(),
     to: z.string().nullable(),
     group_by: Grouping,
-    version: z.int().nullable(),
+    version: int32(1).nullable(),
     verified: z.boolean().nullable(),
     seen: z.int(),
     dismissed: z.int(),
@@ -64,11 +70,11 @@ export const Results = z
     completed: z.int(),
     written: z.int().meta({ description: 'Number of answers with a comment or text' }),
     ...DetailedFigures,
-    over_time: z.array(z.object({ start: z.string(), ...DetailedFigures })).meta({
+    over_time: z.array(z.object({ start: z.string(), ...DetailedFigures }).meta({ id: 'PeriodResults' })).meta({
       description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
     }),
     versions: z
-      .array(z.object({ version: z.int(), ...DetailedFigures }))
+      .array(z.object({ version: int32(1), ...DetailedFigures }).meta({ id: 'VersionResults' }))
       .meta({ description: 'Results by question version, newest first' }),
   })
   .meta({ id: 'Results' });

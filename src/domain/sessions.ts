@@ -23,7 +23,7 @@ export const LoggedIn = z.object({ member: Account, csrf_token: z.string() }).me
 export const LoginOptions = z
   .object({
     password_reset_by_mail: z.boolean(),
-    oidc: z.object({ name: z.string(), login_url: z.string() }).nullable(),
+    oidc: z.object({ name: z.string(), login_url: z.string() }).meta({ id: 'IdentityProvider' }).nullable(),
   })
   .meta({ id: 'LoginOptions' });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { int32 } from './documented.ts';
 import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
@@ -64,7 +65,7 @@ export const TenantPatch = z
     locales: z.array(Locale).min(1).max(MAX_LOCALES),
     timezone: Timezone,
     cooldown_days: z.int().min(0).max(365),
-    retention: Retention.partial(),
+    retention: Retention.partial().meta({ id: 'RetentionPatch' }),
     ip_mode: IpMode,
     identity_attributes_allowed: AllowedAttributes,
   })
@@ -79,8 +80,8 @@ export const Tenant = z
     default_locale: z.string(),
     locales: z.array(z.string()),
     timezone: z.string(),
-    cooldown_days: z.int().meta({ description: 'Minimum number of days between two questions for the same identity' }),
-    retention: Retention.meta({ id: 'Retention' }),
+    cooldown_days: int32().meta({ description: 'Minimum number of days between two questions for the same identity' }),
+    retention: z.object(Retention.shape).meta({ id: 'Retention' }),
     ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
     identity_attributes_allowed: AllowedAttributes,
     created_at: TimestampOut,

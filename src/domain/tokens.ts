@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Account } from './accounts.ts';
+import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { Identity, TimestampOut } from './text.ts';
 
@@ -15,7 +16,7 @@ export const TOKEN_MAX_BYTES = 4096;
 export const PublicTokenRequest = z.strictObject({ user_id: Identity }).meta({ id: 'PublicTokenRequest' });
 
 export const PublicToken = z
-  .object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.literal(TOKEN_LIFETIME_SECONDS) })
+  .object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: int32(1) })
   .meta({ id: 'PublicToken' });
 
 export const InspectRequest = z.strictObject({ token: z.string().max(20_000) }).meta({ id: 'InspectRequest' });
@@ -35,20 +36,26 @@ export const Inspection = z
   .meta({ id: 'Inspection' });
 
 /** The user of an access token. */
-const UserMe = z.object({
-  credential: z.enum(['access-token', 'public-access-token']),
-  tenant_id: typeIdOut('tenant'),
-  identity: z.string(),
-  identity_verified: z.boolean(),
-  expires_at: TimestampOut,
-});
+const UserMe = z
+  .object({
+    credential: z.enum(['access-token', 'public-access-token']),
+    tenant_id: typeIdOut('tenant'),
+    identity: z.string(),
+    identity_verified: z.boolean(),
+    expires_at: TimestampOut,
+  })
+  .meta({ id: 'UserMe' });
 
 /** The logged-in person, and the latest end of the session. */
-const PersonMe = z.object({
-  credential: z.literal('session'),
-  account: Account,
-  session: z.object({ id: typeIdOut('session'), created_at: TimestampOut, expires_at: TimestampOut }),
-  csrf_token: z.string(),
-});
+const PersonMe = z
+  .object({
+    credential: z.literal('session'),
+    account: Account,
+    session: z
+      .object({ id: typeIdOut('session'), created_at: TimestampOut, expires_at: TimestampOut })
+      .meta({ id: 'CurrentSession' }),
+    csrf_token: z.string().meta({ description: 'Value of `X-CSRF-Token` in writes' }),
+  })
+  .meta({ id: 'PersonMe' });
 
-export const Me = z.union([UserMe, PersonMe]).meta({ id: 'Me' });
+export const Me = z.discriminatedUnion('credential', [UserMe, PersonMe]).meta({ id: 'Me' });

@@ -37,7 +37,7 @@ const queryOf = ({ status, assignee, tag, unread, q }: Filters) => ({
   status: status || undefined,
   assignee: assignee || undefined,
   tag: tag.trim() || undefined,
-  unread: unread ? ('true' as const) : undefined,
+  unread: unread || undefined,
   q: q.trim() || undefined,
 });
 

@@ -58,7 +58,7 @@ export function Comments({ question: { id, type } }: { question: Schemas['Questi
   const [tag, setTag] = useState('');
   const query = {
     question_id: id,
-    written: 'true' as const,
+    written: true as const,
     q: search.trim() || undefined,
     tag: tag.trim() || undefined,
   };

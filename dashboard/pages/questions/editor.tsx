@@ -150,7 +150,7 @@ export function NewQuestion() {
   const create = useAct('POST /v1/questions');
   const [, go] = useLocation();
   const save = async (values: QuestionValues) => {
-    const question = await create.mutateAsync({ body: bodyOf(values) as Schemas['NewQuestion'] });
+    const question = await create.mutateAsync({ body: bodyOf(values) as Schemas['QuestionInput'] });
     toast(t('Draft created. Publish it when it is ready.'));
     go(pathTo('question', { id: question.id }));
   };

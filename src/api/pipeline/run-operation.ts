@@ -11,7 +11,7 @@ import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody
 import { allowAnyOrigin } from '../http/cors.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { etagOf, matchesNone } from '../http/etag.ts';
-import { isReply, type Operation } from '../operation.ts';
+import { isReply, type Operation, takesIdempotencyKey } from '../operation.ts';
 import { recordAuditEntry } from './audit-trail.ts';
 import { type KeyedOperation, readIdempotencyKey, runOnce } from './idempotency.ts';
 import { limitCaller, limitItems } from './limit.ts';
@@ -33,6 +33,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
   const parseQuery = createQueryParser(operation);
   const parseBody = createBodyParser(operation);
   const performs = operation.heavy ? performHeavy : perform;
+  const isKeyed = takesIdempotencyKey(operation);
   return async (ctx: Context): Promise<void> => {
     ctx.state.route = operation.path;
     ctx.state.handled = true;
@@ -63,8 +64,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (caller && items > 1) await limitItems(ctx, caller, items, deps);
     request.bodyBytes = read?.bytes.length ?? 0;
     request.openCursor();
-    const isKeyed = caller && isTeam(caller) && operation.method === 'post' && !operation.ignoresIdempotencyKey;
-    const key = isKeyed ? readIdempotencyKey(ctx) : undefined;
+    const key = isKeyed && caller && isTeam(caller) ? readIdempotencyKey(ctx) : undefined;
     if (key === undefined) return performs(ctx, operation, request, deps);
     const run = actInTransaction(ctx, operation, request);
     const keyed = { key, body: read?.bytes, showsSecret: operation.showsSecret === true };

@@ -50,8 +50,10 @@ export class ServedRequest implements AnyRequest {
 
   readonly limitIssue: AnyRequest['limitIssue'] = (scope, key) => limitIssue(this.#ctx, this.#deps, scope, key);
 
-  readonly requireMatch: AnyRequest['requireMatch'] = representation =>
+  readonly requireMatch: AnyRequest['requireMatch'] = representation => {
+    if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
     requireMatch(this.#ctx.req.headers['if-match'], representation);
+  };
 
   readonly page: AnyRequest['page'] = ({ rows, next, searchedTo }, present) => {
     const cursor = next && this.#cursors.seal(this.#cursorContext(), next);

@@ -53,6 +53,7 @@ export const setUp = operation({
   sameOrigin: true,
   body: Setup,
   status: 201,
+  sends: ['Set-Cookie'],
   response: LoggedIn,
   problems: ['link-not-valid', 'member-exists', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
@@ -76,6 +77,7 @@ export const patchMe = operation({
   path: '/v1/me',
   credentials: ['person'],
   summary: 'Change your name',
+  description: 'The name is shown to users as the author of your messages. Messages written before keep the old name.',
   audit: 'account.updated',
   body: AccountPatch,
   status: 200,
@@ -110,6 +112,7 @@ export const changePassword = operation({
   path: '/v1/me/password',
   credentials: ['person'],
   summary: 'Change your password and end all other sessions',
+  description: 'Requires the current password. 10 attempts per session are allowed in 15 minutes.',
   audit: 'password.changed',
   body: PasswordChange,
   status: 204,
@@ -166,10 +169,12 @@ export const resetPassword = operation({
   path: '/v1/password-resets/{token}',
   credentials: [],
   summary: 'Set a new password with a reset link; ends all sessions',
+  description: 'The link works once and for an hour. All sessions of the account end.',
   sameOrigin: true,
   params: z.object({ token: z.string().max(200) }),
   body: PasswordReset,
   status: 204,
+  sends: ['Set-Cookie'],
   problems: ['link-not-valid', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
     withAuditEntry('password.reset', request, deps, async ({ storage, now }) => {
@@ -199,6 +204,8 @@ export const enrolTotp = operation({
   path: '/v1/me/totp',
   credentials: ['person'],
   summary: 'Enrol an authenticator; it becomes active once confirmed',
+  description:
+    'The reply contains the secret for the authenticator app. Logins require a code only after `confirmTotp`.',
   audit: 'totp.enrolled',
   body: PasswordProof,
   status: 200,
@@ -257,6 +264,7 @@ export const removeTotp = operation({
   path: '/v1/me/totp/remove',
   credentials: ['person'],
   summary: 'Remove the authenticator',
+  description: 'Logins no longer require a code. Requires the password; the recovery codes become invalid.',
   audit: 'totp.removed',
   body: PasswordProof,
   status: 204,

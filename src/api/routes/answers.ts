@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
+import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
@@ -81,11 +82,15 @@ export const readAnswer = operation({
   path: '/v1/answers/{id}',
   tag: 'Answers',
   summary: 'Get an answer; 404 until it is stored',
+  description:
+    'Returns 404 until the worker has stored the answer, usually within a second. A user sees only their own answers; with a public access token, only the id and the state.',
   credentials: ['api-key', 'access-token', 'public-access-token', 'session'],
   right: 'answers:read',
   params: AnswerPath,
   status: 200,
-  response: z.union([Answer, AnswerStatus]),
+  response: z
+    .union([Answer, AnswerStatus])
+    .meta({ id: 'AnswerView', description: '`PublicAnswer` with a public access token, otherwise `Answer`' }),
   etag: true,
   async handle({ caller, params }, { storage }) {
     const row = await findAnswer(storage.forTenant(caller.tenantId), params.id);
@@ -117,6 +122,7 @@ export const listAnswers = operation({
     written: z
       .literal('true')
       .transform(() => true as const)
+      .meta({ override: documentedAs({ type: 'boolean', const: true }) })
       .optional()
       .meta({ description: '`true`: only answers with a comment or text' }),
     q: SearchWords.optional().meta({ description: `Search in comments and texts: ${SEARCHED}` }),
@@ -138,6 +144,8 @@ export const patchAnswer = operation({
   path: '/v1/answers/{id}',
   tag: 'Answers',
   summary: 'Set the tags of an answer',
+  description:
+    'The tags replace the previous ones. They do not change the answer itself, so a later revision keeps them.',
   credentials: ['api-key', 'session'],
   right: 'answers:write',
   audit: 'answer.tagged',
@@ -145,7 +153,7 @@ export const patchAnswer = operation({
   body: AnswerPatch,
   status: 200,
   response: Answer,
-  problems: ['precondition-failed'],
+  ifMatch: true,
   async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     return presentAnswer(await tagAnswer(tenant, params.id, body.tags, row => requireMatch(presentAnswer(row))));
@@ -158,12 +166,13 @@ export const deleteAnswer = operation({
   path: '/v1/answers/{id}',
   tag: 'Answers',
   summary: 'Delete an answer; its id cannot be reused',
+  description: 'The answer leaves the results at once. A later sync with the same id is rejected as `answer-deleted`.',
   credentials: ['api-key', 'session'],
   right: 'answers:write',
   audit: 'answer.deleted',
   params: AnswerPath,
   status: 204,
-  problems: ['precondition-failed'],
+  ifMatch: true,
   async handle({ caller, params, requireMatch }, { storage }) {
     await deleteAnswerRow(storage.forTenant(caller.tenantId), params.id, row => requireMatch(presentAnswer(row)));
   },

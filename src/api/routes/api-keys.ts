@@ -30,6 +30,7 @@ export const listApiKeys = operation({
   path: '/v1/api-keys',
   credentials: ['session'],
   summary: 'List API keys, newest first',
+  description: 'Includes revoked and expired keys, without their secrets.',
   query: z.object(pageQuery),
   status: 200,
   response: pageOf(ApiKey),
@@ -52,6 +53,7 @@ export const createApiKey = operation({
   showsSecret: true,
   body: NewApiKey,
   status: 201,
+  sends: ['Location'],
   response: ApiKey,
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, keychain, now }) {
@@ -71,6 +73,7 @@ export const readApiKey = operation({
   path: '/v1/api-keys/{id}',
   credentials: ['session'],
   summary: 'Get an API key, without its secrets',
+  description: 'Secrets are only in the replies to creation and rotation.',
   params: KeyPath,
   status: 200,
   response: ApiKey,
@@ -96,7 +99,8 @@ export const patchApiKey = operation({
   body: ApiKeyPatch,
   status: 200,
   response: ApiKey,
-  problems: ['invalid-transition', 'precondition-failed'],
+  problems: ['invalid-transition'],
+  ifMatch: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const at = now();
     const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
@@ -113,6 +117,8 @@ export const rotateApiKey = operation({
   path: '/v1/api-keys/{id}/rotate',
   credentials: ['session'],
   summary: 'Rotate the secrets of an API key',
+  description:
+    'The reply contains the new `secret` and `api_key`, which are shown only once. The previous ones stay valid for `overlap_hours`.',
   audit: 'api-key.rotated',
   showsSecret: true,
   params: KeyPath,

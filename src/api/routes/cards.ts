@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { Card } from '../../domain/cards.ts';
-import { queryBoolean, queryInt } from '../../domain/pages.ts';
+import { int32 } from '../../domain/documented.ts';
+import { queryBoolean, queryIntOr } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
 import { LOCALE } from '../cache/card-json.ts';
 import { MAX_CARDS } from '../cache/card-lists.ts';
 import { operation, reply } from '../operation.ts';
 
-const CardList = z.object({ data: z.array(Card), poll_after_s: z.int() }).meta({ id: 'CardList' });
+const CardList = z
+  .object({ data: z.array(Card), poll_after_s: int32().meta({ description: 'Seconds until the next fetch' }) })
+  .meta({ id: 'CardList' });
 
 const HEADERS = { Vary: 'Authorization, Accept-Language', 'Content-Language': LOCALE };
 
@@ -23,14 +26,13 @@ export const listCards = operation({
     locale: text(35, 2).optional().meta({ description: 'Language of the user (BCP 47)' }),
     platform: text(50, 1).optional().meta({ description: 'Platform of the app: ios, android, web …' }),
     app_version: text(50, 1).optional().meta({ description: 'Version of the app (semver)' }),
-    limit: queryInt(1, MAX_CARDS)
-      .default(MAX_CARDS)
-      .meta({ description: `Maximum number of cards (1–${MAX_CARDS})` }),
+    limit: queryIntOr(1, MAX_CARDS, MAX_CARDS).meta({ description: `Maximum number of cards (1–${MAX_CARDS})` }),
     triggers: queryBoolean.optional().meta({
       description: 'Accepted but ignored; reserved for cards with a trigger in a later version',
     }),
   }),
   status: 200,
+  sends: ['Content-Language', 'Vary'],
   response: CardList,
   etag: true,
   problems: ['database-unavailable'],

@@ -7,6 +7,7 @@ import {
   NewConversation,
   type Side,
 } from '../../domain/conversations.ts';
+import { documentedAs, int32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
@@ -70,9 +71,10 @@ const presentConversation = (side: Side) => (row: ConversationRow) => ({
 
 const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
 
-const Assignee = z
-  .union([z.literal('none'), typeId('member')])
-  .meta({ description: 'Member id, or `none` for unassigned conversations' });
+const Assignee = z.union([z.literal('none'), typeId('member')]).meta({
+  description: 'Member id, or `none` for unassigned conversations',
+  override: documentedAs({ type: 'string', maxLength: 40 }),
+});
 
 export const listConversations = operation({
   id: 'listConversations',
@@ -140,6 +142,7 @@ export const createConversation = operation({
   right: 'conversations:write',
   body: NewConversation,
   status: 201,
+  sends: ['Location'],
   response: Conversation,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   async handle({ caller, body }, { storage }) {
@@ -172,6 +175,8 @@ export const readConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Get a conversation',
+  description:
+    'A user sees only their own conversations, without the fields of the team. The entity tag changes with every message and read horizon.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
@@ -198,7 +203,8 @@ export const patchConversation = operation({
   body: ConversationPatch,
   status: 200,
   response: Conversation,
-  problems: ['invalid-transition', 'precondition-failed'],
+  problems: ['invalid-transition'],
+  ifMatch: true,
   async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     if (caller.kind === 'access-token') refuseTeamChanges(body);
@@ -227,12 +233,13 @@ export const deleteConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Delete a conversation with its messages',
+  description: 'Deletes the conversation permanently for both sides, with all messages and notes.',
   credentials: ['api-key', 'session'],
   right: 'conversations:delete',
   audit: 'conversation.deleted',
   params: ConversationPath,
   status: 204,
-  problems: ['precondition-failed'],
+  ifMatch: true,
   async handle({ caller, params, requireMatch }, { storage }) {
     await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, row =>
       requireMatch(presentConversation('team')(row)),
@@ -246,13 +253,15 @@ export const countUnreadConversations = operation({
   path: '/v1/conversations/unread-count',
   tag: 'Conversations',
   summary: 'Count conversations with unread messages',
+  description:
+    'Counts for the side of the caller: the team, or the user of the token. With `If-None-Match`, an unchanged count returns 304.',
   credentials: ['access-token', 'session'],
   right: 'conversations:read',
   query: z.object({
     assignee: Assignee.optional().meta({ description: 'Team only: count the conversations of this member' }),
   }),
   status: 200,
-  response: z.object({ count: z.int() }).meta({ id: 'UnreadCount' }),
+  response: z.object({ count: int32() }).meta({ id: 'UnreadCount' }),
   etag: true,
   async handle({ caller, query }, { storage }) {
     if (caller.kind === 'access-token') refuseTeamFilters(query);

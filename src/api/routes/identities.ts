@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentedAs } from '../../domain/documented.ts';
 import {
   Attributes,
   IdentityPatch,
@@ -24,9 +25,10 @@ import { operation } from '../operation.ts';
 
 const IdentityPath = z.object({ identity: Identity });
 const WhichIdentity = z.object({
-  verified: queryBoolean
-    .default(true)
-    .meta({ description: 'Whether to use the verified or the claimed identity of that name (default: verified)' }),
+  verified: queryBoolean.default(true).meta({
+    override: documentedAs({ type: 'boolean', default: true }),
+    description: 'Whether to use the verified or the claimed identity of that name (default: verified)',
+  }),
 });
 
 const presentIdentity = ({ identity_verified, ...row }: IdentityRow) => ({
@@ -82,6 +84,8 @@ export const putIdentity = operation({
   path: '/v1/identities/{identity}',
   tag: 'Identities',
   summary: 'Create or replace a user',
+  description:
+    'Replaces the profile: attributes that the body lacks are removed. Creates the user if it is not known yet.',
   credentials: ['api-key', 'session'],
   right: 'identities:write',
   audit: 'identity.replaced',
@@ -90,7 +94,7 @@ export const putIdentity = operation({
   body: NewIdentity,
   status: 200,
   response: IdentityProfile,
-  problems: ['precondition-failed'],
+  ifMatch: true,
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
     const row = await saveIdentity(storage.forTenant(caller.tenantId), owner, known => {
@@ -107,6 +111,7 @@ export const patchIdentity = operation({
   path: '/v1/identities/{identity}',
   tag: 'Identities',
   summary: 'Update a user',
+  description: 'Changes only the fields in the body. An attribute with the value null is removed.',
   credentials: ['api-key', 'session'],
   right: 'identities:write',
   audit: 'identity.updated',
@@ -115,7 +120,7 @@ export const patchIdentity = operation({
   body: IdentityPatch,
   status: 200,
   response: IdentityProfile,
-  problems: ['precondition-failed'],
+  ifMatch: true,
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
     const row = await saveIdentity(storage.forTenant(caller.tenantId), owner, (known, profile) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ReadHorizon, type Side } from '../../domain/conversations.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
-import { pageOf, pageQuery, queryInt } from '../../domain/pages.ts';
+import { pageOf, pageQuery, queryIntOr } from '../../domain/pages.ts';
 import { fieldFault } from '../../domain/problem.ts';
 import type { MessageRow } from '../../storage/conversation-rows.ts';
 import { changeMessage, insertMessage, listMessages as listMessageRows, markRead } from '../../storage/messages.ts';
@@ -51,9 +51,7 @@ export const listMessages = operation({
   params: ConversationPath,
   query: z.object({
     ...pageQuery,
-    after_seq: queryInt(0, 2_147_483_647)
-      .default(0)
-      .meta({ description: 'Only messages after the reply with this `seq`' }),
+    after_seq: queryIntOr(0, 2_147_483_647, 0).meta({ description: 'Only messages after the reply with this `seq`' }),
   }),
   status: 200,
   response: pageOf(Message),
@@ -78,6 +76,7 @@ export const createMessage = operation({
   params: ConversationPath,
   body: NewMessage,
   status: 201,
+  sends: ['Location'],
   response: Message,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   async handle({ caller, params, body }, { storage }) {
@@ -100,6 +99,7 @@ export const patchMessage = operation({
   path: '/v1/conversations/{id}/messages/{message_id}',
   tag: 'Conversations',
   summary: 'Edit your own message, within 15 minutes',
+  description: 'Only the author can edit a message. The message then carries `edited_at`.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'message.updated',
@@ -122,6 +122,8 @@ export const redactMessage = operation({
   path: '/v1/conversations/{id}/messages/{message_id}',
   tag: 'Conversations',
   summary: 'Redact your own message: removes its text but keeps the message',
+  description:
+    'The message stays in the conversation with its `seq`, `redacted` is true, and its text is removed for everyone.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'message.redacted',
@@ -140,6 +142,7 @@ export const markConversationRead = operation({
   path: '/v1/conversations/{id}/read',
   tag: 'Conversations',
   summary: 'Mark messages as read',
+  description: 'Sets the read horizon of the side of the caller. A lower `seq` than the current one is ignored.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,

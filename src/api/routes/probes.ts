@@ -18,6 +18,7 @@ export const readLiveness = operation({
   path: '/livez',
   credentials: [],
   summary: 'Liveness probe',
+  description: 'Returns 200 while the process runs. It checks no store; use `/readyz` to route traffic.',
   response: Health,
   handle: () => ({ status: 'ok', degraded: [] }),
 });
@@ -45,7 +46,8 @@ export const readOpenApi = operation({
   path: '/openapi.json',
   credentials: [],
   summary: 'Get this document (OpenAPI 3.1)',
-  response: z.object({}).loose(),
+  description: 'The document of the running version, with its own address in `servers`.',
+  response: z.object({}).loose().meta({ id: 'OpenApiDocument' }),
   etag: true,
   handle(_, { openApi }) {
     const { json, etag } = openApi();

@@ -86,6 +86,7 @@ export const listQuestions = operation({
   path: '/v1/questions',
   credentials: ['api-key', 'session'],
   summary: 'List questions, newest first',
+  description: 'Filters combine with AND. With `include=results`, each question carries the figures of its results.',
   right: 'questions:read',
   query: z.object({
     ...pageQuery,
@@ -118,6 +119,7 @@ export const createQuestion = operation({
   audit: 'question.created',
   body: NewQuestion,
   status: 201,
+  sends: ['Location'],
   response: Question,
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, now }) {
@@ -143,6 +145,7 @@ export const readQuestion = operation({
   path: '/v1/questions/{id}',
   credentials: ['api-key', 'session'],
   summary: 'Get a question',
+  description: 'Returns the current version. Send the `ETag` in `If-Match` to change exactly this state.',
   right: 'questions:read',
   params: QuestionPath,
   status: 200,
@@ -207,7 +210,8 @@ export const patchQuestion = operation({
   body: QuestionPatch,
   status: 200,
   response: Question,
-  problems: ['immutable-field', 'invalid-transition', 'limit-reached', 'precondition-failed'],
+  problems: ['immutable-field', 'invalid-transition', 'limit-reached'],
+  ifMatch: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, now(), question => {
       requireMatch(presentQuestion(question));
@@ -224,11 +228,14 @@ export const deleteQuestion = operation({
   path: '/v1/questions/{id}',
   credentials: ['api-key', 'session'],
   summary: 'Delete a draft',
+  description:
+    'Only drafts can be deleted. Close and archive published questions, so that their answers keep their question.',
   right: 'questions:write',
   audit: 'question.deleted',
   params: QuestionPath,
   status: 204,
-  problems: ['invalid-transition', 'precondition-failed'],
+  problems: ['invalid-transition'],
+  ifMatch: true,
   async handle({ caller, params, requireMatch }, { storage }) {
     await deleteQuestionRow(storage.forTenant(caller.tenantId), params.id, question => {
       requireMatch(presentQuestion(question));
@@ -251,6 +258,15 @@ const SUMMARIES: Record<QuestionAction, string> = {
   archive: 'Archive a closed question',
 };
 
+const DESCRIPTIONS: Record<QuestionAction, string> = {
+  publish:
+    'From now on the question is shown as a card. Type, scale and option ids can no longer change. A tenant can have at most 200 live questions.',
+  pause: 'Answers to cards that were already fetched are still accepted.',
+  resume: 'The question is shown again, with its results continued. A tenant can have at most 200 live questions.',
+  close: 'The card is no longer shown. A closed question cannot be reopened; clone it instead.',
+  archive: 'Its answers and results stay readable. An archived question cannot be published again.',
+};
+
 /** The audit log's name of each action. */
 const ACTIONS_DONE = {
   publish: 'question.published',
@@ -268,12 +284,14 @@ const actionOperation = (action: QuestionAction) =>
     path: `/v1/questions/{id}/${action}`,
     credentials: ['api-key', 'session'],
     summary: SUMMARIES[action],
+    description: DESCRIPTIONS[action],
     right: 'questions:write',
     audit: ACTIONS_DONE[action],
     params: QuestionPath,
     status: 200,
     response: Question,
-    problems: ['invalid-transition', 'limit-reached', 'precondition-failed'],
+    problems: ['invalid-transition', 'limit-reached'],
+    ifMatch: true,
     async handle({ caller, params, requireMatch }, { storage, now }) {
       const at = now();
       const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, question => {
@@ -302,10 +320,13 @@ export const cloneQuestion = operation({
   path: '/v1/questions/{id}/clone',
   credentials: ['api-key', 'session'],
   summary: 'Clone a question into a new draft',
+  description:
+    'Copies everything but the state, the version and the results. Also works for closed and archived questions.',
   right: 'questions:write',
   audit: 'question.cloned',
   params: QuestionPath,
   status: 200,
+  sends: ['Location'],
   response: Question,
   problems: ['limit-reached'],
   async handle({ caller, params }, { storage, now }) {

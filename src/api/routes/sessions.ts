@@ -45,6 +45,8 @@ export const readLoginOptions = operation({
   path: '/v1/login-options',
   credentials: [],
   summary: 'List the available login methods',
+  description:
+    'For the login page: whether password resets are sent by mail, and the identity provider if one is configured.',
   status: 200,
   response: LoginOptions,
   handle: (_, { config, mail }) => ({
@@ -65,6 +67,7 @@ export const logIn = operation({
   sameOrigin: true,
   body: Login,
   status: 200,
+  sends: ['Set-Cookie'],
   response: LoggedIn,
   problems: ['login-failed', 'totp-required', 'cross-site-request', 'rate-limit-exceeded', 'database-unavailable'],
   handle: (request, deps) =>
@@ -104,8 +107,10 @@ export const logOut = operation({
   path: '/v1/session',
   credentials: ['person'],
   summary: 'Log out of the current session',
+  description: 'Ends the session and clears its cookie. Other sessions continue.',
   audit: 'session.ended',
   status: 204,
+  sends: ['Set-Cookie'],
   async handle({ caller }, { storage, config }) {
     await deleteSession(storage.forAccount(caller.accountId), caller.sessionId);
     return reply({ status: 204, headers: { 'Set-Cookie': clearCookie(SESSION_COOKIE, config) } });
@@ -119,6 +124,7 @@ export const listSessions = operation({
   path: '/v1/sessions',
   credentials: ['person'],
   summary: 'List your sessions, most recently used first',
+  description: 'One entry per browser in which you are logged in. All of them fit into one page.',
   status: 200,
   response: pageOf(Session),
   async handle({ caller, page }, { storage, config, now }) {
@@ -141,8 +147,10 @@ export const endSessions = operation({
   path: '/v1/sessions',
   credentials: ['person'],
   summary: 'Log out everywhere: ends all your sessions, including the current one',
+  description: 'Every browser has to log in again.',
   audit: 'sessions.ended',
   status: 204,
+  sends: ['Set-Cookie'],
   async handle({ caller }, { storage, config }) {
     await deleteSessions(storage.forAccount(caller.accountId));
     return reply({ status: 204, headers: { 'Set-Cookie': clearCookie(SESSION_COOKIE, config) } });
@@ -156,6 +164,8 @@ export const endSession = operation({
   path: '/v1/sessions/{id}',
   credentials: ['person'],
   summary: 'End one of your sessions',
+  description:
+    'The browser with that session is logged out with its next request. Ending an unknown session returns 404.',
   audit: 'session.ended',
   params: z.object({ id: typeId('session') }),
   status: 204,
@@ -168,7 +178,7 @@ export const endSession = operation({
 const ReturnTo = z
   .string()
   .max(500)
-  .regex(/^\/dashboard\/(?!.*\.\.)[A-Za-z0-9/_.~?=&%-]*$/, 'must be a path under /dashboard/')
+  .regex(/^\/dashboard\/(?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/, 'must be a path under /dashboard/')
   .default('/dashboard/');
 
 const toOidc = (deps: ApiDeps): OidcLogin => {
@@ -189,6 +199,7 @@ export const beginOidcLogin = operation({
     invitation: z.string().max(200).optional().meta({ description: 'Token of the invitation to accept' }),
   }),
   status: 302,
+  sends: ['Location', 'Set-Cookie'],
   problems: ['resource-not-found', 'identity-provider-unavailable', 'rate-limit-exceeded', 'database-unavailable'],
   async handle({ query, header, clientIp, limitIssue }, deps) {
     const { BASE_URL } = deps.config;
@@ -229,6 +240,7 @@ export const finishOidcLogin = operation({
     ),
   ),
   status: 302,
+  sends: ['Location', 'Set-Cookie'],
   problems: ['resource-not-found', 'rate-limit-exceeded'],
   async handle(request, deps) {
     await request.limitIssue('ip', request.clientIp());

@@ -11,6 +11,7 @@ export const readTenant = operation({
   method: 'get',
   credentials: ['session'],
   summary: 'Get the tenant and its settings',
+  description: 'The settings of the tenant in `Tenant-Id`.',
   right: 'tenant:read',
   response: Tenant,
   etag: true,
@@ -33,7 +34,7 @@ export const patchTenant = operation({
   audit: 'tenant.updated',
   body: TenantPatch,
   response: Tenant,
-  problems: ['precondition-failed'],
+  ifMatch: true,
   async handle({ caller, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const row = await updateTenant(tenant, changedSettings(body), before => requireMatch(presentTenant(before)));

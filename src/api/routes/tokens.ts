@@ -74,6 +74,8 @@ export const inspectToken = operation({
   path: '/v1/auth/inspect',
   tag: 'Tokens',
   summary: 'Debug an access token of the tenant',
+  description:
+    'Names the first fault of a token as the service would see it. Tokens of other tenants are reported as `unknown-issuer`. The reply contains no secret.',
   credentials: ['api-key', 'session'],
   right: 'tokens:inspect',
   body: InspectRequest,
@@ -130,6 +132,7 @@ export const whoAmI = operation({
     'With a session, returns the person, their tenants, and the token to send as `X-CSRF-Token` in writes. Also sets a cookie that marks the browser as known, so that failed login attempts elsewhere cannot lock the person out of it.',
   credentials: ['access-token', 'public-access-token', 'person'],
   status: 200,
+  sends: ['Set-Cookie'],
   response: Me,
 
   async handle({ caller, cookie }, deps) {

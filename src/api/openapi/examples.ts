@@ -1,0 +1,232 @@
+import { type IdPrefix, toTypeId } from '../../domain/ids.ts';
+import { teamExamples } from './team-examples.ts';
+
+/** Returns the identifier of an example. */
+export const idOf = (prefix: IdPrefix): string => toTypeId(prefix, '01936d5e-8f00-7000-8000-000000000001');
+
+export const AT = '2026-11-21T07:00:00.000Z';
+const LATER = '2026-11-21T07:05:00.000Z';
+const ANSWER_ID = '01936d5e-8f00-7000-8000-000000000002';
+
+const labels = { low: 'Not likely', high: 'Very likely' };
+const content = { type: 'nps', title: 'How likely are you to recommend us?', description: '', config: { labels } };
+const frequency = { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false };
+
+/** Questions, their cards and their results. */
+function questionExamples(): Record<string, unknown> {
+  const question = {
+    id: idOf('question'),
+    name: 'NPS',
+    status: 'live',
+    version: 2,
+    ...content,
+    frequency,
+    allow_public: false,
+    priority: 10,
+    created_at: AT,
+    updated_at: LATER,
+    published_at: LATER,
+    closed_at: null,
+  };
+  const score = { measure: 'nps', value: 40, answers: 120, interval: { low: 26.42, high: 53.58 } };
+  const figures = { displays: 300, answered: 120, response_rate: 0.4, score };
+  const detailed = { ...figures, values: [{ value: 10, count: 54, share: 0.45 }] };
+  return {
+    QuestionInput: { name: 'NPS', priority: 10, ...content, frequency: { repeat: 'until_answered' } },
+    'QuestionInput.single_choice': {
+      type: 'single_choice',
+      title: 'What did you come here to do?',
+      config: {
+        options: [
+          { id: 'buy', label: 'Buy something' },
+          { id: 'look', label: 'Just look around' },
+        ],
+        allow_other: true,
+      },
+      allow_public: true,
+    },
+    QuestionPatch: { title: 'Would you recommend us?', priority: 20 },
+    Question: question,
+    QuestionListItem: { ...question, results: { ...figures, answered_7_days: 31 } },
+    QuestionVersion: {
+      question_id: question.id,
+      version: 2,
+      ...content,
+      created_at: LATER,
+      changes: [{ pointer: '/title', before: 'Would you recommend us?', after: content.title }],
+    },
+    Results: {
+      question_id: question.id,
+      type: 'nps',
+      from: '2026-11-01',
+      to: null,
+      group_by: 'month',
+      version: null,
+      verified: null,
+      seen: 150,
+      dismissed: 30,
+      partial: 0,
+      completed: 120,
+      written: 48,
+      ...detailed,
+      over_time: [{ start: '2026-11-01', ...detailed }],
+      versions: [{ version: 2, ...detailed }],
+    },
+    CardList: {
+      data: [
+        {
+          id: idOf('card'),
+          question_id: question.id,
+          question_version: 2,
+          kind: 'question',
+          steps: [{ key: 'main', ...content, required: true, show_if: null }],
+          locale: 'en',
+          priority: 10,
+          expires_at: null,
+          reply: null,
+        },
+      ],
+      poll_after_s: 300,
+    },
+  };
+}
+
+/** Answers on their way and as stored. */
+function answerExamples(): Record<string, unknown> {
+  const sync = {
+    id: ANSWER_ID,
+    revision: 1,
+    card_id: idOf('card'),
+    question_id: idOf('question'),
+    question_version: 2,
+    state: 'completed',
+    values: { main: 9 },
+    comment: 'Fast and friendly.',
+    displayed_at: AT,
+    answered_at: AT,
+    duration_ms: 5400,
+    metadata: { platform: 'ios', app_version: '4.2.0' },
+  };
+  const owner = { identity: 'user|42', identity_verified: true };
+  const answer = {
+    ...sync,
+    ...owner,
+    received_at: AT,
+    stored_at: AT,
+    updated_at: AT,
+    clock_skew_ms: -120,
+    tags: ['vip'],
+    counted: true,
+    status: 'stored',
+  };
+  return {
+    AnswerBatch: { client_time: AT, answers: [sync] },
+    Receipts: {
+      results: [
+        { id: ANSWER_ID, revision: 1, status: 'accepted' },
+        {
+          id: '01936d5e-8f00-7000-8000-000000000003',
+          revision: 1,
+          status: 'rejected',
+          code: 'invalid-value',
+          detail: 'must be an integer from 0 to 10',
+          pointer: '/values/main',
+        },
+      ],
+    },
+    AnswerPatch: { tags: ['vip'] },
+    Answer: answer,
+    AnswerView: answer,
+    'AnswerView.public': { id: ANSWER_ID, state: 'completed', status: 'stored' },
+    QuarantinedAnswer: {
+      id: idOf('quarantine'),
+      answer_id: ANSWER_ID,
+      reason: 'revision-conflict',
+      detail: 'The revision was stored with different content.',
+      payload: { ...sync, ...owner },
+      quarantined_at: LATER,
+    },
+    Ingestion: {
+      oldest_queued_age_ms: 12,
+      queued: 3,
+      accepted: 120_403,
+      stored: 119_880,
+      repeated: 519,
+      quarantined: 1,
+      rejected: 7,
+      first_card_at: AT,
+    },
+  };
+}
+
+/** Conversations, their messages, and users. */
+function userExamples(): Record<string, unknown> {
+  const conversation = {
+    id: idOf('conversation'),
+    identity: 'user|42',
+    identity_verified: true,
+    subject: 'Invoice',
+    status: 'open',
+    priority: 'none',
+    assignee_id: null,
+    tags: [],
+    source: { type: 'user' },
+    last_message: { seq: 1, preview: 'Where do I find my invoice?', author_type: 'user', at: AT },
+    message_count: 1,
+    unread_count: 1,
+    waiting_since: AT,
+    first_reply_at: null,
+    resolved_at: null,
+    previous_id: null,
+    created_at: AT,
+    updated_at: AT,
+    last_activity_at: AT,
+  };
+  const attributes = { plan: 'pro', seats: 5 };
+  const device = { locale: 'en', platform: 'ios', app_version: '4.2.0' };
+  return {
+    ConversationInput: { subject: 'Invoice', message: 'Where do I find my invoice?', client_message_id: 'm-1' },
+    ConversationPatch: { status: 'resolved' },
+    Conversation: conversation,
+    UnreadCount: { count: 3 },
+    MessageInput: { body: 'Under Settings, Billing.', client_message_id: 'm-2' },
+    MessagePatch: { body: 'Under Settings → Billing.' },
+    Message: {
+      id: idOf('message'),
+      conversation_id: idOf('conversation'),
+      seq: 2,
+      author: { type: 'member', id: idOf('member'), name: 'Ada' },
+      kind: 'reply',
+      body: 'Under Settings, Billing.',
+      format: 'text',
+      client_message_id: 'm-2',
+      created_at: LATER,
+      edited_at: null,
+      redacted: false,
+    },
+    ReadHorizon: { seq: 2 },
+    IdentityInput: { attributes, ...device },
+    IdentityPatch: { attributes: { plan: 'free', seats: null } },
+    OwnAttributesPatch: { attributes: { plan: 'pro' } },
+    OwnAttributes: { attributes: { plan: 'pro' } },
+    IdentityProfile: {
+      identity: 'user|42',
+      verified: true,
+      attributes,
+      ...device,
+      first_seen_at: AT,
+      last_seen_at: LATER,
+      answer_count: 4,
+      conversation_count: 1,
+      status: 'active',
+    },
+  };
+}
+
+/** Returns an example of each request and reply, by component. Further ones of a component are named `component.variant`. */
+export const examples = (): Record<string, unknown> => ({
+  ...questionExamples(),
+  ...answerExamples(),
+  ...userExamples(),
+  ...teamExamples(idOf, AT),
+});

@@ -1,0 +1,55 @@
+/** The introduction of the document. */
+export const ABOUT = `Feedback cards, answers and conversations of a tenant's users.
+
+Errors are problem documents (RFC 9457) with a stable \`code\`. Lists are paginated with opaque cursors. \`429\` and \`503\` mean that the request was not accepted: send it again after \`Retry-After\` seconds.
+
+Later versions add members to replies and values to the lists in \`x-extensible-enum\`. Ignore unknown members, and handle unknown values. Requests are strict: an unknown member is refused.
+
+A request may also fail before it reaches an operation: 404 for an unknown path, 405 with \`Allow\` for a method that the path does not have.`;
+
+/** The purpose of the operations of each tag. */
+export const TAGS: Record<string, string> = {
+  Cards: 'The questions that a user sees now. For apps.',
+  Answers: 'Sending answers from apps, and reading, tagging and deleting them as the team.',
+  Tokens: 'Public access tokens, and checks of tokens.',
+  Conversations: 'Messages between users and the team.',
+  Questions: 'Creating and publishing questions, and their results.',
+  Identities: "The users, with attributes from the tenant's own systems.",
+  Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',
+  Sessions: 'Login and logout of the team in the dashboard.',
+  Account: "A person's own name, password and authenticator.",
+  Tenant: 'The settings of the tenant.',
+  Members: 'The team: members, roles and invitations.',
+  'API keys': 'Keys for servers and for public tokens.',
+  'Audit log': 'The actions of the team.',
+  Operating: 'Probes, and this document.',
+};
+
+const bearer = { type: 'http', scheme: 'bearer' } as const;
+
+/** The ways to authenticate. */
+export const SECURITY_SCHEMES = {
+  apiKey: { ...bearer, description: 'An API key, `sk_…`; for servers only' },
+  accessToken: {
+    ...bearer,
+    bearerFormat: 'JWT',
+    description: 'Access token signed by your backend with the secret of an API key',
+  },
+  publicAccessToken: {
+    ...bearer,
+    bearerFormat: 'JWT',
+    description: 'Public access token, issued by Parley for an unverified (claimed) identity',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-parley_session',
+    description:
+      'Set by the login. Writes require the `X-CSRF-Token` header; operations on a tenant require `Tenant-Id`. If `BASE_URL` starts with `http:` (for development), the cookie is named `parley_session` and is not `Secure`, because browsers accept the prefix `__Host-` only over TLS',
+  },
+  publicKey: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'User name `api_key`; the password is the id of a public API key',
+  },
+} as const;

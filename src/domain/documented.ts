@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type {} from 'zod-openapi'; // the types of `.meta()`
+
+type JsonSchema = Record<string, unknown>;
+
+/**
+ * Returns the `override` of a schema whose form in JSON Schema cannot be derived from its checks: the document then shows
+ * `form`, with the description, example and default of the schema.
+ */
+export const documentedAs =
+  (form: JsonSchema) =>
+  ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+    const kept = ['description', 'example', 'default'].flatMap(name =>
+      name in jsonSchema ? [[name, jsonSchema[name]]] : [],
+    );
+    for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+    Object.assign(jsonSchema, form, Object.fromEntries(kept));
+  };
+
+/** The largest integer that PostgreSQL's `integer` and most languages' default integer hold. */
+export const MAX_INT32 = 2_147_483_647;
+
+/** A whole number of replies that stays within 32 bits. Others are documented with 64 bits. */
+export const int32 = (min = 0) => z.int().min(min).max(MAX_INT32);
