@@ -48,6 +48,9 @@
 {{- if and (or .Values.ingress.enabled .Values.gateway.httpRoute.enabled) (not .Values.config.baseUrl) }}
 {{- include "parley.reject" "ingress and gateway.httpRoute require config.baseUrl, the public URL of Parley, such as https://feedback.example.com." }}
 {{- end }}
+{{- if not (regexMatch "^(?i)(https?://[^/?#@]+/*)?$" .Values.config.baseUrl) }}
+{{- include "parley.reject" "config.baseUrl must be http:// or https:// and a host, without a path, query or credentials: Parley serves /v1, /dashboard and /docs at the root of its host. Use a host name of its own, such as https://feedback.example.com." }}
+{{- end }}
 {{- if and .Values.gateway.httpRoute.enabled (not .Values.gateway.httpRoute.parentRefs) }}
 {{- include "parley.reject" "gateway.httpRoute requires parentRefs, its parent Gateways." }}
 {{- end }}

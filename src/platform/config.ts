@@ -7,6 +7,10 @@ const url = (...protocols: string[]) =>
     message: `must be a URL that starts with ${protocols.map(protocol => `${protocol}://`).join(' or ')}`,
   });
 
+/** Whether a URL consists of scheme, host and port; other checks report what is not a URL. */
+const hasOnlyOrigin = (value: string): boolean =>
+  !URL.canParse(value) || (!/[?#@]/.test(value) && /^\/*$/.test(new URL(value).pathname));
+
 const integer = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
@@ -43,9 +47,13 @@ const Settings = z.object({
     .default(9464)
     .describe('Port of the Prometheus metrics and of the probes /livez and /readyz'),
   BASE_URL: url('http', 'https')
-    .transform(value => value.replace(/\/+$/, ''))
+    .refine(hasOnlyOrigin, {
+      message:
+        'must not have a path, query or credentials: Parley serves /v1, /dashboard and /docs at the root of its host; use a host name of its own, such as https://feedback.example.com',
+    })
+    .transform(value => new URL(value).origin)
     .optional()
-    .describe('Public URL of the API; if unset, http://localhost:<PORT>'),
+    .describe('Public URL of the API, without a path; if unset, http://localhost:<PORT>'),
   DATABASE_URL: url('postgres', 'postgresql')
     .optional()
     .describe('PostgreSQL 14 or newer; if unset, an embedded PostgreSQL under DATA_DIR'),

@@ -88,8 +88,28 @@ describe('the configuration', () => {
     ]);
   });
 
-  test('removes a trailing slash from the base URL', () => {
-    expect(loadConfig({ BASE_URL: 'https://parley.example/' }).BASE_URL).toBe('https://parley.example');
+  test.each([
+    ['https://parley.example/', 'https://parley.example'],
+    ['https://parley.example', 'https://parley.example'],
+    ['HTTPS://Parley.Example:443', 'https://parley.example'],
+    ['http://[::1]:3000/', 'http://[::1]:3000'],
+  ])('accepts the base URL %s as %s', (given, origin) => {
+    expect(loadConfig({ BASE_URL: given }).BASE_URL).toBe(origin);
+  });
+
+  test.each(['/feedback', '/feedback/', '//feedback', '/?', '?a=b', '/#', '#top', '/.well-known'])(
+    'rejects the base URL https://parley.example%s, because Parley needs the root of its host',
+    more => {
+      expect(faultsOf({ BASE_URL: `https://parley.example${more}` })).toEqual([
+        expect.stringMatching(/^BASE_URL: must not have a path.*\/v1, \/dashboard and \/docs at the root of its host/),
+      ]);
+    },
+  );
+
+  test('rejects a base URL with credentials, or that is no URL', () => {
+    expect(faultsOf({ BASE_URL: 'https://user:password@parley.example' })).toHaveLength(1);
+    for (const wrong of ['parley.example', 'ftp://parley.example', 'https://'])
+      expect(faultsOf({ BASE_URL: wrong })).toEqual([expect.stringMatching(/^BASE_URL: must be a URL/)]);
   });
 
   test('has a description for every setting', () => {
