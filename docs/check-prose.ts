@@ -12,7 +12,7 @@ export type Rule = { name: string; pattern: RegExp; example: string };
 export const RULES: Rule[] = [
   {
     name: 'negated pronoun as the actor',
-    pattern: /\b(?:nobody|no one|nothing|none(?! of\b))\b/gi,
+    pattern: /\b(?:nobody|no one|nothing|none(?! of\b|-))\b/gi,
     example: 'Nobody waits for a reply to have left.',
   },
   {

@@ -16,6 +16,7 @@ const UNDECLARED: Record<string, string> = {
   host: 'set by every HTTP client',
   'user-agent': 'set by every HTTP client',
   origin: 'set by browsers',
+  'access-control-request-method': 'set by browsers in a preflight',
   'sec-fetch-site': 'set by browsers',
   'x-forwarded-for': 'set by proxies',
 };
@@ -25,8 +26,8 @@ const READS = [
   /\bheaders\.(?!ts\b)([a-z]+)\b(?!\()/g,
   /\bheader\('([a-z-]+)'\)/g,
   /\bctx\s*\.get\('([A-Za-z-]+)'\)/g,
-  /'([a-z-]+)': \w+ ?(?:,[^}]*)?\} = ctx\.req\.headers/g,
-  /, '([a-z-]+)': \w+ \} = ctx\.req\.headers/g,
+  /'([a-z-]+)': \w+ ?(?:,[^}]*)?\} = (?:ctx\.req\.headers|conditions)/g,
+  /, '([a-z-]+)': \w+ \} = (?:ctx\.req\.headers|conditions)/g,
   /\bcountHeader\([\w.]+, '([a-z-]+)'\)/g,
 ];
 

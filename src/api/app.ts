@@ -3,7 +3,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps } from './deps.ts';
-import { answerPreflight } from './http/cors.ts';
+import { allowAnyOrigin, answerPreflight, isPreflight } from './http/cors.ts';
 import { createCursors } from './http/cursors.ts';
 import { sendHeadersAtOnce } from './http/header-list.ts';
 import { measure } from './http/measure.ts';
@@ -30,6 +30,7 @@ export function createApp(deps: ApiDeps): RequestListener {
   app.use(replyWithProblems(deps));
   app.use(requireWellFormed);
   app.use(createRoutes(deps));
+  app.use(refuseUnknownPath);
   app.on('error', logUnsent(deps));
   return app.callback();
 }
@@ -70,6 +71,22 @@ function createRoutes(deps: ApiDeps): Middleware {
   return (ctx, next) => (fixed.get(ctx.path)?.get(ctx.method) ?? route)(ctx, next);
 }
 
+const CROSS_ORIGIN_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * Refuses a path without a route. Pages of other origins can read the problem, so their preflight succeeds; otherwise a
+ * mistake in a path would appear in the browser as a network error.
+ */
+function refuseUnknownPath(ctx: Context): void {
+  if (isPreflight(ctx)) {
+    answerPreflight(ctx, CROSS_ORIGIN_METHODS);
+    ctx.status = 204;
+    return;
+  }
+  allowAnyOrigin(ctx);
+  throw new Problem('resource-not-found', 'No resource exists at this path.');
+}
+
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Replies to a method that the path does not support: a preflight for its cross-origin methods, otherwise a problem. */
@@ -77,14 +94,14 @@ function refuseMethod(ctx: Context, path: string): void {
   const operations = OPERATIONS.filter(operation => operation.path === path);
   const methods = operations.length > 0 ? operations.map(operation => operation.method.toUpperCase()) : ['GET'];
   ctx.state.route = path;
-  ctx.state.handled = true;
   ctx.set('Allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
+  const open = operations.filter(operation => operation.crossOrigin).map(operation => operation.method.toUpperCase());
   if (ctx.method === 'OPTIONS') {
-    const open = operations.filter(operation => operation.crossOrigin).map(operation => operation.method.toUpperCase());
     if (open.length > 0) answerPreflight(ctx, open);
     ctx.status = 204;
     return;
   }
+  if (open.length > 0) allowAnyOrigin(ctx);
   if (!KNOWN_METHODS.has(ctx.method)) throw new Problem('method-unknown', 'The HTTP method is unknown.');
   throw new Problem('method-not-allowed', `This path supports ${methods.join(', ')}.`);
 }

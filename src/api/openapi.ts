@@ -41,11 +41,11 @@ function successResponses(
   operation: Operation,
   known: Record<string, ZodOpenApiExampleObject>,
 ): ZodOpenApiResponsesObject {
-  const { status, response, summary, etag, otherStatuses } = operation;
+  const { method, status, response, summary, etag, otherStatuses } = operation;
   const sent = responseHeadersOf(operation);
   const parts = { headers: headerRefs(sent), ...(response ? { content: contentOf(response, known) } : {}) };
   const success: ZodOpenApiResponsesObject = { [status as 200]: { description: summary, ...parts } };
-  if (etag)
+  if (etag && method === 'get')
     success['304'] = {
       description: 'Not modified: the entity tag in `If-None-Match` is current',
       headers: headerRefs(sent.filter(name => name !== 'Link' && name !== 'Set-Cookie')),

@@ -37,7 +37,10 @@ export interface OperationRequest<Credential extends CredentialKind, Params, Que
   page<Row, Item>(page: Page<Row>, present: (row: Row) => Item): OperationReply;
   /** Counts an attempt to get a credential. Throws 429 beyond the limit, or 503 when it cannot be counted. */
   limitIssue(scope: IssueLimit, key: string): Promise<void>;
-  /** Throws 412 when `If-Match` does not match this representation. Only for operations with `ifMatch`. */
+  /**
+   * Throws 412 when `If-Match` does not contain the tag of this representation, or `If-None-Match` does. Pass null for a
+   * resource that does not exist yet. Only for operations with `ifMatch`.
+   */
   requireMatch(representation: unknown): void;
 }
 
@@ -114,8 +117,12 @@ export interface OperationDefinition<
   /** The schema of the body on success. */
   response?: z.ZodType;
   /** Other statuses with a body like that of success, and when they are returned. */
-  otherStatuses?: Partial<Record<200 | 503, string>>;
-  /** Whether successful replies have a strong `ETag` and honour `If-None-Match` with 304. */
+  otherStatuses?: Partial<Record<200 | 201 | 503, string>>;
+  /**
+   * Whether successful replies have an `ETag`. A read then honours `If-None-Match` with 304. A write has it if the
+   * resource it returns can be read with one, so that the next write can send it in `If-Match`. The handler sets the tag
+   * of a reply that differs from a read, such as a new key with its secrets.
+   */
   etag?: boolean;
   /** Whether `If-Match` is honoured: the handler calls `requireMatch`. */
   ifMatch?: boolean;

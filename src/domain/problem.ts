@@ -245,8 +245,9 @@ export const PROBLEMS = {
   },
   'precondition-failed': {
     kind: 'precondition-failed',
-    title: 'The resource has changed since you read it',
-    meaning: 'Read it again, apply your change to the new version, and send its `ETag` in `If-Match`.',
+    title: 'The resource is not in the expected version',
+    meaning:
+      'With `If-Match`, the resource has changed since you read it: read it again, apply your change to the new version, and send its `ETag`. With `If-None-Match: *`, the resource already exists.',
   },
   'body-too-large': {
     kind: 'too-large',

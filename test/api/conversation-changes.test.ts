@@ -208,8 +208,6 @@ describe('changing a conversation', () => {
     const stale = await patch(team, path, { subject: 'two' }, { 'If-Match': etag });
     expect(problem(stale)).toEqual([412, 'precondition-failed']);
     expect(stale.body.etag).toBe((await get(team, path)).headers.get('ETag'));
-    const weak = await patch(team, path, { subject: 'two' }, { 'If-Match': `W/${stale.body.etag}` });
-    expect(weak.status).toBe(412); // strong comparison
     expect((await patch(team, path, { subject: 'two' }, { 'If-Match': `"x", ${stale.body.etag}` })).status).toBe(200);
     expect((await patch(team, path, { subject: 'three' }, { 'If-Match': '*' })).status).toBe(200);
 

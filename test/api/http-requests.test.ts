@@ -177,11 +177,19 @@ describe('pages of other origins', () => {
       expect(status).toBe(204);
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('access-control-allow-credentials')).toBeNull();
-      expect(list(headers.get('access-control-allow-headers'))).toEqual([
-        'Authorization',
-        'Content-Type',
-        'If-None-Match',
-      ]);
+      expect(list(headers.get('access-control-allow-headers'))).toEqual(
+        [
+          'Authorization',
+          'Content-Disposition',
+          'Content-Type',
+          'If-Match',
+          'If-None-Match',
+          'Last-Event-ID',
+          'Repr-Digest',
+          'Upload-Offset',
+          'traceparent',
+        ].sort(),
+      );
     },
   );
 
@@ -192,18 +200,45 @@ describe('pages of other origins', () => {
       expect(headers.get('access-control-allow-credentials')).toBeNull();
       expect(list(headers.get('access-control-expose-headers'))).toEqual(
         [
+          'Deprecation',
           'ETag',
           'Link',
           'Location',
           'RateLimit',
           'RateLimit-Policy',
           'Retry-After',
+          'Sunset',
           'Updated-Until',
+          'Upload-Offset',
           'WWW-Authenticate',
           'X-Request-Id',
         ].sort(),
       );
     }
+  });
+
+  test('may read 404, 405 and 431, and other refusals before an operation is known', async () => {
+    const refused: [string, string, number, Record<string, string>?][] = [
+      ['GET', '/v1/card', 404],
+      ['POST', '/v1/cards', 405],
+      ['PUT', '/v1/answers', 405],
+      ['GET', '/v1/cards', 431, { 'X-Large': 'x'.repeat(20_000) }],
+      ['GET', '/v1/cards/%ff', 400],
+    ];
+    for (const [method, path, status, more] of refused) {
+      const reply = await api.request(method, path, { as: token, headers: { origin, ...more } });
+      expect([method, path, reply.status]).toEqual([method, path, status]);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.headers.get('access-control-allow-credentials')).toBeNull();
+      expect(list(reply.headers.get('access-control-expose-headers'))).toContain('X-Request-Id');
+    }
+  });
+
+  test('may send a request to an unknown path, so that they can read the 404', async () => {
+    const { status, headers } = await preflight('/v1/card', 'GET');
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect(headers.get('access-control-allow-headers')).toContain('Authorization');
+    expect((await api.request('OPTIONS', '/v1/card')).status).toBe(404);
   });
 
   test('may not call endpoints that only accept API keys', async () => {

@@ -115,7 +115,7 @@ describe('an identity', () => {
     });
     const expected = { ...unseen, identity: 'a/b c%', verified: true, attributes };
     expect([reply.status, reply.body]).toEqual([
-      200,
+      201,
       { ...expected, locale: 'de-DE', platform: 'ios', app_version: '4.2' },
     ]);
     const changed = await ask('PATCH', pathTo('a/b c%'), { attributes: { beta: null, seats: 6 }, platform: null });
@@ -174,7 +174,7 @@ describe('an identity', () => {
 
   test('has at most fifty attributes, also after partial updates', async () => {
     const { ask } = await make();
-    expect((await ask('PUT', pathTo('user|42'), { attributes: many(50) })).status).toBe(200);
+    expect((await ask('PUT', pathTo('user|42'), { attributes: many(50) })).status).toBe(201);
     const refused = await ask('PATCH', pathTo('user|42'), { attributes: { more: 1 } });
     expectProblem(refused, 422, 'validation-failed');
     expect((await ask('PATCH', pathTo('user|42'), { attributes: { more: 1, a0: null } })).status).toBe(200);
@@ -192,7 +192,7 @@ describe('an identity', () => {
     const send = (method: string, credential: string) =>
       api.request(method, pathTo('user|42'), { as: credential, ...(method === 'GET' ? {} : { body: {} }) });
     expectProblem(await send('PUT', reader), 403, 'insufficient-scope');
-    expect((await send('PUT', writer)).status).toBe(200);
+    expect((await send('PUT', writer)).status).toBe(201);
     expectProblem(await send('GET', writer), 403, 'insufficient-scope');
     expectProblem(await send('PATCH', reader), 403, 'insufficient-scope');
     expect((await send('GET', reader)).status).toBe(200);

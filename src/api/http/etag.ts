@@ -4,22 +4,54 @@ import { Problem } from '../../domain/problem.ts';
 /** Returns a strong entity tag of a body (RFC 9110 section 8.8.3). */
 export const etagOf = (body: string): string => `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
 
-const tagsOf = (header: string): string[] => header.split(',').map(tag => tag.trim());
+/**
+ * Returns the entity tag of a version of a resource, equal in replies to reads and to writes. The order of members does
+ * not matter: PostgreSQL returns those of a JSON column in another order than they were sent in.
+ */
+export const versionTagOf = (representation: unknown): string => etagOf(JSON.stringify(representation, sortMembers));
 
-/** Whether `If-None-Match` contains the tag, by weak comparison as the RFC requires. */
-export const matchesNone = (header: string | undefined, etag: string): boolean =>
-  header !== undefined &&
-  (header === etag || tagsOf(header).some(tag => tag === '*' || tag.replace(/^W\//, '') === etag));
+const sortMembers = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** What compressing proxies append to a tag, within its quotes. */
+const SUFFIX = /-(?:gzip|br|zstd)"$/;
 
 /**
- * Throws 412 when `If-Match` is present and does not contain the tag of the representation, by strong comparison. Null
- * represents a resource that does not exist and never matches.
+ * Whether a tag that a client sent names the version of ours. Compressing proxies change the tag of a reply: nginx and
+ * HAProxy weaken it (`W/"x"`), Apache appends the encoding (`"x-gzip"`). Our tags name versions, not bytes, so these
+ * copies are accepted even where RFC 9110 requires strong comparison.
  */
-export function requireMatch(header: string | undefined, representation: unknown): void {
-  if (header === undefined) return;
-  const etag = etagOf(JSON.stringify(representation));
-  if (representation === null || !tagsOf(header).some(tag => tag === '*' || tag === etag))
-    throw new Problem('precondition-failed', 'If-Match does not match the current version of the resource.', {
-      extra: { etag },
-    });
+function namesVersion(sent: string, etag: string): boolean {
+  if (sent === '*' || sent === etag) return true;
+  const strong = sent.startsWith('W/') ? sent.slice(2) : sent;
+  return strong === etag || strong.replace(SUFFIX, '"') === etag;
+}
+
+const isIn = (header: string, etag: string): boolean => header.split(',').some(tag => namesVersion(tag.trim(), etag));
+
+/** Whether `If-None-Match` contains the tag, or a copy changed by a compressing proxy. */
+export const matchesNone = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && (header === etag || isIn(header, etag));
+
+/** The conditional headers of a write. */
+export interface Conditions {
+  'if-match'?: string | undefined;
+  'if-none-match'?: string | undefined;
+}
+
+/**
+ * Throws 412 unless a write may change this version: `If-Match` must contain its tag, and `If-None-Match` must not. Null
+ * represents a resource that does not exist; it matches no tag, not even `*`.
+ */
+export function requireMatch(conditions: Conditions, representation: unknown): void {
+  const { 'if-match': wanted, 'if-none-match': unwanted } = conditions;
+  if (wanted === undefined && unwanted === undefined) return;
+  const exists = representation !== null;
+  const etag = versionTagOf(representation);
+  const refuse = (detail: string) => new Problem('precondition-failed', detail, exists ? { extra: { etag } } : {});
+  if (wanted !== undefined && !(exists && isIn(wanted, etag)))
+    throw refuse('If-Match does not match the current version of the resource.');
+  if (exists && matchesNone(unwanted, etag)) throw refuse('If-None-Match matches the current version of the resource.');
 }

@@ -65,17 +65,12 @@ function challenge(ctx: Context, problem: Problem): void {
   ctx.set('WWW-Authenticate', value);
 }
 
-/**
- * Replies with a problem document to requests that fail or match no route. While the process stops, the connection
- * closes after the reply.
- */
+/** Replies with a problem document to requests that fail. While the process stops, the connection closes after the reply. */
 export const replyWithProblems =
   (deps: { config: Config; log: Log; isStopping(): boolean }): Middleware =>
   async (ctx, next) => {
     try {
       await next();
-      if (ctx.status === 404 && ctx.body == null && !ctx.state.handled)
-        throw new Problem('resource-not-found', 'No resource exists at this path.');
     } catch (error) {
       replyWithProblem(ctx, error, deps);
     } finally {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newUuid } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
+import { ANY_ORIGIN } from './cors.ts';
 import { problemDocument, STATUS_OF } from './problem.ts';
 import { securityHeadersOf } from './security-headers.ts';
 
@@ -17,7 +18,7 @@ function problemOf(code: string | undefined): Problem {
 
 /**
  * Replies with a problem document to input that never became a request (not HTTP, too large, too slow), and
- * disconnects.
+ * disconnects. Pages of other origins can read the reply.
  */
 export const refuseUnreadable = (baseUrl: string) => (error: NodeJS.ErrnoException, socket: Duplex) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -27,6 +28,7 @@ export const refuseUnreadable = (baseUrl: string) => (error: NodeJS.ErrnoExcepti
   const body = JSON.stringify(problemDocument(problem, baseUrl, '', requestId));
   const headers = {
     ...securityHeadersOf(baseUrl),
+    ...ANY_ORIGIN,
     'X-Request-Id': requestId,
     'Cache-Control': 'no-store',
     'Content-Type': 'application/problem+json',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { Problem } from '../../domain/problem.ts';
+import { allowAnyOrigin } from './cors.ts';
 
 /** Counts a header, given in lower case. Node silently keeps one of some duplicates. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
@@ -18,10 +19,13 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
  */
 export const requireWellFormed: Middleware = (ctx, next) => {
   const hosts = countHeader(ctx.req, 'host');
+  const refuse = (detail: string): Problem => {
+    allowAnyOrigin(ctx); // no operation is known that could decide it
+    return new Problem('malformed-request', detail);
+  };
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1'))
-    throw new Problem('malformed-request', 'The request must have exactly one Host header.');
-  if (!isDecodable(ctx.req.url ?? ''))
-    throw new Problem('malformed-request', 'The URL contains percent-encoding that is not UTF-8.');
+    throw refuse('The request must have exactly one Host header.');
+  if (!isDecodable(ctx.req.url ?? '')) throw refuse('The URL contains percent-encoding that is not UTF-8.');
   return next();
 };
 

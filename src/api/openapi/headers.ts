@@ -113,7 +113,7 @@ export function requestHeadersOf(operation: Operation): RequestHeader[] {
   const isPerson = credentials.includes('session') || credentials.includes('person');
   return [
     ...(ifMatch ? (['If-Match'] as const) : []),
-    ...(etag ? (['If-None-Match'] as const) : []),
+    ...((etag && method === 'get') || ifMatch ? (['If-None-Match'] as const) : []),
     ...(takesIdempotencyKey(operation) ? (['Idempotency-Key'] as const) : []),
     ...(credentials.includes('session') ? (['Tenant-Id'] as const) : []),
     ...(isPerson && method !== 'get' ? (['X-CSRF-Token'] as const) : []),

@@ -11,9 +11,9 @@ import {
   releaseIdempotencyKey,
 } from '../../storage/idempotency-keys.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
-import type { TeamCaller } from '../caller.ts';
+import { type Caller, isTeam, type TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { OperationReply } from '../operation.ts';
+import type { Operation, OperationReply } from '../operation.ts';
 
 /** A structured-field string, or the bare token that most clients send. */
 const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
@@ -24,10 +24,25 @@ const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
 /** Runs the operation with the storage of a transaction and sets the response. Returns the steps after the commit. */
 export type KeyedOperation = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
 
-/** Returns the request's `Idempotency-Key`; undefined without the header. Throws `malformed-request`. */
-export function readIdempotencyKey(ctx: Context): string | undefined {
-  const header = ctx.get('Idempotency-Key');
-  if (header === '') return undefined;
+/**
+ * Returns the request's `Idempotency-Key`; undefined without the header, or if the operation ignores it.
+ *
+ * Throws `malformed-request` for a malformed key, and wherever a key would have no effect, since its sender relies on it.
+ */
+export function readIdempotencyKey(
+  ctx: Context,
+  caller: Caller | undefined,
+  { method, ignoresIdempotencyKey }: Operation,
+): string | undefined {
+  const header = ctx.req.headers['idempotency-key'] as string | undefined; // Node joins several with commas
+  if (header === undefined || ignoresIdempotencyKey) return undefined;
+  if (method !== 'post')
+    throw new Problem('malformed-request', 'Idempotency-Key is only supported with POST. Omit the header.');
+  if (!caller || !isTeam(caller))
+    throw new Problem(
+      'malformed-request',
+      'Idempotency-Key requires an API key, or a session with a tenant. Omit the header; users send their own ids instead.',
+    );
   const match = FORM.exec(header);
   const key = match?.[1] ?? match?.[2];
   if (key === undefined)

@@ -3,21 +3,21 @@ import { z } from 'zod';
 import { notFound, Problem, type ProblemError } from '../../domain/problem.ts';
 import { describeIssues } from '../../domain/validation.ts';
 import { once } from '../../platform/once.ts';
-import { type Caller, isTeam, type TeamCaller } from '../caller.ts';
+import type { Caller, TeamCaller } from '../caller.ts';
 import { authenticate, authorizationOf, authorize } from '../credentials/authenticate.ts';
 import { requireSameOrigin } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { hasBody, MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES, type ReadBody, readBody } from '../http/body.ts';
 import { allowAnyOrigin } from '../http/cors.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { etagOf, matchesNone } from '../http/etag.ts';
-import { isReply, type Operation, takesIdempotencyKey } from '../operation.ts';
+import { matchesNone, versionTagOf } from '../http/etag.ts';
+import { isReply, type Operation } from '../operation.ts';
 import { recordAuditEntry } from './audit-trail.ts';
 import { type KeyedOperation, readIdempotencyKey, runOnce } from './idempotency.ts';
 import { limitCaller, limitItems } from './limit.ts';
 import { ServedRequest } from './served-request.ts';
 
-/** For replies with an `ETag`: privately cached and always revalidated. */
+/** For reads with an `ETag`: privately cached and always revalidated. */
 const REVALIDATE = 'private, max-age=0, must-revalidate';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -33,10 +33,8 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
   const parseQuery = createQueryParser(operation);
   const parseBody = createBodyParser(operation);
   const performs = operation.heavy ? performHeavy : perform;
-  const isKeyed = takesIdempotencyKey(operation);
   return async (ctx: Context): Promise<void> => {
     ctx.state.route = operation.path;
-    ctx.state.handled = true;
     ctx.state.basicAuth = operation.basicAuth;
     if (operation.crossOrigin) allowAnyOrigin(ctx);
     const announcesBody = hasBody(ctx.req);
@@ -64,7 +62,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     if (caller && items > 1) await limitItems(ctx, caller, items, deps);
     request.bodyBytes = read?.bytes.length ?? 0;
     request.openCursor();
-    const key = isKeyed && caller && isTeam(caller) ? readIdempotencyKey(ctx) : undefined;
+    const key = readIdempotencyKey(ctx, caller, operation);
     if (key === undefined) return performs(ctx, operation, request, deps);
     const run = actInTransaction(ctx, operation, request);
     const keyed = { key, body: read?.bytes, showsSecret: operation.showsSecret === true };
@@ -182,7 +180,8 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
   const { status, headers, body } = isReply(result) ? result : { status: undefined, headers: undefined, body: result };
   ctx.status = status ?? operation.status;
   if (headers) ctx.set(headers);
-  if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', operation.etag ? REVALIDATE : 'no-store');
+  const isRevalidated = operation.etag === true && operation.method === 'get';
+  if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', isRevalidated ? REVALIDATE : 'no-store');
   if (operation.response === undefined) {
     ctx.body = ctx.status === 204 ? null : ''; // null would turn a redirection into a 204
     return;
@@ -190,9 +189,9 @@ function send(ctx: Context, operation: Operation, result: unknown): void {
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   if (!ctx.response.get('Content-Type')) ctx.set('Content-Type', JSON_TYPE);
   if (operation.etag) {
-    const etag = ctx.response.get('ETag') || etagOf(text.toString());
+    const etag = ctx.response.get('ETag') || versionTagOf(body);
     ctx.set('ETag', etag);
-    if (matchesNone(ctx.req.headers['if-none-match'], etag)) {
+    if (isRevalidated && matchesNone(ctx.req.headers['if-none-match'], etag)) {
       ctx.status = 304;
       return;
     }

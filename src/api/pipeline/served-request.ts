@@ -52,7 +52,7 @@ export class ServedRequest implements AnyRequest {
 
   readonly requireMatch: AnyRequest['requireMatch'] = representation => {
     if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
-    requireMatch(this.#ctx.req.headers['if-match'], representation);
+    requireMatch(this.#ctx.req.headers, representation);
   };
 
   readonly page: AnyRequest['page'] = ({ rows, next, searchedTo }, present) => {

@@ -154,6 +154,7 @@ export const patchAnswer = operation({
   status: 200,
   response: Answer,
   ifMatch: true,
+  etag: true,
   async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     return presentAnswer(await tagAnswer(tenant, params.id, body.tags, row => requireMatch(presentAnswer(row))));

@@ -11,6 +11,7 @@ import {
   revokeApiKey as revokeApiKeyRow,
   rotateApiKey as rotateApiKeyRow,
 } from '../../storage/api-keys.ts';
+import { versionTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';
 
 const KeyPath = z.object({ id: typeId('key') });
@@ -55,12 +56,13 @@ export const createApiKey = operation({
   status: 201,
   sends: ['Location'],
   response: ApiKey,
+  etag: true,
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, keychain, now }) {
     const at = now();
     const { row, shownOnce } = await insertApiKey(storage.forTenant(caller.tenantId), keychain, body, at);
     return reply({
-      headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}` },
+      headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}`, ETag: versionTagOf(presentApiKey(row, at)) },
       body: presentApiKey(row, at, shownOnce),
     });
   },
@@ -101,6 +103,7 @@ export const patchApiKey = operation({
   response: ApiKey,
   problems: ['invalid-transition'],
   ifMatch: true,
+  etag: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const at = now();
     const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
@@ -125,12 +128,16 @@ export const rotateApiKey = operation({
   body: Rotation,
   status: 200,
   response: ApiKey,
+  etag: true,
   problems: ['invalid-transition'],
   async handle({ caller, params, body }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
     const { row, shownOnce } = await rotateApiKeyRow(tenant, keychain, params.id, body.overlap_hours, at);
-    return presentApiKey(row, at, shownOnce);
+    return reply({
+      headers: { ETag: versionTagOf(presentApiKey(row, at)) },
+      body: presentApiKey(row, at, shownOnce),
+    });
   },
 });
 

@@ -144,6 +144,7 @@ export const createConversation = operation({
   status: 201,
   sends: ['Location'],
   response: Conversation,
+  etag: true,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
   async handle({ caller, body }, { storage }) {
     const owner = ownerOf(caller) ?? ownerFromBody(body.identity);
@@ -205,6 +206,7 @@ export const patchConversation = operation({
   response: Conversation,
   problems: ['invalid-transition'],
   ifMatch: true,
+  etag: true,
   async handle({ caller, params, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     if (caller.kind === 'access-token') refuseTeamChanges(body);

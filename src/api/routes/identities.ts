@@ -21,7 +21,7 @@ import {
   saveProfile,
 } from '../../storage/identities.ts';
 import { findTenant } from '../../storage/tenants.ts';
-import { operation } from '../operation.ts';
+import { operation, reply } from '../operation.ts';
 
 const IdentityPath = z.object({ identity: Identity });
 const WhichIdentity = z.object({
@@ -85,7 +85,7 @@ export const putIdentity = operation({
   tag: 'Identities',
   summary: 'Create or replace a user',
   description:
-    'Replaces the profile: attributes that the body lacks are removed. Creates the user if it is not known yet.',
+    'Replaces the profile: attributes that the body lacks are removed. Creates the user if it is not known yet. With `If-None-Match: *`, a user who exists is not replaced, and the reply is 412.',
   credentials: ['api-key', 'session'],
   right: 'identities:write',
   audit: 'identity.replaced',
@@ -95,13 +95,17 @@ export const putIdentity = operation({
   status: 200,
   response: IdentityProfile,
   ifMatch: true,
+  etag: true,
+  otherStatuses: { 201: 'Created: no card was shown to this user before, and they had no profile or conversation' },
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
+    let isNew = false;
     const row = await saveIdentity(storage.forTenant(caller.tenantId), owner, known => {
       requireMatch(present(known));
+      isNew = known === null;
       return body;
     });
-    return presentIdentity(row);
+    return reply({ status: isNew ? 201 : 200, body: presentIdentity(row) });
   },
 });
 
@@ -121,6 +125,7 @@ export const patchIdentity = operation({
   status: 200,
   response: IdentityProfile,
   ifMatch: true,
+  etag: true,
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
     const row = await saveIdentity(storage.forTenant(caller.tenantId), owner, (known, profile) => {

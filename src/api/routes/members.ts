@@ -97,8 +97,10 @@ export const inviteMember = operation({
     const row = await insertInvitation(tenant, { ...body, token_hash: sha256(token), expires_at }, at);
     const link = linkTo(deps.config.BASE_URL, 'invitation', token);
     const { name: tenantName = 'the team' } = (await findTenant(tenant)) ?? {};
+    const invitation = presentInvitation(row);
     return reply({
-      body: { ...presentInvitation(row), link, mailed: deps.mail !== undefined },
+      headers: { Location: `/v1/members/invitations/${invitation.id}` },
+      body: { ...invitation, link, mailed: deps.mail !== undefined },
       announce: () => mailInvitation(row.email, caller.name || caller.email, tenantName, link, deps),
     });
   },

@@ -121,6 +121,7 @@ export const createQuestion = operation({
   status: 201,
   sends: ['Location'],
   response: Question,
+  etag: true,
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, now }) {
     const row = await insertQuestion(
@@ -212,6 +213,7 @@ export const patchQuestion = operation({
   response: Question,
   problems: ['immutable-field', 'invalid-transition', 'limit-reached'],
   ifMatch: true,
+  etag: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, now(), question => {
       requireMatch(presentQuestion(question));
@@ -292,6 +294,7 @@ const actionOperation = (action: QuestionAction) =>
     response: Question,
     problems: ['invalid-transition', 'limit-reached'],
     ifMatch: true,
+    etag: true,
     async handle({ caller, params, requireMatch }, { storage, now }) {
       const at = now();
       const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, question => {
@@ -328,6 +331,7 @@ export const cloneQuestion = operation({
   status: 200,
   sends: ['Location'],
   response: Question,
+  etag: true,
   problems: ['limit-reached'],
   async handle({ caller, params }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);

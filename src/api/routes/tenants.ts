@@ -35,6 +35,7 @@ export const patchTenant = operation({
   body: TenantPatch,
   response: Tenant,
   ifMatch: true,
+  etag: true,
   async handle({ caller, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     const row = await updateTenant(tenant, changedSettings(body), before => requireMatch(presentTenant(before)));

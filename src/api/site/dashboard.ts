@@ -87,7 +87,6 @@ export function addDashboard(router: Router): void {
   const pages = createPages();
   const serve = async (ctx: Context) => {
     ctx.state.route = `${BASE}/*`;
-    ctx.state.handled = true;
     const name = ctx.path.slice(BASE.length + 1);
     const built = await pages();
     const file = name === 'index.html' ? undefined : built?.files.get(name);
@@ -99,7 +98,6 @@ export function addDashboard(router: Router): void {
   };
   const lead = (ctx: Context) => {
     ctx.state.route = '/';
-    ctx.state.handled = true;
     refuseOtherMethods(ctx);
     ctx.set('Cache-Control', 'no-cache');
     ctx.redirect(`${BASE}/`);

@@ -45,7 +45,6 @@ const problemPage = (code: ProblemCode): string => {
 
 function sendPage(ctx: Context, route: string, type: string, body: string | Buffer, policy: string): void {
   ctx.state.route = route;
-  ctx.state.handled = true;
   ctx.set('Content-Security-Policy', policy);
   ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
   ctx.set('Cache-Control', 'public, max-age=300');
