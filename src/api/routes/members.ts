@@ -84,6 +84,7 @@ export const inviteMember = operation({
   showsSecret: true,
   body: NewInvitation,
   status: 201,
+  sends: ['Location'],
   response: SentInvitation,
   problems: ['member-exists', 'limit-reached', 'rate-limit-exceeded', 'database-unavailable'],
   async handle({ caller, body, limitIssue }, deps) {
