@@ -124,7 +124,7 @@ export interface Schemas {
   PasswordResetRequested: {  };
   TotpEnrolment: { secret: string; uri: string };
   RecoveryCodes: { recovery_codes: string[] };
-  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: Schemas["AttributeNameOutput"][]; created_at: string };
+  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: string[]; created_at: string };
   Retention: { answers_days: number | null; conversations_days: number | null };
   MemberPage: { data: Schemas["Member"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   Member: { id: string; email: string; name: string; role: "owner" | "admin" | "agent" | "analyst"; totp_enabled: boolean; created_at: string };
@@ -140,7 +140,6 @@ export interface Schemas {
   AuditTarget: { id: string | null; name: string | null };
   Health: { status: "ok" | "degraded" | "starting" | "stopping"; degraded: string[] };
   OpenApiDocument: Record<string, unknown>;
-  AttributeNameOutput: string;
   AnswerInput: { id: string; revision: number; identity?: string; card_id?: string; question_id: string; question_version: number; state: "seen" | "dismissed" | "partial" | "completed"; values?: Record<string, Schemas["AnswerValue"]>; comment?: string | null; displayed_at?: string | null; answered_at?: string | null; duration_ms?: number | null; metadata?: Record<string, Schemas["MetadataValue"]> };
 }
 

@@ -13,8 +13,9 @@ import { examples } from './openapi/examples.ts';
 import { headerComponents, headerRefs, parameterRefs, requestHeadersOf, responseHeadersOf } from './openapi/headers.ts';
 import { problemExamples, problemResponses, problemResponsesOf, problemSchemas } from './openapi/problems.ts';
 import { openReplies, removeUnused, simplifySchemas } from './openapi/shapes.ts';
-import { ABOUT, SECURITY_SCHEMES, TAGS } from './openapi/texts.ts';
+import { ABOUT, SECURITY_SCHEMES } from './openapi/texts.ts';
 import type { Operation } from './operation.ts';
+import { TAGS } from './routes/index.ts';
 
 /** Returns the examples of the components in the document; those of pages follow from their items. */
 function bodyExamples(operations: Operation[]): Record<string, ZodOpenApiExampleObject> {

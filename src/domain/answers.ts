@@ -29,7 +29,11 @@ const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, MetadataValue)
 const ChoiceValue = z
   .strictObject({
     option_id: z.string().max(64).optional().meta({ description: 'For `single_choice`' }),
-    option_ids: z.array(z.string().max(64)).max(31).optional().meta({ description: 'For `multi_choice`; distinct' }),
+    option_ids: z
+      .array(z.string().max(64))
+      .max(31)
+      .optional()
+      .meta({ description: 'For `multi_choice`', uniqueItems: true }),
     other_text: text(5000).optional().meta({ description: 'Text for "other", if the question allows it' }),
   })
   .meta({ id: 'ChoiceValue' });

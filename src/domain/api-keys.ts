@@ -22,7 +22,8 @@ const Origin = z
   .refine(
     value => URL.canParse(value) && new URL(value).origin === value,
     'must be an origin such as https://app.example.com',
-  );
+  )
+  .meta({ description: 'An origin as browsers send it', example: 'https://app.example.com' });
 
 export const NewApiKey = z
   .strictObject({

@@ -20,7 +20,7 @@ const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at mo
 export const Attributes = z
   .record(AttributeName, AttributeValue)
   .refine(attributes => Object.keys(attributes).length <= MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES}`)
-  .meta({ description: ABOUT_ATTRIBUTES });
+  .meta({ description: ABOUT_ATTRIBUTES, maxProperties: MAX_ATTRIBUTES });
 export type Attributes = z.output<typeof Attributes>;
 
 const device = {

@@ -18,7 +18,11 @@ const isCanonicalLocale = (tag: string): boolean => {
   }
 };
 
-const Locale = z.string().max(35).refine(isCanonicalLocale, 'must be a BCP 47 tag such as en or pt-BR');
+const Locale = z
+  .string()
+  .max(35)
+  .refine(isCanonicalLocale, 'must be a BCP 47 tag such as en or pt-BR')
+  .meta({ description: 'BCP 47 tag in canonical form, such as `en` or `pt-BR`', example: 'en' });
 
 const isTimezone = (name: string): boolean => {
   try {
@@ -28,7 +32,11 @@ const isTimezone = (name: string): boolean => {
   }
 };
 
-const Timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin');
+const Timezone = z
+  .string()
+  .max(64)
+  .refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')
+  .meta({ description: 'IANA time zone', example: 'Europe/Berlin' });
 
 export const IpMode = z.enum(['none', 'truncated', 'full']);
 export type IpMode = z.infer<typeof IpMode>;
@@ -54,6 +62,7 @@ const AllowedAttributes = z
   .refine(names => new Set(names).size === names.length, 'must not repeat a name')
   .meta({
     description: `Attributes that the user's app may set (\`PATCH /v1/me/attributes\`), at most ${MAX_ATTRIBUTES}`,
+    uniqueItems: true,
   });
 
 export const NewTenant = z.strictObject({ name: text(120, 1) });
@@ -83,7 +92,7 @@ export const Tenant = z
     cooldown_days: int32().meta({ description: 'Minimum number of days between two questions for the same identity' }),
     retention: z.object(Retention.shape).meta({ id: 'Retention' }),
     ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
-    identity_attributes_allowed: AllowedAttributes,
+    identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
     created_at: TimestampOut,
   })
   .meta({ id: 'Tenant' });

@@ -71,7 +71,7 @@ export const Tags = z
   .array(Tag)
   .max(20)
   .refine(tags => new Set(tags).size === tags.length, 'must not repeat a tag')
-  .meta({ description: 'Labels set by the team: at most 20, each at most 50 characters' });
+  .meta({ description: 'Labels set by the team: at most 20, each at most 50 characters', uniqueItems: true });
 
 /** Whether a time has a four-digit year in UTC, after applying the offset: the range of RFC 3339 and PostgreSQL. */
 function isWithinCalendar(time: Date): boolean {

@@ -26,7 +26,9 @@ const RESOLVED = /\b(?:require|resolve)\(\s*['"]([^'"./][^'"]*)['"]\s*\)/g;
 
 /** The TypeScript modules below a folder, as relative paths. */
 export const filesUnder = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(path => path.endsWith('.ts'));
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    path => path.endsWith('.ts') && !/(^|\/)(node_modules|built)\//.test(path),
+  );
 
 /** All imports of a module, including type and dynamic imports. */
 export function importsOf({ path, text }: Source): Import[] {

@@ -117,17 +117,12 @@ export function violationsIn(document: Json): Record<string, string[]> {
       all,
       ({ at, schema }) => schema.type === 'null' && at.split('/').at(-2) === 'properties',
     ),
-    'defaults that are objects or arrays': placesOf(
-      all,
-      ({ schema }) => typeof schema.default === 'object' && typeof schema.type !== 'undefined',
-    ),
-    'required properties with a default': all.flatMap(({ at, schema }) =>
+    'members with a default': all.flatMap(({ at, schema }) =>
       Object.entries((schema.properties ?? {}) as Record<string, Json>)
-        .filter(
-          ([name, property]) => 'default' in property && (schema.required as string[] | undefined)?.includes(name),
-        )
+        .filter(([, member]) => 'default' in member)
         .map(([name]) => `${at}/${name}`),
     ),
+    'defaults that are objects': placesOf(all, ({ schema }) => typeof schema.default === 'object' && 'type' in schema),
     'lookaheads in patterns': patterns.filter(pattern => /\(\?[=!<]/.test(pattern)),
     'patterns repeated three times': [...new Set(patterns)].filter(
       pattern => patterns.filter(other => other === pattern).length > 2,

@@ -18,6 +18,8 @@ export const openReplies: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   delete schema.pattern;
   delete schema.maxLength;
+  delete schema.maxItems;
+  delete schema.uniqueItems;
   const known = schema.enum ?? (typeof schema.const === 'string' ? [schema.const] : undefined);
   if (!Array.isArray(known) || typeof known[0] !== 'string') return;
   schema['x-extensible-enum'] = known;
@@ -58,9 +60,23 @@ function dropNoProperties(schema: JsonSchema): void {
   if (hasNone && typeof additionalProperties === 'object') delete schema.properties;
 }
 
+/**
+ * Moves the defaults of members into their descriptions. Some generators require members with a default, because a reply
+ * would have them. Query parameters keep theirs.
+ */
+function describeDefaults({ properties = {} }: JsonSchema): void {
+  for (const member of Object.values(properties as Record<string, JsonSchema>)) {
+    if (!('default' in member)) continue;
+    const about = typeof member.description === 'string' ? [member.description.replace(/\.$/, '')] : [];
+    if (typeof member.default !== 'object')
+      member.description = [...about, `Default: \`${JSON.stringify(member.default)}\``].join('. ');
+    delete member.default;
+  }
+}
+
 function simplify(schema: JsonSchema): void {
   if (FORMATS.has(schema.format as string)) delete schema.pattern;
-  if (typeof schema.default === 'object') delete schema.default;
+  describeDefaults(schema);
   describeInteger(schema);
   splitTypes(schema);
   joinNull(schema);

@@ -7,24 +7,6 @@ Later versions add members to replies and values to the lists in \`x-extensible-
 
 A request may also fail before it reaches an operation: 404 for an unknown path, 405 with \`Allow\` for a method that the path does not have.`;
 
-/** The purpose of the operations of each tag. */
-export const TAGS: Record<string, string> = {
-  Cards: 'The questions that a user sees now. For apps.',
-  Answers: 'Sending answers from apps, and reading, tagging and deleting them as the team.',
-  Tokens: 'Public access tokens, and checks of tokens.',
-  Conversations: 'Messages between users and the team.',
-  Questions: 'Creating and publishing questions, and their results.',
-  Identities: "The users, with attributes from the tenant's own systems.",
-  Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',
-  Sessions: 'Login and logout of the team in the dashboard.',
-  Account: "A person's own name, password and authenticator.",
-  Tenant: 'The settings of the tenant.',
-  Members: 'The team: members, roles and invitations.',
-  'API keys': 'Keys for servers and for public tokens.',
-  'Audit log': 'The actions of the team.',
-  Operating: 'Probes, and this document.',
-};
-
 const bearer = { type: 'http', scheme: 'bearer' } as const;
 
 /** The ways to authenticate. */

@@ -35,3 +35,21 @@ export const OPERATIONS: Operation[] = [
   ...auditLogRoutes,
   ...probeRoutes,
 ];
+
+/** The purpose of the operations of each tag. */
+export const TAGS: Record<string, string> = {
+  Cards: 'The questions that a user sees now. For apps.',
+  Answers: 'Sending answers from apps, and reading, tagging and deleting them as the team.',
+  Tokens: 'Public access tokens, and checks of tokens.',
+  Conversations: 'Messages between users and the team.',
+  Questions: 'Creating and publishing questions, and their results.',
+  Identities: "The users, with attributes from the tenant's own systems.",
+  Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',
+  Sessions: 'Login and logout of the team in the dashboard.',
+  Account: "A person's own name, password and authenticator.",
+  Tenant: 'The settings of the tenant.',
+  Members: 'The team: members, roles and invitations.',
+  'API keys': 'Keys for servers and for public tokens.',
+  'Audit log': 'The actions of the team.',
+  Operating: 'Probes, and this document.',
+};
