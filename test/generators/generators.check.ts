@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApi, createWorker, type TestApi } from '../support/api.ts';
+import { makeTenant } from '../support/make.ts';
+import { GENERATORS } from './generators.ts';
+import { serveTomorrow } from './tomorrow.ts';
+import { BUILT, prepareToolchains } from './toolchains.ts';
+
+const toolchains = await prepareToolchains();
+
+type Cell = 'yes' | 'no' | 'SKIPPED' | '–';
+const table = new Map<string, Record<'generates' | 'compiles' | 'flow', Cell>>(
+  GENERATORS.map(({ name }) => [name, { generates: 'SKIPPED', compiles: 'SKIPPED', flow: 'SKIPPED' }]),
+);
+
+/** Runs a step and enters its result into the table. */
+async function record<T>(name: string, step: 'generates' | 'compiles' | 'flow', run: () => Promise<T>): Promise<T> {
+  const row = table.get(name) as Record<string, Cell>;
+  row[step] = 'no';
+  const result = await run();
+  row[step] = 'yes';
+  return result;
+}
+
+describe.each(GENERATORS)('$name', ({ name, needs, generate, compile, flow }) => {
+  const isHere = needs.every(toolchain => toolchains[toolchain]);
+  let api: TestApi;
+  let limited: TestApi;
+  let worker: Awaited<ReturnType<typeof createWorker>>;
+  let tomorrow: Awaited<ReturnType<typeof serveTomorrow>>;
+
+  beforeAll(async () => {
+    if (!isHere || !flow) return;
+    api = await createApi();
+    worker = await createWorker(api);
+    limited = await createApi({ sharing: api, settings: { RATE_LIMITS: 'on', RATE_API_KEY: '2' } });
+    tomorrow = await serveTomorrow();
+  });
+  afterAll(async () => {
+    for (const opened of [worker, limited, api, tomorrow]) await opened?.[Symbol.asyncDispose]();
+  });
+
+  test.runIf(isHere)('generates code', async () => {
+    const { stdout, stderr } = await record(name, 'generates', generate);
+    expect(`${stdout}${stderr}`).not.toMatch(/Exception in thread|FATAL/);
+  });
+
+  test.runIf(isHere)('generates code that compiles', async () => {
+    await record(name, 'compiles', compile);
+  });
+
+  test.runIf(isHere && flow)('runs the main flow, and reads the replies of a later version', async () => {
+    const tenant = await makeTenant(api);
+    const ran = await record(name, 'flow', async () =>
+      flow?.({
+        PARLEY_URL: api.baseUrl,
+        PARLEY_KEY: tenant.key.apiKey,
+        PARLEY_TOKEN: await tenant.sign('user|42'),
+        PARLEY_LIMITED_URL: limited.baseUrl,
+        PARLEY_TOMORROW_URL: tomorrow.url,
+      }),
+    );
+    expect(JSON.parse(ran?.stdout ?? '')).toEqual({
+      created: 'draft',
+      published: 'live',
+      receipts: ['accepted'],
+      answer: 'completed',
+      completed: 1,
+      conversations: 1,
+      stale: 412,
+      retry: true,
+      tomorrow: ['ranking', 'snoozed', 'quota-exhausted'],
+    });
+  });
+});
+
+afterAll(async () => {
+  for (const { name, flow } of GENERATORS) if (!flow) Object.assign(table.get(name) ?? {}, { flow: '–' });
+  const lines = [...table].map(
+    ([name, { generates, compiles, flow }]) => `| ${name} | ${generates} | ${compiles} | ${flow} |`,
+  );
+  const head = ['| Generator | Generates | Compiles | Runs the flow |', '|---|---|---|---|'];
+  await writeFile(join(BUILT, 'table.md'), [...head, ...lines, ''].join('\n'));
+});

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasTool, outputOf } from '../support/tools.ts';
+
+export const HERE = import.meta.dirname;
+export const DOCUMENT = join(HERE, '../../docs/openapi.json');
+export const BUILT = join(HERE, 'built');
+const VENV = join(BUILT, 'venv');
+
+export const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
+const JAR_URL =
+  'https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/7.25.0/openapi-generator-cli-7.25.0.jar';
+const JAR_SHA256 = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';
+export const JAR = join(BUILT, 'openapi-generator-cli-7.25.0.jar');
+
+const LIMIT_MS = 600_000;
+
+/** Runs a program and returns its output; rejects with all of it. */
+export async function run(command: string, args: string[], cwd = HERE, environment: Record<string, string> = {}) {
+  const options = { cwd, environment: { ...environment, GOFLAGS: '-mod=mod' }, limitMs: LIMIT_MS };
+  try {
+    const { stdout, stderr } = await outputOf(command, args, options);
+    return { stdout: String(stdout), stderr: String(stderr) };
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')}\n${`${stdout}${stderr}`.slice(-4000)}`, { cause: error });
+  }
+}
+
+/** The program of a name in the Python environment of the generators. */
+export const inVenv = (name: string): string => join(VENV, 'bin', name);
+/** The program of a name among the npm packages of the generators. */
+export const inNpm = (name: string): string => join(HERE, 'node_modules/.bin', name);
+
+async function makeVenv(): Promise<void> {
+  const requirements = readFileSync(join(HERE, 'python/requirements.txt'), 'utf8');
+  const stamp = join(VENV, 'made-of');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === requirements) return;
+  await run('python3', ['-m', 'venv', '--clear', VENV]);
+  await run(inVenv('python'), ['-m', 'pip', '--quiet', 'install', '-r', 'python/requirements.txt']);
+  await writeFile(stamp, requirements);
+}
+
+async function fetchJar(): Promise<void> {
+  const isIntact = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex') === JAR_SHA256;
+  if (existsSync(JAR) && isIntact(readFileSync(JAR))) return;
+  const bytes = new Uint8Array(await (await fetch(JAR_URL)).arrayBuffer());
+  if (!isIntact(bytes)) throw new Error(`${JAR_URL} does not have the expected SHA-256.`);
+  await writeFile(JAR, bytes);
+}
+
+/** The toolchains that are installed here; prints which generators are skipped without one. */
+export interface Toolchains {
+  typescript: boolean;
+  python: boolean;
+  go: boolean;
+  java: boolean;
+  maven: boolean;
+  dotnet: boolean;
+  gradle: boolean;
+}
+
+/** Finds the toolchains, and installs the generators of those that exist. */
+export async function prepareToolchains(): Promise<Toolchains> {
+  mkdirSync(BUILT, { recursive: true });
+  const found: Toolchains = {
+    typescript: true,
+    python: await hasTool(['python3', '-c', 'import venv, ensurepip'], 'generators for Python'),
+    go: await hasTool(['go', 'version'], 'generators for Go'),
+    java: await hasTool(['java', '-version'], 'openapi-generator'),
+    maven: await hasTool(['mvn', '--version'], 'compilation of Java'),
+    dotnet: await hasTool(['dotnet', '--version'], 'openapi-generator for C#'),
+    gradle: await hasTool(['gradle', '--version'], 'openapi-generator for Kotlin'),
+  };
+  await run('npm', ['ci', '--no-audit', '--no-fund']);
+  if (found.python) await makeVenv();
+  if (found.java) await fetchJar();
+  return found;
+}
