@@ -2,9 +2,9 @@ import { type IdPrefix, toTypeId } from '../../domain/ids.ts';
 import { teamExamples } from './team-examples.ts';
 
 /** Returns the identifier of an example. */
-export const idOf = (prefix: IdPrefix): string => toTypeId(prefix, '01936d5e-8f00-7000-8000-000000000001');
+const idOf = (prefix: IdPrefix): string => toTypeId(prefix, '01936d5e-8f00-7000-8000-000000000001');
 
-export const AT = '2026-11-21T07:00:00.000Z';
+const AT = '2026-11-21T07:00:00.000Z';
 const LATER = '2026-11-21T07:05:00.000Z';
 const ANSWER_ID = '01936d5e-8f00-7000-8000-000000000002';
 
