@@ -6,6 +6,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { NewAnswer } from '../domain/answers.ts';
+import { FIELD_CODES } from '../domain/field-errors.ts';
 import { PROBLEMS, type ProblemCode } from '../domain/problem.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
@@ -15,6 +16,12 @@ import type { Operation } from './operation.ts';
 const ABOUT = `Feedback cards, answers and conversations of a tenant's users.
 
 Errors are problem documents (RFC 9457) with a stable \`code\`. Lists are paginated with opaque cursors. \`429\` and \`503\` mean that the request was not accepted: send it again after \`Retry-After\` seconds.`;
+
+/** Lists the field codes, which grow with later versions and are therefore no enumeration. */
+const describeFieldCodes = (): string =>
+  Object.entries(FIELD_CODES)
+    .map(([code, { meaning, example }]) => `- \`${code}\`: ${meaning} Valid: ${example}`)
+    .join('\n');
 
 const PROBLEM_SCHEMA = {
   type: 'object' as const,
@@ -36,11 +43,16 @@ const PROBLEM_SCHEMA = {
       type: 'array' as const,
       items: {
         type: 'object' as const,
-        required: ['pointer', 'code', 'detail'],
+        required: ['code', 'detail'],
+        description: 'Has either `pointer` or `parameter`',
         properties: {
-          pointer: { type: 'string' as const },
-          code: { type: 'string' as const },
-          detail: { type: 'string' as const },
+          pointer: {
+            type: 'string' as const,
+            description: 'JSON Pointer (RFC 6901) to the value in the body; the empty string is the whole body',
+          },
+          parameter: { type: 'string' as const, description: 'Name of the query parameter or header' },
+          code: { type: 'string' as const, description: describeFieldCodes() },
+          detail: { type: 'string' as const, description: 'The rule as a sentence' },
         },
       },
     },

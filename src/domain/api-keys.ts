@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { rule } from './field-errors.ts';
 import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
+import { fieldFault } from './problem.ts';
 import { Scope } from './scopes.ts';
 import { Timestamp, TimestampOut, text } from './text.ts';
 
@@ -20,8 +22,11 @@ const Origin = z
   .string()
   .max(255)
   .refine(
-    value => URL.canParse(value) && new URL(value).origin === value,
-    'must be an origin such as https://app.example.com',
+    value => /^https?:\/\/[^*]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value,
+    rule(
+      'invalid-format',
+      'Must be an origin as browsers send it, such as https://app.example.com: scheme, host and port, without a path or wildcard.',
+    ),
   );
 
 export const NewApiKey = z.strictObject({
@@ -44,6 +49,12 @@ export const ApiKeyPatch = z
   .partial()
   .meta({ id: 'ApiKeyPatch' });
 export type ApiKeyPatch = z.output<typeof ApiKeyPatch>;
+
+/** Throws 422 when a new expiry is not in the future: the key could never be used again. */
+export function requireFutureExpiry(expiresAt: Date | null | undefined, now: Date): void {
+  if (expiresAt && expiresAt <= now)
+    throw fieldFault('/expires_at', 'out-of-range', 'Must be in the future. To end a key now, revoke it.');
+}
 
 export const OverlapHours = z.number().min(0).max(MAX_OVERLAP_HOURS);
 

@@ -7,12 +7,14 @@ export const MAX_LIMIT = 100;
 export const MAX_SCANNED = 5000;
 
 /** A number in a query: digits only. */
-export const queryInt = (min: number, max: number) =>
-  z
+export const queryInt = (min: number, max: number) => {
+  const range = `Must be an integer from ${min} to ${max}, such as ${min}.`;
+  return z
     .string()
-    .regex(/^\d{1,10}$/, 'must be digits only')
+    .regex(/^\d{1,10}$/, range)
     .transform(Number)
-    .pipe(z.int().min(min).max(max));
+    .pipe(z.int().min(min, range).max(max, range));
+};
 
 /** A boolean in a query. */
 export const queryBoolean = z.enum(['true', 'false']).transform(value => value === 'true');

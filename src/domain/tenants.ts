@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rule } from './field-errors.ts';
 import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
@@ -17,7 +18,10 @@ const isCanonicalLocale = (tag: string): boolean => {
   }
 };
 
-const Locale = z.string().max(35).refine(isCanonicalLocale, 'must be a BCP 47 tag such as en or pt-BR');
+const Locale = z
+  .string()
+  .max(35)
+  .refine(isCanonicalLocale, rule('invalid-format', 'Must be a BCP 47 language tag such as en or pt-BR.'));
 
 const isTimezone = (name: string): boolean => {
   try {
@@ -27,7 +31,10 @@ const isTimezone = (name: string): boolean => {
   }
 };
 
-const Timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin');
+const Timezone = z
+  .string()
+  .max(64)
+  .refine(isTimezone, rule('invalid-format', 'Must be an IANA time zone such as Europe/Berlin.'));
 
 export const IpMode = z.enum(['none', 'truncated', 'full']);
 export type IpMode = z.infer<typeof IpMode>;
@@ -50,7 +57,7 @@ const Retention = z.strictObject({
 const AllowedAttributes = z
   .array(AttributeName)
   .max(MAX_ATTRIBUTES)
-  .refine(names => new Set(names).size === names.length, 'must not repeat a name')
+  .refine(names => new Set(names).size === names.length, rule('repeated-item', 'Must not contain a name twice.'))
   .meta({
     description: `Attributes that the user's app may set (\`PATCH /v1/me/attributes\`), at most ${MAX_ATTRIBUTES}`,
   });

@@ -189,13 +189,60 @@ describe('Idempotency-Key', () => {
   test.each([['"'], ['a b'], ['x'.repeat(256)], ['"a", "b"'], ['é']])('%j is malformed', async idempotencyKey => {
     expect(outcome(await once(idempotencyKey))).toEqual([400, 'malformed-request']);
   });
+});
 
-  test('is for servers: users generate ids', async () => {
-    const as = await owner.sign('user|9');
-    const send = () =>
-      api.request('POST', '/v1/conversations', { as, body: { message: 'a' }, headers: { 'idempotency-key': 'h-1' } });
-    const [one, two] = [await send(), await send()];
-    expect(two.headers.get('idempotency-replayed')).toBeNull();
-    expect(two.body.id).not.toBe(one.body.id);
+test('a repetition may write its JSON in another way, but not another value', async () => {
+  const send = (raw: string) =>
+    api.request('POST', '/v1/questions', {
+      as: owner.key.apiKey,
+      raw,
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'notation' },
+    });
+  const first = await send('{"type":"nps","title":"Caf\u00e9","priority":1}');
+  const again = await send('{ "title": "Caf\\u00e9", "priority": 1.0,\n "type": "nps" }');
+  expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+  expect([isReplayed(first), isReplayed(again)]).toEqual([false, true]);
+  expect(outcome(await send('{"type":"nps","title":"Cafe","priority":1}'))).toEqual([422, 'idempotency-key-reused']);
+});
+
+test('a request that the previous version received is repeated with the same bytes', async () => {
+  const first = await create('upgrade');
+  await api.database.query("update idempotency_keys set value_hash = null where key = 'upgrade'");
+  const again = await create('upgrade');
+  expect([again.status, isReplayed(again), again.body.id]).toEqual([201, true, first.body.id]);
+});
+
+describe('a key that would have no effect is refused', () => {
+  const headers = { 'idempotency-key': 'k' };
+  const requests: [string, () => Promise<TestReply>][] = [
+    ['on GET', () => api.request('GET', '/v1/questions', { as: owner.key.apiKey, headers })],
+    ['on PUT', () => api.request('PUT', '/v1/identities/a', { as: owner.key.apiKey, body: {}, headers })],
+    ['on PATCH', () => api.request('PATCH', '/v1/identities/a', { as: owner.key.apiKey, body: {}, headers })],
+    ['on DELETE', () => api.request('DELETE', `/v1/answers/${v7()}`, { as: owner.key.apiKey, headers })],
+    [
+      'with an access token',
+      async () =>
+        api.request('POST', '/v1/conversations', { as: await owner.sign('u'), body: { message: 'x' }, headers }),
+    ],
+    [
+      'without a credential',
+      () => api.request('POST', '/v1/password-resets', { body: { email: 'ada@acme.example' }, headers }),
+    ],
+    ['empty', () => post('/v1/questions', '', aQuestion())],
+    ['of 256 characters', () => post('/v1/questions', 'k'.repeat(256), aQuestion())],
+  ];
+
+  test.each(requests)('%s', async (_, send) => {
+    const before = await countQuestions();
+    const reply = await send();
+    expect(outcome(reply)).toEqual([400, 'malformed-request']);
+    expect(reply.body.errors).toMatchObject([{ parameter: 'Idempotency-Key' }]);
+    expect(await countQuestions()).toBe(before);
+  });
+
+  test('except when answers are recorded, since their ids have its effect', async () => {
+    const question = await publishQuestion(api, owner);
+    const answer = anAnswer({ identity: 'user|42', question_id: question.id });
+    expect((await post('/v1/answers', '', { answers: [answer] })).status).toBe(202);
   });
 });

@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
+import type { FieldCode } from '../../domain/field-errors.ts';
+import { canonicalJson } from '../../domain/json.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import {
   claimIdempotencyKey,
   type Holder,
+  isSameRequest,
   type KeyName,
   keepResponse,
+  type RequestHash,
   type Response,
   releaseIdempotencyKey,
 } from '../../storage/idempotency-keys.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
 import type { TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { ReadBody } from '../http/body.ts';
 import type { OperationReply } from '../operation.ts';
 
 /** A structured-field string, or the bare token that most clients send. */
@@ -24,30 +29,42 @@ const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
 /** Runs the operation with the storage of a transaction and sets the response. Returns the steps after the commit. */
 export type KeyedOperation = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
 
-/** Returns the request's `Idempotency-Key`; undefined without the header. Throws `malformed-request`. */
-export function readIdempotencyKey(ctx: Context): string | undefined {
-  const header = ctx.get('Idempotency-Key');
-  if (header === '') return undefined;
-  const match = FORM.exec(header);
+/** The 400 for an `Idempotency-Key` that cannot have the effect that its sender expects. */
+const refused = (code: FieldCode, detail: string): Problem =>
+  new Problem('malformed-request', `Idempotency-Key is not valid here. ${detail}`, {
+    errors: [{ parameter: 'Idempotency-Key', code, detail }],
+  });
+
+/**
+ * Returns the request's `Idempotency-Key`; undefined without the header. `isKeyed` is whether the operation can store a
+ * response for its caller. Throws `malformed-request`: a key without effect would let its sender repeat a write.
+ */
+export function readIdempotencyKey({ req }: Context, isKeyed: boolean): string | undefined {
+  const header = req.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  if (!isKeyed)
+    throw refused('not-allowed', 'Must be omitted: it only applies to a POST with an API key or a session.');
+  const match = FORM.exec(String(header));
   const key = match?.[1] ?? match?.[2];
   if (key === undefined)
-    throw new Problem(
-      'malformed-request',
-      'Idempotency-Key must be 1 to 255 printable ASCII characters, in quotes if it contains spaces.',
-    );
+    throw refused('invalid-format', 'Must be 1 to 255 printable ASCII characters, in quotes if it contains spaces.');
   return key;
 }
 
-const hashOf = (ctx: Context, body: Buffer | undefined): string =>
-  createHash('sha256')
-    .update(`${ctx.method} ${ctx.path}?${ctx.querystring}\n`)
-    .update(body ?? '')
-    .digest('base64url');
+/**
+ * Returns digests of a request, by the bytes and by the value of its body. Equal bytes are an equal request also for the
+ * previous version, which stores only the first.
+ */
+function hashOf(ctx: Context, { bytes, json }: Partial<ReadBody> = {}): RequestHash {
+  const digest = (body: Buffer | string) =>
+    createHash('sha256').update(`${ctx.method} ${ctx.path}?${ctx.querystring}\n`).update(body).digest('base64url');
+  return { bytes: digest(bytes ?? ''), value: digest(json === undefined ? '' : canonicalJson(json)) };
+}
 
 /** A request with an `Idempotency-Key`. */
 interface KeyedRequest {
   key: string;
-  body: Buffer | undefined;
+  body: ReadBody | undefined;
   /** Whether the response shows a secret: it is then stored encrypted. */
   showsSecret: boolean;
 }
@@ -113,8 +130,14 @@ async function finish(
 }
 
 /** Sends the stored response again. Throws 422 for another request, and 409 while the first one is running. */
-function replay(ctx: Context, holder: Holder, requestHash: string, credentialId: string, keychain: Keychain): void {
-  if (holder !== 'running' && holder.request_hash !== requestHash)
+function replay(
+  ctx: Context,
+  holder: Holder,
+  requestHash: RequestHash,
+  credentialId: string,
+  keychain: Keychain,
+): void {
+  if (holder !== 'running' && !isSameRequest(holder, requestHash))
     throw new Problem('idempotency-key-reused', 'The Idempotency-Key was used for another request.');
   if (holder === 'running' || holder.status === null)
     throw new Problem('idempotency-key-in-use', 'The first request with this Idempotency-Key is still in progress.', {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { ApiKey, ApiKeyPatch, NewApiKey, OverlapHours, presentApiKey } from '../../domain/api-keys.ts';
+import {
+  ApiKey,
+  ApiKeyPatch,
+  NewApiKey,
+  OverlapHours,
+  presentApiKey,
+  requireFutureExpiry,
+} from '../../domain/api-keys.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
@@ -56,6 +63,7 @@ export const createApiKey = operation({
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, keychain, now }) {
     const at = now();
+    requireFutureExpiry(body.expires_at, at);
     const { row, shownOnce } = await insertApiKey(storage.forTenant(caller.tenantId), keychain, body, at);
     return reply({
       headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}` },
@@ -99,6 +107,7 @@ export const patchApiKey = operation({
   problems: ['invalid-transition', 'precondition-failed'],
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const at = now();
+    requireFutureExpiry(body.expires_at, at);
     const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
       requireMatch(presentApiKey(before, at)),
     );
@@ -113,13 +122,14 @@ export const rotateApiKey = operation({
   path: '/v1/api-keys/{id}/rotate',
   credentials: ['session'],
   summary: 'Rotate the secrets of an API key',
+  description: 'A key cannot be rotated again while its previous secrets are valid.',
   audit: 'api-key.rotated',
   showsSecret: true,
   params: KeyPath,
   body: Rotation,
   status: 200,
   response: ApiKey,
-  problems: ['invalid-transition'],
+  problems: ['invalid-transition', 'rotation-running'],
   async handle({ caller, params, body }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);
