@@ -236,8 +236,14 @@ const INPUTS = {
   number: { schema: z.string().regex(/^-?\d+([.,]\d+)?$/), example: 'a number such as 12.5' },
 };
 
-const optionsOf = ({ options, allow_other }: ConfigOf<'single_choice' | 'multi_choice'>): string =>
-  [...options.map(({ id }) => id), ...(allow_other ? ['other'] : [])].map(id => `"${id}"`).join(', ');
+/** Maximum number of option ids in an error, since a batch may have a hundred errors. */
+const MAX_LISTED = 8;
+
+function optionsOf({ options, allow_other }: ConfigOf<'single_choice' | 'multi_choice'>): string {
+  const ids = [...options.map(({ id }) => `"${id}"`), ...(allow_other ? ['"other"'] : [])];
+  const left = ids.length - MAX_LISTED;
+  return ids.slice(0, MAX_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+}
 
 const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
   nps: integerBetween(0, 10),

@@ -148,22 +148,6 @@ describe('the status of a conversation', () => {
     expect((await read(user, written.body.conversation_id)).previous_id).toBe(id);
   });
 
-  test('is not started again by late retries once it was deleted', async () => {
-    const { user, team } = await makeParties();
-    const { id } = (await start(user)).body;
-    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
-    await backdate(id, 'resolved_at', '31 days');
-    const [first] = [
-      await write(user, id, { client_message_id: 'a' }),
-      await write(user, id, { client_message_id: 'b' }),
-    ];
-    const path = `/v1/conversations/${first.body.conversation_id}`;
-    expect((await api.request('DELETE', path, { as: team })).status).toBe(204);
-    for (const name of ['a', 'b'])
-      expect(problem(await write(user, id, { client_message_id: name }))).toEqual([410, 'conversation-deleted']);
-    expect((await write(user, id, { client_message_id: 'c' })).status).toBe(201);
-  });
-
   test("is pending after the team's reply, however long ago it was resolved", async () => {
     const { user, team } = await makeParties();
     const { id } = (await start(user)).body;

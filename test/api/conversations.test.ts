@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { conversationRoutes } from '../../src/api/routes/conversations.ts';
 import { messageRoutes } from '../../src/api/routes/messages.ts';
-import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
-import { expireConversations } from '../../src/storage/retention.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { type Body, conversationsOf, idsOf, problem } from '../support/conversations.ts';
 import { claimToken } from '../support/make.ts';
@@ -13,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, get, start, write, read, messages, list, teamOf, backdate } = conversationsOf(() => api);
+const { makeParties, get, start, write, read, messages, list, teamOf } = conversationsOf(() => api);
 
 describe('starting a conversation', () => {
   test("a user's conversation waits for the team, and shows each side its own fields", async () => {
@@ -128,53 +126,6 @@ describe('starting a conversation', () => {
     ];
     expect(others.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(new Set(idsOf([first, ...others].map(({ body }) => body))).size).toBe(4);
-  });
-
-  test('the same client_message_id with another text is 409, unless the first text was changed', async () => {
-    const { user } = await makeParties();
-    const first = await start(user, { client_message_id: 'c1', message: 'One' });
-    expect(problem(await start(user, { client_message_id: 'c1', message: 'Two' }))).toEqual([409, 'message-conflict']);
-    const [{ id }] = await messages(user, first.body.id);
-    const path = `/v1/conversations/${first.body.id}/messages/${id}`;
-    expect((await api.request('DELETE', path, { as: user })).status).toBe(204);
-    expect((await start(user, { client_message_id: 'c1', message: 'One' })).status).toBe(200);
-  });
-
-  test('a deleted conversation is not started again by a late retry', async () => {
-    const { user, team, tenant } = await makeParties();
-    const first = await start(user, { client_message_id: 'c1' });
-    await start(user, { client_message_id: 'kept' });
-    const path = `/v1/conversations/${first.body.id}`;
-    expect((await api.request('DELETE', path, { as: team })).status).toBe(204);
-    for (const message of ['Hello', 'Another text'])
-      expect(problem(await start(user, { client_message_id: 'c1', message }))).toEqual([410, 'conversation-deleted']);
-    const others = [
-      await start(user, { client_message_id: 'c2' }),
-      await start(await tenant.sign('user|43'), { client_message_id: 'c1' }),
-      await start(team, { client_message_id: 'c1', identity: 'user|42' }),
-      await start((await makeParties()).user, { client_message_id: 'c1' }),
-    ];
-    expect(others.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    const rows = await api.database.query('select * from deleted_conversations where tenant_id = $1', [tenant.uuid]);
-    expect(JSON.stringify(rows)).not.toMatch(/user|c1|Hello/);
-    expect(rows).toHaveLength(1);
-  });
-
-  test('a conversation deleted by its retention is not started again either, and a deleted tenant keeps no trace', async () => {
-    const { user, tenant, team } = await makeParties();
-    const { id } = (await start(user, { client_message_id: 'c1' })).body;
-    await api.request('PATCH', `/v1/conversations/${id}`, { as: team, body: { status: 'resolved' } });
-    for (const column of ['resolved_at', 'last_activity_at']) await backdate(id, column, '40 days');
-    await api.database.query('update tenants set retention_conversations_days = 30 where id = $1', [tenant.uuid]);
-    expect(await expireConversations(api.database.storage('parley_worker'), tenant.uuid, new Date())).toBe(1);
-    expect(problem(await start(user, { client_message_id: 'c1' }))).toEqual([410, 'conversation-deleted']);
-
-    await start(user, { client_message_id: 'c2' });
-    const storage = api.database.storage();
-    await deleteTenant(storage.forTenant(tenant.uuid));
-    for await (const batch of eraseDeletedTenant(storage, tenant.uuid)) expect(batch).toBeDefined();
-    const left = await api.database.query('select from deleted_conversations where tenant_id = $1', [tenant.uuid]);
-    expect(left).toEqual([]);
   });
 
   test.each(['keys', 'members'] as const)(

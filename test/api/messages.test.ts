@@ -58,17 +58,6 @@ describe('messages', () => {
     },
   );
 
-  test('with the same client_message_id and another text are 409, unless the first text was changed', async () => {
-    const { user } = await makeParties();
-    const { id } = (await start(user)).body;
-    const first = await write(user, id, { client_message_id: 'm1', body: 'One' });
-    expect(problem(await write(user, id, { client_message_id: 'm1', body: 'Two' }))).toEqual([409, 'message-conflict']);
-    const path = `/v1/conversations/${id}/messages/${first.body.id}`;
-    expect((await patch(user, path, { body: 'One and a half' })).status).toBe(200);
-    const late = await write(user, id, { client_message_id: 'm1', body: 'One' });
-    expect([late.status, late.body.body]).toEqual([200, 'One and a half']);
-  });
-
   test.each(['keys', 'members'] as const)('of two %s with the same client_message_id are separate', async kind => {
     const { tenant, user } = await makeParties();
     const { id } = (await start(user)).body;

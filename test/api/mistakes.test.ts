@@ -19,7 +19,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 const MISTAKES = [...QUESTION_MISTAKES, ...ANSWER_MISTAKES, ...PEOPLE_MISTAKES, ...REQUEST_MISTAKES];
 
 describe('a common mistake', () => {
-  test.each(MISTAKES)('%s: the reply states the place and the rule', async (_, send, status, code, place, says) => {
+  test.each(MISTAKES)('%s: the reply states the place and the rule', async (...[, send, status, code, place, says]) => {
     const reply = await send(scene);
     expect(told(reply)).toEqual({ status, code, place, says });
     if (status === 422) expect(reply.body.code).toBe('validation-failed');
