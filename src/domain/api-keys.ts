@@ -56,7 +56,13 @@ export function requireFutureExpiry(expiresAt: Date | null | undefined, now: Dat
     throw fieldFault('/expires_at', 'out-of-range', 'Must be in the future. To end a key now, revoke it.');
 }
 
-export const OverlapHours = z.number().min(0).max(MAX_OVERLAP_HOURS);
+export const ApiKeyRotation = z
+  .strictObject({
+    overlap_hours: z.number().min(0).max(MAX_OVERLAP_HOURS).default(24).meta({
+      description: 'Hours for which the previous secrets stay valid (0–168)',
+    }),
+  })
+  .meta({ id: 'ApiKeyRotation' });
 
 export const ApiKey = z
   .object({

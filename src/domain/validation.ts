@@ -20,6 +20,8 @@ export interface Fault {
 
 export type Parsed<T> = { success: true; data: T } | { success: false; faults: Fault[] };
 
+export type Schema<T> = z.ZodType<T>;
+
 type Issue = z.core.$ZodIssue;
 type IssueOf<Code extends Issue['code']> = Extract<Issue, { code: Code }>;
 
@@ -27,7 +29,7 @@ type IssueOf<Code extends Issue['code']> = Extract<Issue, { code: Code }>;
 const OWN_MESSAGES = { error: () => '' };
 
 /** Parses a value. Returns its data, or at most 50 faults. A fault in a union is that of the branch that was meant. */
-export function parseInput<T>(schema: z.ZodType<T>, sent: unknown): Parsed<T> {
+export function parseInput<T>(schema: Schema<T>, sent: unknown): Parsed<T> {
   const parsed = schema.safeParse(sent, OWN_MESSAGES);
   if (parsed.success) return { success: true, data: parsed.data };
   return { success: false, faults: parsed.error.issues.flatMap(issue => faultsOf(issue, sent)).slice(0, MAX_FAULTS) };

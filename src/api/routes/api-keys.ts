@@ -2,8 +2,8 @@ import { z } from 'zod';
 import {
   ApiKey,
   ApiKeyPatch,
+  ApiKeyRotation,
   NewApiKey,
-  OverlapHours,
   presentApiKey,
   requireFutureExpiry,
 } from '../../domain/api-keys.ts';
@@ -21,13 +21,6 @@ import {
 import { operation, reply } from '../operation.ts';
 
 const KeyPath = z.object({ id: typeId('key') });
-const Rotation = z
-  .strictObject({
-    overlap_hours: OverlapHours.default(24).meta({
-      description: 'Hours for which the previous secrets stay valid (0–168)',
-    }),
-  })
-  .meta({ id: 'ApiKeyRotation' });
 const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
 
 export const listApiKeys = operation({
@@ -126,7 +119,7 @@ export const rotateApiKey = operation({
   audit: 'api-key.rotated',
   showsSecret: true,
   params: KeyPath,
-  body: Rotation,
+  body: ApiKeyRotation,
   status: 200,
   response: ApiKey,
   problems: ['invalid-transition', 'rotation-running'],
