@@ -43,7 +43,10 @@ export function readIdempotencyKey({ req }: Context, isKeyed: boolean): string |
   const header = req.headers['idempotency-key'];
   if (header === undefined) return undefined;
   if (!isKeyed)
-    throw refused('not-allowed', 'Must be omitted: it only applies to a POST with an API key or a session.');
+    throw refused(
+      'not-allowed',
+      'Must be omitted: it only applies to a POST in a tenant, with an API key or a session.',
+    );
   const match = FORM.exec(String(header));
   const key = match?.[1] ?? match?.[2];
   if (key === undefined)
