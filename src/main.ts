@@ -75,19 +75,12 @@ async function run(args: string[]): Promise<void> {
 function fail(error: unknown): void {
   const isTheirs =
     error instanceof ConfigError ||
-    ['UsageError', 'Problem', 'ZodError'].includes((error as Error).constructor.name) ||
+    ['UsageError', 'Problem'].includes((error as Error).constructor.name) ||
     (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-  process.stderr.write(`parley: ${isTheirs ? describe(error as Error) : ((error as Error).stack ?? error)}\n`);
+  process.stderr.write(`parley: ${isTheirs ? (error as Error).message : ((error as Error).stack ?? error)}\n`);
   for (let cause = (error as Error).cause; !isTheirs && cause instanceof Error; cause = cause.cause as Error)
     process.stderr.write(`  caused by: ${cause.message}\n`);
   process.exit(1);
-}
-
-function describe(error: Error & { issues?: { path: PropertyKey[]; message: string }[] }): string {
-  return (
-    error.issues?.map(issue => `--${issue.path.join('.').replaceAll('_', '-')}: ${issue.message}`).join('\n') ??
-    error.message
-  );
 }
 
 process.on('uncaughtException', fail);

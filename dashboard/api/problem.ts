@@ -1,6 +1,7 @@
-/** One validation error; `pointer` is a JSON pointer into the body or a parameter name. */
+/** One validation error: of a value in the body (JSON pointer), or of a query parameter or header (its name). */
 export interface ProblemError {
-  pointer: string;
+  pointer?: string;
+  parameter?: string;
   code: string;
   detail: string;
 }

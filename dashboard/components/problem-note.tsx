@@ -1,4 +1,5 @@
-import type { ApiProblem } from '../api/problem.ts';
+import type { ApiProblem, ProblemError } from '../api/problem.ts';
+import { fieldErrorText } from '../field-errors.ts';
 import { t } from '../i18n.ts';
 import { Button } from './button.tsx';
 import styles from './note.module.css';
@@ -9,6 +10,8 @@ const titleOf = (problem: ApiProblem): string => {
   return problem.title || t('Request failed (status {status})', { status: problem.status });
 };
 
+const placeOf = ({ pointer, parameter }: ProblemError): string => parameter ?? pointer ?? '';
+
 /** Shows a problem: title, detail, validation errors and the request ID for the log. */
 export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: () => void }) {
   return (
@@ -17,9 +20,9 @@ export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: (
       <p>{problem.message || (problem.status === 0 ? t('Check your connection and try again.') : '')}</p>
       {problem.errors.length > 0 && (
         <ul className={styles.faults}>
-          {problem.errors.map(({ pointer, detail }) => (
-            <li key={pointer + detail}>
-              <code>{pointer}</code> {detail}
+          {problem.errors.map(error => (
+            <li key={placeOf(error) + error.code}>
+              <code>{placeOf(error)}</code> {fieldErrorText(error)}
             </li>
           ))}
         </ul>

@@ -1,7 +1,8 @@
-import { NewApiKey, OverlapHours, presentApiKey } from '../domain/api-keys.ts';
+import { ApiKeyRotation, NewApiKey, presentApiKey } from '../domain/api-keys.ts';
 import { parseTypeId } from '../domain/ids.ts';
 import { findApiKey, insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../storage/api-keys.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
+import { parseOptions } from './parse-options.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -25,13 +26,14 @@ interface KeyOption {
  */
 export async function createApiKey(context: CommandContext, options: NewKeyOptions) {
   const { tenantId } = await tenantOf(context, options);
-  const key = NewApiKey.parse({
+  const key = parseOptions(NewApiKey, {
     name: options.name,
     kind: options.public ? 'public' : 'server',
     scopes: list(options.scopes),
     expires_at: options['expires-at'],
     allowed_origins: list(options.origins),
   });
+  if (key.expires_at && key.expires_at <= context.now) throw new UsageError('--expires-at: Must be in the future.');
   return withAuditEntry(context, 'api-key.created', async storage => {
     const { row, shownOnce } = await insertApiKey(storage.forTenant(tenantId), context.seals, key, context.now);
     return { tenantId, shown: presentApiKey(row, context.now, shownOnce) };
@@ -60,7 +62,8 @@ export async function rotateKey(
   options: KeyOption & { 'overlap-hours'?: string | undefined },
 ) {
   const { tenant_id: tenantId, id } = await keyOf(context, options);
-  const overlap = OverlapHours.parse(Number(options['overlap-hours'] ?? 24));
+  const hours = Number(options['overlap-hours'] ?? 24);
+  const { overlap_hours: overlap } = parseOptions(ApiKeyRotation, { overlap_hours: hours });
   return withAuditEntry(context, 'api-key.rotated', async storage => {
     const tenant = storage.forTenant(tenantId);
     const { row, shownOnce } = await rotateApiKey(tenant, context.seals, id, overlap, context.now);

@@ -5,6 +5,7 @@ import { findLogin } from '../storage/accounts.ts';
 import { addMember, type Joiner } from '../storage/members.ts';
 import type { Storage } from '../storage/orm.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
+import { parseOptions } from './parse-options.ts';
 import { type TenantOption, tenantOf } from './tenant-option.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -16,7 +17,7 @@ import { UsageError } from './usage-error.ts';
 export async function createMember(context: CommandContext, options: TenantOption & { email: string; role: string }) {
   const tenant = await tenantOf(context, options);
   const fields = { email: options.email, role: options.role, password: await context.readInput() };
-  const { email, role, password } = NewMember.parse(fields);
+  const { email, role, password } = parseOptions(NewMember, fields);
   const person = await joinerOf(context.storage, email, password);
   return withAuditEntry(context, 'member.created', async storage => {
     const id = await addMember(storage, tenant.tenantId, person, role, context.now);

@@ -11,12 +11,13 @@ import {
 import { listTenantIds } from '../storage/results.ts';
 import { findTenant, insertTenant } from '../storage/tenants.ts';
 import { type CommandContext, withAuditEntry } from './command.ts';
+import { parseOptions } from './parse-options.ts';
 import { noSuchTenant, type TenantOption } from './tenant-option.ts';
 import { UsageError } from './usage-error.ts';
 
 /** `tenant create --name N`: creates a tenant and prints it. */
 export async function createTenant(context: CommandContext, options: { name: string }) {
-  const { name } = NewTenant.parse(options);
+  const { name } = parseOptions(NewTenant, { name: options.name });
   return withAuditEntry(context, 'tenant.created', async storage => {
     const row = await insertTenant(storage, name, context.now);
     return { tenantId: row.id, shown: presentTenant(row) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { typeIdOut } from './ids.ts';
 import { Role } from './roles.ts';
-import { isStorable, text } from './text.ts';
+import { isStorable, STORABLE, text } from './text.ts';
 
 /** How long the links for setup and for a password reset are valid. */
 export const SETUP_LINK_HOURS = 24;
@@ -14,11 +14,7 @@ export const RECOVERY_CODES = 10;
 export const Email = z.email().max(254).toLowerCase();
 
 /** 12…256 characters of any kind (NIST SP 800-63B section 3.1.1: length, no composition rules). */
-export const Password = z
-  .string()
-  .min(12, 'must have at least 12 characters')
-  .max(256)
-  .refine(isStorable, 'must not contain U+0000 or a lone surrogate');
+export const Password = z.string().min(12).max(256).refine(isStorable, STORABLE);
 
 /** A password to verify, without rules. */
 export const TriedPassword = z.string().max(256);

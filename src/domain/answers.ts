@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { MAIN_STEP } from './cards.ts';
 import { int32 } from './documented.ts';
+import { rule } from './field-errors.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
 import { type ConfigOf, type QuestionContent, type QuestionType, SCORED_TYPES } from './questions.ts';
-import { fields, Identity, Tags, Timestamp, TimestampOut, text } from './text.ts';
+import { Day, fields, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 /** Days after which answers to a closed question are no longer accepted. Leaves time for offline clients. */
@@ -18,12 +19,14 @@ export const isAnswered = (state: AnswerState): boolean => state === 'partial' |
 const MetadataText = text(256);
 const KNOWN_METADATA = ['platform', 'os_version', 'app_version', 'sdk', 'device_model', 'locale', 'screen'];
 
-const MetadataValue = z.union([MetadataText, z.number(), z.boolean()]).meta({ id: 'MetadataValue' });
+const MetadataValue = z.union([MetadataText, PreciseNumber, z.boolean()]).meta({ id: 'MetadataValue' });
+const METADATA_NAMES = '1 to 64 of the characters A-Z a-z 0-9 _ . -, such as app_version';
 
-const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, MetadataValue)
-  .refine(metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20, {
-    message: 'may carry at most 20 fields of your own',
-  })
+const Metadata = fields(/^[A-Za-z0-9_.-]{1,64}$/, METADATA_NAMES, MetadataValue)
+  .refine(
+    metadata => Object.keys(metadata).filter(key => !KNOWN_METADATA.includes(key)).length <= 20,
+    rule('too-many', 'Must have at most 20 custom fields.'),
+  )
   .meta({ description: `${KNOWN_METADATA.join(', ')}, and at most 20 custom fields` });
 
 const ChoiceValue = z
@@ -39,7 +42,7 @@ const ChoiceValue = z
   .meta({ id: 'ChoiceValue' });
 
 /** The JSON shape of a step's value. The question determines which values are valid (`validateValue`). */
-const Value = z.union([z.number(), z.boolean(), text(5000), ChoiceValue]).meta({
+const Value = z.union([PreciseNumber, z.boolean(), text(5000), ChoiceValue]).meta({
   id: 'AnswerValue',
   description:
     'A number for `nps`, `csat`, `ces` and `rating`; a boolean for `thumbs` and `consent`; a string for `text` and `date`; an object for choices',
@@ -61,7 +64,7 @@ export const NewAnswer = z
     question_id: typeId('question'),
     question_version: z.int().min(1).max(2_147_483_647),
     state: AnswerState,
-    values: fields(/^[\s\S]{0,64}$/, Value)
+    values: fields(/^[\s\S]{0,64}$/, 'at most 64 characters, such as main', Value)
       .default({})
       .meta({ description: 'Values by step; the question itself is `main`' }),
     comment: text(5000).nullish(),
@@ -77,7 +80,8 @@ export type NewAnswer = z.output<typeof NewAnswer>;
 export const NewAnswers = z
   .strictObject({
     client_time: Timestamp.optional().meta({
-      description: 'Current time of the device clock, used to correct device times',
+      description:
+        'Current time of the device clock, from which `clock_skew_ms` is measured. `displayed_at` and `answered_at` are stored as sent; only cooldowns and snoozes subtract the skew',
     }),
     answers: z.array(z.unknown()).min(1).max(100),
   })
@@ -96,6 +100,7 @@ export const REJECTIONS = [
   'validation-failed',
   'invalid-value',
   'unknown-card',
+  'unknown-version',
   'question-closed',
   'revision-conflict',
   'answer-deleted',
@@ -227,58 +232,73 @@ type ContentCheck<T extends QuestionType> = (value: unknown, config: ConfigOf<T>
 const integerBetween = (min: number, max: number) => (value: unknown) =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? undefined
-    : `must be an integer from ${min} to ${max}`;
+    : `Must be an integer from ${min} to ${max}.`;
 
 function validateOther(value: z.infer<typeof ChoiceValue>, chosen: boolean, allowed: boolean): string | undefined {
-  if (!allowed && value.other_text !== undefined) return 'must not have other_text: the question does not allow it';
-  if (chosen && !value.other_text) return 'must have other_text for "other"';
+  if (!allowed && value.other_text !== undefined) return 'Must not have other_text: the question does not allow it.';
+  if (chosen && !value.other_text) return 'Must have other_text for "other".';
   return undefined;
 }
 
-const INPUT_FORMATS = { email: z.email(), url: z.url(), number: z.string().regex(/^-?\d+([.,]\d+)?$/) };
+/** The forms of a text: an address as in HTML's `<input type="email">`, a web address, a number. */
+const INPUTS = {
+  email: { schema: z.email({ pattern: z.regexes.html5Email }), example: 'an e-mail address such as ada@example.com' },
+  url: { schema: z.url({ protocol: /^https?$/ }), example: 'an http or https URL such as https://example.com' },
+  number: { schema: z.string().regex(/^-?\d+([.,]\d+)?$/), example: 'a number such as 12.5' },
+};
+
+/** Maximum number of option ids in an error, since a batch may have a hundred errors. */
+const MAX_LISTED = 8;
+
+function optionsOf({ options, allow_other }: ConfigOf<'single_choice' | 'multi_choice'>): string {
+  const ids = [...options.map(({ id }) => `"${id}"`), ...(allow_other ? ['"other"'] : [])];
+  const left = ids.length - MAX_LISTED;
+  return ids.slice(0, MAX_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+}
 
 const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
   nps: integerBetween(0, 10),
   csat: integerBetween(1, 5),
   ces: (value, config) => integerBetween(1, config.scale)(value),
   rating: (value, config) => integerBetween(1, config.scale)(value),
-  thumbs: value => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+  thumbs: value => (typeof value === 'boolean' ? undefined : 'Must be true or false.'),
   single_choice: (value, config) => {
     const choice = ChoiceValue.omit({ option_ids: true }).safeParse(value);
-    if (!choice.success) return 'must be {"option_id": …} or {"other_text": …}';
+    if (!choice.success) return 'Must be an object such as {"option_id": "a"} or {"other_text": "text"}.';
     const { option_id, other_text } = choice.data;
     const isOption = config.options.some(option => option.id === option_id);
     const isOther = !isOption && (option_id === 'other' || option_id === undefined) && config.allow_other;
-    if (!isOption && !isOther) return 'is not an option of the question';
-    if (isOption && option_id !== 'other' && other_text !== undefined) return 'must be either an option or other_text';
+    if (!isOption && !isOther) return `Must be an option of the question: ${optionsOf(config)}.`;
+    if (isOption && option_id !== 'other' && other_text !== undefined)
+      return 'Must have either an option or other_text.';
     return validateOther(choice.data, isOther, config.allow_other);
   },
   multi_choice: (value, config) => {
     const choice = ChoiceValue.omit({ option_id: true }).safeParse(value);
-    if (!choice.success || !choice.data.option_ids) return 'must be {"option_ids": […]}';
+    if (!choice.success || !choice.data.option_ids) return 'Must be an object such as {"option_ids": ["a"]}.';
     const ids = choice.data.option_ids;
-    if (new Set(ids).size !== ids.length) return 'must not contain an option twice';
+    if (new Set(ids).size !== ids.length) return 'Must not contain an option twice.';
     const unknown = ids.find(
       id => !config.options.some(option => option.id === id) && !(id === 'other' && config.allow_other),
     );
-    if (unknown !== undefined) return 'contains an option that the question does not have';
+    if (unknown !== undefined) return `Must only contain options of the question: ${optionsOf(config)}.`;
     const other = choice.data.other_text !== undefined || ids.includes('other');
     const count = ids.filter(id => id !== 'other').length + (other ? 1 : 0);
-    if (count < (config.min ?? 1)) return `must choose at least ${config.min ?? 1}`;
-    if (config.max !== undefined && count > config.max) return `must choose at most ${config.max}`;
+    if (count < (config.min ?? 1)) return `Must choose at least ${config.min ?? 1}.`;
+    if (config.max !== undefined && count > config.max) return `Must choose at most ${config.max}.`;
     return validateOther(choice.data, ids.includes('other'), config.allow_other);
   },
   text: (value, config) => {
-    if (typeof value !== 'string') return 'must be a string';
-    if (value.length < config.min_length) return `must have at least ${config.min_length} characters`;
-    if (value.length > config.max_length) return `must have at most ${config.max_length} characters`;
-    if (config.input !== 'text' && !INPUT_FORMATS[config.input].safeParse(value).success)
-      return `must be of the form ${config.input}`;
-    return undefined;
+    if (typeof value !== 'string') return 'Must be a string such as "text".';
+    if (value.length < config.min_length) return `Must have at least ${config.min_length} characters.`;
+    if (value.length > config.max_length) return `Must have at most ${config.max_length} characters.`;
+    if (config.input === 'text') return undefined;
+    const { schema, example } = INPUTS[config.input];
+    return schema.safeParse(value).success ? undefined : `Must be ${example}.`;
   },
-  date: value => (z.iso.date().safeParse(value).success ? undefined : 'must be a date, YYYY-MM-DD'),
-  consent: value => (value === true ? undefined : 'must be true'),
-  statement: () => 'must be omitted for a statement',
+  date: value => (Day.safeParse(value).success ? undefined : 'Must be a day from year 1 on, such as 2026-11-21.'),
+  consent: value => (value === true ? undefined : 'Must be true.'),
+  statement: () => 'Must be omitted for a statement.',
 };
 
 /** Returns the fault of one value of a question, if any. */
@@ -291,12 +311,15 @@ export function validateContent(
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
 ): ValueFault | undefined {
   for (const [step, value] of Object.entries(answer.values)) {
-    const detail = step === MAIN_STEP ? validateValue(content, value) : 'is not a step of the question';
+    const detail =
+      step === MAIN_STEP
+        ? validateValue(content, value)
+        : `Must be omitted: the question has only the step "${MAIN_STEP}".`;
     if (detail) return { pointer: jsonPointer(['values', step]), detail };
   }
   if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))
-    return { pointer: '/values/main', detail: 'is required when the answer is completed' };
+    return { pointer: '/values/main', detail: 'Required when the state is "completed".' };
   if (answer.comment && !SCORED_TYPES.has(content.type))
-    return { pointer: '/comment', detail: `must be omitted for a ${content.type} question` };
+    return { pointer: '/comment', detail: `Must be omitted for a question of type ${content.type}.` };
   return undefined;
 }

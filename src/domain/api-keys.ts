@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { rule } from './field-errors.ts';
 import { parseTypeId, toTypeId, typeIdOut } from './ids.ts';
+import { fieldFault } from './problem.ts';
 import { Scope } from './scopes.ts';
 import { Timestamp, TimestampOut, text } from './text.ts';
 
@@ -20,8 +22,11 @@ const Origin = z
   .string()
   .max(255)
   .refine(
-    value => URL.canParse(value) && new URL(value).origin === value,
-    'must be an origin such as https://app.example.com',
+    value => /^https?:\/\/[^*]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value,
+    rule(
+      'invalid-format',
+      'Must be an origin as browsers send it, such as https://app.example.com: scheme, host and port, without a path or wildcard.',
+    ),
   )
   .meta({ description: 'An origin as browsers send it', example: 'https://app.example.com' });
 
@@ -48,7 +53,19 @@ export const ApiKeyPatch = z
   .meta({ id: 'ApiKeyPatch' });
 export type ApiKeyPatch = z.output<typeof ApiKeyPatch>;
 
-export const OverlapHours = z.number().min(0).max(MAX_OVERLAP_HOURS);
+/** Throws 422 when a new expiry is not in the future: the key could never be used again. */
+export function requireFutureExpiry(expiresAt: Date | null | undefined, now: Date): void {
+  if (expiresAt && expiresAt <= now)
+    throw fieldFault('/expires_at', 'out-of-range', 'Must be in the future. To end a key now, revoke it.');
+}
+
+export const ApiKeyRotation = z
+  .strictObject({
+    overlap_hours: z.number().min(0).max(MAX_OVERLAP_HOURS).default(24).meta({
+      description: 'Hours for which the previous secrets stay valid (0–168)',
+    }),
+  })
+  .meta({ id: 'ApiKeyRotation' });
 
 export const ApiKey = z
   .object({

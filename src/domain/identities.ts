@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { int32 } from './documented.ts';
-import { Identity, TimestampOut, text } from './text.ts';
+import { rule } from './field-errors.ts';
+import { Identity, PreciseNumber, TimestampOut, text } from './text.ts';
 
 /** Maximum number of attributes of an identity. */
 export const MAX_ATTRIBUTES = 50;
 
 export const AttributeName = z
   .string()
-  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -')
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'The name must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, such as plan.')
   .meta({ id: 'AttributeName' });
-const AttributeValue = z.union([text(256), z.number(), z.boolean()]).meta({ id: 'AttributeInput' });
+const AttributeValue = z.union([text(256), PreciseNumber, z.boolean()]).meta({ id: 'AttributeInput' });
 
 /** An attribute's value in replies. */
 const KnownAttribute = z.union([z.string(), z.number(), z.boolean()]).meta({ id: 'AttributeValue' });
@@ -19,7 +20,10 @@ const ABOUT_ATTRIBUTES = `At most ${MAX_ATTRIBUTES} attributes: strings of at mo
 /** A tenant's data about one of its users, with names chosen by the tenant. */
 export const Attributes = z
   .record(AttributeName, AttributeValue)
-  .refine(attributes => Object.keys(attributes).length <= MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES}`)
+  .refine(
+    attributes => Object.keys(attributes).length <= MAX_ATTRIBUTES,
+    rule('too-many', `Must have at most ${MAX_ATTRIBUTES} attributes.`),
+  )
   .meta({ description: ABOUT_ATTRIBUTES, maxProperties: MAX_ATTRIBUTES });
 export type Attributes = z.output<typeof Attributes>;
 

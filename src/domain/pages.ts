@@ -8,13 +8,15 @@ export const MAX_LIMIT = 100;
 export const MAX_SCANNED = 5000;
 
 /** A number in a query: digits only. The document shows an integer. */
-export const queryInt = (min: number, max: number) =>
-  z
+export const queryInt = (min: number, max: number) => {
+  const range = `Must be an integer from ${min} to ${max}, such as ${min}.`;
+  return z
     .string()
-    .regex(/^\d{1,10}$/, 'must be digits only')
+    .regex(/^\d{1,10}$/, range)
     .transform(Number)
-    .pipe(z.int().min(min).max(max))
+    .pipe(z.int().min(min, range).max(max, range))
     .meta({ override: documentedAs({ type: 'integer', minimum: min, maximum: max }) });
+};
 
 /** A number in a query with a default. */
 export const queryIntOr = (min: number, max: number, fallback: number) =>

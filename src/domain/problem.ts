@@ -1,3 +1,5 @@
+import type { FieldCode } from './field-errors.ts';
+
 /** The kind of a problem. Each layer maps it: HTTP to a status, the queue to a retry or an end. */
 export type ProblemKind =
   | 'malformed'
@@ -7,6 +9,7 @@ export type ProblemKind =
   | 'method-not-allowed'
   | 'not-acceptable'
   | 'conflict'
+  | 'gone'
   | 'precondition-failed'
   | 'timed-out'
   | 'too-large'
@@ -33,18 +36,19 @@ export const PROBLEMS = {
   'malformed-json': {
     kind: 'malformed',
     title: 'The body is not valid JSON',
-    meaning: 'The body must be one JSON object in UTF-8, nested at most 20 levels deep.',
+    meaning:
+      'The body must be one JSON object in UTF-8, nested at most 20 levels deep, without two members of the same name in an object.',
   },
   'unknown-parameter': {
     kind: 'malformed',
     title: 'Unknown query parameter',
     meaning:
-      'Unknown parameters are rejected so that a misspelled filter never returns unfiltered results. `errors` names the parameter.',
+      'Unknown parameters are rejected so that a misspelled filter never returns unfiltered results. `errors[].parameter` is its name.',
   },
   'repeated-parameter': {
     kind: 'malformed',
     title: 'Repeated query parameter',
-    meaning: 'Each parameter may appear only once. `errors` names it.',
+    meaning: 'Each parameter may appear only once. `errors[].parameter` is its name.',
   },
   'invalid-cursor': {
     kind: 'malformed',
@@ -243,6 +247,24 @@ export const PROBLEMS = {
     title: 'The message can no longer be changed',
     meaning: 'Its author can edit a message for 15 minutes, unless it was redacted.',
   },
+  'message-conflict': {
+    kind: 'conflict',
+    title: 'The client_message_id was used for another text',
+    meaning:
+      'A `client_message_id` identifies one message: a retry must repeat its text. Generate a new id for each new message.',
+  },
+  'rotation-running': {
+    kind: 'conflict',
+    title: 'The previous secrets of the API key are still valid',
+    meaning:
+      'A key has at most two valid secrets. Wait until the overlap in `detail` has ended, or create a new key and revoke this one.',
+  },
+  'conversation-deleted': {
+    kind: 'gone',
+    title: 'The conversation was deleted',
+    meaning:
+      'The request repeats a `client_message_id` whose conversation was deleted. Do not send it again. To start a new conversation, generate a new id.',
+  },
   'precondition-failed': {
     kind: 'precondition-failed',
     title: 'The resource is not in the expected version',
@@ -273,7 +295,8 @@ export const PROBLEMS = {
   'validation-failed': {
     kind: 'invalid',
     title: 'The request does not match the schema',
-    meaning: '`errors` lists each invalid value by JSON pointer (RFC 6901) or by the name of a query parameter.',
+    meaning:
+      '`errors` lists each invalid value: by `pointer`, a JSON Pointer (RFC 6901) into the body, or by `parameter`, the name of a query parameter or header. Each has a `code` and a `detail` with the rule.',
   },
   'idempotency-key-reused': {
     kind: 'invalid',
@@ -326,12 +349,11 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One of several faults: its location (JSON pointer or parameter name), code and description. */
-export interface ProblemError {
-  pointer: string;
-  code: string;
-  detail: string;
-}
+/**
+ * One of several faults: its location, code and description. `pointer` is a JSON pointer into the body, `parameter` the
+ * name of a query parameter or header.
+ */
+export type ProblemError = ({ pointer: string } | { parameter: string }) & { code: FieldCode; detail: string };
 
 export interface ProblemOptions {
   errors?: ProblemError[];
@@ -371,10 +393,8 @@ export const linkNotValid = (): Problem =>
 export const notFound = (what: string): Problem => new Problem('resource-not-found', `The ${what} was not found.`);
 
 /** The 422 for one field of the body, for a reason that schemas cannot express. */
-export const fieldFault = (pointer: string, detail: string): Problem =>
-  new Problem('validation-failed', 'The body does not match the schema.', {
-    errors: [{ pointer, code: 'invalid', detail }],
-  });
+export const fieldFault = (pointer: string, code: FieldCode, detail: string): Problem =>
+  new Problem('validation-failed', 'The body does not match the schema.', { errors: [{ pointer, code, detail }] });
 
 /** Returns 1 to 5 seconds at random, so that clients refused together do not retry together. */
 export const retrySoon = (): number => 1 + Math.floor(Math.random() * 5);

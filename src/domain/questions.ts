@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { documentedAs, int32 } from './documented.ts';
+import { rule } from './field-errors.ts';
 import { typeIdOut } from './ids.ts';
-import { isStorable, TimestampOut, text } from './text.ts';
+import { canonicalJson } from './json.ts';
+import { isStorable, STORABLE, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
 const Labels = z
@@ -12,7 +14,9 @@ const labels = Labels.optional();
 
 const Option = z
   .strictObject({
-    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "very-happy".'),
     label: text(200, 1),
   })
   .meta({ id: 'OptionInput' });
@@ -21,7 +25,10 @@ const Options = z
   .array(Option)
   .min(2)
   .max(30)
-  .refine(options => new Set(options.map(option => option.id)).size === options.length, 'must not repeat an id')
+  .refine(
+    options => new Set(options.map(option => option.id)).size === options.length,
+    rule('repeated-item', 'Must not contain an option id twice.'),
+  )
   .meta({ description: 'At least 2 options with distinct ids' });
 
 const choice = { options: Options, allow_other: z.boolean().default(false), shuffle: z.boolean().default(false) };
@@ -56,7 +63,10 @@ export const CONFIGS = {
       min: z.int().min(0).max(31).optional().meta({ description: 'Minimum number of choices; at most `max`' }),
       max: z.int().min(1).max(31).optional().meta({ description: 'Maximum number of choices' }),
     })
-    .refine(config => (config.min ?? 0) <= (config.max ?? 31), { path: ['min'], message: 'must not exceed max' })
+    .refine(config => (config.min ?? 0) <= (config.max ?? 31), {
+      path: ['min'],
+      ...rule('conflicting', 'Must not be greater than max.'),
+    })
     .meta({ id: 'MultiChoiceConfig' }),
   text: z
     .strictObject({
@@ -66,7 +76,7 @@ export const CONFIGS = {
     })
     .refine(config => config.min_length <= config.max_length, {
       path: ['min_length'],
-      message: 'must not exceed max_length',
+      ...rule('conflicting', 'Must not be greater than max_length.'),
     })
     .meta({ id: 'TextConfig', description: '`min_length` is at most `max_length`' }),
   date: z.strictObject({}).meta({ id: 'DateConfig' }),
@@ -76,7 +86,7 @@ export const CONFIGS = {
       url: z
         .url({ protocol: /^https?$/ })
         .max(2000)
-        .refine(isStorable, 'must not contain U+0000 or a lone surrogate')
+        .refine(isStorable, STORABLE)
         .optional()
         .meta({ description: 'Address with http or https that the statement links to' }),
     })
@@ -113,6 +123,12 @@ export const QUESTION_ACTIONS = {
 } as const satisfies Record<string, { from: QuestionStatus[]; to: QuestionStatus }>;
 export type QuestionAction = keyof typeof QUESTION_ACTIONS;
 
+/** The actions that are possible in a state. */
+export const possibleActions = (status: QuestionStatus): QuestionAction[] =>
+  (Object.keys(QUESTION_ACTIONS) as QuestionAction[]).filter(action =>
+    (QUESTION_ACTIONS[action].from as readonly QuestionStatus[]).includes(status),
+  );
+
 /** The states that can follow a state. */
 export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
   Object.values(QUESTION_ACTIONS).flatMap(action =>
@@ -139,7 +155,7 @@ export type Frequency = z.output<typeof Frequency>;
 
 const fields = {
   name: text(120, 1).meta({ description: 'Name for the team; defaults to the title' }),
-  title: text(300, 1).meta({ description: 'Text of the question' }),
+  title: text(300, 1, 'How likely are you to recommend us?').meta({ description: 'Text of the question' }),
   description: text(1000).meta({ description: 'Text below the title' }),
   allow_public: z.boolean().meta({ description: 'Whether the question is shown with public access tokens' }),
   priority: z.int().min(0).max(1000).meta({ description: 'Questions with a higher priority are shown first' }),
@@ -311,18 +327,13 @@ const fieldsOf = ({ title, description, config }: QuestionContent): Map<string, 
     ...Object.entries(config).map(([name, value]): [string, unknown] => [jsonPointer(['config', name]), value]),
   ]);
 
-/** Returns the changes from one version to the next. Values are compared as JSON, regardless of order. */
+/**
+ * Returns the changes from one version to the next. Values are compared as JSON, regardless of order, since PostgreSQL
+ * returns members in a different one.
+ */
 export function versionChanges(before: QuestionContent, after: QuestionContent): VersionChange[] {
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
   return [...new Set([...old.keys(), ...now.keys()])]
     .map(pointer => ({ pointer, before: old.get(pointer) ?? null, after: now.get(pointer) ?? null }))
-    .filter(change => canonical(change.before) !== canonical(change.after));
+    .filter(change => canonicalJson(change.before) !== canonicalJson(change.after));
 }
-
-/** Returns JSON with sorted object keys, since PostgreSQL returns them in a different order. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { int32 } from './documented.ts';
+import { rule } from './field-errors.ts';
 import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
@@ -21,7 +22,7 @@ const isCanonicalLocale = (tag: string): boolean => {
 const Locale = z
   .string()
   .max(35)
-  .refine(isCanonicalLocale, 'must be a BCP 47 tag such as en or pt-BR')
+  .refine(isCanonicalLocale, rule('invalid-format', 'Must be a BCP 47 language tag such as en or pt-BR.'))
   .meta({ description: 'BCP 47 tag in canonical form, such as `en` or `pt-BR`', example: 'en' });
 
 const isTimezone = (name: string): boolean => {
@@ -35,7 +36,7 @@ const isTimezone = (name: string): boolean => {
 const Timezone = z
   .string()
   .max(64)
-  .refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')
+  .refine(isTimezone, rule('invalid-format', 'Must be an IANA time zone such as Europe/Berlin.'))
   .meta({ description: 'IANA time zone', example: 'Europe/Berlin' });
 
 export const IpMode = z.enum(['none', 'truncated', 'full']);
@@ -59,7 +60,7 @@ const Retention = z.strictObject({
 const AllowedAttributes = z
   .array(AttributeName)
   .max(MAX_ATTRIBUTES)
-  .refine(names => new Set(names).size === names.length, 'must not repeat a name')
+  .refine(names => new Set(names).size === names.length, rule('repeated-item', 'Must not contain a name twice.'))
   .meta({
     description: `Attributes that the user's app may set (\`PATCH /v1/me/attributes\`), at most ${MAX_ATTRIBUTES}`,
     uniqueItems: true,

@@ -1,26 +1,197 @@
 import type { z } from 'zod';
+import { BEYOND_PRECISION, type FieldCode, isFieldCode } from './field-errors.ts';
 import type { ProblemError } from './problem.ts';
 
 /** Returns the JSON pointer (RFC 6901) of a path. */
 export const jsonPointer = (path: readonly PropertyKey[]): string =>
   path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
+export const UNKNOWN_FIELD = 'This field is not known here. Remove it or correct its name.';
+
 /** Maximum number of faults in a reply, enough for a body with a thousand unknown fields. */
 const MAX_FAULTS = 50;
 
-/** Returns the faults of a failed parse with their pointers, at most 50. For a union, those of the nearest branch. */
-export function describeIssues(error: z.ZodError): ProblemError[] {
-  const faults = error.issues.flatMap(issue =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map(key => ({
-          pointer: jsonPointer([...issue.path, key]),
-          code: 'unknown-field',
-          detail: 'this field is not known here',
-        }))
-      : [{ pointer: jsonPointer(issue.path), code: issue.code.replaceAll('_', '-'), detail: issue.message }],
-  );
-  return faults.slice(0, MAX_FAULTS);
+/** A fault of a value: the path to it, its code, and a sentence that states the rule. */
+export interface Fault {
+  path: PropertyKey[];
+  code: FieldCode;
+  detail: string;
 }
+
+export type Parsed<T> = { success: true; data: T } | { success: false; faults: Fault[] };
+
+export type Schema<T> = z.ZodType<T>;
+
+type Issue = z.core.$ZodIssue;
+type IssueOf<Code extends Issue['code']> = Extract<Issue, { code: Code }>;
+
+/** Makes zod leave a message empty unless the schema has its own, so that its default texts never reach a reply. */
+const OWN_MESSAGES = { error: () => '' };
+
+/** Parses a value. Returns its data, or at most 50 faults. A fault in a union is that of the branch that was meant. */
+export function parseInput<T>(schema: Schema<T>, sent: unknown): Parsed<T> {
+  const parsed = schema.safeParse(sent, OWN_MESSAGES);
+  if (parsed.success) return { success: true, data: parsed.data };
+  return { success: false, faults: parsed.error.issues.flatMap(issue => faultsOf(issue, sent)).slice(0, MAX_FAULTS) };
+}
+
+/** Returns faults of a body as errors with JSON pointers. `base` is the pointer of the parsed value in the body. */
+export const bodyErrors = (faults: readonly Fault[], base = ''): ProblemError[] =>
+  faults.map(({ path, code, detail }) => ({ pointer: base + jsonPointer(path), code, detail }));
+
+/** Returns faults of a query as errors with the names of parameters. */
+export const parameterErrors = (faults: readonly Fault[]): ProblemError[] =>
+  faults.map(({ path, code, detail }) => ({ parameter: String(path[0] ?? ''), code, detail }));
+
+/** Returns the value at a path of a JSON document; `undefined` where there is none. */
+const valueAt = (document: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      value !== null && typeof value === 'object' && Object.hasOwn(value, key) ? value[key as never] : undefined,
+    document,
+  );
+
+function faultsOf(issue: Issue, sent: unknown): Fault[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map(key => ({
+      path: [...issue.path, key],
+      code: 'unknown-field',
+      detail: UNKNOWN_FIELD,
+    }));
+  if (issue.code === 'invalid_union' && !issue.message && !issue.discriminator)
+    return faultsOfUnion(issue.errors, valueAt(sent, issue.path)).map(fault => ({
+      ...fault,
+      path: [...issue.path, ...fault.path],
+    }));
+  if (issue.code === 'invalid_key')
+    return issue.issues.flatMap(inner => faultsOf({ ...inner, path: issue.path }, sent));
+  return [{ path: issue.path, ...describe(issue, valueAt(sent, issue.path)) }];
+}
+
+/** Whether a branch of a union refuses the value as a whole: by its JSON type, or because it requires another literal. */
+const isRefusal = (issues: readonly Issue[]): boolean =>
+  issues.some(({ code, path }) => path.length === 0 && (code === 'invalid_type' || code === 'invalid_value'));
+
+/** Returns the faults of the branch that accepts the value's JSON type, or one fault that lists every alternative. */
+function faultsOfUnion(branches: readonly (readonly Issue[])[], value: unknown): Fault[] {
+  const meant = branches.filter(issues => !isRefusal(issues));
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+    return [{ path: [], code: 'out-of-range', detail: BEYOND_PRECISION }];
+  const [nearest] = meant.toSorted((one, other) => one.length - other.length);
+  if (nearest) return nearest.flatMap(issue => faultsOf(issue, value));
+  const [first] = branches.flat();
+  if (value === undefined) return [{ path: [], code: 'required', detail: `Required: send ${alternatives(branches)}.` }];
+  const code = branches.flat().every(issue => issue.code === 'invalid_value') ? 'unknown-value' : 'wrong-type';
+  return first ? [{ path: [], code, detail: `Must be ${alternatives(branches)}${insteadOf(code, value)}.` }] : [];
+}
+
+const alternatives = (branches: readonly (readonly Issue[])[]): string =>
+  listed(branches.flatMap(([issue]) => (issue ? expectations(issue) : [])));
+
+/** Returns what an issue requires of the whole value, as parts of a sentence. */
+const expectations = (issue: Issue): string[] =>
+  issue.code === 'invalid_value'
+    ? issue.values.map(quoted)
+    : issue.code === 'invalid_type'
+      ? [TYPES[issue.expected] ?? 'another type']
+      : [];
+
+const quoted = (value: unknown): string =>
+  JSON.stringify(typeof value === 'bigint' ? String(value) : value) ?? String(value);
+
+/** Returns the values of a discriminator. */
+const optionsOf = (issue: IssueOf<'invalid_union'>): string[] =>
+  'options' in issue ? (issue.options ?? []).map(quoted) : [];
+
+/** Joins alternatives: `a, b or c`. */
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} or ${parts.at(-1)}`;
+
+/** JSON types in sentences, with an example of those that callers confuse. */
+const TYPES: Record<string, string> = {
+  string: 'a string such as "text"',
+  number: 'a number such as 5',
+  int: 'an integer such as 5',
+  boolean: 'true or false',
+  object: 'an object {…}',
+  record: 'an object {…}',
+  array: 'an array […]',
+  null: 'null',
+};
+
+const typeOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'an array' : (TYPE_NAMES[typeof value] ?? typeof value);
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'a boolean',
+  object: 'an object',
+};
+
+const insteadOf = (code: FieldCode, value: unknown): string => (code === 'wrong-type' ? `, not ${typeOf(value)}` : '');
+
+type Description = Pick<Fault, 'code' | 'detail'>;
+
+/** Describes an issue of one value. A message of the schema's own wins over the general sentence. */
+function describe(issue: Issue, value: unknown): Description {
+  if (value === undefined && issue.code !== 'custom')
+    return { code: 'required', detail: issue.message ? `Required. ${issue.message}` : describeMissing(issue) };
+  const { code, detail } = describeRule(issue, value);
+  return { code, detail: issue.message || detail };
+}
+
+function describeMissing(issue: Issue): string {
+  const expected = issue.code === 'invalid_union' ? optionsOf(issue) : expectations(issue);
+  return expected.length > 0 ? `Required: send ${listed(expected)}.` : 'Required.';
+}
+
+function describeRule(issue: Issue, value: unknown): Description {
+  switch (issue.code) {
+    case 'invalid_type':
+      return describeType(issue, value);
+    case 'invalid_value':
+      return { code: 'unknown-value', detail: `Must be ${listed(issue.values.map(quoted))}.` };
+    case 'invalid_union':
+      return { code: 'unknown-value', detail: `Must be ${listed(optionsOf(issue))}.` };
+    case 'too_big':
+      return describeSize(issue.origin, `at most ${issue.maximum}`, 'too-long', 'too-many');
+    case 'too_small':
+      return describeSize(issue.origin, `at least ${issue.minimum}`, 'too-short', 'too-few');
+    case 'invalid_format':
+      return { code: 'invalid-format', detail: describeFormat(issue) };
+    case 'custom':
+      return { code: isFieldCode(issue.params?.code) ? issue.params.code : 'not-allowed', detail: 'Is not allowed.' };
+    default:
+      return { code: 'not-allowed', detail: 'Is not allowed.' };
+  }
+}
+
+const describeType = ({ expected }: IssueOf<'invalid_type'>, value: unknown): Description =>
+  expected === 'never'
+    ? { code: 'unknown-field', detail: UNKNOWN_FIELD }
+    : {
+        code: 'wrong-type',
+        detail: `Must be ${TYPES[expected] ?? expected}, not ${expected === 'int' && typeof value === 'number' ? 'a fraction' : typeOf(value)}.`,
+      };
+
+/** A bound of a number, the characters of a text, or the items of a list. */
+function describeSize(origin: string, bound: string, text: FieldCode, list: FieldCode): Description {
+  if (origin === 'string') return { code: text, detail: `Must have ${bound} characters.` };
+  if (origin === 'number' || origin === 'int') return { code: 'out-of-range', detail: `Must be ${bound}.` };
+  return { code: list, detail: `Must have ${bound} ${bound.endsWith(' 1') ? 'item' : 'items'}.` };
+}
+
+const FORMATS: Record<string, string> = {
+  email: 'an e-mail address such as ada@example.com',
+  url: 'an http or https URL such as https://example.com/page',
+  uuid: 'a UUID such as 01936d5e-8f00-7000-8000-000000000001',
+  date: 'a calendar day such as 2026-11-21',
+  datetime: 'an RFC 3339 time such as 2026-11-21T07:00:00.000Z',
+};
+
+const describeFormat = ({ format, pattern }: IssueOf<'invalid_format'>): string =>
+  `Must be ${FORMATS[format] ?? `of the form ${pattern ?? format}`}.`;
 
 /** Whether a parsed JSON document is nested deeper than `limit` levels. Recurses no deeper itself. */
 export function isDeeperThan(document: unknown, limit: number): boolean {

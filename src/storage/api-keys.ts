@@ -137,7 +137,15 @@ export async function rotateApiKey(
   let shownOnce: IssuedApiKey['shownOnce'] = {};
   const row = await updateApiKey(tenant, id, key => {
     if (['revoked', 'expired'].includes(apiKeyStatus(key, now)))
-      throw new Problem('invalid-transition', `The API key is ${apiKeyStatus(key, now)} and cannot be rotated.`);
+      throw new Problem(
+        'invalid-transition',
+        `The API key is ${apiKeyStatus(key, now)} and cannot be rotated. Create a new key.`,
+      );
+    if (apiKeyStatus(key, now) === 'rotating')
+      throw new Problem(
+        'rotation-running',
+        `The API key was rotated before, and its previous secrets are valid until ${key.previous_valid_until?.toISOString()}.`,
+      );
     const next = issueSecrets(seals, id, key.kind);
     shownOnce = next.shownOnce;
     key.previous_secret_sealed = key.secret_sealed;
@@ -187,10 +195,10 @@ export const patchApiKey = (
   updateApiKey(tenant, id, key => {
     check(key);
     if (apiKeyStatus(key, now) === 'revoked')
-      throw new Problem('invalid-transition', 'The API key is revoked and cannot be changed.');
+      throw new Problem('invalid-transition', 'The API key is revoked and cannot be changed. Create a new key.');
     if (patch.scopes && key.kind === 'public')
       throw new Problem('validation-failed', 'A public key cannot have scopes.', {
-        errors: [{ pointer: '/scopes', code: 'invalid', detail: 'is only available for server keys' }],
+        errors: [{ pointer: '/scopes', code: 'not-allowed', detail: 'Must be omitted: only server keys have scopes.' }],
       });
     Object.assign(key, Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)));
   });

@@ -1,10 +1,12 @@
 import { sideOf } from '../domain/conversations.ts';
 import { newUuid } from '../domain/ids.ts';
+import { Problem } from '../domain/problem.ts';
 import {
   type Author,
   CONVERSATION_COLUMNS,
   type ConversationRow,
   insertRow,
+  MESSAGE_COLUMNS,
   type MessageContent,
   type MessageRow,
   type Owner,
@@ -22,17 +24,21 @@ export interface Started {
   created: boolean;
 }
 
-/** Starts a conversation with its first message. The same `client_message_id` again returns the first one. */
+/**
+ * Starts a conversation with its first message. The same `client_message_id` again returns the first one; 409 with
+ * another text, 410 once that conversation was deleted.
+ */
 export async function insertConversation(
   tenant: TenantStorage,
   owner: Owner,
   author: Author,
   start: { subject: string; message: string; client_message_id?: string | undefined },
 ): Promise<Started> {
-  const known = await findStarted(tenant, owner, author, start.client_message_id);
+  const known = await findStarted(tenant, owner, author, start);
   if (known) return { conversation: known, created: false };
   try {
     const conversation = await tenant.transaction(async tx => {
+      await refuseDeletedStart(tx, tenant.tenantId, owner, author, { clientMessageId: start.client_message_id });
       const { message: body, ...rest } = start;
       const first = { body, format: 'text', client_message_id: start.client_message_id } as const;
       const started = await startConversation(tx, tenant.tenantId, owner, author, { ...rest, first });
@@ -40,9 +46,7 @@ export async function insertConversation(
     });
     return { conversation, created: true };
   } catch (error) {
-    const winner = isUniqueViolation(error)
-      ? await findStarted(tenant, owner, author, start.client_message_id)
-      : undefined;
+    const winner = isUniqueViolation(error) ? await findStarted(tenant, owner, author, start) : undefined;
     if (winner) return { conversation: winner, created: false }; // the same request, sent twice concurrently
     throw error;
   }
@@ -61,7 +65,7 @@ async function findStarted(
   tenant: TenantStorage,
   owner: Owner,
   author: Author,
-  clientMessageId: string | undefined,
+  { message, client_message_id: clientMessageId }: { message: string; client_message_id?: string | undefined },
 ): Promise<ConversationRow | undefined> {
   if (clientMessageId === undefined) return undefined;
   const rows = await tenant.query<ConversationRow>(
@@ -74,7 +78,49 @@ async function findStarted(
       ...[starterOf(author), author.id],
     ],
   );
+  if (rows[0]) requireSameText(await findFirstMessage(tenant, rows[0].id), message);
   return rows[0];
+}
+
+const findFirstMessage = async (tenant: TenantStorage, conversationId: string): Promise<MessageRow | undefined> =>
+  (
+    await tenant.query<MessageRow>(
+      `select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and seq = 1 and note_seq = 0`,
+      [tenant.tenantId, conversationId],
+    )
+  )[0];
+
+/**
+ * Throws 409 when a message that a request repeats has another text. The text of an edited or redacted message is no
+ * longer that of the first request, so it is not compared.
+ */
+export function requireSameText(known: MessageRow | undefined, body: string): void {
+  if (!known || known.edited_at !== null || known.body === body) return;
+  throw new Problem('message-conflict', 'The client_message_id was used for a message with another text.');
+}
+
+/**
+ * Throws 410 when a conversation that was started under the same `client_message_id` has been deleted: a late retry
+ * must not create it again. `previousId` is the conversation that it continues.
+ */
+export async function refuseDeletedStart(
+  tx: Transaction,
+  tenantId: string,
+  owner: Owner,
+  author: Author,
+  { clientMessageId, previousId }: { clientMessageId: string | undefined; previousId?: string },
+): Promise<void> {
+  if (clientMessageId === undefined) return;
+  const deleted = await tx.query(
+    `select from deleted_conversations
+     where tenant_id = $1 and start_hash = conversation_start_hash($2, $3, $4, $5, $6, $7)`,
+    [tenantId, owner.identity, owner.verified, previousId ?? null, author.type, author.id, clientMessageId],
+  );
+  if (deleted.length > 0)
+    throw new Problem(
+      'conversation-deleted',
+      'The conversation that was started with this client_message_id was deleted.',
+    );
 }
 
 type FirstMessage = Omit<MessageContent, 'kind'>;

@@ -78,7 +78,12 @@ async function lockAssignee(tx: Transaction, tenantId: string, memberId: string)
     tenantId,
     memberId,
   ]);
-  if (found.length === 0) throw fieldFault('/assignee_id', 'is not a member of this tenant');
+  if (found.length === 0)
+    throw fieldFault(
+      '/assignee_id',
+      'unknown-reference',
+      'Must be the id of a member of this tenant, from GET /v1/members, or null.',
+    );
 }
 
 const changesAnything = (before: ConversationRow, { tags, ...fields }: ConversationPatch): boolean =>

@@ -17,7 +17,7 @@ import {
   readConversation,
   type Writing,
 } from './conversation-rows.ts';
-import { startConversation } from './conversation-starts.ts';
+import { refuseDeletedStart, requireSameText, startConversation } from './conversation-starts.ts';
 import { findConversation } from './conversations.ts';
 import { createList, type Order, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
@@ -31,7 +31,7 @@ export interface Added {
 }
 
 /**
- * Inserts a message. The same `client_message_id` again returns the first one.
+ * Inserts a message. The same `client_message_id` again returns the first one; 409 with another text.
  *
  * A reply changes the conversation's status. A user's reply to a conversation resolved more than 30 days ago starts a
  * new one that refers to it. A note changes no data visible to the user.
@@ -50,7 +50,10 @@ export const insertMessage = (
     const isUser = sideOf(author.type) === 'user';
     for (let conversation = addressed; ; ) {
       const known = await findMessageByClientId(tx, tenantId, conversation, author, content.client_message_id);
-      if (known) return { message: known, created: false };
+      if (known) {
+        requireSameText(known, content.body);
+        return { message: known, created: false };
+      }
       const stale = isUser && isStale(conversation, now);
       const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
       if (!next)
@@ -90,6 +93,10 @@ async function write(
   if (content.kind === 'note') return addNote(writing, conversation, content);
   if (stale) {
     const whose = { identity: conversation.identity, verified: conversation.identity_verified };
+    await refuseDeletedStart(tx, tenantId, whose, author, {
+      clientMessageId: content.client_message_id,
+      previousId: conversation.id,
+    });
     const started = await startConversation(tx, tenantId, whose, author, {
       subject: conversation.subject,
       previous_id: conversation.id,

@@ -7,7 +7,7 @@ const TOMBSTONES_AT_ONCE = 1000;
 /** Maximum number of their messages; a single conversation may have more. */
 const MESSAGES_AT_ONCE = 5000;
 /**
- * How long the id of an expired answer stays reserved: three times as long as the outboxes of Parley's clients keep an
+ * How long the id of an expired answer, and the `client_message_id` of a deleted conversation, stay reserved: three times as long as the outboxes of Parley's clients keep an
  * answer.
  */
 export const TOMBSTONE_DAYS = 90;
@@ -56,6 +56,25 @@ export async function deleteExpiredAnswerIds(storage: Storage, now: Date): Promi
        delete from deleted_answers where expired and (tenant_id, id) in (
          select tenant_id, id from deleted_answers
          where expired and deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by deleted_at limit $3 for update skip locked
+       ) returning 1
+     )
+     select count(*)::int as count from forgotten`,
+    [now, TOMBSTONE_DAYS, TOMBSTONES_AT_ONCE],
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * Deletes a batch of tombstones of conversations that were deleted more than `TOMBSTONE_DAYS` ago, and returns their
+ * number. Clients retry a message for a shorter time.
+ */
+export async function deleteOldConversationStarts(storage: Storage, now: Date): Promise<number> {
+  const [row] = await storage.query<{ count: number }>(
+    `with forgotten as (
+       delete from deleted_conversations where (tenant_id, start_hash) in (
+         select tenant_id, start_hash from deleted_conversations
+         where deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
          order by deleted_at limit $3 for update skip locked
        ) returning 1
      )

@@ -4,6 +4,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
 import {
   deleteExpiredAnswerIds,
+  deleteOldConversationStarts,
   type Expire,
   expireAnswers,
   expireConversations,
@@ -50,8 +51,8 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * Deletes all expired rows in batches, alternating between kinds and tenants, then the ids of answers that expired long
- * ago.
+ * Deletes all expired rows in batches, alternating between kinds and tenants, then the ids of answers and
+ * conversations that were deleted long ago.
  *
  * Deletes no rows while the clocks differ: one of them may have jumped ahead, and a deletion cannot be undone.
  */
@@ -71,7 +72,8 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     }
     left = more;
   }
-  while (!signal.aborted && (await deleteExpiredAnswerIds(storage, now())) > 0) await pause(PAUSE_MS, signal);
+  for (const forget of [deleteExpiredAnswerIds, deleteOldConversationStarts])
+    while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
 }
 
 type ClockDeps = Required<Pick<RetentionDeps, 'storage' | 'metrics' | 'log' | 'now'>>;

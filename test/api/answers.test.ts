@@ -116,7 +116,7 @@ describe('an invalid item', () => {
       [answer({ values: { main: '9' } }), 'invalid-value', '/values/main'],
       [answer({ values: {} }), 'invalid-value', '/values/main'],
       [answer({ values: { main: 9, second: 1 } }), 'invalid-value', '/values/second'],
-      [answer({ question_version: 99 }), 'unknown-card', '/question_version'],
+      [answer({ question_version: 99 }), 'unknown-version', '/question_version'],
       [answer({ question_id: 'question_01jdps6h00e008000000000000' }), 'unknown-card', '/question_id'],
       [answer({ card_id: 'card_01jdps6h00e008000000000000' }), 'unknown-card', '/card_id'],
     ];

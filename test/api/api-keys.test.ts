@@ -155,9 +155,15 @@ describe('rotation', () => {
     expect(await me(signWith(tenant, old))).toBe('bad-signature');
   });
 
-  test('twice leaves the last two values valid', async () => {
+  test('is refused while the previous values are valid, and possible once they have ended', async () => {
     const first = await tenant.addKey();
     const second = await rotate(tenant, first, 24);
+    await expect(rotate(tenant, first, 24)).rejects.toMatchObject({
+      code: 'rotation-running',
+      message: expect.stringMatching(/valid until \d{4}-\d{2}-\d{2}T/),
+    });
+    expect(await statusOf(first.apiKey)).toBe(200);
+    await api.database.query('update api_keys set previous_valid_until = now() where id = $1', [uuidOfKey(first)]);
     const third = await rotate(tenant, first, 24);
     await waitFor(async () => (await statusOf(third.apiKey)) === 200, 1000);
     expect(await statusOf(second.apiKey)).toBe(200);

@@ -115,7 +115,7 @@ describe('the status of a conversation', () => {
     });
     expect(await read(user, id)).toEqual(old);
 
-    const again = await write(user, id, { client_message_id: 'm9' });
+    const again = await write(user, id, { body: '**Still** wrong', format: 'markdown', client_message_id: 'm9' });
     expect([again.status, again.body]).toEqual([200, written.body]);
   });
 

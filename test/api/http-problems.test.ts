@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { FIELD_CODES } from '../../src/domain/field-errors.ts';
 import { PROBLEMS } from '../../src/domain/problem.ts';
 import { createApi, type TestReply } from '../support/api.ts';
 import { createCaller, expectCommonHeaders, JSON_TYPE, outcome } from '../support/http.ts';
@@ -59,7 +60,7 @@ describe('a problem', () => {
     });
     expect(one.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code])).toEqual(
       expect.arrayContaining([
-        ['/title', 'custom'],
+        ['/title', 'invalid-characters'],
         ['/a~1b~0c', 'unknown-field'],
         ['/id', 'unknown-field'],
         ['/tenant_id', 'unknown-field'],
@@ -97,7 +98,7 @@ describe('a request id', () => {
 });
 
 describe('the pages', () => {
-  const pages = ['/docs', ...Object.keys(PROBLEMS).map(code => `/problems/${code}`)];
+  const pages = ['/docs', '/problems', ...Object.keys(PROBLEMS).map(code => `/problems/${code}`)];
 
   test.each(pages)('%s loads no resource from another host', async path => {
     const { status, headers, body } = await api.request('GET', path);
@@ -112,6 +113,13 @@ describe('the pages', () => {
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(body).not.toMatch(/<script>|\son\w+=/);
+  });
+
+  test('of all problems has every problem and every field code with an example', async () => {
+    const { body } = await api.request('GET', '/problems');
+    for (const code of Object.keys(PROBLEMS)) expect(body).toContain(`<a href="/problems/${code}">${code}</a>`);
+    for (const code of Object.keys(FIELD_CODES)) expect(body).toContain(`<code>${code}</code>`);
+    expect(body.match(/ Valid: /g)).toHaveLength(Object.keys(FIELD_CODES).length);
   });
 
   test('of a problem has its status and the remedy', async () => {

@@ -20,7 +20,7 @@ describe('paths', () => {
     '/openapi.json/',
     '/v1',
     '/docs/',
-    '/problems',
+    '/problems/',
     '/problems/unknown',
     '/problems/__proto__',
     '/problems/Validation-Failed',

@@ -191,66 +191,83 @@ describe('Idempotency-Key', () => {
   test.each([['"'], ['a b'], ['x'.repeat(256)], ['"a", "b"'], ['é']])('%j is malformed', async idempotencyKey => {
     expect(outcome(await once(idempotencyKey))).toEqual([400, 'malformed-request']);
   });
+});
 
-  describe('is rejected where it has no effect', () => {
-    const headers = { 'idempotency-key': 'h-1' };
-    const rejected = async (method: string, path: string, request: TestRequest = {}) =>
-      expect([method, path, outcome(await api.request(method, path, { headers, ...request }))]).toEqual([
-        method,
-        path,
-        [400, 'malformed-request'],
-      ]);
-
-    test('with other methods than POST', async () => {
-      const as = owner.key.apiKey;
-      const question = (await api.request('POST', '/v1/questions', { as, body: aQuestion() })).body;
-      await rejected('GET', '/v1/questions', { as });
-      await rejected('GET', '/v1/answers', { as });
-      await rejected('PATCH', `/v1/questions/${question.id}`, { as, body: { title: 'Changed' } });
-      await rejected('DELETE', `/v1/questions/${question.id}`, { as });
-      await rejected('PUT', '/v1/identities/h-1', { as, body: {} });
-      const now = await api.request('GET', `/v1/questions/${question.id}`, { as });
-      expect([now.status, now.body.title]).toEqual([200, question.title]);
-      expect((await api.request('GET', '/v1/identities/h-1', { as })).status).toBe(404);
+test('a repetition may write its JSON in another way, but not another value', async () => {
+  const send = (raw: string) =>
+    api.request('POST', '/v1/questions', {
+      as: owner.key.apiKey,
+      raw,
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'notation' },
     });
+  const first = await send('{"type":"nps","title":"Caf\u00e9","priority":1}');
+  const again = await send('{ "title": "Caf\\u00e9", "priority": 1.0,\n "type": "nps" }');
+  expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+  expect([isReplayed(first), isReplayed(again)]).toEqual([false, true]);
+  expect(outcome(await send('{"type":"nps","title":"Cafe","priority":1}'))).toEqual([422, 'idempotency-key-reused']);
+});
 
-    test('from users, who generate ids', async () => {
-      const as = await owner.sign('user|9');
-      await rejected('POST', '/v1/conversations', { as, body: { message: 'a' } });
-      await rejected('GET', '/v1/cards', { as: await claimToken(api, owner, 'user|9') });
-      expect((await api.request('GET', '/v1/conversations', { as })).body.data).toEqual([]);
-    });
+test('a request that the previous version received is repeated with the same bytes', async () => {
+  const first = await create('upgrade');
+  await api.database.query("update idempotency_keys set value_hash = null where key = 'upgrade'");
+  const again = await create('upgrade');
+  expect([again.status, isReplayed(again), again.body.id]).toEqual([201, true, first.body.id]);
+});
 
-    test('without a credential, and from a person without a tenant', async () => {
-      await rejected('POST', '/v1/password-resets', { body: { email: 'a@acme.example' } });
-      const basic = { authorization: `Basic ${btoa(`api_key:${(await owner.addKey({ kind: 'public' })).id}`)}` };
-      const path = `/v1/tenants/${owner.id}/issuers/public/auth/token`;
-      await rejected('POST', path, { body: { user_id: '9' }, headers: { ...headers, ...basic } });
-      const { headers: session } = await makeMember(api, owner, 'owner');
-      await rejected('POST', '/v1/me/totp', { body: { password: PASSWORD }, headers: { ...headers, ...session } });
-    });
+describe('An Idempotency-Key is rejected where it has no effect', () => {
+  const headers = { 'idempotency-key': 'h-1' };
+  const rejected = async (method: string, path: string, request: TestRequest = {}) => {
+    const reply = await api.request(method, path, { headers, ...request });
+    expect([method, path, outcome(reply)]).toEqual([method, path, [400, 'malformed-request']]);
+    expect(reply.body.errors).toMatchObject([{ parameter: 'Idempotency-Key', code: 'not-allowed' }]);
+  };
 
-    test('when it is empty', async () => {
-      expect(outcome(await once(''))).toEqual([400, 'malformed-request']);
-      expect(outcome(await once('""'))).toEqual([400, 'malformed-request']);
-    });
+  test('with other methods than POST', async () => {
+    const as = owner.key.apiKey;
+    const question = (await api.request('POST', '/v1/questions', { as, body: aQuestion() })).body;
+    await rejected('GET', '/v1/questions', { as });
+    await rejected('GET', '/v1/answers', { as });
+    await rejected('PATCH', `/v1/questions/${question.id}`, { as, body: { title: 'Changed' } });
+    await rejected('DELETE', `/v1/questions/${question.id}`, { as });
+    await rejected('PUT', '/v1/identities/h-1', { as, body: {} });
+    const now = await api.request('GET', `/v1/questions/${question.id}`, { as });
+    expect([now.status, now.body.title]).toEqual([200, question.title]);
+    expect((await api.request('GET', '/v1/identities/h-1', { as })).status).toBe(404);
+  });
 
-    test('but ignored with answers from every credential', async () => {
-      const { id } = await publishQuestion(api, owner, { allow_public: true });
-      const send = (as: string, identity?: string) =>
-        api.request('POST', '/v1/answers', {
-          as,
-          headers,
-          body: { answers: [anAnswer({ question_id: id, identity })] },
-        });
-      expect((await send(owner.key.apiKey, 'user|9')).status).toBe(202);
-      for (const as of [await owner.sign('user|9'), await claimToken(api, owner, 'user|9')])
-        expect((await send(as)).status).toBe(202);
-      const empty = { 'idempotency-key': '' };
-      const body = { answers: [anAnswer({ question_id: id, identity: 'user|9' })] };
-      expect((await api.request('POST', '/v1/answers', { as: owner.key.apiKey, body, headers: empty })).status).toBe(
-        202,
-      );
-    });
+  test('from users, who generate ids', async () => {
+    const as = await owner.sign('user|9');
+    await rejected('POST', '/v1/conversations', { as, body: { message: 'a' } });
+    await rejected('GET', '/v1/cards', { as: await claimToken(api, owner, 'user|9') });
+    expect((await api.request('GET', '/v1/conversations', { as })).body.data).toEqual([]);
+  });
+
+  test('without a credential, and from a person without a tenant', async () => {
+    await rejected('POST', '/v1/password-resets', { body: { email: 'a@acme.example' } });
+    const basic = { authorization: `Basic ${btoa(`api_key:${(await owner.addKey({ kind: 'public' })).id}`)}` };
+    const path = `/v1/tenants/${owner.id}/issuers/public/auth/token`;
+    await rejected('POST', path, { body: { user_id: '9' }, headers: { ...headers, ...basic } });
+    const { headers: session } = await makeMember(api, owner, 'owner');
+    await rejected('POST', '/v1/me/totp', { body: { password: PASSWORD }, headers: { ...headers, ...session } });
+  });
+
+  test('when it is empty', async () => {
+    for (const key of ['', '""']) expect(outcome(await create(key))).toEqual([400, 'malformed-request']);
+  });
+
+  test('but ignored with answers from every credential', async () => {
+    const { id } = await publishQuestion(api, owner, { allow_public: true });
+    const send = (as: string, identity?: string) =>
+      api.request('POST', '/v1/answers', {
+        as,
+        headers,
+        body: { answers: [anAnswer({ question_id: id, identity })] },
+      });
+    expect((await send(owner.key.apiKey, 'user|9')).status).toBe(202);
+    for (const as of [await owner.sign('user|9'), await claimToken(api, owner, 'user|9')])
+      expect((await send(as)).status).toBe(202);
+    const empty = { 'idempotency-key': '' };
+    const body = { answers: [anAnswer({ question_id: id, identity: 'user|9' })] };
+    expect((await api.request('POST', '/v1/answers', { as: owner.key.apiKey, body, headers: empty })).status).toBe(202);
   });
 });

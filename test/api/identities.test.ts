@@ -258,7 +258,11 @@ describe("a profile from the user's app", () => {
     await allow(tenant, ['plan']);
     const reply = await update(token, { attributes: { plan: 'pro', churn_risk: 'low' } });
     expect(reply.body.errors).toEqual([
-      { pointer: '/attributes/churn_risk', code: 'not-allowed', detail: 'is not in `identity_attributes_allowed`' },
+      {
+        pointer: '/attributes/churn_risk',
+        code: 'not-allowed',
+        detail: 'Must be listed in `identity_attributes_allowed` of the tenant.',
+      },
     ]);
     expectProblem(await update(token, { attributes: { churn_risk: null } }), 422, 'validation-failed');
     expectProblem(await ask('GET', pathTo('user|42')), 404, 'resource-not-found');

@@ -185,6 +185,6 @@ describe('full caches with more data to load', () => {
     const sent = await request('POST', '/v1/answers', { as: token, body: { answers } });
     expect(
       sent.body.results.map((receipt: { status: string; code?: string }) => receipt.code ?? receipt.status),
-    ).toEqual([...Array.from({ length: 4 }, () => 'accepted'), 'unknown-card']);
+    ).toEqual([...Array.from({ length: 4 }, () => 'accepted'), 'unknown-version']);
   }, 180_000);
 });

@@ -50,6 +50,16 @@ describe('inspecting a token', () => {
     }
   });
 
+  test('recognizes a token that was signed with the decoded secret', async () => {
+    const { secret } = tenant.key;
+    const decoded = Buffer.from(secret, 'base64url') as unknown as string;
+    expect((await inspect(forgeToken(tenant, { secret: decoded }))).body).toMatchObject({
+      code: 'bad-signature',
+      detail: expect.stringContaining('signed with the base64-decoded secret'),
+    });
+    expect((await inspect(forgeToken(tenant, { secret: `${secret}x` }))).body.detail).not.toContain('was signed with');
+  });
+
   test("treats another tenant's key as unknown", async () => {
     const { body } = await inspect(await other.sign('user|42'));
     expect(body).toMatchObject({ valid: false, code: 'unknown-issuer', key_kind: null });

@@ -97,12 +97,19 @@ describe('the command line', () => {
     const faults: [string[], RegExp, string?][] = [
       [['tenant', 'create'], /--name is required/],
       [['api-key', 'create', '--tenant', 'tenant_nobody', '--name', 'x'], /--tenant: tenant not found/],
-      [['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--scopes', 'everything'], /--scopes/],
+      [
+        ['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--scopes', 'everything'],
+        /--scopes\.0: Must be "conv/,
+      ],
+      [
+        ['api-key', 'create', '--tenant', tenant.id, '--name', 'x', '--expires-at', '2020-01-01T00:00:00Z'],
+        /--expires-at: Must be in/,
+      ],
       [['api-key', 'rotate', '--id', 'key_nobody'], /--id: API key not found/],
       [['api-key', 'rotate', '--wrong'], /--wrong/],
       [
         ['member', 'create', '--tenant', tenant.id, '--email', 'x', '--role', 'owner'],
-        /--email/,
+        /--email: Must be an e-mail address such as/,
         'long enough password',
       ],
       [
@@ -112,7 +119,7 @@ describe('the command line', () => {
       ],
       [
         ['member', 'create', '--tenant', tenant.id, '--email', 'a@b.co', '--role', 'owner'],
-        /--password: must have at least 12/,
+        /--password: Must have at least 12 characters\./,
         'short',
       ],
       [['tenant', 'destroy'], /unknown command "tenant destroy"/],

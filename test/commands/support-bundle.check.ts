@@ -29,7 +29,7 @@ const MARKED = new RegExp(`${MARKER}|${Buffer.from(MARKER).toString('hex')}`);
 const OF_THE_SCHEMA = ['schema_state', 'schema_migrations', 'deleted_tenants'];
 /** Tables without text columns. */
 const NUMERIC_TABLES = [
-  ...['deleted_answers', 'vanished_answers', 'ingestion_totals'],
+  ...['deleted_answers', 'deleted_conversations', 'vanished_answers', 'ingestion_totals'],
   ...['flush_producers', 'lost_flushes', 'recorded_flushes'],
 ];
 

@@ -60,10 +60,25 @@ const CASES: Case[] = [
   ],
   ['multi_choice', { options: OPTIONS, min: 0 }, [{ option_ids: [] }], [{}]],
   ['text', { min_length: 2, max_length: 4 }, ['ab', 'abcd'], ['a', 'abcde', 12, {}]],
-  ['text', { input: 'email' }, ['a@example.com'], ['a', 'a@b@c']],
-  ['text', { input: 'url' }, ['https://example.com'], ['example']],
+  [
+    'text',
+    { input: 'email' },
+    ['a@example.com', 'a@localhost', "o'neil+x@b-c.example"],
+    ['a', 'a@b@c', 'a b@example.com', 'a@-b.example', 'a@example..com', '@example.com'],
+  ],
+  [
+    'text',
+    { input: 'url' },
+    ['https://example.com', 'http://localhost:3000/a?b#c'],
+    ['example', 'javascript:alert(1)', 'ftp://example.com', 'data:text/html,x', 'https:/'],
+  ],
   ['text', { input: 'number' }, ['12', '-1.5', '0,3'], ['1e3', 'twelve', '.']],
-  ['date', {}, ['2026-02-28', '2028-02-29'], ['2026-02-29', '2026-2-1', '2026-02-28T00:00:00Z', 20260228]],
+  [
+    'date',
+    {},
+    ['2026-02-28', '2028-02-29'],
+    ['2026-02-29', '2026-2-1', '2026-02-28T00:00:00Z', '0000-01-01', 20260228],
+  ],
   ['consent', {}, [true], [false, 1, 'true']],
   ['statement', {}, [], [true, 1, 'x', {}]],
 ];

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteExpiredRows } from '../../src/storage/housekeeping.ts';
-import { claimIdempotencyKey, keepResponse, releaseIdempotencyKey } from '../../src/storage/idempotency-keys.ts';
+import {
+  claimIdempotencyKey,
+  isSameRequest,
+  keepResponse,
+  releaseIdempotencyKey,
+} from '../../src/storage/idempotency-keys.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -13,6 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
+const hashOf = (bytes: string, value = `value of ${bytes}`) => ({ bytes, value });
+
 const RESPONSE = { status: 201, headers: { Location: '/v1/x' }, body: '{}' };
 
 /** A credential of a new tenant, with the operations on one key. */
@@ -22,7 +29,7 @@ function makeHolder() {
   return {
     tenant,
     name,
-    claim: (hash = 'h') => claimIdempotencyKey(tenant, name, hash),
+    claim: (hash = 'h') => claimIdempotencyKey(tenant, name, hashOf(hash)),
     keep: () => keepResponse(tenant, name, RESPONSE),
     release: () => releaseIdempotencyKey(tenant, name),
     age: (interval: string) =>
@@ -33,8 +40,8 @@ function makeHolder() {
   };
 }
 
-const running = { request_hash: 'h', status: null, headers: null, body: null };
-const answered = { request_hash: 'h', ...RESPONSE };
+const running = { request_hash: 'h', value_hash: 'h value of h', status: null, headers: null, body: null };
+const answered = { request_hash: 'h', value_hash: 'h value of h', ...RESPONSE };
 
 test('a key is claimed once and returns the state of the request that holds it', async () => {
   const holder = makeHolder();
@@ -56,7 +63,9 @@ test('a claim in an open transaction is reported immediately, and is rolled back
   const holder = makeHolder();
   const undone = new Error('undone');
   const attempt = storage.inTransaction(async within => {
-    expect(await claimIdempotencyKey(within.forTenant(holder.tenant.tenantId), holder.name, 'h')).toBeUndefined();
+    expect(
+      await claimIdempotencyKey(within.forTenant(holder.tenant.tenantId), holder.name, hashOf('h')),
+    ).toBeUndefined();
     const startedAt = performance.now();
     expect(await Promise.all([holder.claim(), holder.claim('another')])).toEqual(['running', 'running']);
     expect(performance.now() - startedAt).toBeLessThan(1000); // less than the 5 s for a row lock
@@ -66,12 +75,23 @@ test('a claim in an open transaction is reported immediately, and is rolled back
   expect(await holder.claim()).toBeUndefined();
 });
 
+test.each([
+  ['equal bytes', answered, hashOf('h', 'another'), true],
+  ['an equal value in other bytes', answered, hashOf('h2', 'value of h'), true],
+  ['another value', answered, hashOf('h2'), false],
+  ['equal bytes, stored by the previous version', { ...answered, value_hash: null }, hashOf('h'), true],
+  // The previous version used the expired key again: it replaced only the first digest.
+  ['the value of an earlier request', { ...answered, request_hash: 'new' }, hashOf('h2', 'value of h'), false],
+])('a request with %s is compared with the stored one', (_, stored, sent, isSame) => {
+  expect(isSameRequest(stored, sent)).toBe(isSame);
+});
+
 test('a key belongs to its tenant and credential', async () => {
   const holder = makeHolder();
   await holder.claim();
   const ofAnother = { ...holder.name, credentialId: randomUUID() };
-  expect(await claimIdempotencyKey(holder.tenant, ofAnother, 'h')).toBeUndefined();
-  expect(await claimIdempotencyKey(storage.forTenant(randomUUID()), holder.name, 'h')).toBeUndefined();
+  expect(await claimIdempotencyKey(holder.tenant, ofAnother, hashOf('h'))).toBeUndefined();
+  expect(await claimIdempotencyKey(storage.forTenant(randomUUID()), holder.name, hashOf('h'))).toBeUndefined();
 });
 
 test('a released key is free, and one with a response is not released', async () => {
@@ -96,7 +116,11 @@ test('an unfinished request holds its key for two minutes, a response for a day'
   expect(await holder.claim()).toEqual(answered);
   await holder.age('2 minutes');
   expect(await holder.claim('another')).toBeUndefined();
-  expect(await holder.claim('another')).toEqual({ ...running, request_hash: 'another' });
+  expect(await holder.claim('another')).toEqual({
+    ...running,
+    request_hash: 'another',
+    value_hash: 'another value of another',
+  });
 });
 
 test('housekeeping deletes keys after a day, expired counters and old marks, and nothing newer', async () => {

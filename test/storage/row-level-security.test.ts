@@ -11,6 +11,7 @@ const WORKER_TABLES = [
   'answers',
   'card_records',
   'deleted_answers',
+  'deleted_conversations',
   'ingestion_totals',
   'quarantined_answers',
   'question_results',

@@ -177,6 +177,20 @@ describe('answers', () => {
     ]);
   });
 
+  test('and conversations that were deleted leave no trace after 90 days', async () => {
+    const put = (count: number, ago: string) =>
+      api.database.query(
+        `insert into deleted_conversations select $1, uuid_send(gen_random_uuid()), now() - $2::interval
+         from generate_series(1, $3::int)`,
+        [tenant.uuid, ago, count],
+      );
+    await put(1500, '91 days');
+    await put(3, '89 days');
+    await expire();
+    const left = await api.database.query('select from deleted_conversations where tenant_id = $1', [tenant.uuid]);
+    expect(left).toHaveLength(3);
+  });
+
   test('are deleted once by concurrent workers', async () => {
     await store(31, 700);
     await retain({ answers_days: 30 });

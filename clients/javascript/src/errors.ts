@@ -24,9 +24,12 @@ export type ErrorKind =
   | 'insecure-url'
   | 'invalid-argument';
 
-/** One validation error; `pointer` is a JSON pointer or a parameter name. */
+/** One validation error: of a value in the body (`pointer`), or of a query parameter or header (`parameter`). */
 export interface FieldError {
-  pointer: string;
+  /** JSON pointer into the body. */
+  pointer?: string;
+  /** Name of the query parameter or header. */
+  parameter?: string;
   code: string;
   detail: string;
 }

@@ -8,7 +8,7 @@ namespace Parley;
  * Failure of a call. Invalid arguments throw `InvalidArgumentException` or `TypeError`; any other exception is a bug of
  * this library.
  *
- * @phpstan-type FieldError array{pointer: string, code: string, detail: string}
+ * @phpstan-type FieldError array{pointer: string, code: string, detail: string, parameter?: string}
  */
 final class ParleyException extends \RuntimeException
 {
@@ -19,7 +19,7 @@ final class ParleyException extends \RuntimeException
      * @param string|null $title meaning of the code
      * @param string|null $detail explanation of this occurrence
      * @param string|null $requestId ID of the request in the server's log
-     * @param list<FieldError> $errors validation errors: JSON pointer or parameter name, code and text
+     * @param list<FieldError> $errors validation errors: JSON pointer into the body (empty for a parameter), code, text, and the name of a parameter
      * @param bool $retryable whether the same request may succeed later; the client has already retried it
      * @param int|null $retryAfterMs `Retry-After` in milliseconds, or null
      */

@@ -61,7 +61,7 @@ final class Problem
         return $response->hasHeader('X-Request-Id') ? $response->getHeaderLine('X-Request-Id') : null;
     }
 
-    /** @return list<array{pointer: string, code: string, detail: string}> */
+    /** @return list<array{pointer: string, code: string, detail: string, parameter?: string}> */
     private static function fieldErrors(mixed $errors): array
     {
         $read = [];
@@ -72,6 +72,7 @@ final class Problem
                     'pointer' => self::text($error, 'pointer') ?? '',
                     'code' => self::text($error, 'code') ?? '',
                     'detail' => self::text($error, 'detail') ?? '',
+                    ...(is_string($error['parameter'] ?? null) ? ['parameter' => $error['parameter']] : []),
                 ];
             }
         }

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { type FieldValues, get, type Path, type UseFormReturn } from 'react-hook-form';
 import { ApiProblem } from '../../api/problem.ts';
+import { fieldErrorText } from '../../field-errors.ts';
 import { t } from '../../i18n.ts';
 import { Button } from '../button.tsx';
 import { ProblemNote } from '../problem-note.tsx';
@@ -29,10 +30,10 @@ function fieldAt<Values extends FieldValues>(form: UseFormReturn<Values>, pointe
 
 /** Sets each validation error on its field; returns whether every error has a field. */
 function setFieldErrors<Values extends FieldValues>(form: UseFormReturn<Values>, problem: ApiProblem): boolean {
-  const placed = problem.errors.map(({ pointer, detail }) => {
-    const name = fieldAt(form, pointer);
+  const placed = problem.errors.map(error => {
+    const name = fieldAt(form, error.pointer ?? '');
     if (name === undefined) return false;
-    form.setError(name, { type: 'server', message: detail }, { shouldFocus: true });
+    form.setError(name, { type: 'server', message: fieldErrorText(error) }, { shouldFocus: true });
     return true;
   });
   return placed.length > 0 && placed.every(Boolean);

@@ -10,7 +10,7 @@ import {
   validateContent,
 } from '../../domain/answers.ts';
 import { countsOncePerCard } from '../../domain/cards.ts';
-import { describeIssues } from '../../domain/validation.ts';
+import { jsonPointer, parseInput, UNKNOWN_FIELD } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
 import type { NamedVersion } from '../../storage/questions.ts';
 import { type KeyCaller, type UserCaller, userName } from '../caller.ts';
@@ -137,11 +137,11 @@ type ParsedItem = NewAnswer | Rejected;
 function parseItem(item: unknown): ParsedItem {
   const sent = Object(item) as Record<string, unknown>;
   const hiding = ['values', 'metadata'].find(field => Object.hasOwn(Object(sent[field]), '__proto__'));
-  if (hiding) return new Rejected('validation-failed', 'this field is not known here', `/${hiding}/__proto__`);
-  const parsed = CompiledAnswer.safeParse(item);
+  if (hiding) return new Rejected('validation-failed', UNKNOWN_FIELD, `/${hiding}/__proto__`);
+  const parsed = parseInput(CompiledAnswer, item);
   if (parsed.success) return parsed.data;
-  const [issue] = describeIssues(parsed.error);
-  return new Rejected('validation-failed', issue?.detail ?? 'is not an answer', issue?.pointer);
+  const [fault] = parsed.faults;
+  return new Rejected('validation-failed', fault?.detail ?? 'Must be an answer.', jsonPointer(fault?.path ?? []));
 }
 
 /** Whether a catalog has everything needed to validate the items. */
@@ -217,13 +217,17 @@ function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
     if (answer.identity !== undefined)
       throw new Rejected(
         'validation-failed',
-        'must be omitted with an access token, which identifies the user',
+        'Must be omitted with an access token, which identifies the user.',
         '/identity',
       );
     return caller;
   }
   if (answer.identity === undefined)
-    throw new Rejected('validation-failed', 'is required with an API key', '/identity');
+    throw new Rejected(
+      'validation-failed',
+      'Required with an API key: the id of the user, such as "user|42".',
+      '/identity',
+    );
   const owner = { tenantId: caller.tenantId, identity: answer.identity, verified: true };
   return { ...owner, user: userName(owner) };
 }
@@ -240,7 +244,11 @@ function cardIdsFor(caller: Sender, cardIds: CardIds): CardIds {
 function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds: CardIds): string {
   const expected = cardIds(owner)(answer.question_id);
   if (answer.card_id === undefined && caller.kind !== 'api-key')
-    throw new Rejected('validation-failed', 'is required with an access token', '/card_id');
+    throw new Rejected(
+      'validation-failed',
+      'Required with an access token: the id of the card from GET /v1/cards.',
+      '/card_id',
+    );
   if (answer.card_id !== undefined && answer.card_id !== expected)
     throw new Rejected('unknown-card', 'The card was not issued to this user for this question.', '/card_id');
   return expected;
@@ -252,7 +260,11 @@ function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Dat
   if (!question) throw new Rejected('unknown-card', 'The question does not exist or is not published.', '/question_id');
   const rules = tenant.rulesOf(answer.question_id, answer.question_version);
   if (answer.question_version > question.version || (question.rules && !rules))
-    throw new Rejected('unknown-card', 'The question does not have this version.', '/question_version');
+    throw new Rejected(
+      'unknown-version',
+      `The question does not have this version. Its current version is ${question.version}.`,
+      '/question_version',
+    );
   const acceptedUntil = question.closedAt
     ? question.closedAt.getTime() + CLOSED_GRACE_DAYS * DAY_MS
     : Number.POSITIVE_INFINITY;

@@ -3,6 +3,7 @@ import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem, type ProblemCode } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
 import { CLOCK_LEEWAY_SECONDS, TOKEN_HEADER, TOKEN_LIFETIME_SECONDS, TOKEN_MAX_BYTES } from '../../domain/tokens.ts';
+import { parseInput } from '../../domain/validation.ts';
 import { type UserCaller, userName } from '../caller.ts';
 import type { KeySource, RingKey } from './key-ring.ts';
 
@@ -34,13 +35,23 @@ function readPart(part: string, name: string): JsonObject {
   return value as JsonObject;
 }
 
+const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/** Returns a hint when another value of an API key was sent as the credential. */
+function mistakenFor(token: string): string {
+  const instead = 'Send an access token, or the `api_key` of a server key, which starts with sk_.';
+  if (token.startsWith('key_')) return ` It looks like the id of an API key. ${instead}`;
+  if (SECRET_FORM.test(token)) return ` It looks like the secret of an API key, which only signs tokens. ${instead}`;
+  return '';
+}
+
 /** Parses a token. Throws `malformed-token`. */
 export function readToken(token: string): ReadToken {
   if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) throw refuse('malformed-token', 'The token is larger than 4 KB.');
   const parts = token.split('.');
   const [header, claims, signature] = parts;
   if (parts.length !== 3 || header === undefined || claims === undefined || signature === undefined)
-    throw refuse('malformed-token', 'The token does not have three parts separated by dots.');
+    throw refuse('malformed-token', `The token does not have three parts separated by dots.${mistakenFor(token)}`);
   const read = { header: readPart(header, 'header'), claims: readPart(claims, 'payload') };
   if (signature === '' || Buffer.from(signature, 'base64url').toString('base64url') !== signature)
     throw refuse('malformed-token', 'The signature is not canonical unpadded base64url.');
@@ -50,12 +61,19 @@ export function readToken(token: string): ReadToken {
 /** Allowed header parameters. `kid` is ignored, since only `iss` selects the key. */
 const HEADER_PARAMETERS = new Set(['alg', 'typ', 'cty', 'kid']);
 
+/** Hint for a missing parameter: libraries such as jjwt and ruby-jwt add only `alg`. */
+const LEFT_OUT = ' It is missing: some JWT libraries leave it out unless you set it.';
+
 function checkHeader(header: JsonObject): void {
   const foreign = Object.keys(header).find(name => !HEADER_PARAMETERS.has(name));
   if (foreign !== undefined)
     throw refuse('bad-header', `The header parameter "${foreign.slice(0, 40)}" is not allowed.`);
   for (const [name, wanted] of Object.entries(TOKEN_HEADER))
-    if (header[name] !== wanted) throw refuse('bad-header', `The header must contain "${name}": "${wanted}".`);
+    if (header[name] !== wanted)
+      throw refuse(
+        'bad-header',
+        `The header must contain "${name}": "${wanted}".${header[name] === undefined ? LEFT_OUT : ''}`,
+      );
 }
 
 /** Returns the key that `iss` names, if it may still sign. */
@@ -77,22 +95,37 @@ async function checkSignature(token: string, key: RingKey, now: Date): Promise<C
       if (!(error instanceof errors.JOSEError)) throw error;
     }
   }
-  throw refuse('bad-signature', 'The signature does not match the secret of the API key in "iss".');
+  throw refuse(
+    'bad-signature',
+    'The signature does not match the secret of the API key in "iss". Use the text of the secret in UTF-8 as the HMAC key; do not decode it from base64.',
+  );
 }
+
+/** Times in seconds reach this number in the year 5138. */
+const MILLISECONDS_FROM = 1e11;
+
+/** Returns a hint for a time that was sent in milliseconds. */
+const inMilliseconds = (time: unknown): string =>
+  typeof time === 'number' && time >= MILLISECONDS_FROM
+    ? ` Did you send milliseconds? Send seconds: ${Math.floor(time / 1000)}.`
+    : '';
 
 function checkTimes(claims: JsonObject, now: Date): Date {
   const nowSeconds = now.getTime() / 1000;
   const { exp } = claims;
   if (typeof exp !== 'number' || !Number.isFinite(exp))
-    throw refuse('token-expired', '"exp" must be a finite number of seconds.');
+    throw refuse('token-expired', '"exp" must be a number of seconds since 1970.');
   if (exp + CLOCK_LEEWAY_SECONDS <= nowSeconds) throw refuse('token-expired', 'The time in "exp" has passed.');
   if (exp > nowSeconds + TOKEN_LIFETIME_SECONDS + CLOCK_LEEWAY_SECONDS)
-    throw refuse('lifetime-too-long', '"exp" is more than one hour ahead.');
+    throw refuse('lifetime-too-long', `"exp" is more than one hour ahead.${inMilliseconds(exp)}`);
   for (const name of ['nbf', 'iat'] as const) {
     const value = claims[name];
     if (value === undefined) continue;
     if (typeof value !== 'number' || !Number.isFinite(value) || value > nowSeconds + CLOCK_LEEWAY_SECONDS)
-      throw refuse('not-yet-valid', `"${name}" must be a time in seconds since 1970 that is not in the future.`);
+      throw refuse(
+        'not-yet-valid',
+        `"${name}" must be a time in seconds since 1970 that is not in the future.${inMilliseconds(value)}`,
+      );
   }
   return new Date(exp * 1000);
 }
@@ -104,8 +137,8 @@ function readIdentity(claims: JsonObject): string {
   const { identity } = grants as JsonObject;
   if (typeof identity === 'number')
     throw refuse('bad-identity', '"grants.identity" is a number: send integer ids as strings.');
-  const parsed = Identity.safeParse(identity);
-  if (!parsed.success) throw refuse('bad-identity', `"grants.identity" ${parsed.error.issues[0]?.message}.`);
+  const parsed = parseInput(Identity, identity);
+  if (!parsed.success) throw refuse('bad-identity', `"grants.identity" is invalid. ${parsed.faults[0]?.detail}`);
   return parsed.data;
 }
 

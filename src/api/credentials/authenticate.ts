@@ -97,6 +97,15 @@ function recordSuccess<C extends KeyCaller | UserCaller>(caller: C, { metrics, k
   return caller;
 }
 
+/** The kinds of credentials in sentences. */
+const KIND_NAMES: Record<CredentialKind, string> = {
+  'api-key': 'an API key',
+  'access-token': 'an access token',
+  'public-access-token': 'a public access token',
+  session: 'a session',
+  person: 'a session',
+};
+
 /** Throws 403 when the endpoint does not accept this kind of credential, or the caller lacks the right. */
 export function authorize(caller: Caller, credentials: readonly CredentialKind[], right: Right | undefined): void {
   if (!credentials.includes(caller.kind)) {
@@ -104,7 +113,7 @@ export function authorize(caller: Caller, credentials: readonly CredentialKind[]
       throw new Problem('public-access-restricted', 'Public access tokens cannot be used here.');
     throw new Problem(
       'insufficient-scope',
-      `This endpoint requires ${credentials.join(' or ')}; the credential is of kind ${caller.kind}.`,
+      `This endpoint requires ${credentials.map(kind => KIND_NAMES[kind]).join(' or ')}; the credential is ${KIND_NAMES[caller.kind]}.`,
     );
   }
   if (right === undefined) return;

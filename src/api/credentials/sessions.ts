@@ -76,7 +76,9 @@ function requireOwnWrite(request: IncomingMessage, sessionId: string, { config, 
 function tenantOf({ headers }: IncomingMessage): string | undefined {
   const sent = headers['tenant-id'];
   if (typeof sent !== 'string' || sent === '')
-    throw new Problem('tenant-missing', 'Requests with a session require the Tenant-Id header.');
+    throw new Problem('tenant-missing', 'Requests with a session require the Tenant-Id header.', {
+      errors: [{ parameter: 'Tenant-Id', code: 'required', detail: 'Required: send the id of one of your tenants.' }],
+    });
   return parseTypeId('tenant', sent);
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import rawBody from 'raw-body';
+import { findRepeatedMember } from '../../domain/json.ts';
 import { Problem } from '../../domain/problem.ts';
 import { isDeeperThan } from '../../domain/validation.ts';
 
@@ -103,15 +104,31 @@ export function replyToUnread(ctx: Context, text: string): void {
   ctx.length = Buffer.byteLength(text);
 }
 
+/** The place of a syntax error. The rest of V8's message is left out, since it quotes the body. */
+const placeIn = ({ message }: Error): string => {
+  const at = /at position (\d+)/.exec(message)?.[1];
+  return at === undefined ? '' : `: the first error is at character ${Number(at) + 1}`;
+};
+
+/** Of two members with one name, parsers disagree which one counts: a proxy may have checked the other one. */
+function refuseRepeated(pointer: string | undefined): void {
+  if (pointer === undefined) return;
+  throw new Problem('malformed-json', 'An object in the body has two members with the same name.', {
+    errors: [{ pointer, code: 'repeated-field', detail: 'Must appear only once in its object.' }],
+  });
+}
+
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new Problem('malformed-json', 'The body is not valid JSON in UTF-8.');
+  const text = bytes.toString('utf8');
   let json: unknown;
   try {
-    json = JSON.parse(bytes.toString('utf8'));
+    json = JSON.parse(text);
   } catch (cause) {
-    throw new Problem('malformed-json', 'The body is not valid JSON in UTF-8.', { cause });
+    throw new Problem('malformed-json', `The body is not valid JSON in UTF-8${placeIn(cause as Error)}.`, { cause });
   }
   if (isDeeperThan(json, MAX_DEPTH))
     throw new Problem('malformed-json', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+  refuseRepeated(findRepeatedMember(text, json));
   return json;
 }

@@ -13,6 +13,7 @@ export const STATUS_OF: Record<ProblemKind, number> = {
   'method-not-allowed': 405,
   'not-acceptable': 406,
   conflict: 409,
+  gone: 410,
   'precondition-failed': 412,
   'timed-out': 408,
   'too-large': 413,

@@ -18,12 +18,12 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'unknown-parameter': {
     detail: 'The query has an unknown parameter.',
     instance: '/v1/questions',
-    errors: [{ pointer: 'limt', code: 'unknown-parameter', detail: 'is not a parameter of this endpoint' }],
+    errors: [{ parameter: 'limt', code: 'unknown-parameter', detail: 'Must be one of limit, cursor, status.' }],
   },
   'repeated-parameter': {
     detail: 'A query parameter is repeated.',
     instance: '/v1/questions',
-    errors: [{ pointer: 'limit', code: 'repeated-parameter', detail: 'must appear only once' }],
+    errors: [{ parameter: 'limit', code: 'repeated-parameter', detail: 'Must appear only once.' }],
   },
   'invalid-cursor': {
     detail: 'The cursor was not issued for this list with these filters.',
@@ -89,7 +89,7 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'immutable-field': {
     detail: 'Type, scale and option ids of a published question cannot change.',
     instance: '/v1/questions/question_01jdpnx3r0e008000000000001',
-    errors: [{ pointer: '/config/scale', code: 'immutable-field', detail: 'cannot change once published' }],
+    errors: [{ pointer: '/config/scale', code: 'immutable-field', detail: 'Cannot change once published.' }],
   },
   'limit-reached': { detail: 'A tenant can have at most 2,000 questions.', instance: '/v1/questions' },
   'last-owner': {
@@ -107,6 +107,18 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
     detail: 'The message was written more than 15 minutes ago.',
     instance: '/v1/conversations/conversation_01jdpnx3r0e008000000000001/messages/message_01jdpnx3r0e008000000000001',
   },
+  'message-conflict': {
+    detail: 'The client_message_id was used for a message with another text.',
+    instance: '/v1/conversations',
+  },
+  'rotation-running': {
+    detail: 'The API key was rotated before, and its previous secrets are valid until 2026-11-21T07:00:00.000Z.',
+    instance: '/v1/api-keys/key_01jdpnx3r0e008000000000001/rotate',
+  },
+  'conversation-deleted': {
+    detail: 'The conversation that was started with this client_message_id was deleted.',
+    instance: '/v1/conversations',
+  },
   'precondition-failed': {
     detail: 'If-Match does not match the current version of the resource.',
     instance: '/v1/questions/question_01jdpnx3r0e008000000000001',
@@ -119,7 +131,13 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'validation-failed': {
     detail: 'The body does not match the schema.',
     instance: '/v1/questions',
-    errors: [{ pointer: '/colour', code: 'unknown-field', detail: 'this field is not known here' }],
+    errors: [
+      {
+        pointer: '/colour',
+        code: 'unknown-field',
+        detail: 'This field is not known here. Remove it or correct its name.',
+      },
+    ],
   },
   'idempotency-key-reused': { detail: 'The Idempotency-Key was used for another request.', instance: '/v1/questions' },
   'rate-limit-exceeded': { detail: 'More than 1000 requests in 60 s.', instance: '/v1/questions' },

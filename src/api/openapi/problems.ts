@@ -1,4 +1,5 @@
 import type { ZodOpenApiExampleObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, type ProblemCode } from '../../domain/problem.ts';
 import { STATUS_OF } from '../http/problem.ts';
 import { type Operation, takesIdempotencyKey } from '../operation.ts';
@@ -8,17 +9,24 @@ import { PROBLEM_DETAILS } from './problem-details.ts';
 const text = (description: string, more: Record<string, unknown> = {}) => ({ type: 'string', description, ...more });
 const list = (description: string) => ({ type: 'array', description, items: { type: 'string' } });
 
+/** The field codes with their meanings, as Markdown. */
+const describeFieldCodes = (): string =>
+  Object.entries(FIELD_CODES)
+    .map(([code, { meaning, example }]) => `- \`${code}\`: ${meaning} Valid: ${example}`)
+    .join('\n');
+
 /** One of several faults of a request. */
 const FIELD_ERROR = {
   type: 'object',
+  description: 'Has either `pointer` or `parameter`',
   required: ['code', 'detail'],
   properties: {
-    pointer: text('Place in the body as a JSON pointer (RFC 6901), or name of a query parameter', {
+    pointer: text('JSON Pointer (RFC 6901) to the value in the body; the empty string is the whole body', {
       example: '/title',
     }),
-    parameter: text('Name of a query parameter or header'),
-    code: text('Kind of the fault, such as `unknown-field`', { example: 'unknown-field' }),
-    detail: text('The rule, for developers', { example: 'this field is not known here' }),
+    parameter: text('Name of the query parameter or header'),
+    code: text(describeFieldCodes(), { 'x-extensible-enum': Object.keys(FIELD_CODES), example: 'unknown-field' }),
+    detail: text('The rule as a sentence', { example: 'Must be 1 to 300 characters.' }),
   },
 };
 
@@ -162,6 +170,8 @@ const SHARED: Record<string, ProblemCode[]> = {
   LimitReached: ['limit-reached', 'idempotency-key-in-use'],
   LastOwner: ['last-owner'],
   MessageNotEditable: ['message-not-editable'],
+  MessageConflict: ['message-conflict', 'idempotency-key-in-use'],
+  ConversationDeleted: ['conversation-deleted'],
   PreconditionFailed: ['precondition-failed'],
   BodyTooLarge: ['body-too-large'],
   UnsupportedMediaType: ['unsupported-media-type'],

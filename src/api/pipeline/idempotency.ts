@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
+import type { FieldCode } from '../../domain/field-errors.ts';
+import { canonicalJson } from '../../domain/json.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Keychain } from '../../platform/secrets.ts';
 import {
   claimIdempotencyKey,
   type Holder,
+  isSameRequest,
   type KeyName,
   keepResponse,
+  type RequestHash,
   type Response,
   releaseIdempotencyKey,
 } from '../../storage/idempotency-keys.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
 import { type Caller, isTeam, type TeamCaller } from '../caller.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { ReadBody } from '../http/body.ts';
 import type { Operation, OperationReply } from '../operation.ts';
 
 /** A structured-field string, or the bare token that most clients send. */
@@ -24,45 +29,51 @@ const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
 /** Runs the operation with the storage of a transaction and sets the response. Returns the steps after the commit. */
 export type KeyedOperation = (deps: ApiDeps) => Promise<Pick<OperationReply, 'afterwards' | 'announce'>>;
 
+/** The 400 for an `Idempotency-Key` that cannot have the effect that its sender expects. */
+const refused = (code: FieldCode, detail: string): Problem =>
+  new Problem('malformed-request', `Idempotency-Key is not valid here. ${detail}`, {
+    errors: [{ parameter: 'Idempotency-Key', code, detail }],
+  });
+
 /**
  * Returns the request's `Idempotency-Key`; undefined without the header, or if the operation ignores it.
  *
  * Throws `malformed-request` for a malformed key, and wherever a key would have no effect, since its sender relies on it.
  */
 export function readIdempotencyKey(
-  ctx: Context,
+  { req }: Context,
   caller: Caller | undefined,
   { method, ignoresIdempotencyKey }: Operation,
 ): string | undefined {
-  const header = ctx.req.headers['idempotency-key'] as string | undefined; // Node joins several with commas
+  const header = req.headers['idempotency-key'];
   if (header === undefined || ignoresIdempotencyKey) return undefined;
-  if (method !== 'post')
-    throw new Problem('malformed-request', 'Idempotency-Key is only supported with POST. Omit the header.');
+  if (method !== 'post') throw refused('not-allowed', 'Must be omitted: only POST supports it.');
   if (!caller || !isTeam(caller))
-    throw new Problem(
-      'malformed-request',
-      'Idempotency-Key requires an API key, or a session with a tenant. Omit the header; users send their own ids instead.',
+    throw refused(
+      'not-allowed',
+      'Must be omitted: it requires an API key, or a session with a tenant. Users send their own ids instead.',
     );
-  const match = FORM.exec(header);
+  const match = FORM.exec(String(header)); // Node joins several with commas
   const key = match?.[1] ?? match?.[2];
   if (key === undefined)
-    throw new Problem(
-      'malformed-request',
-      'Idempotency-Key must be 1 to 255 printable ASCII characters, in quotes if it contains spaces.',
-    );
+    throw refused('invalid-format', 'Must be 1 to 255 printable ASCII characters, in quotes if it contains spaces.');
   return key;
 }
 
-const hashOf = (ctx: Context, body: Buffer | undefined): string =>
-  createHash('sha256')
-    .update(`${ctx.method} ${ctx.path}?${ctx.querystring}\n`)
-    .update(body ?? '')
-    .digest('base64url');
+/**
+ * Returns digests of a request, by the bytes and by the value of its body. Equal bytes are an equal request also for the
+ * previous version, which stores only the first.
+ */
+function hashOf(ctx: Context, { bytes, json }: Partial<ReadBody> = {}): RequestHash {
+  const digest = (body: Buffer | string) =>
+    createHash('sha256').update(`${ctx.method} ${ctx.path}?${ctx.querystring}\n`).update(body).digest('base64url');
+  return { bytes: digest(bytes ?? ''), value: digest(json === undefined ? '' : canonicalJson(json)) };
+}
 
 /** A request with an `Idempotency-Key`. */
 interface KeyedRequest {
   key: string;
-  body: Buffer | undefined;
+  body: ReadBody | undefined;
   /** Whether the response shows a secret: it is then stored encrypted. */
   showsSecret: boolean;
 }
@@ -128,8 +139,14 @@ async function finish(
 }
 
 /** Sends the stored response again. Throws 422 for another request, and 409 while the first one is running. */
-function replay(ctx: Context, holder: Holder, requestHash: string, credentialId: string, keychain: Keychain): void {
-  if (holder !== 'running' && holder.request_hash !== requestHash)
+function replay(
+  ctx: Context,
+  holder: Holder,
+  requestHash: RequestHash,
+  credentialId: string,
+  keychain: Keychain,
+): void {
+  if (holder !== 'running' && !isSameRequest(holder, requestHash))
     throw new Problem('idempotency-key-reused', 'The Idempotency-Key was used for another request.');
   if (holder === 'running' || holder.status === null)
     throw new Problem('idempotency-key-in-use', 'The first request with this Idempotency-Key is still in progress.', {

@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
+import type { FieldCode } from '../../domain/field-errors.ts';
 import { notFound, Problem, type ProblemError } from '../../domain/problem.ts';
-import { describeIssues } from '../../domain/validation.ts';
+import { bodyErrors, type Fault, parameterErrors, parseInput } from '../../domain/validation.ts';
 import { once } from '../../platform/once.ts';
 import type { Caller, TeamCaller } from '../caller.ts';
 import { authenticate, authorizationOf, authorize } from '../credentials/authenticate.ts';
@@ -65,7 +66,7 @@ export const runOperation = (operation: Operation, cursors: Cursors, deps: ApiDe
     const key = readIdempotencyKey(ctx, caller, operation);
     if (key === undefined) return performs(ctx, operation, request, deps);
     const run = actInTransaction(ctx, operation, request);
-    const keyed = { key, body: read?.bytes, showsSecret: operation.showsSecret === true };
+    const keyed = { key, body: read, showsSecret: operation.showsSecret === true };
     await runOnce(ctx, caller as TeamCaller, keyed, deps, run);
   };
 };
@@ -131,27 +132,30 @@ function createQueryParser({ query }: Operation): (querystring: string) => unkno
   return querystring => {
     if (querystring === '' && (!empty || empty.success)) return empty?.data;
     const sent = readParameters(querystring, known);
-    return schema && parseOr422(schema(), sent, 'The query does not match the schema.');
+    return schema && parseOr422(schema(), sent, 'The query does not match the schema.', parameterErrors);
   };
 }
 
 function readParameters(querystring: string, known: Set<string>): Record<string, string> {
   const sent = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(querystring)) {
-    const fault = (code: string, detail: string): { errors: ProblemError[] } => ({
-      errors: [{ pointer: name.slice(0, 100).toWellFormed(), code, detail }],
+    const fault = (code: FieldCode, detail: string): { errors: ProblemError[] } => ({
+      errors: [{ parameter: name.slice(0, 100).toWellFormed(), code, detail }],
     });
     if (!known.has(name))
       throw new Problem(
         'unknown-parameter',
         'The query has an unknown parameter.',
-        fault('unknown-parameter', 'is not a parameter of this endpoint'),
+        fault(
+          'unknown-parameter',
+          known.size > 0 ? `Must be one of ${[...known].join(', ')}.` : 'This endpoint has no query parameters.',
+        ),
       );
     if (sent.has(name))
       throw new Problem(
         'repeated-parameter',
         'A query parameter is repeated.',
-        fault('repeated-parameter', 'must appear only once'),
+        fault('repeated-parameter', 'Must appear only once.'),
       );
     sent.set(name, value);
   }
@@ -161,18 +165,28 @@ function readParameters(querystring: string, known: Set<string>): Record<string,
 function createBodyParser({ body }: Operation): (read: ReadBody | undefined) => unknown {
   if (!body) return refuseBody;
   const schema = compiled(body);
-  return read => parseOr422(schema(), read?.json, 'The body does not match the schema.');
+  return read => parseOr422(schema(), read?.json, 'The body does not match the schema.', bodyErrors);
 }
 
 function refuseBody(read: ReadBody | undefined): void {
   const sent = read?.json;
   const isEmpty = sent === undefined || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
-  if (!isEmpty) throw new Problem('validation-failed', 'This endpoint does not accept a body.');
+  if (!isEmpty)
+    throw new Problem('validation-failed', 'This endpoint does not accept a body.', {
+      errors: [
+        { pointer: '', code: 'unknown-field', detail: 'Must be omitted: this endpoint does not accept a body.' },
+      ],
+    });
 }
 
-function parseOr422(schema: z.ZodType, sent: unknown, detail: string): unknown {
-  const parsed = schema.safeParse(sent);
-  if (!parsed.success) throw new Problem('validation-failed', detail, { errors: describeIssues(parsed.error) });
+function parseOr422(
+  schema: z.ZodType,
+  sent: unknown,
+  detail: string,
+  toErrors: (faults: Fault[]) => ProblemError[],
+): unknown {
+  const parsed = parseInput(schema, sent);
+  if (!parsed.success) throw new Problem('validation-failed', detail, { errors: toErrors(parsed.faults) });
   return parsed.data;
 }
 

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { ApiKey, ApiKeyPatch, NewApiKey, OverlapHours, presentApiKey } from '../../domain/api-keys.ts';
+import {
+  ApiKey,
+  ApiKeyPatch,
+  ApiKeyRotation,
+  NewApiKey,
+  presentApiKey,
+  requireFutureExpiry,
+} from '../../domain/api-keys.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { notFound } from '../../domain/problem.ts';
@@ -15,13 +22,6 @@ import { versionTagOf } from '../http/etag.ts';
 import { operation, reply } from '../operation.ts';
 
 const KeyPath = z.object({ id: typeId('key') });
-const Rotation = z
-  .strictObject({
-    overlap_hours: OverlapHours.default(24).meta({
-      description: 'Hours for which the previous secrets stay valid (0–168)',
-    }),
-  })
-  .meta({ id: 'ApiKeyRotation' });
 const shared = { tag: 'API keys', right: 'api-keys:manage' } as const;
 
 export const listApiKeys = operation({
@@ -60,6 +60,7 @@ export const createApiKey = operation({
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, keychain, now }) {
     const at = now();
+    requireFutureExpiry(body.expires_at, at);
     const { row, shownOnce } = await insertApiKey(storage.forTenant(caller.tenantId), keychain, body, at);
     return reply({
       headers: { Location: `/v1/api-keys/${toTypeId('key', row.id)}`, ETag: versionTagOf(presentApiKey(row, at)) },
@@ -106,6 +107,7 @@ export const patchApiKey = operation({
   etag: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
     const at = now();
+    requireFutureExpiry(body.expires_at, at);
     const row = await patchApiKeyRow(storage.forTenant(caller.tenantId), params.id, body, at, before =>
       requireMatch(presentApiKey(before, at)),
     );
@@ -121,15 +123,15 @@ export const rotateApiKey = operation({
   credentials: ['session'],
   summary: 'Rotate the secrets of an API key',
   description:
-    'The reply contains the new `secret` and `api_key`, which are shown only once. The previous ones stay valid for `overlap_hours`.',
+    'The reply contains the new `secret` and `api_key`, which are shown only once. The previous ones stay valid for `overlap_hours`; until then the key cannot be rotated again.',
   audit: 'api-key.rotated',
   showsSecret: true,
   params: KeyPath,
-  body: Rotation,
+  body: ApiKeyRotation,
   status: 200,
   response: ApiKey,
   etag: true,
-  problems: ['invalid-transition'],
+  problems: ['invalid-transition', 'rotation-running'],
   async handle({ caller, params, body }, { storage, keychain, now }) {
     const at = now();
     const tenant = storage.forTenant(caller.tenantId);

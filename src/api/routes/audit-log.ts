@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Action, AuditEntry } from '../../domain/audit-log.ts';
+import { rule } from '../../domain/field-errors.ts';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
 import { Timestamp } from '../../domain/text.ts';
@@ -23,7 +24,7 @@ const Actor = z
   .max(40)
   .refine(
     id => parseTypeId('member', id) !== undefined || parseTypeId('key', id) !== undefined,
-    'must be an identifier that starts with "member_" or "key_"',
+    rule('invalid-format', 'Must be the id of a member or an API key, starting with member_ or key_.'),
   );
 
 export const readAuditLog = operation({

@@ -71,10 +71,14 @@ const presentConversation = (side: Side) => (row: ConversationRow) => ({
 
 const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
 
-const Assignee = z.union([z.literal('none'), typeId('member')]).meta({
-  description: 'Member id, or `none` for unassigned conversations',
-  override: documentedAs({ type: 'string', maxLength: 40 }),
-});
+const Assignee = z
+  .union([z.literal('none'), typeId('member')], {
+    error: `Must be "none" or an identifier such as ${toTypeId('member', '01936d5e-8f00-7000-8000-000000000001')}.`,
+  })
+  .meta({
+    description: 'Member id, or `none` for unassigned conversations',
+    override: documentedAs({ type: 'string', maxLength: 40 }),
+  });
 
 export const listConversations = operation({
   id: 'listConversations',
@@ -123,10 +127,10 @@ function refuseTeamFilters(filter: Record<string, unknown>): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
   if (used.length === 0) return;
   throw new Problem('unknown-parameter', 'The query has a parameter that is only available to the team.', {
-    errors: used.map(pointer => ({
-      pointer,
+    errors: used.map(parameter => ({
+      parameter,
       code: 'unknown-parameter',
-      detail: 'is not available with an access token',
+      detail: 'Not available with an access token. Remove it.',
     })),
   });
 }
@@ -137,7 +141,8 @@ export const createConversation = operation({
   path: '/v1/conversations',
   tag: 'Conversations',
   summary: 'Start a conversation',
-  description: 'Repeating a `client_message_id` returns the first conversation with status 200.',
+  description:
+    'Repeating a `client_message_id` returns the first conversation with status 200, 409 if the text differs, or 410 if the conversation was deleted.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   body: NewConversation,
@@ -146,10 +151,11 @@ export const createConversation = operation({
   response: Conversation,
   etag: true,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
+  problems: ['message-conflict', 'conversation-deleted'],
   async handle({ caller, body }, { storage }) {
     const owner = ownerOf(caller) ?? ownerFromBody(body.identity);
     if (caller.kind === 'access-token' && body.identity !== undefined)
-      throw fieldFault('/identity', 'must be omitted with an access token, which identifies the user');
+      throw fieldFault('/identity', 'not-allowed', 'Must be omitted with an access token, which identifies the user.');
     const start = { subject: body.subject ?? '', message: body.message, client_message_id: body.client_message_id };
     const { conversation, created } = await insertConversation(
       storage.forTenant(caller.tenantId),
@@ -166,7 +172,12 @@ export const createConversation = operation({
 });
 
 function ownerFromBody(identity: string | undefined): Owner {
-  if (identity === undefined) throw fieldFault('/identity', 'is required with an API key');
+  if (identity === undefined)
+    throw fieldFault(
+      '/identity',
+      'required',
+      'Required with an API key or a session: the id of the user, such as "user|42".',
+    );
   return { identity, verified: true };
 }
 
@@ -224,9 +235,14 @@ export const patchConversation = operation({
 
 function refuseTeamChanges(body: ConversationPatch): void {
   const foreign = Object.keys(body).filter(name => name !== 'status');
-  if (foreign.length > 0) throw fieldFault(`/${foreign[0]}`, 'can only be set by the team');
+  if (foreign.length > 0)
+    throw fieldFault(
+      `/${foreign[0]}`,
+      'not-allowed',
+      'Can only be set by the team. An access token can only set "status" to "resolved".',
+    );
   if (body.status !== undefined && body.status !== 'resolved')
-    throw fieldFault('/status', 'can only be set to "resolved" with an access token');
+    throw fieldFault('/status', 'not-allowed', 'Must be "resolved" with an access token.');
 }
 
 export const deleteConversation = operation({

@@ -13,6 +13,7 @@ import {
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
+import { bodyErrors, jsonPointer, parseInput } from '../../domain/validation.ts';
 import {
   findIdentity,
   type IdentityRow,
@@ -140,10 +141,10 @@ export const patchIdentity = operation({
 
 /** Checks the total size of attributes that are each valid. */
 function checkAttributes(attributes: Attributes): Attributes {
-  const parsed = Attributes.safeParse(attributes);
+  const parsed = parseInput(Attributes, attributes);
   if (parsed.success) return parsed.data;
   throw new Problem('validation-failed', 'The identity has too many attributes.', {
-    errors: parsed.error.issues.map(({ message }) => ({ pointer: '/attributes', code: 'too-big', detail: message })),
+    errors: bodyErrors(parsed.faults, '/attributes'),
   });
 }
 
@@ -176,9 +177,9 @@ function refuseUnlisted(names: string[], allowed: ReadonlySet<string>): void {
   if (unlisted.length === 0) return;
   throw new Problem('validation-failed', 'An app can only set attributes in `identity_attributes_allowed`.', {
     errors: unlisted.map(name => ({
-      pointer: `/attributes/${name}`,
+      pointer: jsonPointer(['attributes', name]),
       code: 'not-allowed',
-      detail: 'is not in `identity_attributes_allowed`',
+      detail: 'Must be listed in `identity_attributes_allowed` of the tenant.',
     })),
   });
 }

@@ -14,7 +14,8 @@ export const readIngestion = operation({
   path: '/v1/ingestion',
   tag: 'Ingestion',
   summary: 'Get the ingestion status of the tenant',
-  description: 'While no answers are in progress, `accepted = stored + repeated + quarantined + queued`.',
+  description:
+    'An answer whose 202 the caller has received is included in the next reply of any process. `accepted = stored + repeated + quarantined + queued`. Once `queued` is 0, lists and results contain every stored answer.',
   credentials: ['api-key', 'session'],
   right: 'answers:read',
   status: 200,

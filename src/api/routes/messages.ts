@@ -70,7 +70,7 @@ export const createMessage = operation({
   tag: 'Conversations',
   summary: 'Create a message',
   description:
-    'Repeating a `client_message_id` returns the first message with status 200. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
+    'Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,
@@ -79,9 +79,10 @@ export const createMessage = operation({
   sends: ['Location'],
   response: Message,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
+  problems: ['message-conflict', 'conversation-deleted'],
   async handle({ caller, params, body }, { storage }) {
     if (caller.kind === 'access-token' && body.kind === 'note')
-      throw fieldFault('/kind', 'must be "reply" with an access token');
+      throw fieldFault('/kind', 'not-allowed', 'Must be "reply" with an access token.');
     const tenant = storage.forTenant(caller.tenantId);
     const { message, created } = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
     const path = `/v1/conversations/${toTypeId('conversation', message.conversation_id)}/messages/${toTypeId('message', message.id)}`;

@@ -10,6 +10,7 @@ import {
   immutableParts,
   NewQuestion,
   nextStatuses,
+  possibleActions,
   QUESTION_ACTIONS,
   Question,
   type QuestionAction,
@@ -22,7 +23,7 @@ import {
 } from '../../domain/questions.ts';
 import { figuresOf, ResultsSummary } from '../../domain/results.ts';
 import { text } from '../../domain/text.ts';
-import { describeIssues } from '../../domain/validation.ts';
+import { bodyErrors, parseInput } from '../../domain/validation.ts';
 import {
   deleteQuestion as deleteQuestionRow,
   findQuestion,
@@ -159,10 +160,11 @@ export const readQuestion = operation({
 
 /** Validates a config by its type. Throws 422 with pointers into the body. */
 function parseConfig(type: QuestionType, config: unknown): QuestionRow['config'] {
-  const parsed = CONFIGS[type].safeParse(config);
+  const parsed = parseInput<QuestionRow['config']>(CONFIGS[type], config);
   if (parsed.success) return parsed.data;
-  const errors = describeIssues(parsed.error).map(error => ({ ...error, pointer: `/config${error.pointer}` }));
-  throw new Problem('validation-failed', `The config is not valid for a ${type} question.`, { errors });
+  throw new Problem('validation-failed', `The config is not valid for a question of type ${type}.`, {
+    errors: bodyErrors(parsed.faults, '/config'),
+  });
 }
 
 /** The versioned content, as plain JSON, because the database returns fields in a different order. */
@@ -172,9 +174,7 @@ const contentOf = ({ type, title, description, config }: QuestionRow): QuestionC
 /** Applies a patch. A change of visible content creates a new version once the question was published. */
 function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
   if (row.status === 'closed' || row.status === 'archived')
-    throw new Problem('invalid-transition', `The question is ${row.status} and cannot be edited. Clone it instead.`, {
-      extra: { from: row.status, allowed: nextStatuses(row.status) },
-    });
+    throw wrongState(row, 'It can be edited until it is closed.');
   const before = contentOf(row);
   if (row.status !== 'draft') refuseImmutable({ '/type': row.type }, { '/type': type ?? row.type });
   if (type && type !== row.type && !config) row.config = parseConfig(type, {});
@@ -192,7 +192,7 @@ function refuseImmutable(before: Record<string, unknown>, after: Record<string, 
   );
   if (changed.length === 0) return;
   throw new Problem('immutable-field', 'Type, scale and option ids of a published question cannot change.', {
-    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'cannot change once published' })),
+    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'Cannot change once published.' })),
   });
 }
 
@@ -241,16 +241,19 @@ export const deleteQuestion = operation({
   async handle({ caller, params, requireMatch }, { storage }) {
     await deleteQuestionRow(storage.forTenant(caller.tenantId), params.id, question => {
       requireMatch(presentQuestion(question));
-      if (question.status !== 'draft')
-        throw wrongState(question, 'Only drafts can be deleted. Close and archive the question instead.');
+      if (question.status !== 'draft') throw wrongState(question, 'Only drafts can be deleted.');
     });
   },
 });
 
-const wrongState = (question: QuestionRow, detail: string) =>
-  new Problem('invalid-transition', detail, {
-    extra: { from: question.status, allowed: nextStatuses(question.status) },
+/** The 409 for a question in another state than required, with the actions that are possible instead. */
+const wrongState = ({ status }: QuestionRow, requirement: string) =>
+  new Problem('invalid-transition', `The question is ${status}. ${requirement} ${insteadIn(status)}`, {
+    extra: { from: status, allowed: nextStatuses(status) },
   });
+
+const insteadIn = (status: QuestionStatus): string =>
+  `Possible now: ${[...possibleActions(status), 'clone'].join(', ')}.`;
 
 const SUMMARIES: Record<QuestionAction, string> = {
   publish: 'Publish a draft',
@@ -301,7 +304,7 @@ const actionOperation = (action: QuestionAction) =>
         requireMatch(presentQuestion(question));
         const { from, to } = QUESTION_ACTIONS[action];
         if (!(from as readonly QuestionStatus[]).includes(question.status))
-          throw wrongState(question, `The question is ${question.status} and cannot be ${to}.`);
+          throw wrongState(question, `"${action}" requires the status ${from.join(' or ')}.`);
         question.status = to;
         if (action === 'publish') question.published_at = at;
         if (action === 'close') question.closed_at = at;

@@ -40,7 +40,7 @@ export const readResults = operation({
     const { group_by, ...filter } = query;
     if (filter.from && filter.to && filter.from > filter.to)
       throw new Problem('validation-failed', 'The query does not match the schema.', {
-        errors: [{ pointer: '/from', code: 'invalid', detail: 'must not be after `to`' }],
+        errors: [{ parameter: 'from', code: 'conflicting', detail: 'Must not be after `to`.' }],
       });
     const tenant = storage.forTenant(caller.tenantId);
     const question = await findQuestion(tenant, params.id);

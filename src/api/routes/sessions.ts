@@ -178,7 +178,10 @@ export const endSession = operation({
 const ReturnTo = z
   .string()
   .max(500)
-  .regex(/^\/dashboard\/(?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/, 'must be a path under /dashboard/')
+  .regex(
+    /^\/dashboard\/(?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/,
+    'Must be a path of the dashboard such as /dashboard/questions.',
+  )
   .default('/dashboard/');
 
 const toOidc = (deps: ApiDeps): OidcLogin => {

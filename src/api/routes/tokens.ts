@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { parseTypeId, toTypeId } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -9,9 +10,11 @@ import {
   PublicTokenRequest,
   TOKEN_LIFETIME_SECONDS,
 } from '../../domain/tokens.ts';
-import type { PersonCaller } from '../caller.ts';
+import { findTenantKey } from '../../storage/api-keys.ts';
+import type { PersonCaller, TeamCaller } from '../caller.ts';
 import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../credentials/access-tokens.ts';
 import { verifyBasicKey } from '../credentials/basic.ts';
+import type { RingKey } from '../credentials/key-ring.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { csrfTokenOf } from '../credentials/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -53,7 +56,8 @@ export const issuePublicToken = operation({
   async precheck({ params, header, clientIp, limitIssue }, { keyRing, now }) {
     await limitIssue('ip', clientIp());
     const key = await issuerOf({ params, header }, { keyRing, now });
-    if (key.row.kind !== 'public') throw new Problem('api-key-not-public', 'The API key is a server key.');
+    if (key.row.kind !== 'public')
+      throw new Problem('api-key-not-public', 'The API key is a server key. Use the id of a public API key.');
     const origin = header('origin');
     if (origin !== undefined && key.row.allowed_origins.length > 0 && !key.row.allowed_origins.includes(origin))
       throw new Problem('origin-not-allowed', 'The origin is not among the allowed origins of the public API key.');
@@ -82,7 +86,8 @@ export const inspectToken = operation({
   status: 200,
   response: Inspection,
 
-  async handle({ caller, body }, { keyRing, now }) {
+  async handle({ caller, body }, deps) {
+    const { keyRing, now } = deps;
     const ownKeys = { find: async (id: string) => ownKey(await keyRing.find(id), caller.tenantId) };
     const read = await outcomeOf(async () => readToken(body.token));
     const issuer = await outcomeOf(async () => read.value && findIssuer(read.value.claims, ownKeys, now()));
@@ -90,13 +95,30 @@ export const inspectToken = operation({
     return {
       valid: problem === undefined,
       code: problem?.code ?? null,
-      detail: problem?.message ?? 'The token is valid.',
+      detail:
+        problem?.code === 'bad-signature' && (await usedDecodedSecret(body.token, issuer.value, caller, deps))
+          ? 'The token was signed with the base64-decoded secret. Use the text of the secret in UTF-8 as the HMAC key.'
+          : (problem?.message ?? 'The token is valid.'),
       header: read.value?.header ?? null,
       claims: read.value?.claims ?? null,
       key_kind: issuer.value?.row.kind ?? null,
     };
   },
 });
+
+/** Whether a token was signed with the bytes of which the secret is the base64url text, a common mistake. */
+async function usedDecodedSecret(
+  token: string,
+  issuer: RingKey | undefined,
+  { tenantId }: TeamCaller,
+  { storage, keychain }: Pick<ApiDeps, 'storage' | 'keychain'>,
+): Promise<boolean> {
+  const row = issuer && (await findTenantKey(storage.forTenant(tenantId), issuer.row.id));
+  if (!row) return false;
+  const end = token.lastIndexOf('.');
+  const decoded = Buffer.from(keychain.unseal(row.secret_sealed, row.id), 'base64url');
+  return createHmac('sha256', decoded).update(token.slice(0, end)).digest('base64url') === token.slice(end + 1);
+}
 
 /** Treats keys of other tenants as missing. */
 const ownKey = <K extends { row: { tenant_id: string } }>(key: K | undefined, tenantId: string): K | undefined =>

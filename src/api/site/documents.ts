@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, Problem, type ProblemCode } from '../../domain/problem.ts';
 import { STATUS_OF } from '../http/problem.ts';
 
@@ -40,8 +41,35 @@ const withCode = (text: string): string => escapeHtml(text).replaceAll(/`([^`]+)
 const problemPage = (code: ProblemCode): string => {
   const { kind, title, meaning } = PROBLEMS[code];
   const facts = `<p>Code <code>${code}</code>, status ${STATUS_OF[kind]}.</p>`;
-  return page(title, STYLE, `<h1>${escapeHtml(title)}</h1>${facts}<p>${withCode(meaning)}</p>`);
+  const fields = code === 'validation-failed' ? '<p><a href="/problems#fields">Field codes</a></p>' : '';
+  return page(title, STYLE, `<h1>${escapeHtml(title)}</h1>${facts}<p>${withCode(meaning)}</p>${fields}`);
 };
+
+const codeList = (codes: Record<string, string>): string =>
+  `<dl>${Object.entries(codes)
+    .map(([code, text]) => `<dt>${code}</dt><dd>${withCode(text)}</dd>`)
+    .join('')}</dl>`;
+
+/** The page with every problem and every field code. */
+const PROBLEM_LIST = page(
+  'Problems',
+  STYLE,
+  `<h1>Problems</h1><p>Every error is a problem document (RFC 9457). Its <code>code</code> is one of these:</p>${codeList(
+    Object.fromEntries(
+      Object.entries(PROBLEMS).map(([code, { kind, title }]) => [
+        `<a href="/problems/${code}">${code}</a>`,
+        `${STATUS_OF[kind]}: ${title}`,
+      ]),
+    ),
+  )}<h2 id="fields">Field codes</h2><p>The <code>code</code> of each entry in <code>errors</code>:</p>${codeList(
+    Object.fromEntries(
+      Object.entries(FIELD_CODES).map(([code, { meaning, example }]) => [
+        `<code>${code}</code>`,
+        `${meaning} Valid: ${example}`,
+      ]),
+    ),
+  )}`,
+);
 
 function sendPage(ctx: Context, route: string, type: string, body: string | Buffer, policy: string): void {
   ctx.state.route = route;
@@ -57,6 +85,7 @@ export function addDocuments(router: Router): string[] {
   const pages: Record<string, (ctx: Context, route: string) => unknown> = {
     '/docs': (ctx, route) => sendPage(ctx, route, 'text/html', VIEWER_PAGE, VIEWER_POLICY),
     '/docs/start.js': (ctx, route) => sendPage(ctx, route, 'text/javascript', VIEWER_START, VIEWER_POLICY),
+    '/problems': (ctx, route) => sendPage(ctx, route, 'text/html', PROBLEM_LIST, PAGE_POLICY),
     '/problems/{code}': (ctx, route) => {
       const code = ctx.params.code as ProblemCode;
       if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('resource-not-found', 'No problem has this code.');

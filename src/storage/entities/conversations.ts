@@ -59,3 +59,14 @@ export const ConversationEntity = defineEntity({
     },
   ],
 });
+
+export const DeletedConversationEntity = defineEntity({
+  name: 'DeletedConversation',
+  tableName: 'deleted_conversations',
+  properties: {
+    tenant_id: uuid().primary(),
+    start_hash: p.blob().primary(),
+    deleted_at: moment(),
+  },
+  indexes: [{ name: 'deleted_conversations_oldest', properties: ['deleted_at'] }],
+});

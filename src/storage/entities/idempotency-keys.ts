@@ -9,6 +9,7 @@ export const IdempotencyKeyEntity = defineEntity({
     credential_id: uuid().primary(),
     key: text().primary(),
     request_hash: text(),
+    value_hash: text().nullable(),
     status: int().nullable(),
     headers: json<object>().nullable(),
     body: text().nullable(),

@@ -3,7 +3,7 @@ import { AnswerEntity, DeletedAnswerEntity } from './answers.ts';
 import { ApiKeyEntity } from './api-keys.ts';
 import { AuditEntryEntity } from './audit-log.ts';
 import { CardRecordEntity } from './card-records.ts';
-import { ConversationEntity } from './conversations.ts';
+import { ConversationEntity, DeletedConversationEntity } from './conversations.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
 import { IdentityEntity } from './identities.ts';
@@ -50,6 +50,7 @@ export const ENTITIES = [
   IdentityEntity,
   QuarantinedAnswerEntity,
   ConversationEntity,
+  DeletedConversationEntity,
   MessageEntity,
   IngestionTotalEntity,
   RecordedFlushEntity,

@@ -22,6 +22,7 @@ import { ListIndexes } from './20261210-list-indexes.ts';
 import { SearchIndex } from './20261210-search-index.ts';
 import { NarrowIdentityIndex } from './20261212-narrow-identity-index.ts';
 import { VacuumSooner } from './20261213-vacuum-sooner.ts';
+import { RequestRepeats } from './20261216-request-repeats.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -49,7 +50,8 @@ export const MIGRATIONS = [
   { name: '20261210-list-indexes', class: ListIndexes },
   { name: '20261212-narrow-identity-index', class: NarrowIdentityIndex },
   { name: '20261213-vacuum-sooner', class: VacuumSooner },
+  { name: '20261216-request-repeats', class: RequestRepeats },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 20;
+export const NEEDED_SCHEMA = 21;

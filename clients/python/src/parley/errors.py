@@ -29,12 +29,23 @@ ErrorKind = Literal[
 """Kind of failure: derived from the status, or the reason for a missing response."""
 
 
-class FieldError(TypedDict):
-    """One validation error; `pointer` is a JSON pointer or a parameter name."""
-
-    pointer: str
+class _FieldErrorText(TypedDict):
     code: str
     detail: str
+
+
+class FieldError(_FieldErrorText, total=False):
+    """One validation error: of a value in the body (`pointer`), or of a query parameter or header (`parameter`).
+
+    `pointer` is a JSON pointer, `parameter` a name; one of them is present.
+    """
+
+    pointer: str
+    parameter: str
+
+
+def _place_of(fault: FieldError) -> str:
+    return fault.get("parameter", fault.get("pointer", ""))
 
 
 class ParleyError(Exception):
@@ -79,7 +90,7 @@ class ParleyError(Exception):
 
     def __str__(self) -> str:
         known = [str(self.status or ""), self.code or "", self.request_id or ""]
-        faults = "".join(f"\n  {fault['pointer']}: {fault['detail']}" for fault in self.errors)
+        faults = "".join(f"\n  {_place_of(fault)}: {fault['detail']}" for fault in self.errors)
         return f"{self.kind} ({', '.join(filter(None, known)) or 'nothing was sent'}): {self.args[1]}{faults}"
 
 

@@ -122,11 +122,17 @@ def _text(value: object) -> str | None:
 
 def _field_errors(value: object) -> list[FieldError]:
     items = value if isinstance(value, list) else []
-    return [
-        FieldError(pointer=item["pointer"], code=item["code"], detail=item["detail"])
-        for item in items
-        if isinstance(item, dict) and all(isinstance(item.get(name), str) for name in ("pointer", "code", "detail"))
-    ]
+    return [error for item in items if isinstance(item, dict) and (error := _field_error(item)) is not None]
+
+
+def _field_error(item: Mapping[str, object]) -> FieldError | None:
+    code, detail = _text(item.get("code")), _text(item.get("detail"))
+    pointer, parameter = _text(item.get("pointer")), _text(item.get("parameter"))
+    if code is None or detail is None:
+        return None
+    if pointer is not None:
+        return FieldError(pointer=pointer, code=code, detail=detail)
+    return None if parameter is None else FieldError(parameter=parameter, code=code, detail=detail)
 
 
 def _read_retry_after(value: str | None, now: float) -> int | None:

@@ -35,10 +35,20 @@ public struct ParleyError: Error, Sendable {
 
   /// One validation error.
   public struct Fault: Codable, Equatable, Sendable {
-    /// JSON pointer or parameter name.
+    /// JSON pointer into the body; empty for a parameter.
     public let pointer: String
+    /// Name of the query parameter or header, or nil.
+    public let parameter: String?
     public let code: String
     public let detail: String
+
+    public init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      pointer = try members.decodeIfPresent(String.self, forKey: .pointer) ?? ""
+      parameter = try members.decodeIfPresent(String.self, forKey: .parameter)
+      code = try members.decode(String.self, forKey: .code)
+      detail = try members.decode(String.self, forKey: .detail)
+    }
   }
 
   public let kind: Kind

@@ -1,0 +1,39 @@
+import type { ProblemError } from './api/problem.ts';
+import { locale, t } from './i18n.ts';
+
+type Texts = Record<string, string>;
+
+/** Sentences by field code (`/problems#fields`). Functions, because the language can change. */
+const TEXTS = (): Texts => ({
+  required: t('Required'),
+  'unknown-field': t('This field is not known.'),
+  'wrong-type': t('This value has the wrong type.'),
+  'unknown-value': t('This value is not available.'),
+  'repeated-item': t('Each item may appear only once.'),
+  'invalid-format': t('This value does not have the required form.'),
+  'invalid-characters': t('This value contains characters that are not allowed.'),
+  'not-allowed': t('This value is not allowed here.'),
+  conflicting: t('This value contradicts another one.'),
+  'unknown-reference': t('This object does not exist.'),
+  'immutable-field': t('Cannot be changed once published.'),
+  'out-of-range': t('This value is outside the allowed range.'),
+});
+
+/** Sentences with a limit, which is the only number in the server's sentence. */
+const LIMITS = (limit: string): Texts => ({
+  'too-short': t('At least {least} characters.', { least: limit }),
+  'too-long': t('At most {most} characters.', { most: limit }),
+  'too-few': t('At least {least} entries.', { least: limit }),
+  'too-many': t('At most {most} entries.', { most: limit }),
+});
+
+/**
+ * Returns the text of a validation error. English shows the server's sentence, other languages a sentence by its code. A
+ * code without a sentence, such as one of a later version, shows the server's.
+ */
+export function fieldErrorText({ code, detail }: ProblemError): string {
+  if (code === 'required') return t('Required');
+  if (locale() === 'en') return detail;
+  const [limit] = /\d+/.exec(detail) ?? [];
+  return (limit === undefined ? undefined : LIMITS(limit)[code]) ?? TEXTS()[code] ?? detail;
+}

@@ -1,0 +1,110 @@
+/** What a field code means, and an example that avoids it. Both appear at `/problems` and in the OpenAPI document. */
+interface FieldCodeText {
+  /** The rule that the value breaks, and the remedy. */
+  meaning: string;
+  /** A valid value, as JSON or in words. */
+  example: string;
+}
+
+/**
+ * Every code in `errors` of a problem document, for a field of the body, a query parameter or a header. Codes are never
+ * renamed.
+ */
+export const FIELD_CODES = {
+  required: {
+    meaning: 'The field, parameter or header is missing. Send it.',
+    example: '`{"type": "nps", "title": "How likely are you to recommend us?"}`',
+  },
+  'unknown-field': {
+    meaning:
+      'The body has a field that this operation does not accept, such as a misspelled or read-only one. Remove it or correct its name.',
+    example: '`title` instead of `titel`',
+  },
+  'repeated-field': {
+    meaning: 'An object in the body has two fields of the same name, so its meaning is ambiguous. Send the field once.',
+    example: '`{"tags": ["a", "b"]}` instead of `{"tags": ["a"], "tags": ["b"]}`',
+  },
+  'unknown-parameter': {
+    meaning:
+      'The operation does not have this query parameter, or not for this credential. Remove it or correct its name.',
+    example: '`?limit=10` instead of `?page_size=10`',
+  },
+  'repeated-parameter': {
+    meaning: 'The query parameter or header was sent more than once. Send it once.',
+    example: '`?limit=10`',
+  },
+  'wrong-type': {
+    meaning: 'The value has another JSON type than the rule requires.',
+    example: '`5` instead of `"5"`',
+  },
+  'unknown-value': {
+    meaning: 'The value is not one of those listed in `detail`. Values are case-sensitive.',
+    example: '`"completed"` for the state of an answer',
+  },
+  'out-of-range': {
+    meaning:
+      'The number or time is outside the range in `detail`. Numbers beyond ±9007199254740991 lose precision in JSON; send them as strings.',
+    example: '`10` for `limit`, which may be 1 to 100',
+  },
+  'too-short': {
+    meaning: 'The text has fewer characters than `detail` requires.',
+    example: '`"Acme"` for a name that must not be empty',
+  },
+  'too-long': {
+    meaning: 'The text has more characters (Unicode code points) than `detail` allows. Shorten it.',
+    example: '`"Acme"` for a name of at most 120 characters',
+  },
+  'too-few': {
+    meaning: 'The list has fewer items than `detail` requires.',
+    example: '`[{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]` for the options of a choice, at least 2',
+  },
+  'too-many': {
+    meaning: 'The list or object has more items than `detail` allows. Split the request or remove items.',
+    example: '`["urgent", "billing"]` for tags, at most 20',
+  },
+  'repeated-item': {
+    meaning: 'The list contains the same item twice. Send each item once.',
+    example: '`["urgent", "billing"]`',
+  },
+  'invalid-format': {
+    meaning: 'The text does not have the required form. `detail` states the form with an example.',
+    example: '`"2026-11-21T07:00:00.000Z"` for a time',
+  },
+  'invalid-characters': {
+    meaning:
+      'The text contains characters that are not allowed here, such as U+0000, a lone surrogate or spaces at its ends.',
+    example: '`"user|42"`',
+  },
+  'not-allowed': {
+    meaning:
+      'The field or value is valid in general, but not for this credential, this type of question or these settings.',
+    example: '`{"status": "resolved"}`, the only change of a conversation with an access token',
+  },
+  conflicting: {
+    meaning: 'Two values contradict each other. Change one of them.',
+    example: '`{"min_length": 10, "max_length": 200}`',
+  },
+  'unknown-reference': {
+    meaning: 'The value is a well-formed id, but the object does not exist in the tenant.',
+    example: 'the id of a member from `GET /v1/members`',
+  },
+  'immutable-field': {
+    meaning: 'The field cannot change once the question is published. Clone the question instead.',
+    example: 'a new `title`, which creates a new version',
+  },
+} as const satisfies Record<string, FieldCodeText>;
+
+export type FieldCode = keyof typeof FIELD_CODES;
+
+export const isFieldCode = (code: unknown): code is FieldCode =>
+  typeof code === 'string' && Object.hasOwn(FIELD_CODES, code);
+
+/** The rule for numbers that JSON parsers round. */
+export const BEYOND_PRECISION = `Must be from ${-Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, because larger numbers are rounded. Send it as a string.`;
+
+/** Returns the parameters of a zod refinement that fails with a field code and a sentence. */
+export const rule = (code: FieldCode, sentence: string) => ({ error: sentence, params: { code } });
+
+/** Returns a zod issue with a field code and a sentence, for checks and transforms. */
+export const issueOf = (code: FieldCode, message: string, input: unknown) =>
+  ({ code: 'custom', message, params: { code }, input }) as const;

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteTenant, eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
+import { expireConversations } from '../../src/storage/retention.ts';
+import { createApi, type TestApi } from '../support/api.ts';
+import { conversationsOf, problem } from '../support/conversations.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createApi();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const { makeParties, patch, start, write, messages, backdate } = conversationsOf(() => api);
+
+describe('a repeated client_message_id', () => {
+  test('of a conversation is 409 with another text, unless the first text was changed', async () => {
+    const { user } = await makeParties();
+    const first = await start(user, { client_message_id: 'c1', message: 'One' });
+    expect(problem(await start(user, { client_message_id: 'c1', message: 'Two' }))).toEqual([409, 'message-conflict']);
+    const [{ id }] = await messages(user, first.body.id);
+    const path = `/v1/conversations/${first.body.id}/messages/${id}`;
+    expect((await api.request('DELETE', path, { as: user })).status).toBe(204);
+    expect((await start(user, { client_message_id: 'c1', message: 'One' })).status).toBe(200);
+  });
+
+  test('does not start a deleted conversation again', async () => {
+    const { user, team, tenant } = await makeParties();
+    const first = await start(user, { client_message_id: 'c1' });
+    await start(user, { client_message_id: 'kept' });
+    const path = `/v1/conversations/${first.body.id}`;
+    expect((await api.request('DELETE', path, { as: team })).status).toBe(204);
+    for (const message of ['Hello', 'Another text'])
+      expect(problem(await start(user, { client_message_id: 'c1', message }))).toEqual([410, 'conversation-deleted']);
+    const others = [
+      await start(user, { client_message_id: 'c2' }),
+      await start(await tenant.sign('user|43'), { client_message_id: 'c1' }),
+      await start(team, { client_message_id: 'c1', identity: 'user|42' }),
+      await start((await makeParties()).user, { client_message_id: 'c1' }),
+    ];
+    expect(others.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    const rows = await api.database.query('select * from deleted_conversations where tenant_id = $1', [tenant.uuid]);
+    expect(JSON.stringify(rows)).not.toMatch(/user|c1|Hello/);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('does not start one that its retention deleted, and a deleted tenant keeps no trace', async () => {
+    const { user, tenant, team } = await makeParties();
+    const { id } = (await start(user, { client_message_id: 'c1' })).body;
+    await api.request('PATCH', `/v1/conversations/${id}`, { as: team, body: { status: 'resolved' } });
+    for (const column of ['resolved_at', 'last_activity_at']) await backdate(id, column, '40 days');
+    await api.database.query('update tenants set retention_conversations_days = 30 where id = $1', [tenant.uuid]);
+    expect(await expireConversations(api.database.storage('parley_worker'), tenant.uuid, new Date())).toBe(1);
+    expect(problem(await start(user, { client_message_id: 'c1' }))).toEqual([410, 'conversation-deleted']);
+
+    await start(user, { client_message_id: 'c2' });
+    const storage = api.database.storage();
+    await deleteTenant(storage.forTenant(tenant.uuid));
+    for await (const batch of eraseDeletedTenant(storage, tenant.uuid)) expect(batch).toBeDefined();
+    const left = await api.database.query('select from deleted_conversations where tenant_id = $1', [tenant.uuid]);
+    expect(left).toEqual([]);
+  });
+
+  test('of a message is 409 with another text, unless the first text was changed', async () => {
+    const { user } = await makeParties();
+    const { id } = (await start(user)).body;
+    const first = await write(user, id, { client_message_id: 'm1', body: 'One' });
+    expect(problem(await write(user, id, { client_message_id: 'm1', body: 'Two' }))).toEqual([409, 'message-conflict']);
+    const path = `/v1/conversations/${id}/messages/${first.body.id}`;
+    expect((await patch(user, path, { body: 'One and a half' })).status).toBe(200);
+    const late = await write(user, id, { client_message_id: 'm1', body: 'One' });
+    expect([late.status, late.body.body]).toEqual([200, 'One and a half']);
+  });
+
+  test('does not start the successor of a resolved conversation again', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    await patch(team, `/v1/conversations/${id}`, { status: 'resolved' });
+    await backdate(id, 'resolved_at', '31 days');
+    const [first] = [
+      await write(user, id, { client_message_id: 'a' }),
+      await write(user, id, { client_message_id: 'b' }),
+    ];
+    const path = `/v1/conversations/${first.body.conversation_id}`;
+    expect((await api.request('DELETE', path, { as: team })).status).toBe(204);
+    for (const name of ['a', 'b'])
+      expect(problem(await write(user, id, { client_message_id: name }))).toEqual([410, 'conversation-deleted']);
+    expect((await write(user, id, { client_message_id: 'c' })).status).toBe(201);
+  });
+});

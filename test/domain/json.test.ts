@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalJson, findRepeatedMember } from '../../src/domain/json.ts';
+
+const find = (text: string) => findRepeatedMember(text, JSON.parse(text));
+
+describe('a member that its object has twice', () => {
+  test.each([
+    ['{"a":1,"a":2}', '/a'],
+    ['{"a":1,"a" :2}', '/a'],
+    ['{"a":1,"a"\n:\n2}', '/a'],
+    ['{"a":1,"\\u0061":2}', '/a'],
+    ['{"list":[{},{"x":{"b/c":1,"b/c":1}}]}', '/list/1/x/b~1c'],
+    ['{"":1,"":1}', '/'],
+    ['{"__proto__":1,"__proto__":2}', '/__proto__'],
+    ['[{"a":{"a":1}},{"a":1},[{"b":1,"a":1,"b":1}]]', '/2/0/b'],
+    ['{"text":"\\":","a":1,"a":"}"}', '/a'],
+  ])('is found in %s', (text, pointer) => {
+    expect(find(text)).toBe(pointer);
+  });
+
+  test.each([
+    '{}',
+    '5',
+    '"a"',
+    '{"a":{"a":1},"b":[{"a":1},{"a":1}]}',
+    '{"text":"{\\"a\\":1,\\"a\\":2}"}',
+    '{"__proto__":{"a":1},"a":"\\\\"}',
+    '{"time":"2026-11-21T07:00:00Z","a":"\\"\\\\\\":"}',
+  ])('is not found in %s', text => {
+    expect(find(text)).toBeUndefined();
+  });
+
+  test('is not found in any serialized document, and is found wherever one is added', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), document => {
+        const text = JSON.stringify(document);
+        expect(find(text)).toBeUndefined();
+        expect(find(`{"x":${text},"y":[${text},{"a":1,"b":${text},"a":${text}}]}`)).toBe('/y/1/a');
+      }),
+    );
+  });
+
+  test('is searched in 256 KB that defeat the shortcut in less than a second', () => {
+    const text = `{"a":"${'\\":'.repeat(80_000)}"}`;
+    const startedAt = performance.now();
+    expect(find(text)).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+  });
+});
+
+test('equal values have one canonical text, whatever their order and notation', () => {
+  expect(canonicalJson(JSON.parse('{"b":[1.0,{"d":1,"c":"\\u0061"}],"a":1e2}'))).toBe(
+    '{"a":100,"b":[1,{"c":"a","d":1}]}',
+  );
+  expect(canonicalJson({ a: [1, 2] })).not.toBe(canonicalJson({ a: [2, 1] }));
+});
