@@ -54,6 +54,7 @@ async function startContainers(): Promise<RunningStores> {
         '--maxmemory-policy',
         'noeviction',
       ])
+      .withTmpFs({ '/data': 'rw' })
       .withExposedPorts(6379)
       .start(),
   ]);

@@ -8,6 +8,7 @@ export type ErrorKind =
   | 'not-acceptable'
   | 'timed-out'
   | 'conflict'
+  | 'gone'
   | 'precondition-failed'
   | 'too-large'
   | 'unsupported-media-type'
@@ -88,6 +89,7 @@ const KINDS: Record<number, ErrorKind> = {
   406: 'not-acceptable',
   408: 'timed-out',
   409: 'conflict',
+  410: 'gone',
   412: 'precondition-failed',
   413: 'too-large',
   415: 'unsupported-media-type',

@@ -15,6 +15,7 @@ enum ErrorKind: string
     case NotAcceptable = 'not-acceptable';
     case TimedOut = 'timed-out';
     case Conflict = 'conflict';
+    case Gone = 'gone';
     case PreconditionFailed = 'precondition-failed';
     case TooLarge = 'too-large';
     case UnsupportedMediaType = 'unsupported-media-type';
@@ -42,6 +43,7 @@ enum ErrorKind: string
             406 => self::NotAcceptable,
             408 => self::TimedOut,
             409 => self::Conflict,
+            410 => self::Gone,
             412 => self::PreconditionFailed,
             413 => self::TooLarge,
             415 => self::UnsupportedMediaType,

@@ -324,7 +324,7 @@ export const REQUEST_MISTAKES: Mistake[] = [
     400,
     'not-allowed',
     '@Idempotency-Key',
-    'Must be omitted: it only applies to a POST in a tenant, with an API key or a session.',
+    'Must be omitted: only POST supports it.',
   ],
   [
     'an empty Idempotency-Key',
@@ -340,7 +340,7 @@ export const REQUEST_MISTAKES: Mistake[] = [
     400,
     'not-allowed',
     '@Idempotency-Key',
-    'Must be omitted: it only applies to a POST in a tenant, with an API key or a session.',
+    'Must be omitted: it requires an API key, or a session with a tenant. Users send their own ids instead.',
   ],
   [
     'an old version in If-Match',

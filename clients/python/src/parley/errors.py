@@ -12,6 +12,7 @@ ErrorKind = Literal[
     "not-acceptable",
     "timed-out",
     "conflict",
+    "gone",
     "precondition-failed",
     "too-large",
     "unsupported-media-type",

@@ -24,6 +24,7 @@ _KINDS: Mapping[int, ErrorKind] = {
     406: "not-acceptable",
     408: "timed-out",
     409: "conflict",
+    410: "gone",
     412: "precondition-failed",
     413: "too-large",
     415: "unsupported-media-type",

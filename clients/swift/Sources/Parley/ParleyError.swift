@@ -12,6 +12,7 @@ public struct ParleyError: Error, Sendable {
     case notAcceptable = "not-acceptable"
     case timedOut = "timed-out"
     case conflict
+    case gone
     case preconditionFailed = "precondition-failed"
     case tooLarge = "too-large"
     case unsupportedMediaType = "unsupported-media-type"

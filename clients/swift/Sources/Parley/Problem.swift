@@ -39,7 +39,7 @@ extension ParleyError {
 extension ParleyError.Kind {
   private static let known: [Int: ParleyError.Kind] = [
     400: .malformed, 401: .unauthenticated, 403: .forbidden, 404: .notFound, 405: .methodNotAllowed,
-    406: .notAcceptable, 408: .timedOut, 409: .conflict, 412: .preconditionFailed, 413: .tooLarge,
+    406: .notAcceptable, 408: .timedOut, 409: .conflict, 410: .gone, 412: .preconditionFailed, 413: .tooLarge,
     415: .unsupportedMediaType, 422: .invalid, 425: .unavailable, 429: .rateLimited, 431: .headersTooLarge,
     500: .internal, 501: .notImplemented,
   ]
