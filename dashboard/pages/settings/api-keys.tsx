@@ -73,9 +73,11 @@ function Actions({ apiKey, begin }: { apiKey: ApiKey; begin(task: Task): void })
           {t('Origins')}
         </Button>
       )}
-      <Button small look="quiet" onPress={() => begin({ kind: 'rotate', apiKey })}>
-        {t('Rotate')}
-      </Button>
+      {apiKey.status !== 'rotating' && (
+        <Button small look="quiet" onPress={() => begin({ kind: 'rotate', apiKey })}>
+          {t('Rotate')}
+        </Button>
+      )}
       <ConfirmButton
         small
         label={t('Revoke')}
