@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from math import floor
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import httpx
 
-from .calls import Call
+from .calls import Call, read_members
 from .errors import ErrorKind, FieldError, ParleyError
 
 T = TypeVar("T")
@@ -35,6 +35,20 @@ _KINDS: Mapping[int, ErrorKind] = {
     500: "internal",
     501: "not-implemented",
 }
+
+_NO_CONTENT = 204
+
+_LONGEST_RETRY_AFTER_MS = 10**12
+"""Limit of a parsed `Retry-After`."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """A complete response, successful or not."""
+
+    status: int
+    headers: httpx.Headers
+    content: bytes
 
 
 @dataclass(frozen=True)
@@ -62,31 +76,31 @@ class Reply(Generic[T]):
         return self.headers.get("X-Request-Id")
 
 
-def read_reply(call: Call[T], response: httpx.Response, now: float) -> Reply[T]:
+def read_reply(call: Call[T], response: Received, now: float) -> Reply[T]:
     """Parses a response into the call's result.
 
     Raises:
         ParleyError: For error responses and unreadable ones.
     """
-    if not response.is_success:
+    if not httpx.codes.is_success(response.status):
         raise error_from(response, now)
     try:
-        result = call.read(None if response.status_code == httpx.codes.NO_CONTENT else json.loads(response.content))
+        result = call.read(None if response.status == _NO_CONTENT else json.loads(response.content))
     except (TypeError, ValueError, RecursionError) as error:
         raise ParleyError(
             "unreadable",
             "The response is not from Parley. Check the base URL.",
-            status=response.status_code,
+            status=response.status,
             request_id=response.headers.get("X-Request-Id"),
         ) from error
-    return Reply(result, response.status_code, response.headers)
+    return Reply(result, response.status, response.headers)
 
 
-def error_from(response: httpx.Response, now: float) -> ParleyError:
+def error_from(response: Received, now: float) -> ParleyError:
     """Converts an error response to an error; `now` is in seconds since 1970."""
-    status = response.status_code
+    status = response.status
     kind = _kind_of(status)
-    known = {} if kind == "unreadable" else _read_document(response.content)
+    known: Mapping[str, object] = {} if kind == "unreadable" else _read_document(response.content)
     code, title, detail = (_text(known.get(name)) for name in ("code", "title", "detail"))
     return ParleyError(
         kind,
@@ -111,10 +125,9 @@ def _kind_of(status: int) -> ErrorKind:
 def _read_document(body: bytes) -> Mapping[str, object]:
     """Returns the members of a problem document (RFC 9457); empty if the body is not a JSON object."""
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        return read_members(json.loads(body))
+    except (TypeError, ValueError, RecursionError):
         return {}  # a proxy's error page or a truncated response: only the status is used
-    return value if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str | None:
@@ -122,11 +135,14 @@ def _text(value: object) -> str | None:
 
 
 def _field_errors(value: object) -> list[FieldError]:
-    items = value if isinstance(value, list) else []
-    return [error for item in items if isinstance(item, dict) and (error := _field_error(item)) is not None]
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [error for item in items if (error := _field_error(item)) is not None]
 
 
-def _field_error(item: Mapping[str, object]) -> FieldError | None:
+def _field_error(value: object) -> FieldError | None:
+    if not isinstance(value, dict):
+        return None
+    item = cast("dict[str, object]", value)
     code, detail = _text(item.get("code")), _text(item.get("detail"))
     pointer, parameter = _text(item.get("pointer")), _text(item.get("parameter"))
     if code is None or detail is None:
@@ -140,11 +156,12 @@ def _read_retry_after(value: str | None, now: float) -> int | None:
     """Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; None if absent or invalid."""
     if value is None:
         return None
-    if re.fullmatch(r"[0-9]{1,9}", value):
-        return int(value) * 1000
+    if re.fullmatch(r"[0-9]+", value):
+        digits = value.lstrip("0")[:11]  # more are beyond the limit; Python refuses to parse thousands of them
+        return min(int(digits or "0") * 1000, _LONGEST_RETRY_AFTER_MS)
     try:
         at = parsedate_to_datetime(value)
     except (TypeError, ValueError):
         return None
     seconds = at.replace(tzinfo=at.tzinfo or timezone.utc).timestamp() - now
-    return max(0, floor(seconds * 1000))
+    return min(max(0, floor(seconds * 1000)), _LONGEST_RETRY_AFTER_MS)

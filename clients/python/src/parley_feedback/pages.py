@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from .calls import Call
@@ -69,9 +69,11 @@ class AsyncPages(Generic[T]):
 
 def read_page(value: object) -> Page[Any]:
     """Parses a page. Raises an error that `replies` reports as unreadable."""
-    if not isinstance(value, dict) or not isinstance(value.get("data"), list):
+    page = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    data: list[Any] | None = page.get("data")
+    if not isinstance(data, list):
         raise TypeError("not a page of a list")
-    return Page(value["data"], value.get("has_more") is True, value.get("next_cursor"))
+    return Page(data, page.get("has_more") is True, page.get("next_cursor"))
 
 
 def _following(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -26,9 +26,11 @@ class Call(Generic[T]):
     method: str
     path: str
     read: Callable[[object], T]
-    query: Query = field(default_factory=dict)
+    query: Query = field(default_factory=lambda: {})
     body: object = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=lambda: {})
+    operation: str = ""
+    """`operationId` of the OpenAPI document."""
 
 
 def path(pattern: str, **values: str) -> str:
@@ -110,14 +112,19 @@ def delete(path: str, if_match: str | None = None) -> Call[None]:
     return Call("DELETE", path, _read_nothing, headers=_if_match(if_match))
 
 
+def read_members(value: object) -> dict[str, object]:
+    """Returns the members of a JSON object. Raises a `TypeError` for any other value."""
+    if not isinstance(value, dict):
+        raise TypeError("not a JSON object")
+    return cast("dict[str, object]", value)
+
+
 def _read_nothing(_: object) -> None:
     return None
 
 
 def _read_object(value: object) -> Any:
-    if not isinstance(value, dict):
-        raise TypeError("not a JSON object")
-    return value
+    return read_members(value)
 
 
 def _encode(name: str, value: str) -> str:

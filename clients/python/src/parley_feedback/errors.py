@@ -30,6 +30,9 @@ ErrorKind = Literal[
 """Kind of failure: derived from the status, or the reason for a missing response."""
 
 
+_WITHOUT_RESPONSE = {"no-reply": "no complete response; the request may have taken effect"}
+
+
 class _FieldErrorText(TypedDict):
     code: str
     detail: str
@@ -91,8 +94,9 @@ class ParleyError(Exception):
 
     def __str__(self) -> str:
         known = [str(self.status or ""), self.code or "", self.request_id or ""]
-        faults = "".join(f"\n  {_place_of(fault)}: {fault['detail']}" for fault in self.errors)
-        return f"{self.kind} ({', '.join(filter(None, known)) or 'nothing was sent'}): {self.args[1]}{faults}"
+        place = ", ".join(filter(None, known)) or _WITHOUT_RESPONSE.get(self.kind, "nothing was sent")
+        faults = "".join(f"\n  {_place_of(fault)}: {fault['detail']} ({fault['code']})" for fault in self.errors)
+        return f"{self.kind} ({place}): {self.args[1]}{faults}"
 
 
 class InvalidArgument(ParleyError, ValueError):  # noqa: N818  its kind has that name in every language

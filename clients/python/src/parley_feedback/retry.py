@@ -9,7 +9,7 @@ class RetryPolicy:
     """Retry policy with exponential backoff.
 
     Attributes:
-        retries: Maximum number of retries; None for no limit.
+        retries: Maximum number of retries; None for no limit other than the call's `timeout_s`.
         base_ms: Initial delay; doubles with each retry.
         cap_ms: Maximum delay between attempts, unless `Retry-After` is longer.
         longest_retry_after_ms: Maximum honored `Retry-After`. A longer one ends the attempts or, without a retry limit,

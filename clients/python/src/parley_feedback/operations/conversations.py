@@ -2,8 +2,10 @@
 
 from datetime import datetime
 
-from ..calls import Call, delete, get, get_page, patch, path, post
-from ..operation import Listing, Operation
+from typing_extensions import Unpack
+
+from ..calls import Call, delete, get, get_page, patch, path, post, put_mark
+from ..operation import D_co, Resource, listing, operation
 from ..pages import Page
 from ..types import (
     Conversation,
@@ -19,11 +21,11 @@ _ALL = "/v1/conversations"
 _ONE = "/v1/conversations/{id}"
 
 
-class Conversations:
+class Conversations(Resource[D_co]):
     """Conversations with users. Scopes: `conversations:read`, `conversations:write`."""
 
-    @Listing
-    def list_conversations(
+    @listing("listConversations")
+    def list(
         self,
         *,
         status: ConversationStatus | None = None,
@@ -76,27 +78,37 @@ class Conversations:
             },
         )
 
-    @Operation
-    def create_conversation(self, body: NewConversation, *, idempotency_key: str | None = None) -> Call[Conversation]:
-        """Starts a conversation with the user that `identity` names.
+    @operation("createConversation")
+    def create(
+        self, *, idempotency_key: str | None = None, **conversation: Unpack[NewConversation]
+    ) -> Call[Conversation]:
+        """Starts a conversation with the user that `identity` names: `identity`, `message`, `subject`.
 
         A repeated `client_message_id` returns the first conversation.
         """
-        return post(_ALL, body, idempotency_key)
+        return post(_ALL, conversation, idempotency_key)
 
-    @Operation
-    def read_conversation(self, id: str) -> Call[Conversation]:
+    @operation("readConversation")
+    def read(self, id: str) -> Call[Conversation]:
         """Returns a conversation."""
         return get(path(_ONE, id=id))
 
-    @Operation
-    def patch_conversation(
-        self, id: str, body: ConversationPatch, *, if_match: str | None = None
+    @operation("patchConversation")
+    def update(
+        self, id: str, *, if_match: str | None = None, **changes: Unpack[ConversationPatch]
     ) -> Call[Conversation]:
-        """Changes status, assignee, tags, priority or subject. Setting the current status raises `conflict`."""
-        return patch(path(_ONE, id=id), body, if_match=if_match)
+        """Changes `status`, `assignee_id`, `tags`, `priority` or `subject`.
 
-    @Operation
-    def delete_conversation(self, id: str, *, if_match: str | None = None) -> Call[None]:
+        Setting the current status raises `conflict`.
+        """
+        return patch(path(_ONE, id=id), changes, if_match=if_match)
+
+    @operation("deleteConversation")
+    def delete(self, id: str, *, if_match: str | None = None) -> Call[None]:
         """Deletes a conversation with its messages."""
         return delete(path(_ONE, id=id), if_match)
+
+    @operation("markConversationRead")
+    def mark_read(self, id: str, *, seq: int) -> Call[None]:
+        """Marks messages up to `seq` as read by the team; never moves back."""
+        return put_mark(f"{path(_ONE, id=id)}/read", {"seq": seq})

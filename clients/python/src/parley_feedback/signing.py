@@ -2,6 +2,7 @@
 
 import time
 import unicodedata
+from typing import Any
 
 from .errors import InvalidArgument
 
@@ -22,7 +23,7 @@ def sign_token(
 ) -> str:
     """Signs an access token with which an app acts as one of your users (specification 5.3).
 
-    Needs the extra `signing`: `pip install "parley-client[signing]"`.
+    Needs the extra `signing`, which installs PyJWT.
 
     Args:
         identity: User id in your system, 1 to 256 characters in NFC; pass integer ids as strings.
@@ -45,12 +46,16 @@ def sign_token(
     return _encode(claims, secret)
 
 
-def _encode(claims: dict[str, object], secret: str) -> str:
+def _encode(claims: dict[str, Any], secret: str) -> str:
     try:
         import jwt
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError('sign_token needs PyJWT: pip install "parley-client[signing]"', name="jwt") from error
-    return jwt.encode(claims, secret, algorithm="HS256", headers=_HEADER)
+        raise ModuleNotFoundError(
+            "sign_token needs PyJWT: install parley-feedback[signing], or PyJWT itself", name="jwt"
+        ) from error
+    return jwt.encode(  # pyright: ignore[reportUnknownMemberType]  PyJWT's types need cryptography
+        claims, secret, algorithm="HS256", headers=_HEADER
+    )
 
 
 def _check(identity: str, key_id: str, secret: str, tenant_id: str, lifetime_seconds: int) -> None:

@@ -7,9 +7,9 @@ import sys
 from typing import Literal
 
 if sys.version_info >= (3, 11):
-    from typing import NotRequired, TypedDict
+    from typing import NotRequired, Required, TypedDict
 else:
-    from typing_extensions import NotRequired, TypedDict
+    from typing_extensions import NotRequired, Required, TypedDict
 
 QuestionType = Literal[
     "nps",
@@ -24,6 +24,17 @@ QuestionType = Literal[
     "consent",
     "statement",
 ]
+Placement = Literal[
+    "inline",
+    "popover-top-left",
+    "popover-top-center",
+    "popover-top-right",
+    "popover-bottom-left",
+    "popover-bottom-center",
+    "popover-bottom-right",
+    "modal",
+    "button",
+]
 QuestionStatus = Literal["draft", "live", "paused", "closed", "archived"]
 AnswerState = Literal["seen", "dismissed", "partial", "completed"]
 ConversationStatus = Literal["open", "pending", "resolved"]
@@ -32,6 +43,7 @@ ConversationSort = Literal["-last_activity_at", "last_activity_at", "-created_at
 AuthorType = Literal["user", "member", "api", "system"]
 Priority = Literal["none", "low", "medium", "high", "urgent"]
 MessageFormat = Literal["text", "markdown"]
+MessageOrder = Literal["asc", "desc"]
 Scalar = str | int | float | bool
 
 
@@ -245,6 +257,21 @@ class Author(TypedDict):
     name: str | None
 
 
+class EventReason(TypedDict):
+    """Who or what caused a change; `id` is None for a change with an API key."""
+
+    type: str
+    id: str | None
+
+
+# `from` is a keyword, so this type is written as a call.
+MessageEvent = TypedDict(
+    "MessageEvent",
+    {"field": str, "from": object, "to": object, "reason": EventReason},
+)
+"""A change of a conversation: `field` is `status`, `assignee_id` or `priority`. Values, not names; members by id."""
+
+
 class Message(TypedDict):
     """A message of a conversation; replies are numbered from 1; notes and events have a separate sequence."""
 
@@ -256,6 +283,7 @@ class Message(TypedDict):
     body: str
     format: MessageFormat
     client_message_id: str | None
+    event: NotRequired[MessageEvent | None]
     created_at: str
     edited_at: str | None
     redacted: bool
@@ -314,6 +342,114 @@ class Frequency(TypedDict):
     ignore_cooldown: bool
 
 
+class Condition(TypedDict):
+    """A comparison of the value of an earlier step."""
+
+    step: str
+    op: str
+    value: NotRequired[bool | float | str | list[bool | float | str]]
+
+
+class ShowIf(TypedDict, total=False):
+    """When a step is shown: the members of one condition, or several conditions in ``all`` or ``any``."""
+
+    step: str
+    op: str
+    value: bool | float | str | list[bool | float | str]
+    all: list[Condition]
+    any: list[Condition]
+
+
+class NewFollowUp(TypedDict):
+    """A step after the question itself, which may depend on earlier answers."""
+
+    key: str
+    type: QuestionType
+    title: str
+    description: NotRequired[str]
+    config: NotRequired[QuestionConfig]
+    required: NotRequired[bool]
+    show_if: NotRequired[ShowIf | None]
+
+
+class FollowUp(TypedDict):
+    """A step after the question itself."""
+
+    key: str
+    type: QuestionType
+    title: str
+    description: str
+    config: QuestionConfig
+    required: bool
+    show_if: ShowIf | None
+
+
+class LabelTranslation(TypedDict, total=False):
+    """The labels of a scale in another language."""
+
+    low: str
+    high: str
+
+
+class ConfigTranslation(TypedDict, total=False):
+    """The texts of a `config` in another language; `options` has labels by id."""
+
+    labels: LabelTranslation
+    options: dict[str, str]
+
+
+class StepTranslation(TypedDict, total=False):
+    """The texts of a follow-up in another language."""
+
+    title: str
+    description: str
+    config: ConfigTranslation
+
+
+class ThanksLinkTranslation(TypedDict, total=False):
+    """The text of the link in another language."""
+
+    label: str
+
+
+class ThanksTranslation(TypedDict, total=False):
+    """The texts of the thanks in another language."""
+
+    title: str
+    body: str
+    link: ThanksLinkTranslation
+
+
+class Translation(StepTranslation, total=False):
+    """The texts of a question in another language; `follow_ups` by key."""
+
+    follow_ups: dict[str, StepTranslation]
+    thanks: ThanksTranslation
+
+
+class ThanksLink(TypedDict):
+    """Link below the thanks, with http or https."""
+
+    label: str
+    url: str
+
+
+class NewThanks(TypedDict):
+    """The text shown after an answer."""
+
+    title: str
+    body: NotRequired[str]
+    link: NotRequired[ThanksLink | None]
+
+
+class Thanks(TypedDict):
+    """The text shown after an answer."""
+
+    title: str
+    body: str
+    link: ThanksLink | None
+
+
 class NewQuestion(TypedDict):
     """A question to create; the `config` depends on the type."""
 
@@ -322,22 +458,47 @@ class NewQuestion(TypedDict):
     name: NotRequired[str]
     description: NotRequired[str]
     config: NotRequired[QuestionConfig]
+    follow_ups: NotRequired[list[NewFollowUp]]
+    locale: NotRequired[str]
+    translations: NotRequired[dict[str, Translation]]
+    thanks: NotRequired[NewThanks | None]
     frequency: NotRequired[NewFrequency]
     allow_public: NotRequired[bool]
     priority: NotRequired[int]
+    placement: NotRequired[Placement | None]
+
+
+class QuestionTemplate(TypedDict):
+    """A common question to start from."""
+
+    id: str
+    name: str
+    description: str
+    question: NewQuestion
+
+
+class QuestionTemplates(TypedDict):
+    """The question templates in one language."""
+
+    data: list[QuestionTemplate]
 
 
 class QuestionPatch(TypedDict, total=False):
-    """Changes to a question. The type of a published question cannot be changed."""
+    """Changes to a question. Type and language of a published question cannot be changed."""
 
     type: QuestionType
     title: str
     name: str
     description: str
     config: QuestionConfig
+    follow_ups: list[NewFollowUp]
+    locale: str
+    translations: dict[str, Translation]
+    thanks: NewThanks | None
     frequency: NewFrequency
     allow_public: bool
     priority: int
+    placement: Placement | None
 
 
 class Question(TypedDict):
@@ -351,9 +512,19 @@ class Question(TypedDict):
     title: str
     description: str
     config: QuestionConfig
+    follow_ups: NotRequired[list[FollowUp]]
+    """Absent before version 0.2 of the server."""
+    locale: NotRequired[str]
+    """Absent before version 0.3 of the server."""
+    translations: NotRequired[dict[str, Translation]]
+    """Absent before version 0.3 of the server."""
+    thanks: NotRequired[Thanks | None]
+    """None: the default text. Absent before version 0.3 of the server."""
     frequency: Frequency
     allow_public: bool
     priority: int
+    placement: NotRequired[Placement | None]
+    """None: that of the tenant's appearance. Absent before version 0.3 of the server."""
     created_at: str
     updated_at: str
     published_at: str | None
@@ -413,6 +584,14 @@ class QuestionVersion(TypedDict):
     title: str
     description: str
     config: QuestionConfig
+    follow_ups: NotRequired[list[FollowUp]]
+    """Absent before version 0.2 of the server."""
+    locale: NotRequired[str]
+    """Absent before version 0.3 of the server."""
+    translations: NotRequired[dict[str, Translation]]
+    """Absent before version 0.3 of the server."""
+    thanks: NotRequired[Thanks | None]
+    """Absent before version 0.3 of the server."""
     created_at: str
     changes: list[Change]
 
@@ -452,6 +631,22 @@ class VersionFigures(Figures):
 ResultsRange = TypedDict("ResultsRange", {"from": str | None, "to": str | None})
 
 
+class StepFigures(TypedDict):
+    """How many saw a step, and what they did there."""
+
+    key: str
+    type: QuestionType
+    title: str
+    shown: int
+    """The sum of the next three."""
+    answered: int
+    skipped: int
+    left: int
+    """Answers that ended at this step."""
+    score: Score | None
+    values: list[ValueCount]
+
+
 class Results(ResultsRange, Figures):
     """Results of a question: total, over time and by version."""
 
@@ -460,12 +655,18 @@ class Results(ResultsRange, Figures):
     group_by: Literal["day", "week", "month"]
     version: int | None
     verified: bool | None
+    step: NotRequired[str]
+    """The step whose figures these are; absent before version 0.2 of the server."""
+    test: NotRequired[bool]
+    """Whether these are the results of test answers; absent before version 0.2 of the server."""
     seen: int
     dismissed: int
     partial: int
     completed: int
     written: int
     """Answers with a comment or a text."""
+    steps: NotRequired[list[StepFigures]]
+    """All steps in order; absent before version 0.2 of the server."""
     over_time: list[PeriodFigures]
     versions: list[VersionFigures]
 
@@ -486,6 +687,57 @@ class IdentityPatch(TypedDict, total=False):
     locale: str | None
     platform: str | None
     app_version: str | None
+
+
+class IdentityItem(TypedDict, total=False):
+    """Changes to one user of a batch; the verified identity unless `verified` is False."""
+
+    identity: Required[str]
+    verified: bool
+    attributes: dict[str, Scalar | None]
+    locale: str | None
+    platform: str | None
+    app_version: str | None
+
+
+class IdentityBatch(TypedDict):
+    """Changes to up to 100 users."""
+
+    identities: list[IdentityItem]
+
+
+class IdentityResult(TypedDict):
+    """Outcome for one user of a batch."""
+
+    identity: str | None
+    verified: bool | None
+    status: Literal["created", "updated", "unchanged", "rejected"]
+    code: NotRequired[str]
+    """Code of the first fault of a rejected item."""
+    detail: NotRequired[str]
+    """The rule that a rejected item breaks."""
+    pointer: NotRequired[str]
+    """JSON Pointer of the fault within a rejected item."""
+
+
+class IdentityResults(TypedDict):
+    """Outcomes of a batch, in the order of its items."""
+
+    results: list[IdentityResult]
+
+
+class IdentityAttribute(TypedDict):
+    """An attribute in use, with up to five of its most frequent values."""
+
+    name: str
+    types: list[Literal["string", "number", "boolean", "date"]]
+    values: list[Scalar]
+
+
+class IdentityAttributes(TypedDict):
+    """The attributes in use."""
+
+    data: list[IdentityAttribute]
 
 
 class IdentityProfile(TypedDict):

@@ -18,10 +18,10 @@ def _is_this_machine(host: str) -> bool:
     return address.is_loopback if isinstance(address, IPv4Address) else str(address) == "::1"
 
 
-def _is_safe(url: httpx.URL) -> bool:
+def _is_safe(url: httpx.URL, allow_http: bool) -> bool:
     if url.userinfo or not url.host:
         return False
-    return url.scheme == "https" or (url.scheme == "http" and _is_this_machine(url.host))
+    return url.scheme == "https" or (url.scheme == "http" and (allow_http or _is_this_machine(url.host)))
 
 
 def _parse(url: str) -> httpx.URL | None:
@@ -33,18 +33,20 @@ def _parse(url: str) -> httpx.URL | None:
         return None
 
 
-def check_base_url(url: str) -> str:
+def check_base_url(url: str, *, allow_http: bool = False) -> str:
     """Returns the base that paths are appended to: `https`, or `http` on localhost (specification 4.3).
 
-    It is also parsed with httpx, so that validation and sending agree.
+    `allow_http` accepts `http` for any host. The URL is also parsed with httpx, so that validation and sending agree.
 
     Raises:
         ParleyError: `insecure-url` for any other URL.
     """
     parsed = _parse(url)
-    if parsed is None or not _is_safe(parsed):
+    if parsed is None or not _is_safe(parsed, allow_http):
         raise ParleyError(
-            "insecure-url", "The base URL must be https:// (or http://localhost) without user, query and fragment."
+            "insecure-url",
+            "The base URL must be https:// (or http://localhost) without user, query and fragment. "
+            "For plain HTTP in a trusted network, pass allow_http=True.",
         )
     authority, path = parsed.netloc.decode("ascii"), parsed.raw_path.decode("ascii")
     return f"{parsed.scheme}://{authority}{path}".rstrip("/")

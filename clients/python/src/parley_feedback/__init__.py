@@ -1,9 +1,10 @@
 """Parley for Python backends: sign tokens for your users, and call with an API key.
 
-`Client` and `AsyncClient` have the same operations, named as in the OpenAPI document in snake case.
+`Client` and `AsyncClient` have the same operations, grouped by resource: `client.questions.update(id, title="…")`.
 Every failure is raised as a `ParleyError`.
 """
 
+from .attempts import Attempt
 from .client import AsyncClient, Client
 from .errors import ErrorKind, FieldError, InvalidArgument, ParleyError
 from .pages import AsyncPages, Page, Pages
@@ -16,6 +17,7 @@ __all__ = [
     "REQUEST_POLICY",
     "AsyncClient",
     "AsyncPages",
+    "Attempt",
     "Client",
     "ErrorKind",
     "FieldError",

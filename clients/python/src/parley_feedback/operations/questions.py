@@ -3,8 +3,10 @@
 from datetime import date
 from typing import Literal
 
+from typing_extensions import Unpack
+
 from ..calls import Call, delete, get, get_page, patch, path, post
-from ..operation import Listing, Operation
+from ..operation import D_co, Resource, listing, operation
 from ..pages import Page
 from ..types import (
     NewQuestion,
@@ -12,6 +14,7 @@ from ..types import (
     QuestionListItem,
     QuestionPatch,
     QuestionStatus,
+    QuestionTemplates,
     QuestionType,
     QuestionVersion,
     Results,
@@ -25,11 +28,11 @@ def _act(action: str, id: str, idempotency_key: str | None, if_match: str | None
     return post(f"{path(_ONE, id=id)}/{action}", None, idempotency_key, if_match)
 
 
-class Questions:
+class Questions(Resource[D_co]):
     """Questions. Scopes: `questions:read`, `questions:write`."""
 
-    @Listing
-    def list_questions(
+    @listing("listQuestions")
+    def list(
         self,
         *,
         status: QuestionStatus | None = None,
@@ -53,33 +56,33 @@ class Questions:
             _ALL, {"status": status, "type": type, "q": q, "include": include, "limit": limit, "cursor": cursor}
         )
 
-    @Operation
-    def create_question(self, body: NewQuestion, *, idempotency_key: str | None = None) -> Call[Question]:
-        """Creates a question as a draft."""
-        return post(_ALL, body, idempotency_key)
+    @operation("createQuestion")
+    def create(self, *, idempotency_key: str | None = None, **question: Unpack[NewQuestion]) -> Call[Question]:
+        """Creates a question as a draft: `type`, `title`, `description`, `config`, `frequency` and more."""
+        return post(_ALL, question, idempotency_key)
 
-    @Operation
-    def read_question(self, id: str) -> Call[Question]:
+    @operation("readQuestion")
+    def read(self, id: str) -> Call[Question]:
         """Returns a question."""
         return get(path(_ONE, id=id))
 
-    @Operation
-    def patch_question(self, id: str, body: QuestionPatch, *, if_match: str | None = None) -> Call[Question]:
+    @operation("patchQuestion")
+    def update(self, id: str, *, if_match: str | None = None, **changes: Unpack[QuestionPatch]) -> Call[Question]:
         """Updates a question: a draft in place, a live one by creating an immutable version."""
-        return patch(path(_ONE, id=id), body, if_match=if_match)
+        return patch(path(_ONE, id=id), changes, if_match=if_match)
 
-    @Operation
-    def delete_question(self, id: str, *, if_match: str | None = None) -> Call[None]:
+    @operation("deleteQuestion")
+    def delete(self, id: str, *, if_match: str | None = None) -> Call[None]:
         """Deletes a draft."""
         return delete(path(_ONE, id=id), if_match)
 
-    @Operation
-    def clone_question(self, id: str, *, idempotency_key: str | None = None) -> Call[Question]:
+    @operation("cloneQuestion")
+    def clone(self, id: str, *, idempotency_key: str | None = None) -> Call[Question]:
         """Copies a question into a new draft."""
         return _act("clone", id, idempotency_key, None)
 
-    @Listing
-    def list_question_versions(
+    @listing("listQuestionVersions")
+    def list_versions(
         self, id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Call[Page[QuestionVersion]]:
         """Lists the immutable versions of a question, newest first, each with its changes.
@@ -91,42 +94,41 @@ class Questions:
         """
         return get_page(f"{path(_ONE, id=id)}/versions", {"limit": limit, "cursor": cursor})
 
-    @Operation
-    def publish_question(
-        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
-    ) -> Call[Question]:
+    @operation("publishQuestion")
+    def publish(self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None) -> Call[Question]:
         """Publishes a draft."""
         return _act("publish", id, idempotency_key, if_match)
 
-    @Operation
-    def pause_question(
-        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
-    ) -> Call[Question]:
+    @operation("pauseQuestion")
+    def pause(self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None) -> Call[Question]:
         """Pauses a live question: it is no longer shown."""
         return _act("pause", id, idempotency_key, if_match)
 
-    @Operation
-    def resume_question(
-        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
-    ) -> Call[Question]:
+    @operation("resumeQuestion")
+    def resume(self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None) -> Call[Question]:
         """Resumes a paused question."""
         return _act("resume", id, idempotency_key, if_match)
 
-    @Operation
-    def close_question(
-        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
-    ) -> Call[Question]:
+    @operation("closeQuestion")
+    def close(self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None) -> Call[Question]:
         """Closes a question: answers are accepted for 7 more days."""
         return _act("close", id, idempotency_key, if_match)
 
-    @Operation
-    def archive_question(
-        self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None
-    ) -> Call[Question]:
+    @operation("archiveQuestion")
+    def archive(self, id: str, *, if_match: str | None = None, idempotency_key: str | None = None) -> Call[Question]:
         """Archives a closed question."""
         return _act("archive", id, idempotency_key, if_match)
 
-    @Operation
+    @operation("readQuestionTemplates")
+    def read_templates(self, *, locale: str | None = None) -> Call[QuestionTemplates]:
+        """Returns common questions to start from. Pass `question` of a template to `create`.
+
+        Args:
+            locale: Language of the texts: German for `de`, otherwise English.
+        """
+        return get("/v1/question-templates", {"locale": locale})
+
+    @operation("readResults")
     def read_results(
         self,
         id: str,
@@ -134,8 +136,10 @@ class Questions:
         from_: date | str | None = None,
         to: date | str | None = None,
         group_by: Literal["day", "week", "month"] | None = None,
+        step: str | None = None,
         version: int | None = None,
         verified: bool | None = None,
+        test: bool | None = None,
     ) -> Call[Results]:
         """Returns the results of a question.
 
@@ -144,10 +148,18 @@ class Questions:
             from_: First day (UTC), by the time answers were first received.
             to: Last day, inclusive.
             group_by: Buckets over time: day, week (from Monday) or month.
+            step: Key of the step whose figures are returned; the question itself by default.
             version: Only answers to this version of the question.
             verified: Only answers of verified (True) or unverified (False) identities.
+            test: If `True`, only the answers given with test tokens in the last 24 hours.
         """
-        return get(
-            f"{path(_ONE, id=id)}/results",
-            {"from": from_, "to": to, "group_by": group_by, "version": version, "verified": verified},
-        )
+        query = {
+            "from": from_,
+            "to": to,
+            "group_by": group_by,
+            "step": step,
+            "version": version,
+            "verified": verified,
+            "test": test,
+        }
+        return get(f"{path(_ONE, id=id)}/results", query)
