@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// Sends requests with `URLSession`, without cookies, cache or redirects.
-final class Network: Sendable {
+final class Transport: Sendable {
   private let session: URLSession
 
   init(timeout: TimeInterval) {
