@@ -1,12 +1,38 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Tests that change what a process has only once: the types of jobs, its environment, a module or prototype of Node. */
+const OWN_PROCESS = [
+  'test/api/token-verifier.test.ts',
+  'test/clients/javascript/faults.test.ts',
+  'test/queue/poll-spacing.test.ts',
+  'test/queue/tenant-jobs.test.ts',
+  'test/queue/unknown-jobs.test.ts',
+  'test/support/store-servers.test.ts',
+  'test/worker/sandbox.test.ts',
+];
+
+const common = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  pool: 'forks',
+} as const;
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    pool: 'forks',
     maxWorkers: 3, // for two cores: tests of outages and time limits mostly wait
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...OWN_PROCESS],
+          setupFiles: 'test/support/shared-process.ts',
+          isolate: false, // loading all modules again for each file would double the CPU time of a run
+        },
+      },
+      { test: { ...common, name: 'own process', include: OWN_PROCESS } },
+    ],
   },
 });

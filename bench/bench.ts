@@ -73,6 +73,8 @@ export interface Bench extends AsyncDisposable {
   /** Returns the root processes of the stores and of the given programs. */
   roles(programs: Roles): Roles;
   loadSet(name: SetName): LoadSet;
+  /** Creates a further set. */
+  createLoadSet(requests: LoadRequest[]): LoadSet;
   /** Executes a statement as the owner of the database. */
   query<Row extends object>(sql: string, params?: unknown[]): Promise<Row[]>;
   /** Empties a queue and the tables that answers fill, and forces a checkpoint of PostgreSQL. */
@@ -91,7 +93,7 @@ const environmentOf = (databaseUrl: string, secretKey: string, redisUrl: string 
   DATABASE_URL: databaseUrl,
   SECRET_KEY: secretKey,
   RATE_LIMITS: 'off',
-  LOG_LEVEL: 'error',
+  LOG_LEVEL: 'warn', // the reason of a rejected request
   INGESTION_CHECK_S: '0', // tables are emptied between runs, which the check would report as losses
   ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
 });
@@ -102,6 +104,7 @@ const FILLED = [
   'answer_words',
   'card_records',
   'question_results',
+  'question_step_results',
   'ingestion_totals',
   'recorded_flushes',
   'quarantined_answers',
@@ -131,8 +134,7 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
   client.on('error', () => undefined); // the current or next statement rejects with the same error
   await client.connect();
   cleanUp.defer(() => client.end());
-  await client.query('create schema floor');
-  await client.query('create table floor.answers (like public.answers including all)');
+  await client.query('create schema floor; create table floor.answers (like public.answers including all)');
   const redis = stores.valkeyUrl ? new Redis(stores.valkeyUrl) : undefined;
   cleanUp.defer(() => redis?.disconnect());
   const sets = cleanUp.use(openLoadSets());
@@ -181,6 +183,7 @@ export async function openBench(settings: Settings, stores: Stores): Promise<Ben
       made.set(name, set);
       return set;
     },
+    createLoadSet: requests => sets.create(requests),
     query: async <Row extends object>(sql: string, params: unknown[] = []) =>
       (await client.query<Row>(sql, params)).rows,
     async empty(queue = 'valkey') {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PROFILES = resolve(import.meta.dirname, 'profiles');
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000; // a start takes seconds, and a minute on a busy machine
 const POLL_MS = 5;
 const STOP_WITHIN_MS = 20_000;
 
@@ -16,7 +16,11 @@ export interface Program extends AsyncDisposable {
   metricsUrl: string;
   /** Time from the start of the process to the first 200 of its probe. */
   readyAfterMs: number;
+  /** The last lines of its output. */
+  lastLines(): string;
 }
+
+const LAST_LINES = 10;
 
 export interface ProgramOptions {
   /** The path from the project's root, and the arguments. */
@@ -97,7 +101,14 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     throw error;
   }
   const readyAfterMs = performance.now() - startedAt;
-  return { pid: child.pid as number, url, metricsUrl, readyAfterMs, [Symbol.asyncDispose]: stop };
+  return {
+    pid: child.pid as number,
+    url,
+    metricsUrl,
+    readyAfterMs,
+    lastLines: () => output.trimEnd().split('\n').slice(-LAST_LINES).join('\n'),
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 /** Runs a command to its end. Rejects with its output if the exit code is not 0. */

@@ -3,7 +3,7 @@ import { type Program, readSeries } from './children.ts';
 import { peakMb, residentMb } from './cpu.ts';
 import { type LoadResult, type LoadSet, measureLoad } from './load.ts';
 
-const costRow = (program: string, { requests, cost }: LoadResult, answers = 1): CostRow => ({
+export const costRow = (program: string, { requests, cost }: LoadResult, answers = 1): CostRow => ({
   program,
   count: requests * answers,
   per: answers > 1 ? 'answer' : 'request',
@@ -29,7 +29,7 @@ export const measureCards =
 /**
  * Checks that the API accepted every answer that the load generator saw acknowledged: none was rejected inside a 202.
  */
-async function checkAccepted(api: Program, atLeast: number): Promise<void> {
+export async function checkAccepted(api: Program, atLeast: number): Promise<void> {
   const accepted = await readSeries(api, 'parley_answers_accepted_total');
   if (!(accepted >= atLeast)) throw new Error(`only ${accepted} of ${atLeast} acknowledged answers were accepted`);
 }

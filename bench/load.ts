@@ -155,7 +155,10 @@ export async function measureLoad(url: string, set: LoadSet, plan: LoadPlan, rol
   return sendLoad(url, set, plan, roles);
 }
 
-/** Measures a server under a load without a warm-up. */
+/** Thrown for a run with a rejected or failed request. */
+export class LoadRejected extends Error {}
+
+/** Measures a server under a load without a warm-up. Throws `LoadRejected` if any request was rejected or failed. */
 export async function sendLoad(url: string, set: LoadSet, plan: LoadPlan, roles: Roles): Promise<LoadResult> {
   const stopMeter = startMeter(roles);
   const half = Math.floor(set.requests.length / 2);
@@ -167,6 +170,6 @@ export async function sendLoad(url: string, set: LoadSet, plan: LoadPlan, roles:
     plan.seconds,
   );
   const cost = stopMeter();
-  if (refused + broken > 0) throw new Error(`${refused} requests were rejected and ${broken} failed`);
+  if (refused + broken > 0) throw new LoadRejected(`${refused} requests were rejected and ${broken} failed`);
   return { requests, rate: requests / seconds, p50Ms, p99Ms, cost };
 }

@@ -11,7 +11,8 @@ import { measureLists } from './list-steps.ts';
 import { LATENCY_IS_FINE } from './load.ts';
 import { measureWatched } from './observer-steps.ts';
 import { measureNaive, measureStored } from './pipeline-steps.ts';
-import { measureCopy, measureDrain, measureRecord } from './store-steps.ts';
+import { measureCatalog, measureManyUsers, measureSteppedAnswers, measureSteppedCards } from './stepped-steps.ts';
+import { measureCopy, measureDrain, measureRecord, measureSteppedCopy, measureSteppedRecord } from './store-steps.ts';
 
 /** A program measured once a round. */
 export interface Step {
@@ -37,6 +38,27 @@ const cards = (
 
 /** The floor of most steps, measured directly before and after each. */
 export const KOA: Step = { figures: ['koa'], run: measureKoa };
+
+/** Questions with five steps in five languages. */
+const STEPPED_STEPS: Step[] = [
+  {
+    figures: ['stepped cards'],
+    run: measureSteppedCards('stepped cards', 'stepped', 'cards', 'GET /v1/cards 200, five steps'),
+  },
+  {
+    figures: ['plain cards'],
+    run: measureSteppedCards('plain cards', 'plain', 'cards', 'GET /v1/cards 200, one step of that size'),
+  },
+  {
+    figures: ['stepped unchanged'],
+    run: measureSteppedCards('stepped unchanged', 'stepped', 'unchanged', 'GET /v1/cards 304, five steps'),
+  },
+  { figures: ['stepped answers'], ...valkey, run: measureSteppedAnswers },
+  { figures: ['stepped copy'], run: measureSteppedCopy },
+  { figures: ['stepped record'], run: measureSteppedRecord },
+  { figures: ['many users peak MB'], run: measureManyUsers },
+  { figures: ['catalog MB', 'catalog estimate MB', 'catalog ms'], run: measureCatalog },
+];
 
 /** The steps of a round. Steps that are compared with each other are adjacent. */
 export const STEPS: Step[] = [
@@ -115,6 +137,7 @@ export const STEPS: Step[] = [
   { figures: ['copy'], run: measureCopy },
   { figures: ['record'], run: measureRecord },
   { figures: ['drain', 'drain peak MB'], profiled: true, ...valkey, run: measureDrain },
+  ...STEPPED_STEPS,
   { figures: ['raw list p50 ms', 'list page 1 p50 ms', 'list page 500 p50 ms'], run: measureLists },
   { figures: ['start ms', 'rest MB'], run: measureStarts },
 ];

@@ -14,6 +14,7 @@ import { type Flush, recordAnswers } from '../src/storage/recording.ts';
 import type { Bench, Measured } from './bench.ts';
 import { awaitQuiet, peakMb, startMeter } from './cpu.ts';
 import { copyAnswers } from './floor/copy.ts';
+import { STEPPED_VALUES, steppedUsers } from './stepped-world.ts';
 import type { User } from './world.ts';
 
 /** Answers in a flush of an API under load, and in a transaction of the worker. */
@@ -24,8 +25,8 @@ const TRANSACTIONS_IN_FLIGHT = 2;
 const WARM_UP_SHARE = 0.1;
 const DRAINED_WITHIN_MS = 120_000;
 
-/** Answers as the API enqueues them, rotating over the users and their cards. */
-export function makeAnswers(users: User[], count: number): AcceptedAnswer[] {
+/** Answers as the API enqueues them, rotating over the users and their cards; by default with scores. */
+export function makeAnswers(users: User[], count: number, values?: AcceptedAnswer['values']): AcceptedAnswer[] {
   return Array.from({ length: count }, (_, number) => {
     const user = users[number % users.length] as User;
     const card = user.cards[Math.floor(number / users.length) % user.cards.length] as User['cards'][number];
@@ -40,7 +41,7 @@ export function makeAnswers(users: User[], count: number): AcceptedAnswer[] {
       question_version: card.question_version,
       revision: 1,
       state: 'completed',
-      values: { main: 1 + (number % 5) },
+      values: values ?? { main: 1 + (number % 5) },
       comment: 'Quick and friendly',
       displayed_at: now,
       answered_at: now,
@@ -87,15 +88,28 @@ async function checkRows(bench: Bench, table: string, wanted: number): Promise<v
   if (row?.count !== wanted) throw new Error(`${table} holds ${row?.count} rows and not ${wanted}`);
 }
 
+/** The users and values of answers that are stored. */
+interface StoredAnswers {
+  usersOf(bench: Bench): Promise<User[]>;
+  values?: AcceptedAnswer['values'];
+}
+
 /** Stores the same number of rows with one implementation, after a warm-up, on empty tables and a fresh checkpoint. */
 const measureStore =
-  (figure: string, program: string, table: string, store: (url: string, answers: AcceptedAnswer[]) => Promise<void>) =>
+  (
+    figure: string,
+    program: string,
+    table: string,
+    store: (url: string, answers: AcceptedAnswer[]) => Promise<void>,
+    { usersOf, values }: StoredAnswers = { usersOf: async bench => bench.users },
+  ) =>
   async (bench: Bench): Promise<Measured> => {
     const rows = bench.settings.storeRows;
+    const users = await usersOf(bench);
     await bench.empty();
-    const warmUp = makeAnswers(bench.users, rows * WARM_UP_SHARE);
+    const warmUp = makeAnswers(users, rows * WARM_UP_SHARE, values);
     await store(bench.databaseUrl, warmUp);
-    const answers = makeAnswers(bench.users, rows);
+    const answers = makeAnswers(users, rows, values);
     await bench.query('checkpoint');
     const roles = bench.roles({});
     await awaitQuiet(roles);
@@ -113,6 +127,25 @@ const measureStore =
 
 export const measureRecord = measureStore('record', "worker's store function", 'answers', storeAnswers);
 export const measureCopy = measureStore('copy', 'one COPY', 'floor.answers', copyAnswers);
+
+const STEPPED: StoredAnswers = {
+  usersOf: async bench => (await steppedUsers(bench)).stepped,
+  values: STEPPED_VALUES as unknown as AcceptedAnswer['values'],
+};
+export const measureSteppedRecord = measureStore(
+  'stepped record',
+  "worker's store function, five steps",
+  'answers',
+  storeAnswers,
+  STEPPED,
+);
+export const measureSteppedCopy = measureStore(
+  'stepped copy',
+  'one COPY, five steps',
+  'floor.answers',
+  copyAnswers,
+  STEPPED,
+);
 
 const JOB = { removeOnComplete: true, attempts: 5 };
 

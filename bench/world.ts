@@ -76,10 +76,10 @@ async function ask(url: string, method: string, path: string, bearer: string, bo
   return response;
 }
 
-/** Publishes three questions for each tenant. */
-export async function publishQuestions(url: string, tenants: Tenant[]): Promise<void> {
+/** Publishes questions for each tenant, by default three. */
+export async function publishQuestions(url: string, tenants: Tenant[], questions: object[] = QUESTIONS): Promise<void> {
   for (const { apiKey } of tenants)
-    for (const question of QUESTIONS) {
+    for (const question of questions) {
       const created = await ask(url, 'POST', '/v1/questions', apiKey, { ...question, frequency: FREQUENCY });
       const { id } = (await created.json()) as { id: string };
       await (await ask(url, 'POST', `/v1/questions/${id}/publish`, apiKey)).arrayBuffer();
@@ -96,16 +96,27 @@ export function signToken(tenant: Tenant, identity: string, age = 0, subject = t
   return `${signed}.${createHmac('sha256', tenant.secret).update(signed).digest('base64url')}`;
 }
 
+/** A fetch of cards: its path, and the number of cards that it must return. */
+interface Fetch {
+  path: string;
+  cards: number;
+}
+
 /** Creates users spread over tenants, with their cards fetched. */
-export async function fetchUsers(url: string, tenants: Tenant[], count: number): Promise<User[]> {
+export async function fetchUsers(
+  url: string,
+  tenants: Tenant[],
+  count: number,
+  { path, cards }: Fetch = { path: CARDS_PATH, cards: QUESTIONS.length },
+): Promise<User[]> {
   const users: User[] = [];
   const lane = async (first: number) => {
     for (let number = first; number < count; number += FETCHES_AT_ONCE) {
       const tenant = tenants[number % tenants.length] as Tenant;
       const identity = `user|${number}`;
-      const response = await ask(url, 'GET', CARDS_PATH, signToken(tenant, identity));
+      const response = await ask(url, 'GET', path, signToken(tenant, identity));
       const { data } = (await response.json()) as { data: Card[] };
-      if (data.length !== QUESTIONS.length) throw new Error(`${identity} sees ${data.length} cards`);
+      if (data.length !== cards) throw new Error(`${identity} sees ${data.length} cards`);
       users[number] = { tenant, identity, cards: data, etag: response.headers.get('etag') ?? '' };
     }
   };
@@ -113,21 +124,21 @@ export async function fetchUsers(url: string, tenants: Tenant[], count: number):
   return users;
 }
 
-export const cardsRequest = (token: string): LoadRequest => ({ method: 'GET', path: CARDS_PATH, token });
+export const cardsRequest = (token: string, path = CARDS_PATH): LoadRequest => ({ method: 'GET', path, token });
 
-export const unchangedCardsRequest = (user: User, token: string): LoadRequest => ({
-  ...cardsRequest(token),
+export const unchangedCardsRequest = (user: User, token: string, path = CARDS_PATH): LoadRequest => ({
+  ...cardsRequest(token, path),
   etag: user.etag,
 });
 
 /** The text of an answer after its id. */
-const answerTail = ({ id, question_id, question_version }: Card, number: number): string =>
-  `","revision":1,"card_id":"${id}","question_id":"${question_id}","question_version":${question_version},"state":"completed","values":{"main":${1 + (number % 5)}},"comment":"Quick and friendly","metadata":{"platform":"ios","app_version":"4.2.1"}}`;
+const answerTail = ({ id, question_id, question_version }: Card, values: object): string =>
+  `","revision":1,"card_id":"${id}","question_id":"${question_id}","question_version":${question_version},"state":"completed","values":${JSON.stringify(values)},"comment":"Quick and friendly","metadata":{"platform":"ios","app_version":"4.2.1"}}`;
 
-/** A sync of `count` answers, rotating over the user's cards. */
-export function answersRequest(user: User, token: string, count = 1): LoadRequest {
+/** A sync of `count` answers, rotating over the user's cards; by default with scores. */
+export function answersRequest(user: User, token: string, count = 1, values?: object): LoadRequest {
   const tails = Array.from({ length: count }, (_, number) =>
-    answerTail(user.cards[number % user.cards.length] as Card, number),
+    answerTail(user.cards[number % user.cards.length] as Card, values ?? { main: 1 + (number % 5) }),
   );
   const bodyParts = [
     '{"answers":[{"id":"',

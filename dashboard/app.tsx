@@ -1,71 +1,144 @@
 import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { I18nProvider } from 'react-aria-components';
-import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { type AroundNavHandler, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { ErrorBoundary } from './components/error-boundary.tsx';
 import { Front } from './components/front.tsx';
 import { Loading } from './components/page.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
-import { Shell } from './components/shell.tsx';
+import { ConnectionBanner, Shell } from './components/shell.tsx';
 import { Toasts } from './components/toast.tsx';
 import { activate, type Locale, locale, saveLocale, t } from './i18n.ts';
+import { leave } from './leaving.ts';
 import { LocaleContext } from './locale.ts';
 import { Login } from './pages/front/login.tsx';
-import { NotFound } from './pages/not-found.tsx';
-import { BASE, PATHS, type PathName } from './paths.ts';
-import { SessionGate } from './session.tsx';
+import { NoTenant, NotFound, UnknownTenant } from './pages/not-found.tsx';
+import {
+  BASE,
+  type OuterPathName,
+  outerPath,
+  PATHS,
+  pathIn,
+  TENANT,
+  TENANT_PATHS,
+  type TenantPathName,
+  tenantPath,
+} from './paths.ts';
+import { LastTenant, lastMembership, SessionGate, TenantGate, useSignedIn } from './session.tsx';
 
 const page = (load: () => Promise<ComponentType>) => lazy(() => load().then(component => ({ default: component })));
 
 /** Pages that need no session. */
-const FRONT_PAGES: Partial<Record<PathName, ComponentType>> = {
+const FRONT_PAGES: Partial<Record<OuterPathName, ComponentType>> = {
   setup: page(() => import('./pages/front/setup.tsx').then(module => module.Setup)),
   forgotten: page(() => import('./pages/front/forgotten.tsx').then(module => module.Forgotten)),
   reset: page(() => import('./pages/front/reset.tsx').then(module => module.Reset)),
   invitation: page(() => import('./pages/front/invitation.tsx').then(module => module.Invitation)),
 };
 
-/** Pages that need a session, loaded on first use. Fixed paths precede patterns. */
-const PAGES: Partial<Record<PathName, ComponentType>> = {
-  home: page(() => import('./pages/getting-started/getting-started.tsx').then(module => module.GettingStarted)),
+/** A tenant's pages, loaded on first use. */
+const TENANT_PAGES: Partial<Record<TenantPathName, ComponentType>> = {
+  home: page(() => import('./pages/home/home.tsx').then(module => module.Home)),
+  inbox: page(() => import('./pages/inbox/inbox.tsx').then(module => module.Inbox)),
   questions: page(() => import('./pages/questions/questions.tsx').then(module => module.Questions)),
   newQuestion: page(() => import('./pages/questions/editor.tsx').then(module => module.NewQuestion)),
   question: page(() => import('./pages/questions/editor.tsx').then(module => module.EditQuestion)),
   questionResults: page(() => import('./pages/questions/results.tsx').then(module => module.QuestionResults)),
+  questionAnswers: page(() => import('./pages/questions/answers.tsx').then(module => module.QuestionAnswers)),
   questionVersions: page(() => import('./pages/questions/versions.tsx').then(module => module.QuestionVersions)),
-  inbox: page(() => import('./pages/inbox/inbox.tsx').then(module => module.Inbox)),
-  conversation: page(() => import('./pages/inbox/inbox.tsx').then(module => module.Inbox)),
-  identity: page(() => import('./pages/identity.tsx').then(module => module.IdentityPage)),
-  ingestion: page(() => import('./pages/ingestion.tsx').then(module => module.Ingestion)),
+  people: page(() => import('./pages/people/people.tsx').then(module => module.People)),
+  identity: page(() => import('./pages/people/person.tsx').then(module => module.Person)),
+  insights: page(() => import('./pages/insights/insights.tsx').then(module => module.Insights)),
+  data: page(() => import('./pages/data/data.tsx').then(module => module.Data)),
   general: page(() => import('./pages/settings/general.tsx').then(module => module.General)),
   apiKeys: page(() => import('./pages/settings/api-keys.tsx').then(module => module.ApiKeys)),
   members: page(() => import('./pages/settings/members.tsx').then(module => module.Members)),
-  security: page(() => import('./pages/settings/security.tsx').then(module => module.Security)),
   auditLog: page(() => import('./pages/settings/audit-log.tsx').then(module => module.AuditLog)),
 };
 
-const routes = (pages: Partial<Record<PathName, ComponentType>>) =>
-  Object.entries(pages).map(([name, component]) => (
-    <Route key={name} path={PATHS[name as PathName]} component={component} />
-  ));
+const Me = page(() => import('./pages/me/me.tsx').then(module => module.Me));
 
-function SignedIn() {
+function routes<Name extends keyof typeof PATHS>(pages: Partial<Record<Name, ComponentType>>) {
+  return Object.entries(pages).map(([name, component]) => (
+    <Route key={name} path={PATHS[name as Name]} component={component as ComponentType} />
+  ));
+}
+
+/** Confines loading and rendering errors to the page. */
+function Content({ children }: { children: React.ReactNode }) {
   const [here] = useLocation();
   return (
-    <Shell>
-      <ErrorBoundary here={here}>
-        <Suspense fallback={<Loading />}>
-          <Switch>
-            <Route path={PATHS.login}>
-              <Redirect to={PATHS.home} replace />
-            </Route>
-            {routes(PAGES)}
-            <Route component={NotFound} />
-          </Switch>
-        </Suspense>
-      </ErrorBoundary>
-    </Shell>
+    <ErrorBoundary here={here}>
+      <Suspense fallback={<Loading />}>{children}</Suspense>
+    </ErrorBoundary>
   );
 }
+
+/** The encoded path relative to `BASE` or a tenant; the router's is partly decoded. */
+const pathHere = (prefix: string): string => location.pathname.slice(prefix.length) || '/';
+
+/** Leads from an earlier path of the tenant to its successor. */
+function MovedPage({ tenantId }: { tenantId: string }) {
+  const path = pathHere(`${BASE}/t/${tenantId}`);
+  const to = path === '/' ? TENANT_PATHS.home : tenantPath(path);
+  const outer = outerPath(path);
+  if (to && to !== path) return <Redirect to={`${to}${location.search}`} replace />;
+  return outer ? <Redirect to={`~${BASE}${outer}`} replace /> : <NotFound />;
+}
+
+const TenantPages = ({ tenantId }: { tenantId: string }) => (
+  <TenantGate key={tenantId} tenantId={tenantId} unknown={<UnknownTenant />}>
+    <Shell>
+      <Content>
+        <Switch>
+          {routes(TENANT_PAGES)}
+          <Route>
+            <MovedPage tenantId={tenantId} />
+          </Route>
+        </Switch>
+      </Content>
+    </Shell>
+  </TenantGate>
+);
+
+/** Leads from an address without a tenant, such as one of an earlier version, to the page in the last visited tenant. */
+function WithoutTenant() {
+  const { account } = useSignedIn();
+  const membership = lastMembership(account);
+  const path = pathHere(BASE);
+  const isStart = path === '/' || path === PATHS.login;
+  const to = isStart ? PATHS.home : tenantPath(path);
+  const outer = outerPath(path);
+  if (outer) return <Redirect to={outer} replace />;
+  if (membership && to)
+    return <Redirect to={pathIn(membership.tenant.id, `${to}${isStart ? '' : location.search}`)} replace />;
+  return (
+    <LastTenant none={<NoTenant />}>
+      <Shell>
+        <NotFound />
+      </Shell>
+    </LastTenant>
+  );
+}
+
+const SignedIn = () => (
+  <Switch>
+    <Route path={PATHS.me}>
+      <LastTenant none={<NoTenant />}>
+        <Shell>
+          <Content>
+            <Me />
+          </Content>
+        </Shell>
+      </LastTenant>
+    </Route>
+    <Route path={TENANT} nest>
+      {({ tenant }: { tenant?: string }) => <TenantPages tenantId={tenant ?? ''} />}
+    </Route>
+    <Route>
+      <WithoutTenant />
+    </Route>
+  </Switch>
+);
 
 /** Shows the sign-in page at every URL without a session, and the requested page after sign-in. */
 const Gate = () => (
@@ -76,20 +149,23 @@ const Gate = () => (
       </Front>
     }
     signedOut={<Login />}
-    noTenant={
-      <Front title={t('You are not a member of any tenant')}>
-        <p>{t('Ask an owner for a new invitation.')}</p>
-      </Front>
-    }
     failed={(problem, retry) => (
       <Front title={t('This page could not be loaded')}>
         <ProblemNote problem={problem} retry={retry} />
       </Front>
     )}
   >
-    <SignedIn />
+    {isLost => (
+      <>
+        {isLost && <ConnectionBanner />}
+        <SignedIn />
+      </>
+    )}
   </SessionGate>
 );
+
+/** A page with unsaved edits asks before a navigation. */
+const aroundNav: AroundNavHandler = (navigate, to, options) => leave(() => navigate(to, options));
 
 /** The dashboard. A language change remounts it, so that texts can come from a plain function. */
 export function App() {
@@ -102,7 +178,7 @@ export function App() {
   return (
     <LocaleContext value={{ current, change }}>
       <I18nProvider locale={current} key={current}>
-        <Router base={BASE}>
+        <Router base={BASE} aroundNav={aroundNav}>
           <Suspense fallback={<Loading />}>
             <Switch>
               {routes(FRONT_PAGES)}

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { hashSources, PAGES_DIR, STAMP_FILE } from '../src/platform/pages-build.ts';
-import { PATHS } from './paths.ts';
+import { SERVED_PATHS } from './paths.ts';
 import { viteConfig } from './vite.config.ts';
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
@@ -32,7 +32,7 @@ const hash = hashSources(); // before the build: changes made during it trigger 
 try {
   await build(viteConfig(fresh));
   compress(fresh);
-  writeFileSync(join(fresh, 'paths.json'), JSON.stringify(Object.values(PATHS)));
+  writeFileSync(join(fresh, 'paths.json'), JSON.stringify(SERVED_PATHS));
   writeFileSync(join(fresh, STAMP_FILE), hash);
   rmSync(PAGES_DIR, { recursive: true, force: true });
   renameSync(fresh, PAGES_DIR);

@@ -15,6 +15,16 @@ const TEXTS = (): Texts => ({
   'not-allowed': t('This value is not allowed here.'),
   conflicting: t('This value contradicts another one.'),
   'unknown-reference': t('This object does not exist.'),
+  'repeated-key': t('Another step has this key.'),
+  'unknown-step': t('This step no longer exists.'),
+  'looks-ahead': t('This step comes later. Select an earlier one, or move the steps.'),
+  'unreachable-step': t('The conditions contradict each other, so the step is never shown.'),
+  'wrong-operator': t('This comparison does not fit the type of the step.'),
+  'unknown-option': t('The step does not have this option.'),
+  'missing-translation': t('Each language needs every text. Add the missing ones, or remove the language.'),
+  'fallback-missing': t('Text in braces needs a fallback for users without the attribute, such as {example}.', {
+    example: '{{identity.attributes.plan|your plan}}',
+  }),
   'immutable-field': t('Cannot be changed once published.'),
   'out-of-range': t('This value is outside the allowed range.'),
 });

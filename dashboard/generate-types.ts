@@ -27,6 +27,7 @@ interface Content {
 }
 
 interface Operation {
+  description?: string;
   parameters?: { name: string; in: string; required?: boolean; schema?: Schema }[];
   requestBody?: Content;
   responses: Record<string, Content>;
@@ -101,6 +102,24 @@ function choicesOf({ components, paths }: OpenApi): Record<string, unknown[] | u
   };
 }
 
+/** Sentences with which the document states the rights of an operation. */
+const SCOPE = /API keys need the scope `([\w:-]+)`/;
+const HOLDERS = /Sessions need one of the roles ([a-z, ]+)\./;
+
+/** Scopes that some operation requires: those of features that do not exist yet are not offered. */
+const usedScopes = (operations: [string, Operation][]): string[] => [
+  ...new Set(operations.flatMap(([, { description = '' }]) => SCOPE.exec(description)?.[1] ?? [])),
+];
+
+/** Roles that may call an operation; operations without this sentence are open to every role. */
+const holdersOf = (operations: [string, Operation][]): Record<string, string[]> =>
+  Object.fromEntries(
+    operations.flatMap(([key, { description = '' }]) => {
+      const roles = HOLDERS.exec(description)?.[1];
+      return roles ? [[key, roles.split(', ')]] : [];
+    }),
+  );
+
 /** Renders an enumeration as a constant. Throws if the document lacks it. */
 function choiceModule([name, values]: [string, unknown[] | undefined]): string {
   if (!values) throw new Error(`docs/openapi.json has no values for ${name}.`);
@@ -111,11 +130,13 @@ function choiceModule([name, values]: [string, unknown[] | undefined]): string {
 export function typesModule(document: OpenApi): string {
   const { components, paths } = document;
   const schemas = Object.entries(components.schemas).map(([name, schema]) => `  ${key(name)}: ${typeOf(schema)};`);
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
-    METHODS.filter(method => item[method]).map(
-      method => `  '${method.toUpperCase()} ${path}': ${operationType(item[method] as Operation)};`,
-    ),
+  const described = Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.filter(method => item[method]).map((method): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      item[method] as Operation,
+    ]),
   );
+  const operations = described.map(([key, operation]) => `  '${key}': ${operationType(operation)};`);
   return [
     '// Generated from docs/openapi.json by `npm run openapi`.',
     '',
@@ -131,6 +152,10 @@ export function typesModule(document: OpenApi): string {
     '',
     '/** Scopes of server keys, and actions recorded in the audit log. */',
     ...Object.entries(choicesOf(document)).map(choiceModule),
+    '/** Scopes that operations require. */',
+    `export const USED_SCOPES = ${JSON.stringify(usedScopes(described))} as const;`,
+    '/** Roles that may call an operation; operations that are missing here are open to every role. */',
+    `export const HOLDERS = ${JSON.stringify(holdersOf(described))} as const;`,
     '',
   ].join('\n');
 }

@@ -21,10 +21,14 @@ export function preferredLocale(): Locale {
   return navigator.languages.map(tag => tag.slice(0, 2)).find(isLocale) ?? 'en';
 }
 
+/** Activates a language with its compiled messages. */
+export const setTexts = (locale: Locale, messages: Record<string, never>): void =>
+  i18n.loadAndActivate({ locale, messages });
+
 /** Loads and activates a language. */
 export async function activate(locale: Locale): Promise<void> {
   const { messages } = await LOAD[locale]();
-  i18n.loadAndActivate({ locale, messages });
+  setTexts(locale, messages);
   document.documentElement.lang = locale;
 }
 
@@ -35,8 +39,11 @@ export const locale = (): string => i18n.locale;
 /** Translates a text to the active language. The key is the English text, in ICU MessageFormat. */
 export const t = (message: string, values?: Record<string, unknown>): string => i18n._(message, values);
 
+/** Locale of dates and numbers: English ones are British, as the texts are read all over the world. */
+const formatLocale = (): string => (i18n.locale === 'en' ? 'en-GB' : i18n.locale);
+
 export const formatNumber = (value: number, options: Intl.NumberFormatOptions = {}): string =>
-  new Intl.NumberFormat(i18n.locale, options).format(value);
+  new Intl.NumberFormat(formatLocale(), options).format(value);
 
 export const formatShare = (share: number, digits = 0): string =>
   formatNumber(share, { style: 'percent', maximumFractionDigits: digits });
@@ -44,7 +51,7 @@ export const formatShare = (share: number, digits = 0): string =>
 export const formatTime = (
   time: string | Date,
   options: Intl.DateTimeFormatOptions = { dateStyle: 'medium', timeStyle: 'short' },
-): string => new Intl.DateTimeFormat(i18n.locale, options).format(new Date(time));
+): string => new Intl.DateTimeFormat(formatLocale(), options).format(new Date(time));
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
@@ -59,6 +66,14 @@ export function formatRelative(time: string | Date, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1000;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
   const style = unit === 'minute' || unit === 'hour' ? 'short' : 'long'; // avoids “last mo.”
-  const format = new Intl.RelativeTimeFormat(i18n.locale, { numeric: 'auto', style });
+  const format = new Intl.RelativeTimeFormat(formatLocale(), { numeric: 'auto', style });
   return unit === 'second' ? t('just now') : format.format(Math.trunc(seconds / size), unit);
+}
+
+/** Formats the time since a point in the past, in the largest fitting unit: “5 min”. At least a minute. */
+export function formatDuration(since: string | Date, now = Date.now()): string {
+  const seconds = Math.max(60, (now - new Date(since).getTime()) / 1000);
+  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? (['minute', 60] as const);
+  const style: Intl.NumberFormatOptions = { style: 'unit', unit, unitDisplay: 'short' };
+  return formatNumber(Math.trunc(seconds / size), style);
 }

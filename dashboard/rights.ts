@@ -1,35 +1,24 @@
 import type { MemberRole } from './api/names.ts';
+import { HOLDERS } from './api/schema.ts';
 
-/** Permissions that decide which actions the pages offer. The API enforces them. */
-export type Right =
-  | 'questions:write'
-  | 'answers:write'
-  | 'conversations:write'
-  | 'conversations:delete'
-  | 'tokens:inspect'
-  | 'tenant:write'
-  | 'api-keys:manage'
-  | 'members:manage'
-  | 'audit-log:read';
+/** An operation for each permission that the pages ask for. The API's document names its roles; the API enforces them. */
+const OPERATIONS = {
+  'questions:write': 'POST /v1/questions',
+  'answers:write': 'PATCH /v1/answers/{id}',
+  'conversations:write': 'POST /v1/conversations',
+  'conversations:delete': 'DELETE /v1/conversations/{id}',
+  'tokens:inspect': 'POST /v1/auth/inspect',
+  'tenant:write': 'PATCH /v1/tenant',
+  'api-keys:manage': 'POST /v1/api-keys',
+  'members:manage': 'POST /v1/members',
+  'audit-log:read': 'GET /v1/audit-log',
+} as const satisfies Record<string, keyof typeof HOLDERS>;
 
-const AGENT: Right[] = ['conversations:write', 'tokens:inspect'];
-const ADMIN: Right[] = [
-  ...AGENT,
-  'questions:write',
-  'answers:write',
-  'conversations:delete',
-  'tenant:write',
-  'api-keys:manage',
-  'members:manage',
-  'audit-log:read',
-];
+/** Permissions that decide which actions the pages offer. */
+export type Right = keyof typeof OPERATIONS;
 
-const RIGHTS: Record<MemberRole, ReadonlySet<Right>> = {
-  owner: new Set(ADMIN),
-  admin: new Set(ADMIN),
-  agent: new Set(AGENT),
-  analyst: new Set(),
-};
+const RIGHTS = Object.keys(OPERATIONS) as Right[];
 
-/** Returns the permissions of a role (contract section 6). */
-export const rightsOf = (role: MemberRole): ReadonlySet<Right> => RIGHTS[role];
+/** Returns the permissions of a role. */
+export const rightsOf = (role: MemberRole): ReadonlySet<Right> =>
+  new Set(RIGHTS.filter(right => (HOLDERS[OPERATIONS[right]] as readonly string[]).includes(role)));

@@ -1,84 +1,119 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react';
 import { credentials } from './api/client.ts';
+import { useConnectionLost } from './api/connection.ts';
 import { useApi } from './api/hooks.ts';
 import type { Account, Membership, SessionMe } from './api/names.ts';
 import type { ApiProblem } from './api/problem.ts';
 import { type Right, rightsOf } from './rights.ts';
+import { lastTenant, rememberTenant, TenantContext } from './tenant.ts';
 
-/** The signed-in account and the selected tenant. */
-export interface Session {
+/** The signed-in account. */
+interface SignedIn {
   account: Account;
-  membership: Membership;
   sessionId: string;
-  /** Whether the role has the permission; the API enforces it. */
-  may(right: Right): boolean;
-  switchTenant(tenantId: string): void;
 }
 
-const STORAGE_KEY = 'parley.tenant';
+/** The signed-in account and its membership in the tenant of the address; elsewhere in the last visited tenant. */
+export interface Session extends SignedIn {
+  membership: Membership;
+  /** Whether the role has the permission; the API enforces it. */
+  may(right: Right): boolean;
+}
+
+const SignedInContext = createContext<SignedIn | null>(null);
 const SessionContext = createContext<Session | null>(null);
 
-/** Returns the current session. Throws outside `SessionGate`. */
+/** Returns the current session. Throws outside `TenantGate` and `LastTenant`. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (!session) throw new Error('useSession must be used within SessionGate.');
+  if (!session) throw new Error('useSession must be used within a tenant.');
   return session;
 }
 
-/** The last selected tenant if the account is still a member, else the first. */
-function membershipOf({ memberships }: Account): Membership | undefined {
-  const kept = localStorage.getItem(STORAGE_KEY);
-  return memberships.find(({ tenant }) => tenant.id === kept) ?? memberships[0];
+/** Returns the signed-in account. Throws outside `SessionGate`. */
+export function useSignedIn(): SignedIn {
+  const signedIn = useContext(SignedInContext);
+  if (!signedIn) throw new Error('useSignedIn must be used within SessionGate.');
+  return signedIn;
 }
 
-/** Sets the CSRF token and tenant of the following requests. */
-function adopt({ account, csrf_token }: Pick<SessionMe, 'account' | 'csrf_token'>): Membership | undefined {
-  const membership = membershipOf(account);
-  credentials.csrfToken = csrf_token;
-  credentials.tenantId = membership?.tenant.id;
-  return membership;
-}
+/** The last visited tenant's membership if the account still has it, else the first. */
+export const lastMembership = ({ memberships }: Account): Membership | undefined => {
+  const kept = lastTenant();
+  return memberships.find(({ tenant }) => tenant.id === kept) ?? memberships[0];
+};
+
+/** Poll interval of the session; shorter while there is no connection. */
+const EVERY_MS = 60_000;
+const LOST_EVERY_MS = 3000;
 
 interface SessionGateProps {
   /** Shown while the session is loading. */
   pending: ReactNode;
   /** Shown without a session. */
   signedOut: ReactNode;
-  /** Shown to an account without memberships. */
-  noTenant: ReactNode;
+  /** Shown if the session could not be loaded for the first time. */
   failed(problem: ApiProblem, retry: () => void): ReactNode;
-  children: ReactNode;
+  /** Rendered with the state of the connection; its content stays on the screen. */
+  children(isLost: boolean): ReactNode;
 }
 
-/** Shows its children with a session, and the sign-in page without. */
-export function SessionGate({ pending, signedOut, noTenant, failed, children }: SessionGateProps) {
-  const queries = useQueryClient();
-  const { data, error, refetch } = useApi('GET /v1/me', {}, { everyMs: 60_000 });
+/** Shows its children with a session, and the sign-in page without: only a 401 leads away from the pages. */
+export function SessionGate({ pending, signedOut, failed, children }: SessionGateProps) {
+  const isLost = useConnectionLost();
+  const { data, error, refetch } = useApi('GET /v1/me', {}, { everyMs: isLost ? LOST_EVERY_MS : EVERY_MS });
   const me = data?.credential === 'session' ? data : undefined; // always the case for a cookie
-  const membership = me && !error ? adopt(me) : undefined;
+  const isSignedOut = useRef(false); // a check while somebody types their password must not remove the form
+  if (me && !error) isSignedOut.current = false;
+  else if (error) isSignedOut.current = error.status === 401;
+  credentials.csrfToken = isSignedOut.current ? undefined : me?.csrf_token;
+  const signedIn = useMemo(() => me && signedInOf(me), [me]);
+  if (isSignedOut.current) return signedOut;
+  if (signedIn) return <SignedInContext value={signedIn}>{children(isLost || error !== null)}</SignedInContext>;
+  return error ? failed(error, () => void refetch()) : pending;
+}
+
+const signedInOf = ({ account, session }: SessionMe): SignedIn => ({ account, sessionId: session.id });
+
+function MembershipProvider({ membership, children }: { membership: Membership; children: ReactNode }) {
+  const signedIn = useSignedIn();
   const session = useMemo(
-    () =>
-      me && membership
-        ? {
-            account: me.account,
-            membership,
-            sessionId: me.session.id,
-            may: (right: Right) => rightsOf(membership.role).has(right),
-            switchTenant: (tenantId: string) => {
-              localStorage.setItem(STORAGE_KEY, tenantId);
-              credentials.tenantId = tenantId;
-              void queries.resetQueries();
-            },
-          }
-        : null,
-    [me, membership, queries],
+    () => ({ ...signedIn, membership, may: (right: Right) => rightsOf(membership.role).has(right) }),
+    [signedIn, membership],
   );
-  if (error?.status === 401) return signedOut;
-  if (error && !me) return failed(error, () => void refetch());
-  if (!me) return pending;
-  if (!session) return noTenant;
   return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+/** Provides the tenant in the address to its children; shows `unknown` if the account is not a member. */
+export function TenantGate({
+  tenantId,
+  unknown,
+  children,
+}: {
+  tenantId: string;
+  unknown: ReactNode;
+  children: ReactNode;
+}) {
+  const { account } = useSignedIn();
+  const membership = account.memberships.find(({ tenant }) => tenant.id === tenantId);
+  const isMember = membership !== undefined;
+  useEffect(() => {
+    if (isMember) rememberTenant(tenantId);
+  }, [tenantId, isMember]);
+  if (!membership) return unknown;
+  return (
+    <TenantContext value={tenantId}>
+      <MembershipProvider membership={membership}>{children}</MembershipProvider>
+    </TenantContext>
+  );
+}
+
+/** Provides the membership in the last visited tenant, for pages without a tenant in their address. */
+export function LastTenant({ none, children }: { none: ReactNode; children: ReactNode }) {
+  const { account } = useSignedIn();
+  const membership = lastMembership(account);
+  return membership ? <MembershipProvider membership={membership}>{children}</MembershipProvider> : none;
 }
 
 /** Returns a function that reloads the session and clears all cached data, for use after sign-in and sign-out. */
@@ -86,7 +121,6 @@ export function useSessionChange(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {
     credentials.csrfToken = undefined;
-    credentials.tenantId = undefined;
     await queries.resetQueries();
   };
 }

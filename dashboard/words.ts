@@ -56,20 +56,6 @@ export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = { open: 'info
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];
 
-/** Labels of the fields in conversation events and of their values. */
-const CHANGES = (nameOf: (memberId: string) => string): Record<string, [string, (value: string) => string]> => ({
-  status: [t('Status'), value => conversationStatus(value as ConversationStatus)],
-  priority: [t('Priority'), value => priorityName(value as Priority)],
-  assignee_id: [t('Assignee'), value => (value === 'none' ? t('Unassigned') : nameOf(value))],
-});
-
-/** Translates a conversation event, `field: before → after`; returns others unchanged. */
-export function eventText(body: string, nameOf: (memberId: string) => string): string {
-  const [, field = '', before = '', after = ''] = /^(\w+): (\S+) → (\S+)$/.exec(body) ?? [];
-  const change = CHANGES(nameOf)[field];
-  return change ? `${change[0]}: ${change[1](before)} → ${change[1](after)}` : body;
-}
-
 export const keyStatus = (status: ApiKey['status']): string =>
   ({ active: t('Active'), rotating: t('Rotating'), expired: t('Expired'), revoked: t('Revoked') })[status];
 
@@ -89,12 +75,31 @@ interface ChoiceValue {
   other_text?: string;
 }
 
-/** Formats an answer value. */
-export function valueText(value: unknown): string {
+/** The part of a question that gives its options names. */
+export interface Labeled {
+  config: { options?: { id: string; label: string }[] } | Record<string, unknown>;
+}
+
+/** Formats an answer value; options by their labels if the question is given, and `other` as such. */
+export function valueText(value: unknown, question?: Labeled): string {
   if (value === true) return t('Yes');
   if (value === false) return t('No');
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'string') return value;
   const { option_id, option_ids = [], other_text } = (value ?? {}) as ChoiceValue;
-  return [option_id, ...option_ids, other_text].filter(Boolean).join(', ');
+  const options = (question?.config.options ?? []) as { id: string; label: string }[];
+  const labelOf = (id: string) => options.find(option => option.id === id)?.label ?? id;
+  const chosen = [option_id, ...option_ids].filter(id => id !== undefined).map(labelOf);
+  return [...chosen, ...(other_text ? [t('Other: {text}', { text: other_text })] : [])].join(', ');
 }
+
+const isWritten = (value: unknown): boolean =>
+  typeof value === 'string' || Boolean((value as ChoiceValue | null | undefined)?.other_text);
+
+/** Returns the text that a user has written for the question itself: the comment, else the value if it has a text. */
+export const mainText = ({ comment, values }: Pick<Schemas['Answer'], 'comment' | 'values'>): string | undefined =>
+  comment ?? (isWritten(values.main) ? valueText(values.main) : undefined);
+
+/** Returns the first text that a user has written in an answer: for the question itself, else in a follow-up step. */
+export const firstText = (answer: Pick<Schemas['Answer'], 'comment' | 'values'>): string =>
+  mainText(answer) ?? valueText(Object.values(answer.values).find(isWritten) ?? answer.values.main);

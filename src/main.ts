@@ -2,14 +2,29 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Host } from './commands/command-line.ts';
-import type { Role } from './commands/roles.ts';
-import { type Config, ConfigError } from './platform/config.ts';
-import { createLog } from './platform/log.ts';
-import { runFlags, setFlags, startFlags } from './platform/v8-flags.ts';
+import type { Role, RunningRole } from './commands/roles.ts';
+import type { Config } from './platform/config.ts';
+
+type StopSignal = 'SIGTERM' | 'SIGINT';
+
+const EXIT_CODES: Record<StopSignal, number> = { SIGTERM: 143, SIGINT: 130 };
+
+/** Replaces the reaction to both signals. */
+function onSignal(obey: (signal: StopSignal) => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.removeAllListeners(signal).on(signal, () => obey(signal));
+}
+
+// The kernel ends a process on these signals, except for process 1 of a container, where it discards them. So that one
+// has a handler first, before other modules are loaded.
+if (process.pid === 1) onSignal(signal => process.exit(EXIT_CODES[signal]));
 
 // Compiled code is cached, which saves two thirds of the startup time and 20 MB of memory. Without write access to the
 // folder, everything is compiled again.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'parley'));
+
+/** How long a process that is still starting may take to stop. It has not accepted any work. */
+const STOP_WHILE_STARTING_MS = 1000;
 
 const print = (value: unknown): void =>
   void process.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`);
@@ -29,28 +44,31 @@ async function readInput(): Promise<string> {
 /** Runs a role until a signal ends it. A second signal ends it at once. */
 async function runUntilStopped(role: Role, config: Config): Promise<void> {
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./platform/tracing.ts') : undefined;
+  const [{ createLog }, { runFlags, setFlags, startFlags }] = await Promise.all([
+    import('./platform/log.ts'),
+    import('./platform/v8-flags.ts'),
+  ]);
   const log = createLog(config.LOG_LEVEL, role, tracing?.traceIds);
   setFlags(startFlags(role));
   const { runRole } = await import('./commands/roles.ts');
-  let signals = 0;
-  let stop: (() => Promise<boolean>) | undefined;
+  let started: Promise<RunningRole>;
+  let isReady = () => false;
   const finish = async () => {
-    const clean = await stop?.();
+    const limit = isReady() ? undefined : setTimeout(() => process.exit(0), STOP_WHILE_STARTING_MS);
+    const clean = await (await started).stop();
     log.info({ clean }, 'stopped');
-    process.exit(clean === false ? 1 : 0);
+    process.exit(clean || limit ? 0 : 1);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      if (signals++ > 0 && Date.now() - startedStopping > 1000) process.exit(1);
-      if (signals > 1) return; // a terminal and npm both forward Ctrl-C
-      startedStopping = Date.now();
+  let stoppingSince: number | undefined;
+  onSignal(signal => {
+    if (stoppingSince === undefined) {
+      stoppingSince = Date.now();
       log.info({ signal }, 'stopping');
-      if (stop) void finish();
-    });
-  let startedStopping = 0;
-  const running = await runRole(role, config, log, print, tracing?.openTracing(role, config, log));
-  stop = running.stop;
-  if (signals > 0) await finish();
+      finish().catch(() => undefined); // the start failed, which is reported below
+    } else if (Date.now() - stoppingSince > 1000) process.exit(1); // a terminal and npm both forward the first Ctrl-C
+  });
+  started = runRole(role, config, log, print, tracing?.openTracing(role, config, log));
+  ({ isReady } = await started);
   setFlags(runFlags(role));
 }
 
@@ -71,22 +89,22 @@ async function run(args: string[]): Promise<void> {
   if (result !== undefined) print(result);
 }
 
-/** Prints a user's mistake as one line, and a bug with its stack. */
-function fail(error: unknown): void {
+/** Prints a user's mistake as one line, and a bug with its stack; a known fault of the machine as `line`. */
+function fail(error: unknown, line?: string): never {
   const isTheirs =
-    error instanceof ConfigError ||
-    ['UsageError', 'Problem'].includes((error as Error).constructor.name) ||
+    ['ConfigError', 'UsageError', 'Problem'].includes((error as Error).constructor.name) ||
     (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-  process.stderr.write(`parley: ${isTheirs ? (error as Error).message : ((error as Error).stack ?? error)}\n`);
-  for (let cause = (error as Error).cause; !isTheirs && cause instanceof Error; cause = cause.cause as Error)
+  const short = isTheirs ? (error as Error).message : line;
+  process.stderr.write(`parley: ${short ?? (error as Error).stack ?? error}\n`);
+  for (let cause = (error as Error).cause; !short && cause instanceof Error; cause = cause.cause as Error)
     process.stderr.write(`  caused by: ${cause.message}\n`);
   process.exit(1);
 }
 
-process.on('uncaughtException', fail);
+process.on('uncaughtException', error => fail(error));
 process.stdout.on('error', error => process.exit((error as NodeJS.ErrnoException).code === 'EPIPE' ? 0 : 1)); // `| head`
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  fail(error);
+  fail(error, (await import('./platform/machine-faults.ts')).describeMachineFault(error));
 }

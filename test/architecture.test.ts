@@ -46,6 +46,7 @@ const OWNERS: Record<string, string[]> = {
   jose: ['api'],
   'raw-body': ['api'],
   'swagger-ui-dist': ['api'],
+  marked: ['api'],
   'lru-cache': ['platform', 'storage', 'domain'],
   'zod-openapi': ['api', 'domain'],
   bullmq: ['queue'],
@@ -316,62 +317,6 @@ describe('packages', () => {
   test('of Node with input or output are not used in the domain', () => {
     expect(impureImports(imports)).toEqual([]);
     expect(impureImports(madeUp('domain/x.ts', "import { readFile } from 'node:fs/promises';"))).toHaveLength(1);
-  });
-});
-
-/** The packages that the dashboard's browser modules may import. */
-const BROWSER_PACKAGES = [
-  '@lingui/core',
-  '@tanstack/react-query',
-  'chart.js',
-  'react',
-  'react-aria-components',
-  'react-dom',
-  'react-hook-form',
-  'wouter',
-];
-
-/** Modules of the dashboard that run on Node, and build output. */
-const ON_NODE = /^(built.*|build\.ts|generate-types\.ts|screenshots\/.*|vite\.config\.ts)$/;
-
-const readDashboard = (): Source[] =>
-  readdirSync(join(ROOT, 'dashboard'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.tsx?$/.test(path) && !ON_NODE.test(path))
-    .map(path => ({ path: `../dashboard/${path}`, text: readFileSync(join(ROOT, 'dashboard', path), 'utf8') }));
-
-/** Modules and packages that the pages may not import: those of the service and those not made for browsers. */
-const strangersOf = (found: Import[]): string[] =>
-  found
-    .filter(({ to, isOurs }) => {
-      if (isOurs) return !to.startsWith('../dashboard/');
-      return !to.startsWith('virtual:') && !BROWSER_PACKAGES.includes(packageOf(to));
-    })
-    .map(({ from, to }) => `${from} → ${to}`);
-
-describe('the dashboard', () => {
-  // A snippet is text for users; its imports are theirs.
-  const pages = readDashboard().filter(({ path }) => !path.endsWith('/snippets.ts'));
-
-  test('imports only itself and packages for browsers', () => {
-    expect(pages.length).toBeGreaterThan(40);
-    expect(strangersOf(pages.flatMap(importsOf))).toEqual([]);
-    expect(strangersOf(madeUp('../dashboard/x.ts', "import { ids } from '../src/domain/ids.ts';"))).toHaveLength(1);
-    expect(strangersOf(madeUp('../dashboard/x.ts', "import { z } from 'zod';"))).toHaveLength(1);
-  });
-
-  test('adds no package to the service', () => {
-    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(BROWSER_PACKAGES.filter(name => !(name in devDependencies))).toEqual([]);
-    expect(sources.flatMap(importsOf).filter(({ to }) => BROWSER_PACKAGES.includes(packageOf(to)))).toEqual([]);
-  });
-
-  test('has no import cycles', () => {
-    expect(cycles(pages.flatMap(importsOf))).toEqual([]);
-  });
-
-  test('creates no markup from text', () => {
-    const making = /dangerouslySetInnerHTML|\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write/;
-    expect(pages.filter(({ text }) => making.test(text)).map(({ path }) => path)).toEqual([]);
   });
 });
 

@@ -202,6 +202,8 @@ describe('docs/openapi.json', () => {
       two: { type: 'object', properties: {}, additionalProperties: false },
       three: { type: 'string', enum: ['a'] },
       four: { type: 'integer', default: 1 },
+      eight: { type: 'integer', enum: [5, 7] },
+      nine: { oneOf: [{ type: 'string' }, { type: 'number' }] },
       five: { type: 'number', const: 5 },
       six: { type: ['string', 'number'], default: {} },
       seven: { type: 'null' },
@@ -209,7 +211,11 @@ describe('docs/openapi.json', () => {
     };
     const schema = { type: 'object', properties, required: ['four'] };
     const responses = { 200: { schema: { $ref: '#/components/schemas/A' } } };
-    const found = violationsIn({ paths: { '/': { get: { responses } } }, components: { schemas: { A: schema } } });
+    const requestBody = { schema: { $ref: '#/components/schemas/B' } };
+    const found = violationsIn({
+      paths: { '/': { post: { requestBody, responses } } },
+      components: { schemas: { A: schema, B: { anyOf: properties.one.anyOf } } },
+    });
     expect(Object.entries(found).filter(([, places]) => places.length === 0)).toEqual([]);
   });
 

@@ -15,6 +15,8 @@ const UNDECLARED: Record<string, string> = {
   'content-encoding': 'refused; bodies are not compressed',
   host: 'set by every HTTP client',
   'user-agent': 'set by every HTTP client',
+  accept: 'set by browsers for pages',
+  'accept-language': 'set by browsers and HTTP clients; apps name the language in `locale`',
   origin: 'set by browsers',
   'access-control-request-method': 'set by browsers in a preflight',
   'sec-fetch-site': 'set by browsers',

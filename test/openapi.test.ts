@@ -74,6 +74,7 @@ describe('a running service', () => {
     await call('patchQuestion', { id }, { body: { title: 'Still likely?' } });
     await call('listQuestionVersions', { id });
     const copy = await call('cloneQuestion', { id });
+    await call('readQuestionTemplates', {});
     await call('listQuestions', {}, { query: '?limit=1&include=results' });
     await call('deleteQuestion', { id: copy.body.id });
     return id;
@@ -105,6 +106,12 @@ describe('a running service', () => {
     const user = { identity: 'user%7C42' };
     await call('putIdentity', user, { body: { attributes: { plan: 'pro', seats: 5, beta: true }, locale: 'de' } });
     await call('patchIdentity', user, { body: { attributes: { beta: null } } });
+    await call(
+      'saveIdentities',
+      {},
+      { body: { identities: [{ identity: 'user|43', locale: 'en' }, { identity: 7 }] } },
+    );
+    await call('readIdentityAttributes');
     await call('readIdentity', user);
     await call('listIdentities');
   }
@@ -229,6 +236,7 @@ describe('a running service', () => {
     await call('whoAmI', {}, { as: token });
     for (const probe of ['readLiveness', 'readReadiness', 'readOpenApi']) await call(probe);
     const question = await useQuestions();
+    await by('issueTestToken', (await makeMember(api, tenant, 'admin')).headers, { id: question });
     await useAnswers(token);
     await useConversations(token);
     await useIdentities();

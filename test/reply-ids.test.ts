@@ -15,13 +15,14 @@ interface Schema {
   oneOf?: Schema[];
 }
 
-/** Ids without a form of ours: chosen by clients, or of various kinds. */
+/** Ids without a form of ours: chosen by clients, of various kinds, or the names of built-in templates. */
 const OTHER_IDS = new Set([
   'AuditEntry.request_id',
   'AuditTarget.id',
   'ChoiceOption.id',
   'Message.client_message_id',
   'MessageAuthor.id',
+  'QuestionTemplate.id',
   'Receipt.id',
 ]);
 

@@ -1,4 +1,4 @@
-import { ApiProblem, noReply } from './problem.ts';
+import { ApiProblem, noReply, unreadableReply } from './problem.ts';
 import type { Operations } from './schema.ts';
 
 export type OperationKey = keyof Operations;
@@ -24,13 +24,14 @@ interface AnyRequest {
   ifMatch?: string;
 }
 
-/** Credentials sent with every request; set only by `session.tsx`. */
-export const credentials: { csrfToken?: string; tenantId?: string } = {};
+/** CSRF token of the session, sent with every write; set only by `session.tsx`. */
+export const credentials: { csrfToken?: string } = {};
 
-const etags = new WeakMap<object, string>();
-
-/** Returns the `ETag` a resource was received with, for use in `If-Match`. */
-export const etagOf = (resource: object): string | undefined => etags.get(resource);
+/** A response: its document, and its `ETag` for `If-Match`. */
+export interface Reply<Body> {
+  body: Body;
+  etag: string | undefined;
+}
 
 export function urlOf(path: string, { params = {}, query = {} }: AnyRequest): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
@@ -39,36 +40,50 @@ export function urlOf(path: string, { params = {}, query = {} }: AnyRequest): st
   return given.length > 0 ? `${filled}?${search}` : filled;
 }
 
-function headersOf(method: string, { body, ifMatch }: AnyRequest): Record<string, string> {
+function headersOf(method: string, { body, ifMatch }: AnyRequest, tenantId?: string): Record<string, string> {
   return {
     Accept: 'application/json, application/problem+json',
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(method !== 'GET' && credentials.csrfToken ? { 'X-CSRF-Token': credentials.csrfToken } : {}),
-    ...(credentials.tenantId ? { 'Tenant-Id': credentials.tenantId } : {}),
+    ...(tenantId ? { 'Tenant-Id': tenantId } : {}),
     ...(ifMatch ? { 'If-Match': ifMatch } : {}),
   };
 }
 
+/** Parses a JSON object; returns undefined for anything else, such as a proxy's HTML page. */
+function parse(response: Response, text: string): Record<string, unknown> | undefined {
+  if (!/json/.test(response.headers.get('Content-Type') ?? '')) return undefined;
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === 'object' && document !== null ? (document as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined; // truncated
+  }
+}
+
 /**
- * Sends a request to the API: `api('GET /v1/questions/{id}', { params: { id } })`.
+ * Sends a request to the API: `api('GET /v1/questions/{id}', { params: { id } }, tenantId)`.
  *
- * Throws `ApiProblem` for every status other than 2xx, and with status 0 if there is no response within 30 s.
+ * Throws `ApiProblem` for every status other than 2xx and for a response that is not JSON, and with status 0 if there is
+ * no complete response within 30 s.
  */
-export async function api<K extends OperationKey>(operation: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+export async function api<K extends OperationKey>(
+  operation: K,
+  request: RequestOf<K>,
+  tenantId?: string,
+): Promise<Reply<ReplyOf<K>>> {
   const [method = '', path = ''] = operation.split(' ');
   const sent: AnyRequest = request as AnyRequest;
   const response = await fetch(urlOf(path, sent), {
     method,
-    headers: headersOf(method, sent),
+    headers: headersOf(method, sent, tenantId),
     credentials: 'same-origin',
     signal: AbortSignal.timeout(30_000),
     ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
   }).catch(cause => Promise.reject(noReply(cause)));
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get('Content-Type') ?? '') && text !== '';
-  const document = isJson ? JSON.parse(text) : undefined;
+  const text = await response.text().catch(cause => Promise.reject(noReply(cause)));
+  const document = parse(response, text);
   if (!response.ok) throw new ApiProblem(response.status, document ?? {}, response.headers.get('Retry-After'));
-  const etag = response.headers.get('ETag');
-  if (etag && document) etags.set(document, etag);
-  return document;
+  if (!document && response.status !== 204) throw unreadableReply(response.status);
+  return { body: document as ReplyOf<K>, etag: response.headers.get('ETag') ?? undefined };
 }

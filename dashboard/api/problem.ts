@@ -28,6 +28,24 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Creates the problem for a missing response (status 0). */
+/** Creates the problem for a missing or incomplete response (status 0). */
 export const noReply = (cause: unknown): ApiProblem =>
   Object.assign(new ApiProblem(0, { code: 'no-reply' }), { cause });
+
+/** Creates the problem for a response that is not Parley's, such as the HTML page of a proxy. */
+export const unreadableReply = (status: number): ApiProblem => new ApiProblem(status, { code: 'unreadable-reply' });
+
+/** Whether a complete response from Parley is missing: for example, a proxy sent its own page. */
+export const isConnectionLoss = (error: unknown): boolean =>
+  error instanceof ApiProblem && (error.status === 0 || error.code === 'unreadable-reply' || isProxyError(error));
+
+const isProxyError = ({ status, code }: ApiProblem): boolean => code === '' && status >= 500;
+
+/** Failures worth retrying: a lost connection, the rate limit, an unavailable store. */
+export const isTransient = (error: unknown): boolean =>
+  isConnectionLoss(error) || (error instanceof ApiProblem && (error.status === 429 || error.status === 503));
+
+export const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401;
+
+/** Whether a write was refused because its `If-Match` is not the current entity tag. */
+export const isOutdated = (error: unknown): boolean => error instanceof ApiProblem && error.status === 412;

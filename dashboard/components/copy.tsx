@@ -7,8 +7,18 @@ import { Icon } from './icon.tsx';
 /** How long the confirmation is shown. */
 const CONFIRMED_FOR_MS = 2000;
 
+interface CopyButtonProps {
+  text: string;
+  /** Name of the text, for screen readers. */
+  what: string;
+  /** Defaults to Copy. */
+  label?: string;
+  /** Called after the text was copied, or selecting it by hand was suggested. */
+  copied?: () => void;
+}
+
 /** Button that copies a text and confirms it. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+export function CopyButton({ text, what, label = t('Copy'), copied }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<'copied' | 'refused'>();
   const copy = async () => {
     // Browsers provide no clipboard without HTTPS; the text next to the button can still be selected.
@@ -17,13 +27,14 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
       () => false,
     );
     setOutcome(done ? 'copied' : 'refused');
+    copied?.();
     setTimeout(() => setOutcome(undefined), CONFIRMED_FOR_MS);
   };
   return (
     <Button small look="quiet" aria-label={t('Copy {what}', { what })} onPress={() => void copy()}>
       <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={15} />
       <span aria-live="polite">
-        {outcome === 'copied' ? t('Copied') : outcome === 'refused' ? t('Copy manually') : t('Copy')}
+        {outcome === 'copied' ? t('Copied') : outcome === 'refused' ? t('Copy manually') : label}
       </span>
     </Button>
   );

@@ -14,11 +14,21 @@ interface DialogProps {
   /** Whether Escape or a click outside closes it. Set to false if input or secrets would be lost. */
   dismissable?: boolean;
   role?: 'dialog' | 'alertdialog';
+  /** Whether the head has a button that closes the dialog. */
+  hasClose?: boolean;
   children: ReactNode;
 }
 
 /** Modal dialog; traps the focus and restores it on close. */
-export const Dialog = ({ title, isOpen, close, dismissable = true, role = 'dialog', children }: DialogProps) => (
+export const Dialog = ({
+  title,
+  isOpen,
+  close,
+  dismissable = true,
+  role = 'dialog',
+  hasClose = role === 'dialog',
+  children,
+}: DialogProps) => (
   <ModalOverlay
     className={styles.overlay}
     isOpen={isOpen}
@@ -32,7 +42,7 @@ export const Dialog = ({ title, isOpen, close, dismissable = true, role = 'dialo
           <Heading slot="title" level={2} className="wrap-anywhere">
             {title}
           </Heading>
-          {role === 'dialog' && (
+          {hasClose && (
             <Button icon small look="quiet" aria-label={t('Close')} onPress={close}>
               <Icon name="close" size={16} />
             </Button>
@@ -54,11 +64,11 @@ interface ConfirmationProps {
   act(): Promise<unknown>;
 }
 
-/** Confirmation dialog for a destructive action; shows the problem if the action fails. */
-export function Confirmation({ title, isOpen, close, children, confirmLabel, act }: ConfirmationProps) {
-  const [pending, setPending] = useState(false);
+/** Runs the action of a dialog, which then closes. `problem` is the failure of the last attempt; the dialog stays open. */
+export function useDialogAction(act: () => Promise<unknown>, close: () => void) {
+  const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
-  const confirm = async () => {
+  const run = async () => {
     setPending(true);
     setProblem(undefined);
     try {
@@ -71,6 +81,12 @@ export function Confirmation({ title, isOpen, close, children, confirmLabel, act
       setPending(false);
     }
   };
+  return { run, isPending, problem };
+}
+
+/** Confirmation dialog for a destructive action; shows the problem if the action fails. */
+export function Confirmation({ title, isOpen, close, children, confirmLabel, act }: ConfirmationProps) {
+  const { run, isPending, problem } = useDialogAction(act, close);
   return (
     <Dialog title={title} isOpen={isOpen} close={close} role="alertdialog">
       <div>{children}</div>
@@ -79,7 +95,7 @@ export function Confirmation({ title, isOpen, close, children, confirmLabel, act
         <Button autoFocus onPress={close}>
           {t('Cancel')}
         </Button>
-        <Button look="danger" isPending={pending} onPress={() => void confirm()}>
+        <Button look="danger" isPending={isPending} onPress={() => void run()}>
           {confirmLabel}
         </Button>
       </div>

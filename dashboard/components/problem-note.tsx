@@ -1,23 +1,19 @@
 import type { ApiProblem, ProblemError } from '../api/problem.ts';
 import { fieldErrorText } from '../field-errors.ts';
 import { t } from '../i18n.ts';
+import { problemText } from '../problem-texts.ts';
 import { Button } from './button.tsx';
 import styles from './note.module.css';
-
-/** Title of the problem document, or a generic one. */
-const titleOf = (problem: ApiProblem): string => {
-  if (problem.status === 0) return t('Parley could not be reached');
-  return problem.title || t('Request failed (status {status})', { status: problem.status });
-};
 
 const placeOf = ({ pointer, parameter }: ProblemError): string => parameter ?? pointer ?? '';
 
 /** Shows a problem: title, detail, validation errors and the request ID for the log. */
 export function ProblemNote({ problem, retry }: { problem: ApiProblem; retry?: () => void }) {
+  const { title, detail } = problemText(problem);
   return (
     <div role="alert" className={`${styles.note} ${styles.bad}`}>
-      <p className={styles.title}>{titleOf(problem)}</p>
-      <p>{problem.message || (problem.status === 0 ? t('Check your connection and try again.') : '')}</p>
+      <p className={styles.title}>{title}</p>
+      <p>{detail}</p>
       {problem.errors.length > 0 && (
         <ul className={styles.faults}>
           {problem.errors.map(error => (

@@ -1,33 +1,39 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useAct, useApi } from '../api/hooks.ts';
+import { useApi } from '../api/hooks.ts';
 import { formatNumber, t } from '../i18n.ts';
-import { PATHS } from '../paths.ts';
-import { useSession, useSessionChange } from '../session.tsx';
+import { type PathName, pathIn, pathTo } from '../paths.ts';
+import { useSession } from '../session.tsx';
+import { useTenantId } from '../tenant.ts';
 import { Button } from './button.tsx';
 import { Brand } from './front.tsx';
 import { Icon, type IconName } from './icon.tsx';
-import { LanguageSelect, ThemeSelect } from './preferences.tsx';
+import { PaletteOnDemand } from './palette/palette-on-demand.tsx';
 import styles from './shell.module.css';
-import { toast } from './toast.tsx';
+import { SignOut } from './sign-out.tsx';
 
-const isWithin = (here: string, path: string): boolean =>
-  path === '/' ? here === '/' : here === path || here.startsWith(`${path}/`);
+const isWithin = (here: string, path: string): boolean => here === path || here.startsWith(`${path}/`);
 
 function NavLink({
-  href,
+  page,
   icon,
   count,
   children,
 }: {
-  href: string;
+  page: PathName;
   icon: IconName;
   count?: number;
   children: ReactNode;
 }) {
   const [here] = useLocation();
+  const { membership } = useSession();
+  const isHere = isWithin(here, page === 'general' ? '/settings' : pathTo(page));
   return (
-    <Link href={href} className={styles.link} aria-current={isWithin(here, href) ? 'page' : undefined}>
+    <Link
+      href={pathIn(membership.tenant.id, pathTo(page))}
+      className={styles.link}
+      aria-current={isHere ? 'page' : undefined}
+    >
       <Icon name={icon} />
       {children}
       {count ? (
@@ -42,7 +48,12 @@ function NavLink({
 
 /** Number of unread conversations; also prefixed to the document title. */
 function useUnreadCount(): number {
-  const { data } = useApi('GET /v1/conversations/unread-count', {}, { everyMs: 5000, inBackground: true });
+  const hasTenant = useTenantId() !== undefined;
+  const { data } = useApi(
+    'GET /v1/conversations/unread-count',
+    {},
+    { everyMs: 5000, inBackground: true, enabled: hasTenant },
+  );
   const count = data?.count ?? 0;
   useEffect(() => {
     const mark = () => {
@@ -59,12 +70,9 @@ function useUnreadCount(): number {
 }
 
 function TenantName() {
-  const { account, membership, switchTenant } = useSession();
+  const { account, membership } = useSession();
   const [, go] = useLocation();
-  const change = (tenantId: string) => {
-    go(PATHS.home); // the current page belongs to the previous tenant
-    switchTenant(tenantId);
-  };
+  const change = (tenantId: string) => go(pathIn(tenantId, pathTo('home'))); // the current page belongs to the previous tenant
   if (account.memberships.length < 2) return <p className={styles.tenantName}>{membership.tenant.name}</p>;
   return (
     <select
@@ -82,33 +90,71 @@ function TenantName() {
   );
 }
 
-function SignOut() {
-  const logout = useAct('DELETE /v1/session');
-  const changed = useSessionChange();
-  const leave = () =>
-    logout.mutate(
-      {},
-      { onSuccess: () => void changed(), onError: problem => toast(problem.title || t('Could not sign out')) },
-    );
+/** Banner for missing responses. The pages keep their content, and requests are repeated. */
+export const ConnectionBanner = () => (
+  <div className={styles.banner} role="status">
+    {t('Connection lost, retrying')}
+  </div>
+);
+
+/** Links to the parts of the tenant. */
+function Navigation() {
+  const unread = useUnreadCount();
   return (
-    <Button small look="quiet" isPending={logout.isPending} onPress={leave}>
-      {t('Sign out')}
-    </Button>
+    <nav className={styles.nav} aria-label={t('Pages')}>
+      <NavLink page="home" icon="home">
+        {t('Home')}
+      </NavLink>
+      <NavLink page="inbox" icon="inbox" count={unread}>
+        {t('Inbox')}
+      </NavLink>
+      <NavLink page="questions" icon="question">
+        {t('Questions')}
+      </NavLink>
+      <NavLink page="people" icon="person">
+        {t('People')}
+      </NavLink>
+      <NavLink page="insights" icon="note">
+        {t('Insights')}
+      </NavLink>
+      <div className={styles.lower}>
+        <NavLink page="data" icon="pulse">
+          {t('Data')}
+        </NavLink>
+        <NavLink page="general" icon="settings">
+          {t('Settings')}
+        </NavLink>
+      </div>
+    </nav>
+  );
+}
+
+/** The running version and the beginning of its commit, as a report of a fault needs them. */
+function Version() {
+  const { data } = useApi('GET /readyz', {}, { isExtra: true });
+  if (!data) return null;
+  const { version, commit } = data;
+  return (
+    <p className={styles.version} title={commit}>
+      Parley {version}
+      {commit !== 'unknown' && ` (${commit.slice(0, 7)})`}
+    </p>
   );
 }
 
 /** Layout of all pages with a session: navigation, tenant and account. */
 export function Shell({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
+  const [isSearching, setSearching] = useState(false);
   const [here] = useLocation();
   const { account } = useSession();
-  const unread = useUnreadCount();
+  const tenantId = useTenantId();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   // A new page closes the menu, scrolls to the top and receives the focus; the inbox keeps its position.
   useEffect(() => {
     setOpen(false);
-    if (!first.current && !here.startsWith(PATHS.inbox)) {
+    if (!first.current && !isWithin(here, pathTo('inbox'))) {
       scrollTo(0, 0);
       main.current?.focus({ preventScroll: true });
     }
@@ -129,45 +175,31 @@ export function Shell({ children }: { children: ReactNode }) {
         <div className={styles.head}>
           <Brand />
           <TenantName />
+          {tenantId && (
+            <Button small onPress={() => setSearching(true)}>
+              {t('Go to …')} <kbd>Ctrl K</kbd>
+            </Button>
+          )}
         </div>
-        <nav className={styles.nav} aria-label={t('Pages')}>
-          <NavLink href={PATHS.home} icon="home">
-            {t('Getting started')}
-          </NavLink>
-          <NavLink href={PATHS.questions} icon="question">
-            {t('Questions')}
-          </NavLink>
-          <NavLink href={PATHS.inbox} icon="inbox" count={unread}>
-            {t('Inbox')}
-          </NavLink>
-          <NavLink href={PATHS.ingestion} icon="pulse">
-            {t('Ingestion')}
-          </NavLink>
-          <NavLink href={PATHS.general} icon="settings">
-            {t('Settings')}
-          </NavLink>
-        </nav>
+        <Navigation />
         <footer className={styles.foot}>
-          <div>
-            <span className={styles.who} title={account.email}>
-              {account.name || account.email}
-            </span>
-            <SignOut />
-          </div>
-          <div>
-            <LanguageSelect />
-            <ThemeSelect />
-          </div>
+          <Link href={pathTo('me')} className={styles.who} title={account.email}>
+            <Icon name="person" />
+            <span>{account.name || account.email}</span>
+          </Link>
+          <SignOut />
+          <Version />
         </footer>
       </aside>
       <main
         id="main"
         ref={main}
         tabIndex={-1}
-        className={here.startsWith(PATHS.inbox) ? `${styles.main} ${styles.wide}` : styles.main}
+        className={isWithin(here, pathTo('inbox')) ? `${styles.main} ${styles.wide}` : styles.main}
       >
         {children}
       </main>
+      {tenantId && <PaletteOnDemand isOpen={isSearching} setOpen={setSearching} />}
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
+import type { ApiProblem } from '../api/problem.ts';
 import { formatTime, t } from '../i18n.ts';
 import { Button } from './button.tsx';
+import { ProblemNote } from './problem-note.tsx';
 import styles from './table.module.css';
 
 export interface Column<Row> {
@@ -61,6 +63,7 @@ export interface MoreProps {
     isFetchingNextPage: boolean;
     fetchNextPage(): unknown;
     searchedTo?: string | undefined;
+    furtherError?: ApiProblem | undefined;
   };
 }
 
@@ -68,6 +71,7 @@ export interface MoreProps {
 export const More = ({ list }: MoreProps) =>
   list.hasNextPage ? (
     <div className="row">
+      {list.furtherError && <ProblemNote problem={list.furtherError} />}
       {list.searchedTo && (
         <span className="small quiet">
           {t('Searched back to {date}.', { date: formatTime(list.searchedTo, { dateStyle: 'long' }) })}

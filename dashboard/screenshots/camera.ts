@@ -23,13 +23,14 @@ const PRINT_QUALITY = 82;
 async function stage(page: Page, baseUrl: string, { path, before, act, isPending }: Scene): Promise<void> {
   await before?.(page);
   await page.goto('about:blank'); // a URL that differs only in its fragment would not reload
-  await page.goto(`${baseUrl}${BASE}${path}`);
+  await page.goto(`${baseUrl}${BASE}${path.replace(`~${BASE}`, '')}`);
   if (isPending) {
     await page.getByRole('status').first().waitFor();
     return;
   }
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   await waitFor(async () => (await page.getByText('Loading…').count()) === 0);
+  await waitFor(async () => (await page.locator('parley-feedback[data-state=empty]').count()) === 0);
   await act?.(page);
   await page.waitForTimeout(400); // charts are drawn one frame after Chart.js has loaded
 }

@@ -5,14 +5,11 @@
  * Starts Parley with a fresh database, completes the setup in a browser, seeds the data of a small shop and opens each
  * page. Needs Chromium (path in `CHROMIUM`, or the default path of the distribution).
  */
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { openBrowser } from '../../test/support/chromium.ts';
-import { freePort, startProcess } from '../../test/support/process.ts';
-import { setUp, setupLinkIn } from '../../test/support/team.ts';
-import { waitFor } from '../../test/support/wait.ts';
-import { BASE } from '../paths.ts';
+import { startEmbedded } from '../../test/support/installation.ts';
+import { setUp } from '../../test/support/team.ts';
 import { print, shoot } from './camera.ts';
 import { EMPTY, FRONT, inGerman, pagesOf, printedOf, type Scene, statesOf } from './scenes.ts';
 import { fill } from './seed.ts';
@@ -25,22 +22,17 @@ const folder = isForReadme ? resolve(import.meta.dirname, '../../docs/images') :
 const chosen = (scenes: Scene[]): Scene[] =>
   names.length === 0 ? scenes : scenes.filter(({ name }) => names.some(start => name.startsWith(start)));
 
-const data = await mkdtemp(join(tmpdir(), 'parley-screenshots-'));
-await chmod(data, 0o755); // started by root, the embedded PostgreSQL runs as another user
-const port = String(await freePort());
-const baseUrl = `http://localhost:${port}`;
-const server = await startProcess('start', { DATA_DIR: data, PORT: port, BASE_URL: baseUrl, LOG_LEVEL: 'warn' });
+await using installation = await startEmbedded();
+const { baseUrl, setupLink } = installation;
 const browser = await openBrowser();
 try {
   await mkdir(folder, { recursive: true });
-  await server.awaitProbe('/readyz');
-  await waitFor(async () => (await fetch(`${baseUrl}${BASE}/`)).ok, 120_000);
   const context = await browser.newContext({ locale: 'en-GB' });
   const page = await context.newPage();
-  await setUp(page, await waitFor(() => setupLinkIn(server.output())), 'Nordlicht Coffee', 'Ada Lindqvist');
+  await setUp(page, setupLink, 'Nordlicht Coffee', 'Ada Lindqvist');
   const camera = { browser, baseUrl, folder, storageState: await context.storageState() };
   if (!isForReadme) await shoot(camera, chosen(EMPTY));
-  const seeded = await fill(page, { baseUrl, folder: data });
+  const seeded = await fill(page, { baseUrl, folder: installation.folder });
   if (isForReadme) await print(camera, chosen(printedOf(seeded)));
   else {
     await shoot(camera, chosen(pagesOf(seeded)));
@@ -51,6 +43,4 @@ try {
   }
 } finally {
   await browser.close();
-  await server[Symbol.asyncDispose]();
-  await rm(data, { recursive: true, force: true });
 }

@@ -44,6 +44,24 @@ const failing = (page: Page) =>
     }),
   );
 
+/** Refuses to save a question whose second follow-up depends on a step that was moved behind it. */
+const refusing = (page: Page) =>
+  page.route('**/v1/questions/*', route =>
+    route.request().method() === 'PATCH'
+      ? route.fulfill({
+          status: 422,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({ ...PROBLEM, code: 'validation-failed', status: 422, errors: [LOOKS_AHEAD] }),
+        })
+      : route.continue(),
+  );
+
+const LOOKS_AHEAD = {
+  pointer: '/follow_ups/1/show_if/step',
+  code: 'looks-ahead',
+  detail: 'Must be the key of an earlier step: "main".',
+};
+
 const neverAnswering = (page: Page) => page.route('**/v1/questions?*', () => undefined);
 
 /** Pages without a session. */
@@ -71,12 +89,12 @@ export const EMPTY: Scene[] = [
   { name: 'empty-questions', path: pathTo('questions') },
   { name: 'empty-inbox', path: pathTo('inbox'), isScreen: true },
   { name: 'empty-api-keys', path: pathTo('apiKeys') },
-  { name: 'empty-ingestion', path: pathTo('ingestion') },
+  { name: 'empty-ingestion', path: pathTo('data') },
 ];
 
 /** Every page of a seeded tenant. */
 export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[] => [
-  { name: 'getting-started', path: pathTo('home') },
+  { name: 'home', path: pathTo('home') },
   { name: 'questions', path: pathTo('questions') },
   { name: 'question-new', path: pathTo('newQuestion') },
   { name: 'question-edit', path: pathTo('question', { id: draftId }) },
@@ -86,15 +104,18 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
   { name: 'results-choice', path: pathTo('questionResults', { id: questions.choice }) },
   { name: 'results-thumbs', path: pathTo('questionResults', { id: questions.thumbs }) },
   { name: 'results-text', path: pathTo('questionResults', { id: questions.text }) },
+  { name: 'answers', path: pathTo('questionAnswers', { id: questions.choice }) },
   { name: 'versions', path: pathTo('questionVersions', { id: questions.nps }) },
   { name: 'inbox', path: pathTo('inbox'), isScreen: true },
   { name: 'conversation', path: pathTo('conversation', { id: conversationId }), isScreen: true },
+  { name: 'people', path: pathTo('people') },
+  { name: 'insights', path: pathTo('insights') },
   { name: 'person', path: pathTo('identity', { identity: 'mara.voss' }) },
-  { name: 'ingestion', path: pathTo('ingestion') },
+  { name: 'ingestion', path: pathTo('data') },
   { name: 'settings-general', path: pathTo('general') },
   { name: 'settings-api-keys', path: pathTo('apiKeys') },
   { name: 'settings-members', path: pathTo('members') },
-  { name: 'settings-security', path: pathTo('security') },
+  { name: 'settings-security', path: pathTo('me') },
   { name: 'settings-audit-log', path: pathTo('auditLog') },
 ];
 
@@ -136,11 +157,55 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     isScreen: true,
     async act(page) {
       await page.getByText('Frequency and priority').click();
-      await press('Save changes')(page);
-      await page.getByText('Saved').waitFor();
+      await page.getByLabel('Priority').fill('10');
+      await press('Save draft')(page);
+      await page.getByText('Saved', { exact: true }).waitFor();
     },
   },
-  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Create draft') },
+  {
+    name: 'question-steps',
+    path: pathTo('question', { id: draftId }),
+    async act(page) {
+      await page.getByRole('button', { name: '2. What bothers you about it?' }).click();
+      await page.getByRole('button', { name: 'Add condition' }).first().click();
+      await press('Add step')(page);
+      await page.getByLabel('Show this step').last().selectOption('any');
+    },
+  },
+  {
+    name: 'question-step-faults',
+    path: pathTo('question', { id: draftId }),
+    before: refusing,
+    async act(page) {
+      await press('Move step 3 up')(page);
+      await press('Save draft')(page);
+      await page.locator('[aria-invalid=true]').waitFor();
+    },
+  },
+  {
+    name: 'question-publish',
+    path: pathTo('question', { id: draftId }),
+    isScreen: true,
+    act: opens('Publish'),
+  },
+  {
+    name: 'results-step',
+    path: `${pathTo('questionResults', { id: questions.nps })}?step=reason`,
+  },
+  {
+    name: 'answer-steps',
+    path: `${pathTo('questionAnswers', { id: questions.nps })}?value=4`,
+    isScreen: true,
+    async act(page) {
+      await page
+        .getByRole('button', { name: /^View answer of/ })
+        .first()
+        .click();
+      await page.getByRole('dialog').locator('parley-feedback').first().waitFor();
+    },
+  },
+  { name: 'answers-steps', path: pathTo('questionAnswers', { id: questions.nps }), isScreen: true },
+  { name: 'question-faults', path: pathTo('newQuestion'), act: press('Save draft') },
   {
     name: 'results-table',
     path: pathTo('questionResults', { id: questions.nps }),
@@ -168,7 +233,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
   },
   {
     name: 'token-inspector',
-    path: pathTo('home'),
+    path: pathTo('apiKeys'),
     async act(page) {
       await page.getByLabel('Token', { exact: true }).fill('eyJhbGciOiJub25lIn0.e30.');
       await press('Inspect')(page);

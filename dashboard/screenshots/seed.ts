@@ -47,7 +47,7 @@ function answersOf(question: QuestionKey, id: string, now: number) {
   const count = Math.round(A_DAY[question] * DAYS);
   return Array.from({ length: count }, (_, at) => {
     const late = at / count;
-    const { value, comment } = answerTo(question, at, late);
+    const { value, comment, others } = answerTo(question, at, late);
     const isDismissed = chance(at + 11) > 0.68 + late * 0.1;
     return {
       at: new Date(now - (1 - late) * DAYS * DAY_MS - chance(at + 5) * DAY_MS * 0.5),
@@ -63,7 +63,7 @@ function answersOf(question: QuestionKey, id: string, now: number) {
           app_version: late > 0.5 ? '4.2.0' : '4.1.3',
           locale: 'en',
         },
-        ...(isDismissed ? {} : { values: { main: value }, ...(comment ? { comment } : {}) }),
+        ...(isDismissed ? {} : { values: { main: value, ...others }, ...(comment ? { comment } : {}) }),
       },
     };
   });
@@ -143,7 +143,8 @@ async function moveIntoThePast({ folder }: Place, answers: { at: Date; answer: {
         [identity, minutesAgo],
       );
       await client.query(
-        `update conversations set last_activity_at = now() - make_interval(mins => $2::int) where identity = $1`,
+        `update conversations set last_activity_at = now() - make_interval(mins => $2::int),
+           waiting_since = waiting_since - make_interval(mins => $2::int) where identity = $1`,
         [identity, minutesAgo],
       );
     }

@@ -7,6 +7,34 @@ export const QUESTIONS = [
     title: 'How likely are you to recommend Nordlicht to a friend?',
     name: 'Recommendation',
     config: { labels: { low: 'Not at all', high: 'Very likely' } },
+    follow_ups: [
+      {
+        key: 'reason',
+        type: 'single_choice',
+        title: 'What should we improve first?',
+        config: {
+          options: [
+            { id: 'delivery', label: 'Delivery' },
+            { id: 'price', label: 'Price' },
+            { id: 'app', label: 'The app' },
+            { id: 'coffee', label: 'The coffee' },
+          ],
+          allow_other: true,
+        },
+        show_if: { step: 'main', op: 'lte', value: 8 },
+      },
+      {
+        key: 'details',
+        type: 'text',
+        title: 'What happened?',
+        show_if: {
+          all: [
+            { step: 'main', op: 'lte', value: 6 },
+            { step: 'reason', op: 'in', value: ['delivery', 'app'] },
+          ],
+        },
+      },
+    ],
     frequency: { repeat: 'always', ignore_cooldown: true },
   },
   {
@@ -56,6 +84,23 @@ export const DRAFT = {
   description: 'It came with your last order.',
   name: 'Grinder',
   config: { scale: 5, style: 'star', labels: { low: 'Not at all', high: 'Very much' } },
+  follow_ups: [
+    {
+      key: 'reason',
+      type: 'multi_choice',
+      title: 'What bothers you about it?',
+      config: {
+        options: [
+          { id: 'noise', label: 'It is loud' },
+          { id: 'cleaning', label: 'It is hard to clean' },
+          { id: 'settings', label: 'The settings' },
+        ],
+        allow_other: true,
+      },
+      show_if: { step: 'main', op: 'lte', value: 3 },
+    },
+    { key: 'wish', type: 'text', title: 'What would make it better?' },
+  ],
 };
 
 const FIRST = ['mara', 'jonas', 'ines', 'tobi', 'amara', 'lucas', 'petra', 'sven', 'noor', 'elif', 'henri', 'zoe'];
@@ -91,6 +136,16 @@ const WISHES = ['A natural from Ethiopia, please.', 'Something darker for milk.'
 interface Said {
   value: unknown;
   comment?: string;
+  /** Values of follow-up steps. */
+  others?: Record<string, unknown>;
+}
+
+/** Values of the steps after a recommendation that is not enthusiastic; some customers skip them. */
+function reasonFor(value: number, at: number): Record<string, unknown> {
+  if (value > 8 || chance(at + 17) > 0.8) return {};
+  const option_id = pick(['delivery', 'delivery', 'delivery', 'price', 'price', 'app', 'coffee'], at + 19);
+  const hasDetails = value <= 6 && (option_id === 'delivery' || option_id === 'app') && chance(at + 23) < 0.6;
+  return { reason: { option_id }, ...(hasDetails ? { details: pick(MISSED, at + 29) } : {}) };
 }
 
 /** Answer of one customer. `late` goes from 0 to 1 over the weeks, as ratings improve. */
@@ -99,7 +154,7 @@ export function answerTo(question: QuestionKey, at: number, late: number): Said 
   const words = (isGood: boolean) => (chance(at + 7) < 0.22 ? pick(isGood ? LIKED : MISSED, at + 3) : undefined);
   if (question === 'nps') {
     const value = mood > 0.62 ? (mood > 0.85 ? 10 : 9) : mood > 0.3 ? (mood > 0.48 ? 8 : 7) : Math.round(mood * 20);
-    return { value, comment: words(value > 7) };
+    return { value, comment: words(value > 7), others: reasonFor(value, at) };
   }
   if (question === 'csat') {
     const value = Math.min(5, 1 + Math.floor((mood + 0.25) * 4));

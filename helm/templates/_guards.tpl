@@ -2,8 +2,10 @@
 {{- define "parley.guards" -}}
 {{- include "parley.guards.stores" . }}
 {{- include "parley.guards.shape" . }}
+{{- include "parley.guards.connections" . }}
 {{- include "parley.guards.kinds" . }}
 {{- include "parley.guards.data" . }}
+{{- include "parley.guards.sizes" . }}
 {{- end }}
 
 {{- define "parley.reject" }}{{ fail (printf "\n\n%s" .) }}{{ end }}
@@ -32,9 +34,46 @@
 {{- end }}
 {{- end }}
 
+{{/* The largest number of pods of a workload, with one more during an update. */}}
+{{- define "parley.mostPods" -}}
+{{- $values := . }}
+{{- if and $values.keda $values.keda.enabled }}{{ add1 $values.keda.maxReplicas }}
+{{- else if $values.autoscaling.enabled }}{{ add1 $values.autoscaling.maxReplicas }}
+{{- else }}{{ add1 $values.replicas }}{{ end }}
+{{- end }}
+
+{{/* All pods at their limit must fit into the connections of the bundled PostgreSQL: docs/scaling.md has the numbers. */}}
+{{- define "parley.guards.connections" -}}
+{{- $most := .Values.postgresql.settings.max_connections }}
+{{- if and .Values.postgresql.enabled $most }}
+{{- $pool := int (default 10 (get (default (dict) .Values.config.settings) "DATABASE_POOL")) }}
+{{- $inPostgres := eq .Values.queue.backend "postgres" }}
+{{- $ofApi := add $pool 1 (ternary 8 0 $inPostgres) }}
+{{- $ofWorker := add (div (add1 $pool) 2) 1 (ternary 15 0 $inPostgres) }}
+{{- $apis := include "parley.mostPods" .Values.api | trim | int }}
+{{- $workers := include "parley.mostPods" .Values.worker | trim | int }}
+{{- $needed := add (mul $apis $ofApi) (mul $workers $ofWorker) 10 }}
+{{- if gt (int $needed) (int $most) }}
+{{- include "parley.reject" (printf "The pods can open %d connections (%d API pods with %d each, %d workers with %d each, one of each only during updates, and 10 for commands), but postgresql.settings.max_connections is %d. Raise it, or lower the replicas or config.settings.DATABASE_POOL (%d)." (int $needed) $apis (int $ofApi) $workers (int $ofWorker) (int $most) $pool) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "parley.guards.shape" -}}
 {{- if and .Values.worker.autoscaling.enabled .Values.worker.keda.enabled }}
 {{- include "parley.reject" "worker.autoscaling and worker.keda are both enabled: choose one." }}
+{{- end }}
+{{- range $component, $values := dict "api" .Values.api "worker" .Values.worker }}
+{{- $scaled := list }}
+{{- if $values.autoscaling.enabled }}
+{{- if $values.autoscaling.targetCPUUtilizationPercentage }}{{ $scaled = append $scaled "cpu" }}{{ end }}
+{{- if $values.autoscaling.targetMemoryUtilizationPercentage }}{{ $scaled = append $scaled "memory" }}{{ end }}
+{{- end }}
+{{- range $scaled }}
+{{- if and $values.vpa.enabled (ne $values.vpa.updateMode "Off") (has . $values.vpa.controlledResources) }}
+{{- include "parley.reject" (printf "%s.autoscaling and %s.vpa both react to %s: each would undo the decisions of the other. Set %s.vpa.updateMode=Off, or remove %s from %s.vpa.controlledResources." $component $component . $component . $component) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and .Values.serviceMonitor.enabled .Values.podMonitor.enabled }}
 {{- include "parley.reject" "serviceMonitor and podMonitor are both enabled, which would scrape every pod twice: choose one." }}
@@ -64,6 +103,8 @@
 {{- if .Values.checkKinds }}
 {{- $wanted := list
   (list .Values.worker.keda.enabled "worker.keda" "keda.sh/v1alpha1/ScaledObject" "KEDA")
+  (list .Values.api.vpa.enabled "api.vpa" "autoscaling.k8s.io/v1/VerticalPodAutoscaler" "the VerticalPodAutoscaler")
+  (list .Values.worker.vpa.enabled "worker.vpa" "autoscaling.k8s.io/v1/VerticalPodAutoscaler" "the VerticalPodAutoscaler")
   (list .Values.serviceMonitor.enabled "serviceMonitor" "monitoring.coreos.com/v1/ServiceMonitor" "the Prometheus operator")
   (list .Values.podMonitor.enabled "podMonitor" "monitoring.coreos.com/v1/PodMonitor" "the Prometheus operator")
   (list .Values.prometheusRule.enabled "prometheusRule" "monitoring.coreos.com/v1/PrometheusRule" "the Prometheus operator")
@@ -105,7 +146,7 @@
 {{- if $set }}
 {{- $spec := (first $set.spec.volumeClaimTemplates).spec }}
 {{- $size := dig "resources" "requests" "storage" "" $spec }}
-{{- $class := $values.persistence.storageClass }}
+{{- $class := default $root.Values.global.storageClass $values.persistence.storageClass }}
 {{- if or (ne $size $values.persistence.size) (and $class (ne (eq $class "-" | ternary "" $class) (dig "storageClassName" "" $spec))) (not (has $values.persistence.accessMode $spec.accessModes)) }}
 {{- include "parley.reject" (printf "%s.persistence differs from that of the existing StatefulSet %s (%s), which Kubernetes cannot change. To grow the volume: kubectl -n %s patch pvc data-%s-0 with the new size, then kubectl -n %s delete statefulset %s --cascade=orphan, then upgrade. The pod and its data are kept." $component $name $size $root.Release.Namespace $name $root.Release.Namespace $name) }}
 {{- end }}
@@ -115,4 +156,33 @@
 {{- include "parley.reject" (printf "PostgreSQL %s cannot read the files of PostgreSQL %s. Back up (docs/backup.md), reinstall, and restore." $is $was) }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Settings of the bundled PostgreSQL that do not fit into its volume or memory, such as defaults of a later version. */}}
+{{- define "parley.guards.sizes" -}}
+{{- if .Values.postgresql.enabled }}
+{{- $settings := .Values.postgresql.settings | default dict }}
+{{- $memory := dig "limits" "memory" "" (.Values.postgresql.resources | default dict) }}
+{{- $parts := list
+  (list "max_wal_size" "postgresql.persistence.size" .Values.postgresql.persistence.size "the volume fills up under load, and PostgreSQL stops")
+  (list "shared_buffers" "postgresql.resources.limits.memory" $memory "PostgreSQL runs out of memory and is killed") }}
+{{- range $parts }}
+{{- $setting := index . 0 }}
+{{- $part := get $settings $setting | include "parley.bytes" | float64 }}
+{{- $whole := index . 2 | include "parley.bytes" | float64 }}
+{{- if and $whole (gt $part (mulf $whole 0.4)) }}
+{{- include "parley.reject" (printf "postgresql.settings.%s is %v, more than two fifths of %s (%v): %s. Set it to a quarter, such as postgresql.settings.%s=%dMB." $setting (get $settings $setting) (index . 1) (index . 2) (index . 3) $setting (int64 (divf $whole 4194304))) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The bytes of a quantity of Kubernetes (8Gi, 500M) or PostgreSQL (2GB, 64kB); 0 for any other text. */}}
+{{- define "parley.bytes" -}}
+{{- $text := toString . }}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "B" 1 "kB" 1024 "MB" 1048576 "GB" 1073741824 "TB" 1099511627776 }}
+{{- $unit := regexReplaceAll "^[0-9.]+ *" $text "" }}
+{{- if and (regexMatch "^[0-9]" $text) (hasKey $units $unit) }}
+{{- mulf (regexFind "^[0-9.]+" $text | float64) (get $units $unit) }}
+{{- else }}0{{ end }}
 {{- end }}

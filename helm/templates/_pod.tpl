@@ -20,7 +20,7 @@ annotations:
 {{- $values := index . 2 -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
-{{- with $root.Values.imagePullSecrets }}
+{{- with concat $root.Values.imagePullSecrets $root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ if kindIs "map" . }}{{ .name }}{{ else }}{{ . }}{{ end }}
@@ -31,6 +31,17 @@ securityContext:
 terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
 {{- with $values.priorityClassName }}
 priorityClassName: {{ . }}
+{{- end }}
+{{- range $name := list "runtimeClassName" "schedulerName" }}
+{{- with get $values $name }}
+{{ $name }}: {{ . }}
+{{- end }}
+{{- end }}
+{{- range $name := list "hostAliases" "dnsConfig" }}
+{{- with get $values $name }}
+{{ $name }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- with $values.nodeSelector }}
 nodeSelector:
@@ -90,7 +101,7 @@ lifecycle:
 {{- end }}
 {{- end }}
 
-{{/* The pod spec of components that use Parley's image. Arguments: root, component, its values, its container without the
+{{/* The pod spec of components that use Parley's image, or the one in their values. Arguments: root, component, its values, its container without the
 shared parts. */}}
 {{- define "parley.pod" -}}
 {{- $root := index . 0 -}}
@@ -100,9 +111,9 @@ shared parts. */}}
 containers:
   - name: {{ $component }}
     {{- index . 3 | nindent 4 }}
-    {{- include "parley.containerSettings" (list $root $values $root.Values.image) | nindent 4 }}
+    {{- include "parley.containerSettings" (list $root $values (default $root.Values.image $values.image)) | nindent 4 }}
     env:
-      {{- include "parley.env" $root | trim | nindent 6 }}
+      {{- include "parley.env" (list $root $component) | trim | nindent 6 }}
       {{- with $values.extraEnv }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
@@ -116,7 +127,7 @@ containers:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 volumes:
-  - {{- include "parley.secretsVolume" $root | nindent 4 }}
+  - {{- include "parley.secretsVolume" (list $root $component) | nindent 4 }}
   - name: tmp
     emptyDir: { sizeLimit: 64Mi }
   {{- with $values.extraVolumes }}

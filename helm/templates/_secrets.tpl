@@ -8,7 +8,18 @@
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
 {{- if $root.Values.secrets.existingSecret }}{{ get $root.Values.secrets.keys $name }}
-{{- else }}{{ get (dict "secretKey" "secret-key" "formerKeys" "former-keys" "postgresqlPassword" "postgresql-password" "valkeyPassword" "valkey-password") $name }}
+{{- else }}{{ get (dict "secretKey" "secret-key" "formerKeys" "former-keys" "postgresqlPassword" "postgresql-password" "postgresqlServiceUrl" "postgresql-service-url" "valkeyPassword" "valkey-password") $name }}
+{{- end }}
+{{- end }}
+
+{{/*
+The key of the URL with which API and worker log in to the bundled PostgreSQL, as a user that `migrate` creates. Empty if
+the Secret lacks it: they then log in as the owner of the tables.
+*/}}
+{{- define "parley.serviceUrlEntry" -}}
+{{- if not .Values.postgresql.enabled }}
+{{- else if .Values.secrets.existingSecret }}{{ .Values.secrets.keys.postgresqlServiceUrl }}
+{{- else if hasKey (include "parley.secretData" . | fromYaml) "postgresql-service-url" }}postgresql-service-url
 {{- end }}
 {{- end }}
 
@@ -38,6 +49,8 @@ Secrets, because Helm stores its releases in them.
 {{- $needed := list (dict "entry" "secret-key" "value" "secretKey" "random" (randBytes 32) "lost" (or .Release.IsUpgrade (ne $hasDatabase ""))) }}
 {{- if .Values.postgresql.enabled }}
 {{- $needed = append $needed (dict "entry" "postgresql-password" "value" "postgresqlPassword" "random" (randAlphaNum 48) "lost" (ne $hasDatabase "")) }}
+{{- $serviceUrl := printf "postgresql://parley_service:%s@%s-postgresql:5432/parley" (randAlphaNum 48) (include "parley.fullname" .) }}
+{{- $needed = append $needed (dict "entry" "postgresql-service-url" "value" "postgresqlServiceUrl" "random" $serviceUrl "lost" false "optional" true) }}
 {{- end }}
 {{- if include "parley.bundledValkey" . }}
 {{- $needed = append $needed (dict "entry" "valkey-password" "value" "valkeyPassword" "random" (randAlphaNum 48) "lost" false) }}
@@ -54,6 +67,7 @@ Secrets, because Helm stores its releases in them.
 {{- end }}
 {{- $_ := set $data .entry (b64enc $given) }}
 {{- else if $kept }}
+{{- else if and (not $seesCluster) .optional }}
 {{- else if not $seesCluster }}
 {{- fail (printf "\n\nThis render has no access to the cluster (helm template, Argo CD, client-side dry run), so it cannot read the existing secrets and would generate new ones each time. Set secrets.existingSecret to a Secret that you manage:\n\n  kubectl -n %s create secret generic parley-secrets --from-literal=secret-key=\"$(openssl rand -base64 32)\" --from-literal=postgresql-password=\"$(openssl rand -hex 24)\" --from-literal=valkey-password=\"$(openssl rand -hex 24)\"\n\nor set secrets.%s. For a dry run with access to the cluster, use --dry-run=server." $.Release.Namespace .value) }}
 {{- else if .lost }}

@@ -1,12 +1,25 @@
-{{/* The sources of the secret settings, as JSON: setting, Secret and key. */}}
+{{/* The sources of the secret settings of a component, as JSON: setting, Secret and key. Arguments: root, component. */}}
 {{- define "parley.secretSettings" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- with $root -}}
 {{- $list := list (dict "setting" "SECRET_KEY" "secret" (include "parley.secretName" .) "key" (include "parley.secretEntry" (list . "secretKey"))) }}
 {{- $former := include "parley.secretEntry" (list . "formerKeys") }}
 {{- if and $former (or .Values.secrets.formerKeys .Values.secrets.existingSecret) }}
 {{- $list = append $list (dict "setting" "SECRET_KEY_OTHERS" "secret" (include "parley.secretName" .) "key" $former) }}
 {{- end }}
-{{- if .Values.postgresql.enabled }}
+{{- $service := include "parley.serviceUrlEntry" . }}
+{{- /* They need the owner of the tables. */}}
+{{- $isOwner := has $component (list "migration" "backup") }}
+{{- if and .Values.postgresql.enabled (or $isOwner (not $service)) }}
 {{- $list = append $list (dict "setting" "DATABASE_PASSWORD" "secret" (include "parley.secretName" .) "key" (include "parley.secretEntry" (list . "postgresqlPassword"))) }}
+{{- if $service }}
+{{- $list = append $list (dict "setting" "DATABASE_SERVICE_URL" "secret" (include "parley.secretName" .) "key" $service) }}
+{{- end }}
+{{- else if .Values.postgresql.enabled }}
+{{- $list = append $list (dict "setting" "DATABASE_URL" "secret" (include "parley.secretName" .) "key" $service) }}
+{{- else if and $isOwner .Values.migrations.databaseSecret.name }}
+{{- $list = append $list (dict "setting" "DATABASE_URL" "secret" .Values.migrations.databaseSecret.name "key" .Values.migrations.databaseSecret.key) }}
 {{- else }}
 {{- $list = concat $list (include "parley.externalSecrets" (list .Values.externalDatabase "DATABASE") | fromJsonArray) }}
 {{- end }}
@@ -15,13 +28,17 @@
 {{- else if eq .Values.queue.backend "redis" }}
 {{- $list = concat $list (include "parley.externalSecrets" (list .Values.externalRedis "REDIS") | fromJsonArray) }}
 {{- end }}
+{{- with .Values.externalRedis.sentinelSecret.name }}
+{{- $list = append $list (dict "setting" "REDIS_SENTINEL_PASSWORD" "secret" . "key" $root.Values.externalRedis.sentinelSecret.key) }}
+{{- end }}
 {{- with .Values.config.smtp.existingSecret }}
-{{- $list = append $list (dict "setting" "SMTP_URL" "secret" . "key" $.Values.config.smtp.key) }}
+{{- $list = append $list (dict "setting" "SMTP_URL" "secret" . "key" $root.Values.config.smtp.key) }}
 {{- end }}
 {{- with .Values.config.oidc.existingSecret }}
-{{- $list = append $list (dict "setting" "OIDC_CLIENT_SECRET" "secret" . "key" $.Values.config.oidc.key) }}
+{{- $list = append $list (dict "setting" "OIDC_CLIENT_SECRET" "secret" . "key" $root.Values.config.oidc.key) }}
 {{- end }}
 {{- toJson $list }}
+{{- end }}
 {{- end }}
 
 {{/* The secret settings of an external store: its URL, or only its password. */}}
@@ -100,10 +117,12 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
 {{- end }}
 {{- end }}
 
-{{/* All settings of Parley's containers as `env`; secret ones as paths of files. */}}
+{{/* All settings of Parley's containers as `env`; secret ones as paths of files. Arguments: root, component. */}}
 {{- define "parley.env" -}}
+{{- $arguments := . }}
+{{- with index . 0 }}
 {{- $names := list }}
-{{- range include "parley.secretSettings" . | fromJsonArray }}
+{{- range include "parley.secretSettings" $arguments | fromJsonArray }}
 {{- $names = append $names .setting }}
 - name: {{ .setting }}_FILE
   value: /run/parley/{{ .setting | lower | replace "_" "-" }}
@@ -127,6 +146,7 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
   "BASE_URL" $config.baseUrl
   "LOG_LEVEL" $config.logLevel
   "QUEUE_DURABILITY" $config.queueDurability
+  "QUEUE_DURABILITY_NOTE" $config.queueDurabilityNote
   "MAIL_FROM" $config.smtp.from
   "OIDC_ISSUER" $config.oidc.issuer
   "OIDC_CLIENT_ID" $config.oidc.clientId
@@ -142,14 +162,17 @@ redis://{{ include "parley.fullname" . }}-valkey:6379
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
 
-{{/* The volume under /run/parley with one file per secret and certificate. */}}
+{{/* The volume under /run/parley with one file per secret and certificate. Arguments: root, component. */}}
 {{- define "parley.secretsVolume" -}}
+{{- $arguments := . -}}
+{{- with index . 0 -}}
 name: secrets
 projected:
   defaultMode: 0440
   sources:
-    {{- range include "parley.secretSettings" . | fromJsonArray }}
+    {{- range include "parley.secretSettings" $arguments | fromJsonArray }}
     - secret:
         name: {{ .secret }}
         items: [{ key: {{ .key }}, path: {{ .setting | lower | replace "_" "-" }} }]
@@ -170,4 +193,5 @@ projected:
         items: [{ key: {{ .key }}, path: trusted-ca.crt }]
     {{- end }}
     {{- end }}
+{{- end }}
 {{- end }}

@@ -13,7 +13,7 @@ metadata:
     {{- include "parley.selector" (list $root (index . 1)) | nindent 4 }}
 spec:
   accessModes: [{{ $persistence.accessMode }}]
-  {{- with $persistence.storageClass }}
+  {{- with default $root.Values.global.storageClass $persistence.storageClass }}
   storageClassName: {{ eq . "-" | ternary "" . | quote }}
   {{- end }}
   resources:

@@ -16,6 +16,7 @@ import { runOperation } from './pipeline/run-operation.ts';
 import { OPERATIONS } from './routes/index.ts';
 import { addDashboard } from './site/dashboard.ts';
 import { addDocuments } from './site/documents.ts';
+import { addManual } from './site/manual.ts';
 
 /**
  * Returns the application: the middleware that every request passes, in order, and the routes. All steps between
@@ -66,6 +67,7 @@ function createRoutes(deps: ApiDeps): Middleware {
   }
   for (const path of new Set([...OPERATIONS.map(operation => operation.path), ...addDocuments(router)]))
     router.all(toPattern(path), ctx => refuseMethod(ctx, path));
+  addManual(router);
   addDashboard(router);
   const route = router.routes() as Middleware;
   return (ctx, next) => (fixed.get(ctx.path)?.get(ctx.method) ?? route)(ctx, next);
@@ -87,7 +89,8 @@ function refuseUnknownPath(ctx: Context): void {
   throw new Problem('resource-not-found', 'No resource exists at this path.');
 }
 
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** The methods in general use. A path without one of them replies 405; any other method is 501. */
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']);
 
 /** Replies to a method that the path does not support: a preflight for its cross-origin methods, otherwise a problem. */
 function refuseMethod(ctx: Context, path: string): void {

@@ -7,7 +7,14 @@ import type { Scope } from '../domain/scopes.ts';
  * `person` and `session` use the same cookie. A `session` is a member of the tenant in `Tenant-Id`; a `person` is the
  * logged-in user, independent of tenants.
  */
-export const CREDENTIAL_KINDS = ['api-key', 'access-token', 'public-access-token', 'session', 'person'] as const;
+export const CREDENTIAL_KINDS = [
+  'api-key',
+  'access-token',
+  'public-access-token',
+  'test-token',
+  'session',
+  'person',
+] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 /** The API key behind a credential. */
@@ -34,6 +41,18 @@ export interface UserCaller<Kind = 'access-token' | 'public-access-token'> exten
   /** A unique name for the user across tenants (`userName`). */
   user: string;
   expiresAt: Date;
+}
+
+/** A member who tries out one question, as a user of its own. */
+export interface TestCaller {
+  kind: 'test-token';
+  tenantId: string;
+  identity: string;
+  verified: true;
+  /** The name of the user, as of any other (`userName`). */
+  user: string;
+  questionId: string;
+  memberId: string;
 }
 
 /**
@@ -64,7 +83,7 @@ export interface SessionCaller extends PersonCaller<'session'> {
 
 /** Callers with the rights of the tenant itself: its servers and its members. */
 export type TeamCaller = KeyCaller | SessionCaller;
-export type Caller = TeamCaller | UserCaller | PersonCaller;
+export type Caller = TeamCaller | UserCaller | TestCaller | PersonCaller;
 /** Callers that can take part in conversations. */
 export type Participant = TeamCaller | UserCaller<'access-token'>;
 
@@ -77,7 +96,9 @@ export type CallerOf<Kind extends CredentialKind> = Kind extends 'api-key'
       ? PersonCaller
       : Kind extends 'access-token' | 'public-access-token'
         ? UserCaller<Kind>
-        : never;
+        : Kind extends 'test-token'
+          ? TestCaller
+          : never;
 
 /** Whether a caller belongs to the team rather than being one of its users. */
 export const isTeam = (caller: Caller): caller is TeamCaller => caller.kind === 'api-key' || caller.kind === 'session';

@@ -7,12 +7,13 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { NewAnswer } from '../domain/answers.ts';
+import { IdentityItem } from '../domain/identities.ts';
 import { RIGHTS } from '../domain/roles.ts';
 import { BUILD } from '../platform/build-info.ts';
 import { examples } from './openapi/examples.ts';
 import { headerComponents, headerRefs, parameterRefs, requestHeadersOf, responseHeadersOf } from './openapi/headers.ts';
 import { problemExamples, problemResponses, problemResponsesOf, problemSchemas } from './openapi/problems.ts';
-import { openReplies, removeUnused, simplifySchemas } from './openapi/shapes.ts';
+import { describeParameters, openReplies, removeUnused, simplifySchemas } from './openapi/shapes.ts';
 import { ABOUT, SECURITY_SCHEMES } from './openapi/texts.ts';
 import type { Operation } from './operation.ts';
 import { TAGS } from './routes/index.ts';
@@ -56,10 +57,13 @@ function successResponses(
   return success;
 }
 
+const ACCESS_TOKEN = { accessToken: [] };
+
 const SECURITY = {
   'api-key': { apiKey: [] },
-  'access-token': { accessToken: [] },
+  'access-token': ACCESS_TOKEN,
   'public-access-token': { publicAccessToken: [] },
+  'test-token': ACCESS_TOKEN,
   session: { session: [] },
   person: { session: [] },
 };
@@ -82,7 +86,7 @@ function describe(operation: Operation, known: Record<string, ZodOpenApiExampleO
     tags: [tag],
     summary,
     description: [description, rightsOf(operation)].filter(Boolean).join('\n\n'),
-    security: basicAuth ? [{ publicKey: [] }] : credentials.map(kind => SECURITY[kind]),
+    security: basicAuth ? [{ publicKey: [] }] : [...new Set(credentials.map(kind => SECURITY[kind]))],
     requestParams: {
       ...(params ? { path: params as z.ZodObject } : {}),
       ...(query ? { query: query as z.ZodObject } : {}),
@@ -113,7 +117,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): strin
       tags: tags.map(name => ({ name, description: TAGS[name] ?? '' })),
       paths,
       components: {
-        schemas: { ...problemSchemas, NewAnswer } as never,
+        schemas: { ...problemSchemas, NewAnswer, IdentityItem } as never,
         ...headerComponents(),
         responses: problemResponses(),
         examples: { ...known, ...problemExamples() },
@@ -123,6 +127,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): strin
     { override: openReplies },
   );
   simplifySchemas(document);
+  describeParameters(document as { paths?: unknown });
   removeUnused(document);
   return JSON.stringify(document, null, 2);
 }

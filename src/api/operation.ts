@@ -56,6 +56,8 @@ export interface OperationReply {
   headers?: Record<string, string | string[]>;
   /** An object, or JSON as text or bytes. With 204 it is not sent, and only describes the target to the audit log. */
   body?: unknown;
+  /** Whether the data stayed the same. The audit log then gets no entry. */
+  unchanged?: boolean;
   /**
    * The part of the operation outside PostgreSQL, run after the commit and before the reply is sent. If it fails, the
    * request fails. It must be safe to repeat: if the process dies here, the request runs again under its idempotency
@@ -157,7 +159,8 @@ export type Operation = Omit<
   handle(request: OperationRequest<CredentialKind, never, never, never>, deps: ApiDeps): unknown;
 };
 
-const isUserToken = (kind: CredentialKind): boolean => kind === 'access-token' || kind === 'public-access-token';
+const isUserToken = (kind: CredentialKind): boolean =>
+  kind === 'access-token' || kind === 'public-access-token' || kind === 'test-token';
 
 /** Whether a reply is a page of a list, with `Link` if another one follows. */
 export const returnsPages = (response: z.ZodType | undefined): boolean =>

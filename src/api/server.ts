@@ -15,10 +15,13 @@ import { fileLimit, maxConnectionsFor, type OpenFiles, watchOpenFiles } from '..
 import { createKeychain, createSeals, type SecretKeys } from '../platform/secrets.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
+import type { DatabaseUrl } from '../platform/store-urls.ts';
 import { openProducer } from '../queue/producer.ts';
-import { deleteEndedSessions, deleteExpiredRows } from '../storage/housekeeping.ts';
+import { deleteEndedSessions, deleteExpiredRows, readConnectionUse } from '../storage/housekeeping.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
+import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
+import { deleteOldTestAnswers } from '../storage/test-answers.ts';
 import { createApp } from './app.ts';
 import { createAnswerValidator } from './cache/answer-validator.ts';
 import { createCardIds } from './cache/card-ids.ts';
@@ -65,6 +68,8 @@ export interface ApiProcess {
   isReady(): boolean;
   /** The state for `/readyz`. */
   health(): Health;
+  /** Lists the process in `processes` under its role, until it closes. */
+  list(role: string): void;
   /**
    * Finishes requests in progress, makes acknowledged answers durable, and closes. False when a part did not stop in
    * time.
@@ -73,7 +78,7 @@ export interface ApiProcess {
 }
 
 export interface ApiOptions {
-  databaseUrl: string;
+  databaseUrl: DatabaseUrl;
   secretKeys: SecretKeys;
   config: Config;
   log: Log;
@@ -113,14 +118,14 @@ export async function openApi({
   const keychain = createKeychain(seals, derivedKeys.of);
   const durability = watchDatabaseDurability(storage);
   const queue = openProducer(
-    { databaseUrl, redisUrl: config.REDIS_URL, databaseReasons: durability.reasons },
+    { databaseUrl, redisUrl: config.redis, databaseReasons: durability.reasons },
     config,
     log,
     metrics,
     spans,
   );
-  const notices = openNotices(databaseUrl, config.REDIS_URL, log);
-  const limits = openRateLimits(databaseUrl, config.REDIS_URL, log, { isEnforced: config.RATE_LIMITS === 'on' });
+  const notices = openNotices(databaseUrl, config.redis, log);
+  const limits = openRateLimits(databaseUrl, config.redis, log, { isEnforced: config.RATE_LIMITS === 'on' });
   const ingestion = watchIngestion({
     storage,
     queue,
@@ -146,17 +151,21 @@ export async function openApi({
     files,
   });
   const port = await listen(server, config.PORT, config.HOST);
+  let row: ProcessRow | undefined;
   const housekeeping = startHousekeeping(storage, config, log, now);
   return {
     port,
     isReady: () => deps.readiness.isStarted(),
     health: () => deps.readiness.health(),
+    list: role => {
+      row = keepProcessRow(storage, role, log);
+    },
     async close() {
       stopping = true;
       clearInterval(housekeeping);
       connections.close();
       files.close();
-      return stopInOrder(stopSteps(server, deps, ingestion), log);
+      return stopInOrder(stopSteps(server, deps, ingestion, row), log);
     },
   };
 }
@@ -185,6 +194,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
   caches.watch('ids', () => ({ ...parsedIds(), hits: 0, misses: 0, evictions: 0 }));
   const catalog = createCatalog(storage, notices, caches);
   const cardIds = createCardIds(keychain, caches);
+  metrics.onScrape(async () => metrics.dbConnections.set(await readConnectionUse(storage)));
   const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
   return {
     ...opened,
@@ -215,16 +225,18 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
 function startHousekeeping(storage: Storage, config: Config, log: Log, now: () => Date): NodeJS.Timeout {
   const timer = setInterval(
     () =>
-      Promise.all([deleteExpiredRows(storage), deleteEndedSessions(storage, now(), config.SESSION_IDLE_HOURS)]).catch(
-        error => log.warn({ reason: error.message }, 'housekeeping failed; will retry'),
-      ),
+      Promise.all([
+        deleteExpiredRows(storage),
+        deleteOldTestAnswers(storage),
+        deleteEndedSessions(storage, now(), config.SESSION_IDLE_HOURS),
+      ]).catch(error => log.warn({ reason: error.message }, 'housekeeping failed; will retry')),
     HOUSEKEEPING_EVERY_MS,
   );
   return timer.unref();
 }
 
 /** The steps of a shutdown, in order. */
-const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): StopStep[] => [
+const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch, row?: ProcessRow): StopStep[] => [
   { name: 'in-flight requests', limitMs: DRAIN_TIMEOUT_MS + 500, run: () => drain(server) },
   { name: 'store checks', limitMs: 3000, run: () => deps.readiness.close() },
   { name: 'the queue', limitMs: 5000, run: () => deps.queue.close() },
@@ -233,6 +245,7 @@ const stopSteps = (server: Server, deps: ApiDeps, ingestion: IngestionWatch): St
   { name: 'the key ring', limitMs: 1500, run: () => deps.keyRing.close() },
   { name: 'change notices', limitMs: 1500, run: () => deps.notices.close() },
   { name: 'rate limits', limitMs: 1500, run: () => deps.limits.close() },
+  { name: 'the row in processes', run: async () => row?.close() },
   { name: 'the database', limitMs: 3000, run: () => deps.storage.close() },
 ];
 

@@ -3,6 +3,7 @@ import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createSeals, type Seals } from '../platform/secrets.ts';
+import type { DatabaseUrl } from '../platform/store-urls.ts';
 import { type AuditEvent, insertAuditEntry } from '../storage/audit-log.ts';
 import { openStorage, type Storage } from '../storage/orm.ts';
 
@@ -20,7 +21,7 @@ export interface CommandContext extends Terminal {
   log: Log;
   storage: Storage;
   /** Connects as the owner of the tables, who bypasses row-level security. */
-  databaseUrl: string;
+  databaseUrl: DatabaseUrl;
   seals: Seals;
   now: Date;
 }

@@ -1,17 +1,45 @@
 import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import { withDirectClient } from '../platform/postgres-client.ts';
+import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { migrateQueue } from '../queue/connection.ts';
+import { ensureRoles, isDenied, MissingRights } from '../storage/database-roles.ts';
 import { awaitDatabase, migrate } from '../storage/migrate.ts';
+import { ensureServiceUser } from '../storage/service-user.ts';
+import { UsageError } from './usage-error.ts';
 
 /** How long to wait for a database that does not respond yet. */
 const DATABASE_TIMEOUT_MS = 60_000;
 
-/** Migrates the schema and, where PostgreSQL stores the queue, the queue's tables. */
-export async function migrateAll(databaseUrl: string, config: Config, log: Log): Promise<{ applied: string[] }> {
-  await migrateQueue({ databaseUrl, redisUrl: config.REDIS_URL }); // first: processes that wait for the schema need the queue too
+/**
+ * Migrates the schema and, where PostgreSQL stores the queue, the queue's tables. Creates the roles, and the user of
+ * `DATABASE_SERVICE_URL`, as far as they are missing.
+ *
+ * Throws `UsageError` where the database user lacks a right.
+ */
+export async function migrateAll(databaseUrl: DatabaseUrl, config: Config, log: Log): Promise<{ applied: string[] }> {
+  try {
+    return await migrateWithRoles(databaseUrl, config, log);
+  } catch (error) {
+    if (error instanceof MissingRights) throw new UsageError(error.message);
+    if (!isDenied(error)) throw error;
+    throw new UsageError(
+      `The database user may not migrate the database: ${(error as Error).message}. It must own the database, or have CREATE on it and on its schema public.`,
+    );
+  }
+}
+
+async function migrateWithRoles(databaseUrl: DatabaseUrl, config: Config, log: Log): Promise<{ applied: string[] }> {
+  const prefix = rolePrefixOf(databaseUrl);
+  const unusable = await withDirectClient(databaseUrl, client => ensureRoles(client, prefix));
+  if (unusable.length > 0)
+    log.warn({ roles: unusable }, 'the database user cannot assume these roles: use another user for API and worker');
+  await migrateQueue({ databaseUrl, redisUrl: config.redis }); // first: processes that wait for the schema need the queue too
   const applied = await migrate(databaseUrl, log);
   if (applied.length > 0) log.info({ applied }, 'schema migrated');
+  const { DATABASE_SERVICE_URL: serviceUrl } = config;
+  if (serviceUrl) await withDirectClient(databaseUrl, client => ensureServiceUser(client, serviceUrl, prefix));
   return { applied };
 }
 

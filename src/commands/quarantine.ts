@@ -30,7 +30,7 @@ export async function replayQuarantine(context: CommandContext, options: TenantO
   const tenant = await tenantOf(context, options);
   const entries = options.id === undefined ? replayableOf(tenant) : [await entryOf(tenant, options.id)];
   const { databaseUrl, config, log } = context;
-  const queue = openProducer({ databaseUrl, redisUrl: config.REDIS_URL }, config, log, createMetrics('cli'));
+  const queue = openProducer({ databaseUrl, redisUrl: config.redis }, config, log, createMetrics('cli'));
   const replayed: string[] = [];
   try {
     await reached(queue);

@@ -1,12 +1,15 @@
 import { type ApiProcess, openApi } from '../api/server.ts';
 import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/database.ts';
+import { hasEmbeddedDatabase } from '../platform/embedded-postgres.ts';
 import type { Log } from '../platform/log.ts';
+import { requireDiskSpace, requireFreePorts, type WantedPort } from '../platform/machine-faults.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { type Health, openMetricsServer, statusOfHealth } from '../platform/metrics-server.ts';
 import { watchOpenFiles } from '../platform/open-files.ts';
 import { startPagesBuild } from '../platform/pages-build.ts';
 import { type StopStep, stopInOrder } from '../platform/shutdown.ts';
+import type { DatabaseUrl } from '../platform/store-urls.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { openStorage } from '../storage/orm.ts';
 import { openWorker, type WorkerProcess } from '../worker/worker.ts';
@@ -17,6 +20,8 @@ export type Role = 'start' | 'serve' | 'work';
 
 /** A running process of one role. */
 export interface RunningRole {
+  /** Whether it serves requests or jobs, as `/readyz` reports. */
+  isReady(): boolean;
   /** Shuts down in order. False when a part did not stop in time. */
   stop(): Promise<boolean>;
 }
@@ -59,11 +64,13 @@ export async function runRole(
   print: (text: string) => void,
   tracing?: Tracing,
 ): Promise<RunningRole> {
+  await requireMachine(role, config);
   const metrics = createMetrics(role);
   const database = await openDatabase(config, role !== 'start', log);
   const steps: StopStep[] = [];
   const files = watchOpenFiles(log);
   let stopping = false;
+  let isReady = () => false;
   const stop = () => {
     stopping = true;
     return stopInOrder(steps, log);
@@ -81,13 +88,15 @@ export async function runRole(
       worker = openWorker(database.url, config, log, metrics, tracing);
       steps.push({ name: 'the worker', run: failing(() => worker?.close()) });
     }
+    (api ?? worker)?.list(role); // `start` is one process
     const health = (): Health => {
       if (stopping) return { status: 'stopping', degraded: [] };
       const ofApi = api?.health() ?? workerHealth(files.degraded());
       if (worker?.isReady() === false) return { ...ofApi, status: 'starting' };
       return ofApi;
     };
-    metrics.onScrape(async () => metrics.ready.set(statusOfHealth(health()) === 200 ? 1 : 0));
+    isReady = () => statusOfHealth(health()) === 200;
+    metrics.onScrape(async () => metrics.ready.set(isReady() ? 1 : 0));
     const { METRICS_PORT: port, HOST: host } = config;
     const metricsServer = await openMetricsServer({ port, host, health, log, files }, metrics);
     steps.push({ name: 'the metrics', limitMs: 1000, run: () => metricsServer.close() });
@@ -101,14 +110,22 @@ export async function runRole(
     await database.stop();
     throw error;
   }
-  return { stop };
+  return { stop, isReady };
+}
+
+/** Rejects while a port is taken or the disk is full, before the start writes anything. */
+async function requireMachine(role: Role, config: Config): Promise<void> {
+  const ports: WantedPort[] = [{ setting: 'METRICS_PORT', port: config.METRICS_PORT }];
+  if (role !== 'work') ports.unshift({ setting: 'PORT', port: config.PORT });
+  await requireFreePorts(config.HOST, ports);
+  if (!config.DATABASE_URL) await requireDiskSpace(config.DATA_DIR, !hasEmbeddedDatabase(config.DATA_DIR));
 }
 
 /** The health of a worker-only process; the worker determines `starting`. */
 const workerHealth = (degraded: string[]): Health => ({ status: degraded.length > 0 ? 'degraded' : 'ok', degraded });
 
 /** Returns the setup link while no tenant has an owner. */
-async function findSetupLink(databaseUrl: string, config: Config, log: Log): Promise<string | undefined> {
+async function findSetupLink(databaseUrl: DatabaseUrl, config: Config, log: Log): Promise<string | undefined> {
   const storage = openStorage({ url: databaseUrl, role: 'parley_app', connections: 2, log });
   try {
     return await makeSetupLink(storage, config, new Date());

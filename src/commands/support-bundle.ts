@@ -5,6 +5,7 @@ import { BUILD } from '../platform/build-info.ts';
 import { type Config, maskSettings, SECRET_SETTINGS } from '../platform/config.ts';
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import { urlOf } from '../platform/store-urls.ts';
 import { describeQueue } from '../queue/description.ts';
 import { describeDatabase } from '../storage/description.ts';
 import { diagnose } from './doctor.ts';
@@ -38,7 +39,7 @@ const machine = () => ({
 /** Returns every secret in the settings, including passwords in URLs. */
 function secretsOf(config: Config, database: Database): string[] {
   const { current, others } = database.secretKeys;
-  const values = [...SECRET_SETTINGS.flatMap(name => config[name]), database.url, current, ...others];
+  const values = [...SECRET_SETTINGS.flatMap(name => config[name]), urlOf(database.url), current, ...others];
   return values.flatMap(value => {
     if (value === undefined) return [];
     const password = URL.canParse(value) ? new URL(value).password : '';
@@ -70,7 +71,7 @@ export async function makeSupportBundle(
       attempt(
         describeQueue({
           databaseUrl: database.url,
-          redisUrl: config.REDIS_URL,
+          redisUrl: config.redis,
           relaxed: config.QUEUE_DURABILITY === 'relaxed',
         }),
       ),

@@ -170,10 +170,48 @@ export const COMMANDS: readonly Command[] = [
     run: onStorage(async () => (await import('./quarantine.ts')).replayQuarantine),
   }),
   command({
+    name: 'backup',
+    options: { to: { value: 'DIR', required: true }, keep: { value: 'N' } },
+    summary: 'back up database and queue into a new folder in DIR, and keep the newest N (7) backups',
+    seeAlso: 'docs/backup.md',
+    run: (host, options) =>
+      onStorage<typeof options>(async () => {
+        const { backUp } = await import('./backup.ts');
+        return context => backUp(context, host.environment, options);
+      })(host, options),
+  }),
+  command({
+    name: 'restore',
+    options: { from: { value: 'DIR', required: true }, 'queue-data': { value: 'D' } },
+    summary: 'restore the newest backup in DIR into an empty database, and its queue into the empty data folder D',
+    seeAlso: 'docs/backup.md',
+    async run(host, options) {
+      const config = loadSettings(host);
+      return (await import('./restore.ts')).restore(config, createLog('warn', 'cli'), host.environment, options);
+    },
+  }),
+  command({
+    name: 'losses list',
+    summary: 'list accepted answers that are missing',
+    seeAlso: 'docs/operating.md#lost-answers',
+    run: onStorage(async () => (await import('./losses.ts')).listFound),
+  }),
+  command({
+    name: 'losses acknowledge',
+    summary: 'close the case of missing answers; prints them for the last time',
+    seeAlso: 'docs/operating.md#lost-answers',
+    run: onStorage(async () => (await import('./losses.ts')).acknowledge),
+  }),
+  command({
+    name: 'queue retry-failed',
+    summary: 'retry the jobs that were set aside',
+    run: onStorage(async () => (await import('./queue.ts')).retryFailed),
+  }),
+  command({
     name: 'secrets create',
-    options: { dir: { value: 'D', required: true } },
-    summary: 'create the missing secrets of a Compose installation in a folder',
-    run: async (_, { dir }) => (await import('./secrets.ts')).createSecrets(dir),
+    options: { dir: { value: 'D', required: true }, 'unless-data-in': { value: 'F' } },
+    summary: 'create the missing secrets of a Compose installation; no secret key if F contains a database',
+    run: async (_, { dir, 'unless-data-in': folder }) => (await import('./secrets.ts')).createSecrets(dir, folder),
   }),
   command({
     name: 'secrets rotate',

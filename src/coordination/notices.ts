@@ -3,7 +3,8 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { createThrottle, type Log } from '../platform/log.ts';
 import { openRedis } from '../platform/redis.ts';
-import { withTimeout } from '../platform/shutdown.ts';
+import { type DatabaseUrl, directUrlOf, type RedisUrl } from '../platform/store-urls.ts';
+import { withTimeout } from '../platform/timeouts.ts';
 
 /** One changed row: table, tenant and id. Sent by database triggers. */
 const Notice = z.object({ table: z.string(), tenant_id: z.uuid(), id: z.uuid() });
@@ -73,7 +74,7 @@ interface Relay extends Channel {
 }
 
 /** Listens for changes on PostgreSQL and, where configured, on Valkey or Redis. */
-export function openNotices(databaseUrl: string, redisUrl: string | undefined, log: Log): Notices {
+export function openNotices(databaseUrl: DatabaseUrl, redisUrl: RedisUrl | undefined, log: Log): Notices {
   const changeListeners: ((notice: Notice) => void)[] = [];
   const recordListeners: ((digests: string[]) => void)[] = [];
   const gapListeners: (() => void)[] = [];
@@ -149,14 +150,14 @@ interface DatabaseEvents {
 /**
  * Listens on a dedicated connection. A query checks it every 3 s; when there is no reply, the connection is replaced.
  */
-function listenToDatabase(url: string, events: DatabaseEvents, log: Log): DatabaseChannel {
+function listenToDatabase(database: DatabaseUrl, events: DatabaseEvents, log: Log): DatabaseChannel {
   const closing = new AbortController();
   const throttle = createThrottle(5000);
   const channel = { aliveAt: Number.NEGATIVE_INFINITY, alive: false };
 
   const listen = async () => {
     const client = new Client({
-      connectionString: url,
+      connectionString: directUrlOf(database),
       connectionTimeoutMillis: REPLY_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'parley_notices',
@@ -219,7 +220,7 @@ function listenToDatabase(url: string, events: DatabaseEvents, log: Log): Databa
  * Notices and heartbeats share one connection, so a heartbeat never overtakes a notice. After a notice that could not
  * be published, the next heartbeat reports a gap.
  */
-function openRelay(url: string, deliver: (text: string) => unknown, gap: () => void, log: Log): Relay {
+function openRelay(url: RedisUrl, deliver: (text: string) => unknown, gap: () => void, log: Log): Relay {
   const throttle = createThrottle(5000);
   const options = { connectTimeout: 2000, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2000) };
   const report = (error: Error) =>

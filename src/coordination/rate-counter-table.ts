@@ -1,3 +1,4 @@
+import { textBytes } from '../platform/caches.ts';
 import { type RateLimit, type RateVerdict, windowEnd } from './rate-windows.ts';
 
 /** The units counted under one key of a limit in one window. */
@@ -6,6 +7,8 @@ export interface Counter {
   readonly key: string;
   /** End of the window in the store's time, in milliseconds. */
   readonly endsAt: number;
+  /** Estimated memory. */
+  readonly bytes: number;
   /** The last known total over all processes, without `unsent`. */
   shared: number;
   /** Units counted by this process that the store has not confirmed; negative after a refund. */
@@ -33,24 +36,35 @@ export interface CounterTable {
   carryOver(counter: Counter, units: number): void;
   /** The counters with units that are to be sent. Entries may be removed during iteration. */
   dirty: Set<Counter>;
-  /** Drops the counters of ended windows, and the oldest beyond the maximum number. */
+  /** Drops the counters of ended windows, and the oldest beyond the maximum number or size. */
   dropEnded(at: number): void;
   /** The number of counters in memory, and how many the store does not have yet. */
   sizes(): { counters: number; dirty: number };
 }
 
+/** The bounds of a table after each `dropEnded`. */
+export interface TableBounds {
+  maxCounters: number;
+  /** Estimated memory of all counters: a key contains up to 256 characters of an identity. */
+  maxBytes: number;
+}
+
+/** Heap bytes of a counter besides its key: the object, its list of requests, and entries in a map and a set. */
+const COUNTER_BYTES = 250;
+
 const createCounter = (limit: RateLimit, key: string, endsAt: number, unsent = 0): Counter => ({
   limit,
   key,
   endsAt,
+  bytes: COUNTER_BYTES + textBytes(key),
   shared: 0,
   unsent,
   isStored: false,
   waiting: [],
 });
 
-/** Creates an empty table that keeps at most `maxCounters` after each `dropEnded`. */
-export function createCounterTable(maxCounters: number): CounterTable {
+/** Creates an empty table. */
+export function createCounterTable({ maxCounters, maxBytes }: TableBounds): CounterTable {
   /** By scope and key; nested maps avoid building a joint key for each request. */
   const counters = new Map<string, Map<string, Counter>>();
   const dirty = new Set<Counter>();
@@ -59,6 +73,12 @@ export function createCounterTable(maxCounters: number): CounterTable {
     let count = 0;
     for (const ofScope of counters.values()) count += ofScope.size;
     return count;
+  };
+
+  const sumBytes = (): number => {
+    let bytes = 0;
+    for (const ofScope of counters.values()) for (const counter of ofScope.values()) bytes += counter.bytes;
+    return bytes;
   };
 
   return {
@@ -85,13 +105,14 @@ export function createCounterTable(maxCounters: number): CounterTable {
       }
     },
     dropEnded(at) {
-      let count = countAll();
+      let [count, bytes] = [countAll(), sumBytes()];
       for (const ofScope of counters.values())
         for (const [key, counter] of ofScope)
-          if (counter.endsAt <= at || count > maxCounters) {
+          if (counter.endsAt <= at || count > maxCounters || bytes > maxBytes) {
             ofScope.delete(key);
             if (counter.waiting.length === 0) dirty.delete(counter); // otherwise unbounded during an outage
             count--;
+            bytes -= counter.bytes;
           }
     },
     sizes: () => ({ counters: countAll(), dirty: dirty.size }),

@@ -1,4 +1,10 @@
-import { type Counter, type CounterTable, createCounterTable, type Ticket } from './rate-counter-table.ts';
+import {
+  type Counter,
+  type CounterTable,
+  createCounterTable,
+  type TableBounds,
+  type Ticket,
+} from './rate-counter-table.ts';
 import { type RateLimit, type RateVerdict, verdictOf } from './rate-windows.ts';
 
 /** A request whose verdict needs the total of the shared store. */
@@ -14,15 +20,16 @@ export interface Delta {
   readonly tickets: Ticket[];
 }
 
-export interface RateCountersOptions {
+export interface RateCountersOptions extends Partial<TableBounds> {
   /** The store's time in milliseconds. */
   now: () => number;
   /** Whether requests may wait for the store: false while it is unreachable, and where limits only count. */
   mayWait: () => boolean;
-  maxCounters?: number;
 }
 
 const MAX_COUNTERS = 200_000;
+/** Enough for all counters with keys of usual length, and for a third of them with the longest. */
+const MAX_BYTES = 64 * 1024 * 1024;
 /**
  * The fraction of a limit that one process may grant before the store confirms it. With less than this left, it grants
  * only confirmed units.
@@ -86,7 +93,7 @@ export interface RateCounters {
   decideLocally(deltas: readonly Delta[]): void;
   /** Keeps deltas that the store did not accept for a later batch. */
   keep(deltas: readonly Delta[]): void;
-  /** Drops the counters of ended windows, and the oldest beyond the bound on their number. */
+  /** Drops the counters of ended windows, and the oldest beyond the bounds on their number and size. */
   dropEnded(): void;
   /** The number of counters in memory, and how many the store does not have yet. */
   sizes(): { counters: number; dirty: number };
@@ -100,8 +107,13 @@ export interface RateCounters {
  * left. So N processes that reach their store grant at most 1 + (N − 1)/10 times the limit, however a burst is
  * distributed.
  */
-export function createRateCounters({ now, mayWait, maxCounters = MAX_COUNTERS }: RateCountersOptions): RateCounters {
-  const table = createCounterTable(maxCounters);
+export function createRateCounters({
+  now,
+  mayWait,
+  maxCounters = MAX_COUNTERS,
+  maxBytes = MAX_BYTES,
+}: RateCountersOptions): RateCounters {
+  const table = createCounterTable({ maxCounters, maxBytes });
   const { dirty } = table;
   const { decide, decideAll } = createJudge(table, now);
 

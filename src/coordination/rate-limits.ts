@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createThrottle, type Log } from '../platform/log.ts';
+import type { DatabaseUrl, RedisUrl } from '../platform/store-urls.ts';
 import type { Counter } from './rate-counter-table.ts';
 import { createRateCounters, type PendingVerdict } from './rate-counters.ts';
 import { createReconciler } from './rate-reconciler.ts';
@@ -55,8 +56,8 @@ const startTimer = (ms: number, run: () => void): (() => void) => {
  * down, each process decides by its own counts. Windows follow the store's clock.
  */
 export function openRateLimits(
-  databaseUrl: string,
-  redisUrl: string | undefined,
+  databaseUrl: DatabaseUrl,
+  redisUrl: RedisUrl | undefined,
   log: Log,
   { isEnforced = true, now = monotonic }: RateLimitOptions = {},
 ): RateLimits {

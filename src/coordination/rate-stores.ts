@@ -1,7 +1,8 @@
 import { Pool } from 'pg';
 import { createThrottle, type Log } from '../platform/log.ts';
-import { outlive } from '../platform/postgres-client.ts';
-import { openRedis } from '../platform/redis.ts';
+import { outlive, readsUrl } from '../platform/postgres-client.ts';
+import { connected, openRedis } from '../platform/redis.ts';
+import { type DatabaseUrl, type RedisUrl, rolePrefixOf } from '../platform/store-urls.ts';
 
 /** An addition to one counter of the store. */
 export interface StoreDelta {
@@ -25,7 +26,7 @@ const reportTo = (log: Log) => {
 };
 
 /** Counters in Valkey or Redis. A counter expires 1 s after its window. */
-export function openRedisCounters(url: string, log: Log): CounterStore {
+export function openRedisCounters(url: RedisUrl, log: Log): CounterStore {
   const redis = openRedis(url, {
     connectTimeout: 2000,
     commandTimeout: 1000,
@@ -33,8 +34,10 @@ export function openRedisCounters(url: string, log: Log): CounterStore {
     enableOfflineQueue: false,
     retryStrategy: times => Math.min(100 * times, 2000),
   }).on('error', reportTo(log));
+  const opened = connected(redis);
   return {
     async add(deltas) {
+      await opened;
       const pipeline = redis.pipeline().time();
       for (const { key, count } of deltas) pipeline.incrby(`parley:rate:${key}`, count);
       for (const { key, expiresAt, needsExpiry } of deltas)
@@ -65,21 +68,48 @@ const ADD = `
   select added.key, added.count, extract(epoch from clock_timestamp()) * 1000 as time
   from (values (1)) as always left join added on true`;
 
+interface Total {
+  key: string;
+  count: string;
+  time: string;
+}
+
+/** Adds to the counters in one round trip, in a transaction with the role and the time-out. */
+async function addInTransaction(pool: Pool, role: string, params: unknown[]): Promise<Total[]> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    const [, , added] = await Promise.all([
+      client.query('begin'),
+      client.query("select set_config('role', $1, true), set_config('statement_timeout', '2000', true)", [role]),
+      client.query<Total>(ADD, params),
+      client.query('commit'),
+    ]);
+    return added.rows;
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure); // its transaction may be open
+  }
+}
+
 /** Counters in an unlogged table of PostgreSQL. */
-export function openDatabaseCounters(url: string, log: Log): CounterStore {
+export function openDatabaseCounters(database: DatabaseUrl, log: Log): CounterStore {
   const pool = new Pool({
-    connectionString: url,
+    ...readsUrl(database),
     max: 2,
     connectionTimeoutMillis: 1000,
     query_timeout: 2000,
-    onConnect: client => client.query('set statement_timeout = 2000'), // poolers refuse it as a connection option
+    pipeline: true,
     application_name: 'parley_rate_limits',
   })
     .on('connect', outlive)
     .on('error', reportTo(log));
+  const run = (params: unknown[]) => addInTransaction(pool, `${rolePrefixOf(database)}_app`, params);
   return {
     async add(deltas) {
-      const { rows } = await pool.query<{ key: string; count: string; time: string }>(ADD, [
+      const rows = await run([
         deltas.map(delta => delta.key),
         deltas.map(delta => delta.count),
         deltas.map(delta => delta.expiresAt),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { MAIN_STEP } from './cards.ts';
-import { int32 } from './documented.ts';
+import { documentedItems, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { ClientUuid, typeId, typeIdOut } from './ids.ts';
-import { type ConfigOf, type QuestionContent, type QuestionType, SCORED_TYPES } from './questions.ts';
+import { type ConfigOf, type QuestionType, SCORED_TYPES } from './question-types.ts';
+import type { AnswerRules, QuestionContent, StepRules } from './questions.ts';
+import { visibleSteps } from './steps.ts';
 import { Day, fields, Identity, PreciseNumber, Tags, Timestamp, TimestampOut, text } from './text.ts';
 import { jsonPointer } from './validation.ts';
 
@@ -17,7 +18,17 @@ export type AnswerState = z.infer<typeof AnswerState>;
 export const isAnswered = (state: AnswerState): boolean => state === 'partial' || state === 'completed';
 
 const MetadataText = text(256);
-const KNOWN_METADATA = ['platform', 'os_version', 'app_version', 'sdk', 'device_model', 'locale', 'screen'];
+const KNOWN_METADATA = [
+  'platform',
+  'os_version',
+  'app_version',
+  'sdk',
+  'device_model',
+  'locale',
+  'screen',
+  'card_locale',
+  'trigger',
+];
 
 const MetadataValue = z.union([MetadataText, PreciseNumber, z.boolean()]).meta({ id: 'MetadataValue' });
 const METADATA_NAMES = '1 to 64 of the characters A-Z a-z 0-9 _ . -, such as app_version';
@@ -85,13 +96,7 @@ export const NewAnswers = z
     }),
     answers: z.array(z.unknown()).min(1).max(100),
   })
-  .meta({
-    id: 'AnswerBatch',
-    override: ({ jsonSchema }) => {
-      const answers = (jsonSchema.properties as Record<string, { items?: unknown }>).answers;
-      if (answers) answers.items = { $ref: '#/components/schemas/AnswerInput' };
-    },
-  });
+  .meta({ id: 'AnswerBatch', override: documentedItems('answers', 'AnswerInput') });
 
 export const ReceiptStatus = z.enum(['accepted', 'duplicate', 'superseded', 'rejected']);
 
@@ -305,21 +310,40 @@ const CONTENT_CHECKS: { [T in QuestionType]: ContentCheck<T> } = {
 export const validateValue = (content: Pick<QuestionContent, 'type' | 'config'>, value: unknown): string | undefined =>
   (CONTENT_CHECKS[content.type] as ContentCheck<QuestionType>)(value, content.config as never);
 
-/** Returns the fault of an answer's values and comment against the named version of the question, if any. */
+/**
+ * Returns the fault of an answer's values and comment against the named version of the question, if any: an unknown step,
+ * a value that its step does not accept, a value of a step that is not shown, or a missing one in a completed answer.
+ */
 export function validateContent(
-  content: Pick<QuestionContent, 'type' | 'config'>,
+  rules: AnswerRules,
   answer: Pick<NewAnswer, 'state' | 'values' | 'comment'>,
 ): ValueFault | undefined {
-  for (const [step, value] of Object.entries(answer.values)) {
-    const detail =
-      step === MAIN_STEP
-        ? validateValue(content, value)
-        : `Must be omitted: the question has only the step "${MAIN_STEP}".`;
-    if (detail) return { pointer: jsonPointer(['values', step]), detail };
+  const { values, state, comment } = answer;
+  const shown = visibleSteps<StepRules>(rules, values);
+  for (const [key, value] of Object.entries(values)) {
+    const detail = validateStep(rules, shown, key, value);
+    if (detail) return { pointer: jsonPointer(['values', key]), detail };
   }
-  if (answer.state === 'completed' && content.type !== 'statement' && !Object.hasOwn(answer.values, MAIN_STEP))
-    return { pointer: '/values/main', detail: 'Required when the state is "completed".' };
-  if (answer.comment && !SCORED_TYPES.has(content.type))
-    return { pointer: '/comment', detail: `Must be omitted for a question of type ${content.type}.` };
+  const missing = state === 'completed' && shown.find(step => step.required && !Object.hasOwn(values, step.key));
+  if (missing)
+    return { pointer: jsonPointer(['values', missing.key]), detail: 'Required when the state is "completed".' };
+  const [{ type }] = rules;
+  if (comment && !SCORED_TYPES.has(type))
+    return { pointer: '/comment', detail: `Must be omitted for a question of type ${type}.` };
   return undefined;
 }
+
+function validateStep(
+  rules: AnswerRules,
+  shown: readonly StepRules[],
+  key: string,
+  value: unknown,
+): string | undefined {
+  const step = rules.find(each => each.key === key);
+  if (!step) return `Must be omitted: the question has only the ${listSteps(rules)}.`;
+  if (!shown.includes(step)) return 'Must be omitted: with the other values, the step is not shown.';
+  return validateValue(step, value);
+}
+
+const listSteps = (rules: AnswerRules): string =>
+  rules.length === 1 ? `step "${rules[0].key}"` : `steps ${rules.map(({ key }) => `"${key}"`).join(', ')}`;

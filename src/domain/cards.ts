@@ -1,27 +1,11 @@
 import { z } from 'zod';
+import { Placement } from './appearance.ts';
 import { int32 } from './documented.ts';
+import { CardStep } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
-import { AnyConfig, type Frequency, QuestionType } from './questions.ts';
+import type { Frequency } from './questions.ts';
 import { TimestampOut } from './text.ts';
-
-/** The step with the question itself. */
-export const MAIN_STEP = 'main';
-
-/** A step of a card. */
-const CardStep = z
-  .object({
-    key: z.string().meta({ description: '`main` is the question itself' }),
-    type: QuestionType,
-    title: z.string(),
-    description: z.string(),
-    config: AnyConfig,
-    required: z.boolean(),
-    show_if: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({ description: 'Condition on earlier steps; always null in this version' }),
-  })
-  .meta({ id: 'CardStep' });
+import { ThanksOut } from './thanks.ts';
 
 export const Card = z
   .object({
@@ -29,12 +13,16 @@ export const Card = z
     question_id: typeIdOut('question'),
     question_version: int32(1),
     kind: z.literal('question'),
-    steps: z.array(CardStep),
+    steps: z
+      .array(CardStep)
+      .meta({ description: 'The question itself, and its follow-ups, which conditions may hide' }),
     locale: z.string().meta({ description: 'Language of the texts (BCP 47)' }),
     priority: int32(),
     expires_at: TimestampOut.nullable().meta({
       description: 'Time at which the card disappears; always null in this version',
     }),
+    thanks: ThanksOut.nullable().meta({ description: 'null: the default text of the client' }),
+    placement: Placement.nullable().meta({ description: "null: that of the list's `appearance`" }),
     reply: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -56,6 +44,15 @@ export interface Candidate {
   id: string;
   frequency: Frequency;
 }
+
+/**
+ * Returns where a card appears; null: in the tenant's `usual` place. Questions under the cooldown are never behind a
+ * button, since they would keep the others from being shown.
+ */
+export const cardPlacement = (
+  { placement, frequency }: Pick<Candidate, 'frequency'> & { placement: Placement | null },
+  usual: Placement,
+): Placement | null => ((placement ?? usual) === 'button' && !frequency.ignore_cooldown ? 'inline' : placement);
 
 const DAY_MS = 86_400_000;
 const isWithinDays = (at: Date | null | undefined, days: number, now: Date): boolean =>

@@ -1,4 +1,5 @@
 import { type AnswerState, isAnswered } from './answers.ts';
+import { chosenOptions, type StepValues } from './steps.ts';
 
 /** The part of a stored answer that is counted in its question's results. */
 export interface Counted {
@@ -8,13 +9,18 @@ export interface Counted {
   state: AnswerState;
   /** The value of the question itself if it can be counted; texts cannot. */
   value: unknown;
-  /** Whether the user wrote a comment, a text, or the text of "other". */
+  /** Whether the user wrote a comment, a text, or the text of "other", in any step. */
   written: boolean;
+  /** The values by step, from which those of follow-ups are counted. Texts may be replaced by their presence. */
+  values: StepValues;
 }
 
 /** Returns the contribution of an answer while another answer to its card is counted: a view without a value. */
 export const asView = (counted: Counted): Counted =>
-  isAnswered(counted.state) ? { ...counted, state: 'seen', value: undefined, written: false } : counted;
+  isAnswered(counted.state) ? { ...counted, state: 'seen', value: undefined, written: false, values: {} } : counted;
+
+/** How often each score and each option was given. */
+export type CountedValues = Pick<Counts, 'scores' | 'choices'>;
 
 /** Length of `Counts.scores`: the values 0…10. */
 export const SCORE_PLACES = 11;
@@ -51,27 +57,34 @@ function scorePlace(value: unknown): number | undefined {
     : undefined;
 }
 
-/** Returns the distinct options in a value. */
-function chosenIn(value: unknown): Set<string> {
-  if (typeof value !== 'object' || value === null) return new Set();
-  const { option_id, option_ids, other_text } = value as Record<string, unknown>;
-  const ids = [option_id, ...(Array.isArray(option_ids) ? option_ids : []), other_text === undefined ? null : 'other'];
-  return new Set(ids.filter(id => typeof id === 'string'));
-}
-
 /** Adds an answer, or with `by` -1 subtracts it. Values count for `partial` and `completed` answers. */
-export function count(counts: Counts, { state, value, written }: Counted, by: 1 | -1): void {
+export function count(counts: Counts, { state, value, written }: Omit<Counted, 'values'>, by: 1 | -1): void {
   counts[state] += by;
   if (written) counts.written += by;
-  if (!isAnswered(state)) return;
+  if (isAnswered(state)) countValue(counts, value, by);
+}
+
+/** Adds or subtracts a value. */
+export function countValue(counts: CountedValues, value: unknown, by: 1 | -1): void {
   const place = scorePlace(value);
   if (place !== undefined) counts.scores[place] = (counts.scores[place] ?? 0) + by;
-  for (const id of chosenIn(value)) counts.choices.set(id, (counts.choices.get(id) ?? 0) + by);
+  for (const id of chosenOptions(value)) counts.choices.set(id, (counts.choices.get(id) ?? 0) + by);
 }
 
 /** Adds other counts. */
 export function addCounts(counts: Counts, more: Counts): void {
   for (const name of ['seen', 'dismissed', 'partial', 'completed', 'written'] as const) counts[name] += more[name];
-  counts.scores = counts.scores.map((number, place) => number + (more.scores[place] ?? 0));
-  for (const [id, number] of more.choices) counts.choices.set(id, (counts.choices.get(id) ?? 0) + number);
+  addValues(counts, more, 1);
 }
+
+/** Adds or subtracts the values of other counts. */
+export function addValues(counts: CountedValues, more: CountedValues, by: 1 | -1): void {
+  counts.scores = counts.scores.map((number, place) => number + by * (more.scores[place] ?? 0));
+  for (const [id, number] of more.choices) counts.choices.set(id, (counts.choices.get(id) ?? 0) + by * number);
+}
+
+const isText = (text: unknown): boolean => typeof text === 'string' && text !== '';
+
+/** Whether a value contains a text by the user: a text, or the text of "other". */
+export const hasText = (value: unknown): boolean =>
+  isText(value) || isText((value as { other_text?: unknown } | null | undefined)?.other_text);

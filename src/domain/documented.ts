@@ -17,6 +17,17 @@ export const documentedAs =
     Object.assign(jsonSchema, form, Object.fromEntries(kept));
   };
 
+/**
+ * Returns the `override` of a batch whose items are parsed one by one, so that their type in zod is unknown: the document
+ * then refers to the `component` of an item.
+ */
+export const documentedItems =
+  (list: string, component: string) =>
+  ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+    const described = (jsonSchema.properties as Record<string, JsonSchema> | undefined)?.[list];
+    if (described) described.items = { $ref: `#/components/schemas/${component}` };
+  };
+
 /** The largest integer that PostgreSQL's `integer` and most languages' default integer hold. */
 export const MAX_INT32 = 2_147_483_647;
 

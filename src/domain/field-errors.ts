@@ -88,6 +88,48 @@ export const FIELD_CODES = {
     meaning: 'The value is a well-formed id, but the object does not exist in the tenant.',
     example: 'the id of a member from `GET /v1/members`',
   },
+  'repeated-key': {
+    meaning: 'Two steps of the question have the same key, or a follow-up has the key `main`. Rename one of them.',
+    example: '`"reason"` and `"contact"`',
+  },
+  'unknown-step': {
+    meaning: 'The condition refers to a step that the question does not have. Correct the key or add the step.',
+    example: '`{"step": "main", "op": "lte", "value": 6}`',
+  },
+  'looks-ahead': {
+    meaning:
+      'The condition refers to its own step or to a later one, which is not answered yet. Refer to an earlier step or move the steps.',
+    example: '`{"step": "main", "op": "answered"}` in the first follow-up',
+  },
+  'unreachable-step': {
+    meaning: 'The conditions of the step contradict each other, so that it is never shown. Change one of them.',
+    example: '`{"step": "main", "op": "lte", "value": 6}` instead of `lt` 0',
+  },
+  'wrong-operator': {
+    meaning:
+      'The operator does not fit the type of the step that the condition refers to. `detail` lists those that do.',
+    example: '`{"step": "main", "op": "lte", "value": 6}` for a score',
+  },
+  'unknown-option': {
+    meaning:
+      'The step that the condition refers to does not have this option. Use the id of an option, or `other` if it is allowed.',
+    example: '`{"step": "reason", "op": "contains_any", "value": ["price"]}`',
+  },
+  'low-contrast': {
+    meaning:
+      'The color is hard to read on the background of the card: texts need a contrast of 4.5:1, the accent 3:1 (WCAG 2.2, level AA), in every theme that is used. `detail` states the nearest color that passes, `contrasts` of the problem the numbers.',
+    example: '`{"appearance": {"theme": "light", "accent": "#1d4ed8"}}`',
+  },
+  'missing-translation': {
+    meaning:
+      'A language of the question lacks this text. `detail` names the text in its own language. Add the translation, or remove the language.',
+    example: '`{"de": {"title": "Warum?"}}` for a question with a title only',
+  },
+  'fallback-missing': {
+    meaning:
+      'The text recalls an attribute of the user without a text for users who do not have it. Add one after a vertical bar.',
+    example: '`{{identity.attributes.plan|your plan}}`',
+  },
   'immutable-field': {
     meaning: 'The field cannot change once the question is published. Clone the question instead.',
     example: 'a new `title`, which creates a new version',

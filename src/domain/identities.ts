@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { int32 } from './documented.ts';
+import { documentedItems, int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { Identity, PreciseNumber, TimestampOut, text } from './text.ts';
+import { type Parsed, parseInput } from './validation.ts';
 
 /** Maximum number of attributes of an identity. */
 export const MAX_ATTRIBUTES = 50;
@@ -83,9 +84,72 @@ export const IdentityProfile = z
   })
   .meta({ id: 'IdentityProfile' });
 
+/** Maximum number of users in a batch of profiles. */
+export const MAX_PROFILES = 100;
+
+/** One user of a batch: changes as in `IdentityPatch`. */
+export const IdentityItem = z
+  .strictObject({
+    identity: Identity,
+    verified: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Whether to change the verified or the claimed identity of that name' }),
+    ...IdentityPatch.shape,
+  })
+  .meta({ id: 'IdentityItem', unusedIO: 'input' }); // as for `NewAnswer`: zod-openapi does not detect the reference
+export type IdentityItem = z.output<typeof IdentityItem>;
+
+/** The body with the profiles of many users, each of which is validated separately. */
+export const IdentityBatch = z
+  .strictObject({ identities: z.array(z.unknown()).min(1).max(MAX_PROFILES) })
+  .meta({ id: 'IdentityBatch', override: documentedItems('identities', 'IdentityItem') });
+
+const SavedStatus = z.enum(['created', 'updated', 'unchanged']);
+export type SavedStatus = z.output<typeof SavedStatus>;
+
+/** The result for one user of a batch. */
+export const IdentityResult = z
+  .object({
+    identity: z.string().nullable().meta({ description: 'As in the request; null if the item had none' }),
+    verified: z.boolean().nullable().meta({ description: 'As in the request; null if it was not a boolean' }),
+    status: z.enum([...SavedStatus.options, 'rejected']).meta({
+      description: '`created`: there was no profile before; `unchanged`: nothing was written',
+    }),
+    code: z.string().optional().meta({ description: 'If rejected: the code of the first fault' }),
+    detail: z.string().optional().meta({ description: 'If rejected: the rule that the item breaks' }),
+    pointer: z.string().optional().meta({ description: 'If rejected: the JSON Pointer of the fault within the item' }),
+  })
+  .meta({ id: 'IdentityResult' });
+export type IdentityResult = z.output<typeof IdentityResult>;
+
+/** Maximum number of values shown of an attribute. */
+export const SHOWN_VALUES = 5;
+
+/** An attribute in use. */
+export const IdentityAttribute = z
+  .object({
+    name: z.string(),
+    types: z.array(z.enum(['string', 'number', 'boolean', 'date'])).meta({
+      description: 'The types of its values. A string of the form `2026-11-21` or of a time (RFC 3339) is a date',
+    }),
+    values: z
+      .array(KnownAttribute)
+      .max(SHOWN_VALUES)
+      .meta({ description: `Its most frequent values, at most ${SHOWN_VALUES}` }),
+  })
+  .meta({ id: 'IdentityAttribute' });
+
 /** Returns the attributes after a patch. */
-export const patchAttributes = (attributes: Attributes, patch: IdentityPatch['attributes'] = {}): Attributes =>
+const patchAttributes = (attributes: Attributes, patch: IdentityPatch['attributes'] = {}): Attributes =>
   Object.fromEntries(Object.entries({ ...attributes, ...patch }).filter(([, value]) => value !== null)) as Attributes;
+
+/** Returns the profile after a patch, or the faults of its attributes: each was valid, but together they are too many. */
+export function patchProfile(profile: NewIdentity, { attributes, ...device }: IdentityPatch): Parsed<NewIdentity> {
+  const parsed = parseInput(Attributes, patchAttributes(profile.attributes, attributes));
+  if (!parsed.success) return parsed;
+  return { success: true, data: { ...profile, ...device, attributes: parsed.data } };
+}
 
 /** A prefix of an identity. */
 export const IdentityStart = Identity.meta({ description: 'Prefix of the identity' });

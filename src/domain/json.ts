@@ -1,29 +1,48 @@
 import { jsonPointer } from './validation.ts';
 
-/** Counts the members of all objects in a parsed JSON document. Recurses as deep as the document. */
-function countMembers(document: unknown): number {
+/** Counts the members of all objects in a parsed JSON document; infinity if it is nested deeper than `levels`. */
+function countMembers(document: unknown, levels: number): number {
   if (typeof document !== 'object' || document === null) return 0;
-  if (Array.isArray(document)) return document.reduce((sum: number, item) => sum + countMembers(item), 0);
+  if (levels === 0) return Number.POSITIVE_INFINITY;
   let count = 0;
-  for (const name in document) count += 1 + countMembers(document[name as never]);
+  if (Array.isArray(document)) for (const item of document) count += countMembers(item, levels - 1);
+  else for (const name in document) count += 1 + countMembers(document[name as never], levels - 1);
   return count;
 }
 
-/** The end of a string and a colon: every member name ends like this. Texts with an escaped quote may, too. */
-const NAME_ENDS = /"[\t\n\r ]*:/g;
+const COLON = ':';
+const QUOTE = 0x22;
+const SPACE = 0x20;
+
+/** Counts the places with the end of a string and a colon: every member name, and texts with an escaped quote and one. */
+function countNames(text: string): number {
+  let count = 0;
+  for (let colon = text.indexOf(COLON); colon >= 0; colon = text.indexOf(COLON, colon + 1)) {
+    let before = colon - 1;
+    while (text.charCodeAt(before) <= SPACE) before--; // valid JSON has no other control characters there
+    if (text.charCodeAt(before) === QUOTE) count++;
+  }
+  return count;
+}
 
 /** Strings and punctuation of a JSON text; numbers and literals are skipped. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g;
 
+/** Why a valid JSON text is not accepted: too many levels, or the JSON pointer of a member that its object has twice. */
+export type FormFault = 'too-deep' | { repeated: string };
+
 /**
- * Returns the JSON pointer of a member that its object has twice; `undefined` when there is none. `text` must be valid
- * JSON, and `document` its parsed value, which has only the last of such members.
+ * Returns why a JSON text is not accepted; `undefined` when it is. `text` must be valid JSON, and `document` its parsed
+ * value, which has only the last of repeated members.
  *
  * A text without repeated members has as many names as the document has members. So almost all texts are only counted.
  */
-export function findRepeatedMember(text: string, document: unknown): string | undefined {
-  const names = text.match(NAME_ENDS)?.length ?? 0;
-  return names === countMembers(document) ? undefined : scanForRepeated(text);
+export function findFormFault(text: string, document: unknown, maxLevels: number): FormFault | undefined {
+  const members = countMembers(document, maxLevels);
+  if (members === Number.POSITIVE_INFINITY) return 'too-deep';
+  if (countNames(text) === members) return undefined;
+  const repeated = scanForRepeated(text);
+  return repeated === undefined ? undefined : { repeated };
 }
 
 /** An object or array that the scan is in: its names so far, and the name or index of the current value. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MessageEvent } from './conversation-events.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { TimestampOut, text } from './text.ts';
@@ -42,9 +43,10 @@ export const Message = z
       })
       .meta({ id: 'MessageAuthor' }),
     kind: z.enum(['reply', 'note', 'event']),
-    body: z.string(),
+    body: z.string().meta({ description: 'For an event, the change as text; use `event` instead' }),
     format: Format,
     client_message_id: z.string().nullable(),
+    event: MessageEvent.nullable().meta({ description: 'Only in events, which only the team sees' }),
     created_at: TimestampOut,
     edited_at: TimestampOut.nullable(),
     redacted: z.boolean(),

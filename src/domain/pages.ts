@@ -38,6 +38,10 @@ export const pageQuery = {
   cursor: z.string().max(2000).optional().meta({ description: '`next_cursor` of the previous page' }),
 };
 
+/** The description of `updated_since`. */
+export const CHANGED_SINCE =
+  'Only what was created or changed at or after this time, oldest change first. `Updated-Until` states how far the reply is complete';
+
 /** The schema of a list page, named after its items: `AnswerPage`. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z

@@ -1,25 +1,5 @@
 import type { FieldCode } from './field-errors.ts';
-
-/** The kind of a problem. Each layer maps it: HTTP to a status, the queue to a retry or an end. */
-export type ProblemKind =
-  | 'malformed'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not-found'
-  | 'method-not-allowed'
-  | 'not-acceptable'
-  | 'conflict'
-  | 'gone'
-  | 'precondition-failed'
-  | 'timed-out'
-  | 'too-large'
-  | 'headers-too-large'
-  | 'unsupported-media-type'
-  | 'invalid'
-  | 'rate-limited'
-  | 'not-implemented'
-  | 'unavailable'
-  | 'internal';
+import type { ProblemKind } from './problem-kinds.ts';
 
 /**
  * Every problem that Parley reports, by its public code (the slug of its `type`, RFC 9457). Codes are never renamed.
@@ -205,6 +185,12 @@ export const PROBLEMS = {
     kind: 'conflict',
     title: 'Invalid state transition',
     meaning: '`from` is the current state, `allowed` lists the states that can follow it.',
+  },
+  'upgrade-unfinished': {
+    kind: 'conflict',
+    title: 'An older API process is still running',
+    meaning:
+      'It would refuse answers to the question. `oldest_version` is its version. Finish the update, then wait a minute.',
   },
   'immutable-field': {
     kind: 'conflict',

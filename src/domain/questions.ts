@@ -1,113 +1,27 @@
 import { z } from 'zod';
-import { documentedAs, int32 } from './documented.ts';
-import { rule } from './field-errors.ts';
+import { Placement } from './appearance.ts';
+import { int32 } from './documented.ts';
+import { type FollowUp, FollowUpOut, FollowUps } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
-import { canonicalJson } from './json.ts';
-import { isStorable, STORABLE, TimestampOut, text } from './text.ts';
-import { jsonPointer } from './validation.ts';
-
-const Labels = z
-  .strictObject({ low: text(80), high: text(80) })
-  .partial()
-  .meta({ id: 'ScaleLabels', description: 'Labels of the ends of the scale' });
-const labels = Labels.optional();
-
-const Option = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of the characters A-Z a-z 0-9 _ -, such as "very-happy".'),
-    label: text(200, 1),
-  })
-  .meta({ id: 'OptionInput' });
-
-const Options = z
-  .array(Option)
-  .min(2)
-  .max(30)
-  .refine(
-    options => new Set(options.map(option => option.id)).size === options.length,
-    rule('repeated-item', 'Must not contain an option id twice.'),
-  )
-  .meta({ description: 'At least 2 options with distinct ids' });
-
-const choice = { options: Options, allow_other: z.boolean().default(false), shuffle: z.boolean().default(false) };
-
-/** The `config` of each question type, with its defaults (contract section 3). */
-export const CONFIGS = {
-  nps: z.strictObject({ labels }).meta({ id: 'NpsConfig' }),
-  csat: z
-    .strictObject({ style: z.enum(['number', 'smiley', 'star']).default('number'), labels })
-    .meta({ id: 'CsatConfig' }),
-  ces: z
-    .strictObject({
-      scale: z
-        .union([z.literal(5), z.literal(7)])
-        .meta({ override: documentedAs({ type: 'integer', enum: [5, 7] }) })
-        .default(7),
-      labels,
-    })
-    .meta({ id: 'CesConfig' }),
-  rating: z
-    .strictObject({
-      scale: z.int().min(3).max(10).default(5),
-      style: z.enum(['number', 'smiley', 'star']).default('star'),
-      labels,
-    })
-    .meta({ id: 'RatingConfig' }),
-  thumbs: z.strictObject({}).meta({ id: 'ThumbsConfig' }),
-  single_choice: z.strictObject(choice).meta({ id: 'SingleChoiceConfig' }),
-  multi_choice: z
-    .strictObject({
-      ...choice,
-      min: z.int().min(0).max(31).optional().meta({ description: 'Minimum number of choices; at most `max`' }),
-      max: z.int().min(1).max(31).optional().meta({ description: 'Maximum number of choices' }),
-    })
-    .refine(config => (config.min ?? 0) <= (config.max ?? 31), {
-      path: ['min'],
-      ...rule('conflicting', 'Must not be greater than max.'),
-    })
-    .meta({ id: 'MultiChoiceConfig' }),
-  text: z
-    .strictObject({
-      min_length: z.int().min(0).max(5000).default(0),
-      max_length: z.int().min(1).max(5000).default(5000),
-      input: z.enum(['text', 'email', 'url', 'number']).default('text'),
-    })
-    .refine(config => config.min_length <= config.max_length, {
-      path: ['min_length'],
-      ...rule('conflicting', 'Must not be greater than max_length.'),
-    })
-    .meta({ id: 'TextConfig', description: '`min_length` is at most `max_length`' }),
-  date: z.strictObject({}).meta({ id: 'DateConfig' }),
-  consent: z.strictObject({}).meta({ id: 'ConsentConfig' }),
-  statement: z
-    .strictObject({
-      url: z
-        .url({ protocol: /^https?$/ })
-        .max(2000)
-        .refine(isStorable, STORABLE)
-        .optional()
-        .meta({ description: 'Address with http or https that the statement links to' }),
-    })
-    .meta({ id: 'StatementConfig' }),
-} as const;
+import { Locale } from './locales.ts';
+import {
+  AnyConfig,
+  CONFIGS,
+  type ConfigOf,
+  inPascalCase,
+  type QuestionConfig,
+  QuestionType,
+} from './question-types.ts';
+import { type ConditionalStep, MAIN_STEP } from './steps.ts';
+import { TimestampOut, text } from './text.ts';
+import { type Thanks, ThanksInput, ThanksOut } from './thanks.ts';
+import { Translations, TranslationsOut } from './translations.ts';
 
 /** Maximum number of questions per tenant in any state, and of live ones. */
 export const MAX_QUESTIONS = 2000;
 export const MAX_LIVE_QUESTIONS = 200;
 /** Maximum number of versions of one question published within 24 hours. */
 export const MAX_VERSIONS_A_DAY = 50;
-
-export type QuestionType = keyof typeof CONFIGS;
-export type ConfigOf<T extends QuestionType> = z.output<(typeof CONFIGS)[T]>;
-export type QuestionConfig = ConfigOf<QuestionType>;
-
-export const QUESTION_TYPES = Object.keys(CONFIGS) as [QuestionType, ...QuestionType[]];
-export const QuestionType = z.enum(QUESTION_TYPES);
-
-/** Types whose value is a score. They may have a comment. */
-export const SCORED_TYPES: ReadonlySet<QuestionType> = new Set(['nps', 'csat', 'ces', 'rating', 'thumbs']);
 
 export const QUESTION_STATUSES = ['draft', 'live', 'paused', 'closed', 'archived'] as const;
 export const QuestionStatus = z.enum(QUESTION_STATUSES);
@@ -159,20 +73,29 @@ const fields = {
   description: text(1000).meta({ description: 'Text below the title' }),
   allow_public: z.boolean().meta({ description: 'Whether the question is shown with public access tokens' }),
   priority: z.int().min(0).max(1000).meta({ description: 'Questions with a higher priority are shown first' }),
+  thanks: ThanksInput.nullable().meta({
+    description: 'What users see once they have answered; null: the default text',
+  }),
+  placement: Placement.nullable().meta({
+    description: "null: that of the tenant's appearance. `button` requires `frequency.ignore_cooldown`",
+  }),
 };
 
 const base = z.strictObject({
   name: fields.name.optional(),
   title: fields.title,
   description: fields.description.default(''),
+  follow_ups: FollowUps.default([]),
+  locale: Locale.optional().meta({
+    description: "Language of the question's own texts (BCP 47); defaults to the tenant's `default_locale`",
+  }),
+  translations: Translations.default({}),
   frequency: Frequency.default(Frequency.parse({})),
   allow_public: fields.allow_public.default(false),
   priority: fields.priority.default(0),
+  thanks: fields.thanks.default(null),
+  placement: fields.placement.default(null),
 });
-
-/** `single_choice` as `SingleChoice`. */
-const inPascalCase = (type: QuestionType): string =>
-  type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const newOf = <T extends QuestionType>(type: T) =>
   base
@@ -211,39 +134,29 @@ export const QuestionPatch = z
       description: 'Complete config for the type, such as `NpsConfig` for `nps`',
       example: { labels: { low: 'Not likely', high: 'Very likely' } },
     }),
+    follow_ups: FollowUps,
+    locale: Locale.meta({ description: "Language of the question's own texts; cannot change once published" }),
+    translations: Translations,
     frequency: z.strictObject(frequencyFields).partial().meta({ id: 'FrequencyPatch' }),
     allow_public: fields.allow_public,
     priority: fields.priority,
+    thanks: fields.thanks,
+    placement: fields.placement,
   })
   .partial()
   .meta({ id: 'QuestionPatch' });
 export type QuestionPatch = z.output<typeof QuestionPatch>;
 
-/** The `config` in replies: the fields of all types, of which each question has those of its type. */
-export const AnyConfig = z
-  .object({
-    labels: z
-      .object({ low: z.string().optional(), high: z.string().optional() })
-      .optional()
-      .meta({ id: 'Labels', description: 'Labels of the ends of the scale' }),
-    scale: int32(1).optional().meta({ description: '`ces`, `rating`: the highest value' }),
-    style: z.enum(['number', 'smiley', 'star']).optional().meta({ description: '`csat`, `rating`' }),
-    options: z
-      .array(z.object({ id: z.string(), label: z.string() }).meta({ id: 'ChoiceOption' }))
-      .optional()
-      .meta({ description: '`single_choice`, `multi_choice`' }),
-    allow_other: z.boolean().optional().meta({ description: 'Whether a text for "other" is allowed' }),
-    shuffle: z.boolean().optional().meta({ description: 'Whether clients show the options in random order' }),
-    min: int32().optional().meta({ description: '`multi_choice`: minimum number of choices' }),
-    max: int32().optional().meta({ description: '`multi_choice`: maximum number of choices' }),
-    min_length: int32().optional().meta({ description: '`text`' }),
-    max_length: int32().optional().meta({ description: '`text`' }),
-    input: z.enum(['text', 'email', 'url', 'number']).optional().meta({ description: '`text`: the form of the value' }),
-    url: z.string().optional().meta({ description: '`statement`: the address that it links to' }),
-  })
-  .meta({ id: 'QuestionConfig', description: 'Settings of the question; each type has some of them' });
-
-const content = { type: QuestionType, title: z.string(), description: z.string(), config: AnyConfig };
+const content = {
+  type: QuestionType,
+  title: z.string(),
+  description: z.string(),
+  config: AnyConfig,
+  follow_ups: z.array(FollowUpOut).meta({ description: 'Steps after the question itself, in order' }),
+  thanks: ThanksOut.nullable(),
+  locale: z.string().meta({ description: "Language of the question's own texts (BCP 47)" }),
+  translations: TranslationsOut,
+};
 
 export const Question = z
   .object({
@@ -255,6 +168,7 @@ export const Question = z
     frequency: z.object(frequencyFields).meta({ id: 'Frequency' }),
     allow_public: z.boolean(),
     priority: int32(),
+    placement: Placement.nullable().meta({ description: "null: that of the tenant's appearance" }),
     created_at: TimestampOut,
     updated_at: TimestampOut,
     published_at: TimestampOut.nullable(),
@@ -288,52 +202,98 @@ export interface QuestionContent {
   title: string;
   description: string;
   config: QuestionConfig;
+  follow_ups: FollowUp[];
+  /** null: the default text of the client. */
+  thanks: Thanks | null;
+  /** Texts in other languages than the question's own, which never changes once it is published. */
+  translations: Translations;
 }
 
-/** The rules for validating an answer: the type, and the config without texts. */
-export type AnswerRules = Pick<QuestionContent, 'type' | 'config'>;
+/** The rules for validating the value of a step: its type, and its config without texts. */
+export interface StepRules extends ConditionalStep {
+  type: QuestionType;
+  config: QuestionConfig;
+  /** Whether a completed answer needs a value while the step is shown. */
+  required: boolean;
+}
 
-/** Returns the rules of a question's content, with options by id only. */
-export function answerRules({ type, config }: Pick<QuestionContent, 'type' | 'config'>): AnswerRules {
+/** The rules for validating an answer: those of each step in order. The question itself is the first one. */
+export type AnswerRules = readonly [StepRules, ...StepRules[]];
+
+/** Returns the question itself as a step. */
+const mainStep = ({ type, config }: Pick<QuestionContent, 'type' | 'config'>): StepRules => ({
+  key: MAIN_STEP,
+  type,
+  config,
+  required: type !== 'statement',
+  show_if: null,
+});
+
+/** Returns a config without texts, with options by id only. */
+function rulesOf(config: QuestionConfig): QuestionConfig {
   const { labels: _, style: __, shuffle: ___, url: ____, options, ...rest } = config as Record<string, unknown>;
   const ids = (options as { id: string }[] | undefined)?.map(({ id }) => ({ id, label: '' }));
-  return { type, config: (ids ? { ...rest, options: ids } : rest) as QuestionConfig };
+  return (ids ? { ...rest, options: ids } : rest) as QuestionConfig;
 }
 
-/** Returns the rules of an earlier version. Type, scale and option ids are the same in every version. */
-export function earlierRules({ type, config }: AnswerRules, varying: Partial<QuestionConfig>): AnswerRules {
-  const { scale, options } = config as Record<string, unknown>;
+/** Returns the rules of a follow-up step. */
+export const followUpRules = ({ key, type, config, required, show_if }: Omit<FollowUp, 'title' | 'description'>) => ({
+  ...{ key, type, config: rulesOf(config) },
+  ...{ required: required && type !== 'statement', show_if },
+});
+
+/** Returns the rules of a question's content. */
+export const answerRules = ({
+  type,
+  config,
+  follow_ups,
+}: Pick<QuestionContent, 'type' | 'config' | 'follow_ups'>): AnswerRules => [
+  mainStep({ type, config: rulesOf(config) }),
+  ...follow_ups.map(followUpRules),
+];
+
+/**
+ * Returns the rules of an earlier version, whose steps may differ. Type, scale and option ids of the question itself are
+ * the same in every version.
+ */
+export function earlierRules(
+  [main]: AnswerRules,
+  varying: Partial<QuestionConfig>,
+  followUps: readonly StepRules[],
+): AnswerRules {
+  const { scale, options } = main.config as Record<string, unknown>;
   const fixed = { ...(scale === undefined ? {} : { scale }), ...(options === undefined ? {} : { options }) };
-  return { type, config: { ...varying, ...fixed } as QuestionConfig };
+  return [{ ...main, config: { ...varying, ...fixed } as QuestionConfig }, ...followUps];
+}
+
+/** The parts of a step that define the meaning of stored values. They never change once published. */
+export interface FixedStep {
+  type: QuestionType;
+  scale: number | undefined;
+  options: string[] | undefined;
+}
+
+/** Returns the immutable parts of a step. */
+export function fixedParts({ type, config }: Pick<QuestionContent, 'type' | 'config'>): FixedStep {
+  const { scale, options } = config as { scale?: number; options?: { id: string }[] };
+  return { type, scale, options: options?.map(option => option.id).sort() };
 }
 
 /**
- * Returns the parts of a config that define the meaning of stored values, so that they are immutable once published.
+ * Returns the pointers of immutable parts that differ. `published` has the fixed parts of each step of any published
+ * version by key, also of removed steps: stored values keep their meaning.
  */
-export function immutableParts(content: Pick<QuestionContent, 'type' | 'config'>): Record<string, unknown> {
-  const config = content.config as { scale?: number; options?: { id: string }[] };
-  return {
-    '/type': content.type,
-    '/config/scale': config.scale,
-    '/config/options': config.options?.map(option => option.id).sort(),
-  };
-}
-
-/** Returns the content of a question by field, with each part of the config as a separate field. */
-const fieldsOf = ({ title, description, config }: QuestionContent): Map<string, unknown> =>
-  new Map<string, unknown>([
-    ['/title', title],
-    ['/description', description],
-    ...Object.entries(config).map(([name, value]): [string, unknown] => [jsonPointer(['config', name]), value]),
-  ]);
-
-/**
- * Returns the changes from one version to the next. Values are compared as JSON, regardless of order, since PostgreSQL
- * returns members in a different one.
- */
-export function versionChanges(before: QuestionContent, after: QuestionContent): VersionChange[] {
-  const [old, now] = [fieldsOf(before), fieldsOf(after)];
-  return [...new Set([...old.keys(), ...now.keys()])]
-    .map(pointer => ({ pointer, before: old.get(pointer) ?? null, after: now.get(pointer) ?? null }))
-    .filter(change => canonicalJson(change.before) !== canonicalJson(change.after));
+export function changedFixedParts(content: QuestionContent, published: ReadonlyMap<string, FixedStep>): string[] {
+  const steps: [string, string, Pick<QuestionContent, 'type' | 'config'>][] = [
+    ['', MAIN_STEP, content],
+    ...content.follow_ups.map((step, index): [string, string, FollowUp] => [`/follow_ups/${index}`, step.key, step]),
+  ];
+  return steps.flatMap(([pointer, key, step]) => {
+    const before = published.get(key);
+    if (!before) return [];
+    const after = fixedParts(step);
+    return (['type', 'scale', 'options'] as const)
+      .filter(part => JSON.stringify(before[part]) !== JSON.stringify(after[part]))
+      .map(part => `${pointer}/${part === 'type' ? part : `config/${part}`}`);
+  });
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { addCounts, type Counts, noCounts } from './counts.ts';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
-import { type QuestionContent, QuestionType } from './questions.ts';
+import { QuestionType } from './question-types.ts';
+import type { QuestionContent } from './questions.ts';
 
 const share = z.number().nullable();
 
@@ -54,6 +55,21 @@ export const Grouping = z
   .meta({ description: 'Period of each data point, in UTC; weeks start on Monday' });
 export type Grouping = z.infer<typeof Grouping>;
 
+/** The results of one step: how many answers showed it, and how they continued. */
+const StepResults = z
+  .object({
+    key: z.string().meta({ description: '`main` is the question itself' }),
+    type: QuestionType,
+    title: z.string(),
+    shown: z.int().meta({ description: 'Number of answers that showed the step: the sum of the next three' }),
+    answered: z.int().meta({ description: 'Number of `partial` and `completed` answers with a value for the step' }),
+    skipped: z.int().meta({ description: 'Number of answers that continued without a value' }),
+    left: z.int().meta({ description: 'Number of answers that ended at this step' }),
+    score: Score.nullable().meta({ description: 'null for question types without a score' }),
+    values: DetailedFigures.values,
+  })
+  .meta({ id: 'StepResults' });
+
 /** The results of a question (contract section 3). */
 export const Results = z
   .object({
@@ -64,12 +80,18 @@ export const Results = z
     group_by: Grouping,
     version: int32(1).nullable(),
     verified: z.boolean().nullable(),
+    step: z.string().meta({ description: 'The step whose figures these are; `main` is the question itself' }),
+    test: z.boolean().meta({ description: 'Whether these are the results of test answers' }),
     seen: z.int(),
     dismissed: z.int(),
     partial: z.int(),
     completed: z.int(),
     written: z.int().meta({ description: 'Number of answers with a comment or text' }),
     ...DetailedFigures,
+    steps: z.array(StepResults).meta({
+      description:
+        'All steps in order, with the drop-off from step to step; last those that the current version no longer has',
+    }),
     over_time: z.array(z.object({ start: z.string(), ...DetailedFigures }).meta({ id: 'PeriodResults' })).meta({
       description: 'One entry per period, without gaps, from the first to the last with a display; oldest first',
     }),
@@ -258,7 +280,26 @@ function groupsOf(rows: readonly DayCounts[], grouping: Grouping): [string, Coun
   return groups;
 }
 
-/** Computes the figures of a question from its counts. */
+/** A step with its counts in a period; for the question itself in the form of `asCounts`. */
+export interface CountedStep extends Pick<QuestionContent, 'type' | 'config' | 'title'> {
+  key: string;
+  counts: Counts;
+  skipped: number;
+}
+
+/** Computes the figures of each step. */
+export const stepResultsOf = (steps: readonly CountedStep[]) =>
+  steps.map(({ key, type, title, config, counts, skipped }) => ({
+    ...{ key, type, title },
+    shown: displaysOf(counts),
+    answered: answeredOf(counts),
+    skipped,
+    left: displaysOf(counts) - answeredOf(counts) - skipped,
+    score: scoreOf(type, counts.scores),
+    values: valuesOf({ type, config }, counts),
+  }));
+
+/** Computes the figures of a question, or of one step, from its counts. */
 export function resultsOf(content: Content, rows: readonly DayCounts[], grouping: Grouping) {
   const shown = rows.filter(row => displaysOf(row) > 0);
   const total = addUp(shown, () => 'all').get('all') ?? noCounts();

@@ -23,6 +23,9 @@ export const LoggedIn = z.object({ member: Account, csrf_token: z.string() }).me
 export const LoginOptions = z
   .object({
     password_reset_by_mail: z.boolean(),
+    needs_owner: z
+      .boolean()
+      .meta({ description: 'Whether the installation still has no owner, so that the setup link is due' }),
     oidc: z.object({ name: z.string(), login_url: z.string() }).meta({ id: 'IdentityProvider' }).nullable(),
   })
   .meta({ id: 'LoginOptions' });

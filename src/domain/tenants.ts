@@ -1,29 +1,17 @@
 import { z } from 'zod';
+import { Appearance, AppearancePatch, changeAppearance, completeAppearance } from './appearance.ts';
 import { int32 } from './documented.ts';
 import { rule } from './field-errors.ts';
 import { AttributeName, MAX_ATTRIBUTES } from './identities.ts';
 import { toTypeId, typeIdOut } from './ids.ts';
+import { Locale, MAX_LOCALES } from './locales.ts';
 import { TimestampOut, text } from './text.ts';
 
 /** Default number of days between any two questions for one identity. */
 export const DEFAULT_COOLDOWN_DAYS = 7;
 
-export const MAX_LOCALES = 50;
-
-/** Whether a tag has a language of two or three letters and is in canonical form (BCP 47). */
-const isCanonicalLocale = (tag: string): boolean => {
-  try {
-    return /^[a-z]{2,3}(-|$)/.test(tag) && Intl.getCanonicalLocales(tag)[0] === tag;
-  } catch {
-    return false; // there is no other way to check
-  }
-};
-
-const Locale = z
-  .string()
-  .max(35)
-  .refine(isCanonicalLocale, rule('invalid-format', 'Must be a BCP 47 language tag such as en or pt-BR.'))
-  .meta({ description: 'BCP 47 tag in canonical form, such as `en` or `pt-BR`', example: 'en' });
+/** The default language of a new tenant. */
+export const DEFAULT_LOCALE = 'en';
 
 const isTimezone = (name: string): boolean => {
   try {
@@ -78,6 +66,7 @@ export const TenantPatch = z
     retention: Retention.partial().meta({ id: 'RetentionPatch' }),
     ip_mode: IpMode,
     identity_attributes_allowed: AllowedAttributes,
+    appearance: AppearancePatch,
   })
   .partial()
   .meta({ id: 'TenantPatch' });
@@ -94,6 +83,7 @@ export const Tenant = z
     retention: z.object(Retention.shape).meta({ id: 'Retention' }),
     ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
     identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
+    appearance: Appearance,
     created_at: TimestampOut,
   })
   .meta({ id: 'Tenant' });
@@ -109,6 +99,8 @@ export interface TenantSettings {
   retention_conversations_days: number | null;
   ip_mode: IpMode;
   identity_attributes_allowed: string[];
+  /** The fields that were set; the others have their defaults. */
+  appearance: Partial<Appearance>;
 }
 
 /** Returns a stored tenant as the API shows it. */
@@ -122,15 +114,22 @@ export const presentTenant = (row: TenantSettings & { id: string; created_at: Da
   retention: { answers_days: row.retention_answers_days, conversations_days: row.retention_conversations_days },
   ip_mode: row.ip_mode,
   identity_attributes_allowed: row.identity_attributes_allowed,
+  appearance: completeAppearance(row.appearance),
   created_at: row.created_at,
 });
 
-/** Returns the settings of a patch in their stored form. */
-export const changedSettings = ({ retention = {}, ...rest }: TenantPatch): Partial<TenantSettings> => {
+/** Returns the settings of a patch in their stored form. Throws 422 for an appearance that is hard to read. */
+export function changedSettings(before: TenantSettings, patch: TenantPatch): Partial<TenantSettings> {
+  const { retention = {}, appearance, ...rest } = patch;
   const { answers_days: retention_answers_days, conversations_days: retention_conversations_days } = retention;
-  const named = Object.entries({ ...rest, retention_answers_days, retention_conversations_days });
-  return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Partial<TenantSettings>;
-};
+  const changes = {
+    ...rest,
+    retention_answers_days,
+    retention_conversations_days,
+    appearance: appearance && changeAppearance(completeAppearance(before.appearance), appearance),
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
 
 /** Returns the address as a mode stores it: in full, its network (/24, /48), or null. */
 export function maskIp(ip: string, mode: IpMode): string | null {

@@ -69,6 +69,12 @@ export const Identity = text(256, 1, 'user|42')
     example: 'user|42',
   });
 
+/** A link that cannot run a script: http or https, at most 2000 characters. */
+export const WebAddress = z
+  .url({ protocol: /^https?$/ })
+  .max(2000)
+  .refine(isStorable, STORABLE);
+
 /** The search rules, for parameter descriptions. */
 export const SEARCHED =
   'matches all words or word prefixes, in any order, ignoring case and accents. A query without a letter, digit or pictograph has no matches';

@@ -11,6 +11,9 @@ export const TOKEN_HEADER = { alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' } as 
 export const TOKEN_LIFETIME_SECONDS = 3600;
 export const CLOCK_LEEWAY_SECONDS = 60;
 
+/** The lifetime of a test token in seconds. */
+export const TEST_TOKEN_SECONDS = 900;
+
 export const TOKEN_MAX_BYTES = 4096;
 
 export const PublicTokenRequest = z.strictObject({ user_id: Identity }).meta({ id: 'PublicTokenRequest' });
@@ -18,6 +21,8 @@ export const PublicTokenRequest = z.strictObject({ user_id: Identity }).meta({ i
 export const PublicToken = z
   .object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: int32(1) })
   .meta({ id: 'PublicToken' });
+
+export const TestToken = z.object({ access_token: z.string(), expires_in: int32(1) }).meta({ id: 'TestToken' });
 
 export const InspectRequest = z.strictObject({ token: z.string().max(20_000) }).meta({ id: 'InspectRequest' });
 

@@ -192,12 +192,3 @@ const FORMATS: Record<string, string> = {
 
 const describeFormat = ({ format, pattern }: IssueOf<'invalid_format'>): string =>
   `Must be ${FORMATS[format] ?? `of the form ${pattern ?? format}`}.`;
-
-/** Whether a parsed JSON document is nested deeper than `limit` levels. Recurses no deeper itself. */
-export function isDeeperThan(document: unknown, limit: number): boolean {
-  if (typeof document !== 'object' || document === null) return false;
-  if (limit === 0) return true;
-  const parts = Array.isArray(document) ? document : Object.values(document);
-  for (const part of parts) if (isDeeperThan(part, limit - 1)) return true;
-  return false;
-}

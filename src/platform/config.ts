@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { withLibpqTls, withPassword } from './store-urls.ts';
+import { findMisspelt } from './misspelt-settings.ts';
+import { readSecretFile, storeAddresses, storeUrls } from './store-addresses.ts';
+import { type DatabaseAddress, DEFAULT_ROLE_PREFIX, type RedisAddress } from './store-urls.ts';
 
 const url = (...protocols: string[]) =>
   z.string().refine(value => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
@@ -61,6 +62,23 @@ const Settings = z.object({
     .string()
     .optional()
     .describe('Password for DATABASE_URL, not URL-encoded; a password inside the URL must be URL-encoded'),
+  DATABASE_DIRECT_URL: url('postgres', 'postgresql')
+    .optional()
+    .describe(
+      'Required if DATABASE_URL leads to a pooler in transaction mode: URL of PostgreSQL itself, for migrations, notices and a queue in PostgreSQL; same user and password',
+    ),
+  DATABASE_SERVICE_URL: url('postgres', 'postgresql')
+    .optional()
+    .describe(
+      'Only for migrate: URL of the user as which API and worker log in; migrate creates the user as a mere member of the two roles, and sets its password',
+    ),
+  DATABASE_ROLE_PREFIX: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,40}$/, 'must consist of lower-case letters, digits and _, such as parley_staging')
+    .default(DEFAULT_ROLE_PREFIX)
+    .describe(
+      'Prefix of the database roles <prefix>_app and <prefix>_worker, which all databases of a server share: one prefix per installation',
+    ),
   DATABASE_POOL: integer(2, 200).default(10).describe('PostgreSQL connections per process'),
   REDIS_URL: url('redis', 'rediss')
     .optional()
@@ -68,6 +86,11 @@ const Settings = z.object({
       'Valkey, or Redis 7.0 or newer, for the queue; redis://name?sentinels=host:port,host:port for Sentinel; if unset, the queue is in PostgreSQL',
     ),
   REDIS_PASSWORD: z.string().optional().describe('Password for REDIS_URL, not URL-encoded'),
+  REDIS_SENTINEL_USERNAME: z
+    .string()
+    .optional()
+    .describe('User name for the Sentinels in REDIS_URL, if they have ACL users'),
+  REDIS_SENTINEL_PASSWORD: z.string().optional().describe('Password for the Sentinels in REDIS_URL'),
   DATA_DIR: z.string().default('./data').describe('Folder for the embedded PostgreSQL and its generated secrets'),
   SECRET_KEY: secretKey
     .optional()
@@ -105,9 +128,16 @@ const Settings = z.object({
       'Requests per day with public access tokens of one API key; once half are used, each IP address may use a tenth',
     ),
   QUEUE_DURABILITY: z
-    .enum(['strict', 'relaxed'])
+    .enum(['strict', 'declared', 'relaxed'])
     .default('strict')
-    .describe('strict accepts answers only if the queue provably writes them to disk before it replies'),
+    .describe(
+      'strict accepts answers only if the queue provably writes them to disk before it replies; declared also if the store hides its settings, as many managed ones do; relaxed accepts losses',
+    ),
+  QUEUE_DURABILITY_NOTE: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Required with QUEUE_DURABILITY=declared: what the provider promises about writes that it confirmed'),
   QUEUE_REPLICAS: integer(0, 5)
     .default(0)
     .describe(
@@ -158,19 +188,31 @@ const Settings = z.object({
 });
 
 type Parsed = z.output<typeof Settings>;
-export type Config = Readonly<Omit<Parsed, 'BASE_URL'> & { BASE_URL: string }>;
+export type Config = Readonly<
+  Omit<Parsed, 'BASE_URL'> & {
+    BASE_URL: string;
+    database: DatabaseAddress | undefined;
+    redis: RedisAddress | undefined;
+  }
+>;
 
 /** Settings that may also come from a file, whose path is in `NAME_FILE`. */
 export const SECRET_SETTINGS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_SERVICE_URL',
   'REDIS_URL',
   'REDIS_PASSWORD',
+  'REDIS_SENTINEL_PASSWORD',
   'SECRET_KEY',
   'SECRET_KEY_OTHERS',
   'SMTP_URL',
   'OIDC_CLIENT_SECRET',
 ] as const;
+
+/** Every variable that has a meaning. */
+const NAMES = [...Object.keys(Settings.shape), ...SECRET_SETTINGS.map(name => `${name}_FILE`)];
 
 /** All faults of the environment, one line each. */
 export class ConfigError extends Error {
@@ -190,7 +232,7 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
     if (!file) continue;
     if (environment[name]) faults.push(`${name}: set either ${name} or ${name}_FILE, not both`);
     try {
-      read[name] = readFileSync(file, 'utf8').trim();
+      read[name] = readSecretFile(file);
     } catch (error) {
       faults.push(`${name}_FILE: ${(error as Error).message}`);
     }
@@ -206,6 +248,7 @@ function readSecretFiles(environment: NodeJS.ProcessEnv, faults: string[]): Node
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
   const read = readSecretFiles(environment, faults);
+  faults.push(...findMisspelt(environment, NAMES));
   const given = Object.fromEntries(Object.keys(Settings.shape).map(name => [name, read[name] || undefined]));
   const parsed = Settings.safeParse(given);
   if (!parsed.success) faults.push(...parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`));
@@ -215,6 +258,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     );
   if (given.REDIS_URL && !given.DATABASE_URL)
     faults.push('REDIS_URL: requires DATABASE_URL; with the embedded PostgreSQL, the queue is in PostgreSQL');
+  if ((given.QUEUE_DURABILITY === 'declared') !== (given.QUEUE_DURABILITY_NOTE !== undefined))
+    faults.push(
+      'QUEUE_DURABILITY_NOTE: QUEUE_DURABILITY=declared and this note, such as "MemoryDB: writes are confirmed by the Multi-AZ log", require each other',
+    );
+  if (given.DATABASE_DIRECT_URL && !given.DATABASE_URL) faults.push('DATABASE_DIRECT_URL: requires DATABASE_URL');
+  if (given.REDIS_SENTINEL_PASSWORD && !given.REDIS_URL?.includes('sentinels='))
+    faults.push('REDIS_SENTINEL_PASSWORD: requires Sentinels in REDIS_URL (redis://name?sentinels=host:port)');
   for (const store of ['DATABASE', 'REDIS'])
     if (given[`${store}_PASSWORD`] && !given[`${store}_URL`]) faults.push(`${store}_PASSWORD: requires ${store}_URL`);
   if (given.SMTP_URL && !given.MAIL_FROM) faults.push('MAIL_FROM: is required with SMTP_URL');
@@ -223,16 +273,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return Object.freeze({
     ...parsed.data,
-    ...storeAddresses(parsed.data),
+    ...storeUrls(parsed.data),
+    ...storeAddresses(parsed.data, environment),
     BASE_URL: parsed.data.BASE_URL ?? `http://localhost:${parsed.data.PORT}`,
   });
 }
-
-/** The connection URLs of the stores, with passwords. */
-const storeAddresses = ({ DATABASE_URL, DATABASE_PASSWORD, REDIS_URL, REDIS_PASSWORD }: Parsed) => ({
-  DATABASE_URL: DATABASE_URL && withLibpqTls(withPassword(DATABASE_URL, DATABASE_PASSWORD)),
-  REDIS_URL: REDIS_URL && withPassword(REDIS_URL, REDIS_PASSWORD),
-});
 
 /** Returns the settings as table rows: name, default, meaning. */
 export const describeSettings = (): { name: string; fallback: string; meaning: string }[] =>
@@ -244,6 +289,15 @@ export const describeSettings = (): { name: string; fallback: string; meaning: s
       meaning: (schema as z.ZodType).description ?? '',
     };
   });
+
+/** Returns the JSON Schema of each setting's value, with its limits, after its text was parsed. */
+export const settingSchemas = (): Record<string, Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(Settings.shape).map(([name, schema]) => {
+      const { $schema, default: _, ...form } = z.toJSONSchema(schema as z.ZodType, { unrepresentable: 'any' });
+      return [name, form];
+    }),
+  );
 
 /** Text settings that contain no private data. Others are only reported as set or absent. */
 const HARMLESS_TEXTS = ['HOST', 'LOG_LEVEL', 'RATE_LIMITS', 'QUEUE_DURABILITY', 'OTEL_TRACES_SAMPLER'];

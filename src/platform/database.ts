@@ -2,10 +2,11 @@ import type { Config } from './config.ts';
 import { loadOrCreateSecretKey, openEmbeddedPostgres } from './embedded-postgres.ts';
 import type { Log } from './log.ts';
 import type { SecretKeys } from './secrets.ts';
+import type { DatabaseUrl } from './store-urls.ts';
 
-/** A database connection URL, with the keys that decrypt its secrets. */
+/** A database, with the keys that decrypt its secrets. */
 export interface Database {
-  url: string;
+  url: DatabaseUrl;
   secretKeys: SecretKeys;
   /** Whether it is the embedded one, under `DATA_DIR`. */
   embedded: boolean;
@@ -19,9 +20,9 @@ export interface Database {
  */
 export async function openDatabase(config: Config, share: boolean, log: Log): Promise<Database> {
   const others = config.SECRET_KEY_OTHERS ?? [];
-  if (config.DATABASE_URL && config.SECRET_KEY) {
+  if (config.database && config.SECRET_KEY) {
     const secretKeys = { current: config.SECRET_KEY, others };
-    return { url: config.DATABASE_URL, secretKeys, embedded: false, stop: async () => undefined };
+    return { url: config.database, secretKeys, embedded: false, stop: async () => undefined };
   }
   const { url, stop } = await openEmbeddedPostgres(config.DATA_DIR, share, log);
   const current = config.SECRET_KEY ?? loadOrCreateSecretKey(config.DATA_DIR);

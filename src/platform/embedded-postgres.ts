@@ -92,9 +92,13 @@ export function writeSecretFile(path: string, content: string, mode = 0o600): vo
 const urlOf = ({ port, password }: Settings, database: string): string =>
   `postgresql://${USER}:${password}@127.0.0.1:${port}/${database}`;
 
+/** Runs a tool to its end, or until this process exits. */
 const runTool = (command: string, args: string[], user: ReturnType<typeof unprivilegedUser>) =>
   new Promise<void>((done, fail) => {
     const child = spawn(command, args, { ...user, stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+    const end = () => void child.kill();
+    process.once('exit', end);
+    child.once('close', () => process.off('exit', end));
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
     child.once('error', cause =>
@@ -129,13 +133,13 @@ async function createCluster(binaries: Binaries, folder: string, password: strin
   renameSync(draft, folder);
 }
 
-function launch(binaries: Binaries, folder: string, settings: Settings, logFile: string): ChildProcess {
+function launch(binaries: Binaries, folder: string, settings: Settings, logFile: string, connections: number) {
   const output = openSync(logFile, 'a', 0o600);
   const options = {
     listen_addresses: '127.0.0.1',
     port: settings.port,
     unix_socket_directories: '',
-    max_connections: 100,
+    max_connections: connections,
     log_min_messages: 'warning',
   };
   const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -202,17 +206,28 @@ async function awaitReady(settings: Settings, logFile: string): Promise<void> {
     throw new Error(`The embedded PostgreSQL did not start. See its log, ${logFile}.`);
 }
 
+/** The folder of the cluster. */
+const clusterIn = (dataDir: string): string => join(resolve(dataDir), 'postgres');
+
+/** Whether a folder contains an embedded database. */
+export const hasEmbeddedDatabase = (dataDir: string): boolean => existsSync(clusterIn(dataDir));
+
 /**
  * Opens the embedded PostgreSQL of `dataDir`, ready for connections.
  *
  * The port and a random password are stored in `postgres.json` next to the cluster. With `share`, a running server is
  * used and left running (for commands next to `start`). Otherwise a running server is waited for, since it belongs to
- * another process.
+ * another process. A server that is started accepts up to `connections`.
  */
-export async function openEmbeddedPostgres(dataDir: string, share: boolean, log: Log): Promise<EmbeddedPostgres> {
+export async function openEmbeddedPostgres(
+  dataDir: string,
+  share: boolean,
+  log: Log,
+  connections = 100,
+): Promise<EmbeddedPostgres> {
   const binaries = await loadBinaries(); // first: without binaries, no file is written
   const home = resolve(dataDir);
-  const folder = join(home, 'postgres');
+  const folder = clusterIn(dataDir);
   const settingsFile = join(home, 'postgres.json');
   const logFile = join(home, 'postgres.log');
   mkdirSync(home, { recursive: true });
@@ -231,7 +246,7 @@ export async function openEmbeddedPostgres(dataDir: string, share: boolean, log:
     log.info({ folder }, 'creating the embedded PostgreSQL');
     await createCluster(binaries, folder, password);
   }
-  const stop = supervise(() => launch(binaries, folder, settings, logFile), log);
+  const stop = supervise(() => launch(binaries, folder, settings, logFile, connections), log);
   try {
     await awaitReady(settings, logFile);
     await ensureDatabase(settings);

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { BUILD } from './build-info.ts';
 import { boundConnections } from './connections.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -10,6 +11,13 @@ export interface Health {
   /** Current faults with their causes. */
   degraded: string[];
 }
+
+/** The body of `/readyz`: the health, and the build that has it. */
+export const readinessOf = (health: Health): Health & { version: string; commit: string } => ({
+  ...health,
+  version: BUILD.version,
+  commit: BUILD.commit,
+});
 
 /** Returns the HTTP status of a health: 503 while the process should receive no requests. */
 export const statusOfHealth = ({ status }: Health): 200 | 503 =>
@@ -57,7 +65,7 @@ export async function openMetricsServer(
       const sendHealth = (status: number, body: Health) => send(status, 'application/json', JSON.stringify(body));
       if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.render());
       if (request.url === '/livez') return sendHealth(200, { status: 'ok', degraded: [] });
-      if (request.url === '/readyz') return sendHealth(statusOfHealth(health()), health());
+      if (request.url === '/readyz') return sendHealth(statusOfHealth(health()), readinessOf(health()));
       return send(404, 'text/plain', 'not found\n');
     },
   );

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { BUILD } from './build-info.ts';
+import { withTimeout } from './timeouts.ts';
 
 const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STORE_DELAY_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600];
@@ -75,6 +76,7 @@ const answerMetrics = ({ counter, gauge, histogram }: Maker) => ({
   canaryDelay: gauge('parley_canary_delay_seconds', 'Time from sending the last canary to finding it in the database'),
   canaryFailures: counter('parley_canary_failures_total', 'Canaries rejected or not found in time'),
   canarySuccess: gauge('parley_canary_last_success_timestamp_seconds', 'Unix time at which a canary was last found'),
+  lastBackup: gauge('parley_last_backup_timestamp_seconds', 'Unix time until which the newest backup is complete'),
   conservation: gauge('parley_conservation_difference', 'Accepted answers unaccounted for (should be 0)', ['kind']),
 });
 
@@ -87,8 +89,9 @@ const queueMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
   queueDurable: gauge(
     'parley_queue_durable',
-    '1 if queue and database provably write to disk before they reply, else 0',
+    '1 if queue and database provably write to disk before they reply, or the operator answers for it, else 0',
   ),
+  queueDurability: gauge('parley_queue_durability_info', '1, with the value of QUEUE_DURABILITY as a label', ['mode']),
   queueFlushes: counter('parley_queue_flushes_total', 'Groups of answers written to the queue', ['outcome']),
   jobDuration: histogram('parley_job_duration_seconds', 'Job duration', HTTP_SECONDS, ['queue', 'outcome']),
   jobRetries: counter('parley_job_retries_total', 'Failed job attempts that are retried', ['queue']),
@@ -98,6 +101,10 @@ const queueMetrics = ({ counter, gauge, histogram }: Maker) => ({
   redisMemory: gauge(
     'parley_redis_memory_used_ratio',
     'used_memory / maxmemory; without maxmemory, QUEUE_MAX_MB counts as 0.7',
+  ),
+  redisConnections: gauge(
+    'parley_redis_connections_used_ratio',
+    'Connections of all clients to Valkey or Redis / maxclients',
   ),
 });
 
@@ -111,6 +118,10 @@ const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'parley_oldest_open_write_seconds',
     'Age of the oldest open write transaction; incremental reads (updated_since) return only changes before it',
   ),
+  dbConnections: gauge(
+    'parley_db_connections_used_ratio',
+    'Connections of all clients to PostgreSQL / those that it accepts from ordinary users',
+  ),
   dbPool: gauge('parley_db_pool_connections', 'PostgreSQL connections, by state', ['state']),
   dbPoolWait: histogram('parley_db_pool_wait_seconds', 'Time waited for a free PostgreSQL connection', HTTP_SECONDS),
   dbErrors: counter('parley_db_errors_total', 'Failed database statements, by SQLSTATE class', ['sqlstate_class']),
@@ -123,6 +134,9 @@ const cacheMetrics = ({ counter, gauge }: Maker) => ({
   cacheLookups: counter('parley_cache_lookups_total', 'Cache lookups, by result (hit or miss)', ['cache', 'result']),
   cacheEvictions: counter('parley_cache_evictions_total', 'Entries evicted to stay within the limit', ['cache']),
 });
+
+/** A store that does not reply must not cost a process all its metrics: Prometheus waits for 10 s by default. */
+const REFRESH_TIMEOUT_MS = 2000;
 
 /**
  * The metrics of a process. No label contains a tenant, an identity or a raw path, so the number of series is bounded.
@@ -150,13 +164,17 @@ export function createMetrics(role: string) {
     ...databaseMetrics(maker),
     ...cacheMetrics(maker),
 
-    /** Runs before each scrape, to read values of the whole service. If it fails, the last values remain. */
+    /**
+     * Runs before each scrape, to read values of the whole service. If it fails or takes more than 2 s, the last values
+     * remain. It runs once at a time.
+     */
     onScrape(refresh: () => Promise<void>) {
-      refreshers.push(refresh);
+      refreshers.push(onceAtATime(refresh));
     },
-    /** Returns the metrics in Prometheus' text format. */
+    /** Returns the metrics in Prometheus' text format, after at most 2 s. */
     async render(): Promise<string> {
-      await Promise.allSettled(refreshers.map(refresh => refresh()));
+      const refreshed = refreshers.map(refresh => withTimeout(refresh(), REFRESH_TIMEOUT_MS, 'refreshing a metric'));
+      await Promise.allSettled(refreshed);
       return registry.metrics();
     },
     contentType: registry.contentType,
@@ -164,3 +182,14 @@ export function createMetrics(role: string) {
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Callers during a run share it. */
+function onceAtATime(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}

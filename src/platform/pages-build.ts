@@ -14,18 +14,22 @@ export const PAGES_DIR = join(SOURCES_DIR, 'built');
 /** Contains the hash of the sources; written last. */
 export const STAMP_FILE = 'sources.sha256';
 
-const isSource = (path: string): boolean => !/^built(\.\d+)?(\/|$)/.test(path);
+/** The card view of the JavaScript client, which the preview of a question shows. */
+const CLIENT_DIR = join(ROOT, 'clients/javascript/src');
 
-/** Returns a hash of the dashboard's sources: every file below `dashboard/`, and the locked packages. */
+const isSource = (path: string): boolean => !/^dashboard\/built(\.\d+)?(\/|$)/.test(path);
+
+/** Returns the paths of all files below a folder, relative to the root. */
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
+
+/** Returns a hash of the dashboard's sources: its own files, those of the JavaScript client, and the locked packages. */
 export function hashSources(): string {
   const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
-  const entries = readdirSync(SOURCES_DIR, { recursive: true, withFileTypes: true });
-  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
-  for (const file of files
-    .map(path => path.slice(SOURCES_DIR.length + 1))
-    .filter(isSource)
-    .sort())
-    hash.update(`\0${file}\0`).update(readFileSync(join(SOURCES_DIR, file)));
+  const files = [...filesIn(SOURCES_DIR), ...filesIn(CLIENT_DIR)].filter(isSource);
+  for (const file of files.sort()) hash.update(`\0${file}\0`).update(readFileSync(join(ROOT, file)));
   return hash.digest('hex');
 }
 

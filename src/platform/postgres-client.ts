@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type ClientBase } from 'pg';
+import { Client, type ClientBase, type ClientConfig } from 'pg';
+import { type DatabaseUrl, directUrlOf, urlOf } from './store-urls.ts';
 
 /** Connection time-out. */
 const CONNECT_TIMEOUT_MS = 2500;
@@ -12,9 +13,25 @@ const CONNECT_TIMEOUT_MS = 2500;
  */
 export const outlive = (client: ClientBase): void => void client.on('error', () => undefined);
 
-/** Runs work on a separate connection, which is closed afterwards. `url` is a connection string. */
-export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+/**
+ * Options of a pool whose connections each read the URL when they are opened, so that a changed password is used
+ * without a restart. With `direct`, past a pooler.
+ */
+export const readsUrl = (database: DatabaseUrl, direct = false) => ({
+  Client: class extends Client {
+    constructor(options?: ClientConfig) {
+      super({ ...options, connectionString: (direct ? directUrlOf : urlOf)(database) });
+    }
+  },
+});
+
+/** Runs work on a separate connection past any pooler, which is closed afterwards. */
+export const withDirectClient = <T>(database: DatabaseUrl, work: (client: Client) => Promise<T>): Promise<T> =>
+  withClient(directUrlOf(database), work);
+
+/** Runs work on a separate connection, which is closed afterwards. */
+export async function withClient<T>(database: DatabaseUrl, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: urlOf(database), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   outlive(client);
   try {
     await client.connect();
@@ -30,7 +47,7 @@ export type ServerState = 'ready' | 'starting' | 'away';
 const CANNOT_CONNECT_NOW = '57P03';
 
 /** Returns the state of a server by its connection string. Never rejects. */
-export const probeServer = (url: string): Promise<ServerState> =>
+export const probeServer = (url: DatabaseUrl): Promise<ServerState> =>
   withClient(url, client => client.query('select 1')).then(
     () => 'ready',
     error => (error.code === CANNOT_CONNECT_NOW ? 'starting' : 'away'),

@@ -11,7 +11,7 @@ import {
 } from 'node:crypto';
 
 /** The purposes of message authentication codes. Each has a separate key, which outlives `SECRET_KEY`. */
-export const MAC_PURPOSES = ['cards', 'cursors', 'csrf', 'recovery-codes'] as const;
+export const MAC_PURPOSES = ['cards', 'cursors', 'csrf', 'recovery-codes', 'test-tokens'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];
 
 const VERSION = 1;

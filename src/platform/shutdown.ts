@@ -1,4 +1,5 @@
 import type { Log } from './log.ts';
+import { withTimeout } from './timeouts.ts';
 
 /** Time limit from SIGTERM to exit, and the default of each step. */
 export const STOP_DEADLINE_MS = 18_000;
@@ -8,19 +9,6 @@ export interface StopStep {
   name: string;
   limitMs?: number;
   run(): Promise<unknown>;
-}
-
-/** Resolves like `promise`, or rejects with an error that names `what` after `limitMs`. */
-export async function withTimeout<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${limitMs} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

@@ -21,8 +21,8 @@ import {
 import { BUILD } from './build-info.ts';
 import type { Config } from './config.ts';
 import { createThrottle, type Log } from './log.ts';
-import { withTimeout } from './shutdown.ts';
 import { createSpans, type Spans } from './spans.ts';
+import { withTimeout } from './timeouts.ts';
 
 export { traceIds } from './spans.ts';
 

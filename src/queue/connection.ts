@@ -13,16 +13,17 @@ import type { Redis, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createThrottle } from '../platform/log.ts';
-import { outlive, withClient } from '../platform/postgres-client.ts';
+import { outlive, readsUrl, withDirectClient } from '../platform/postgres-client.ts';
 import { DURABLE_COMMIT } from '../platform/postgres-durability.ts';
 import { openRedis } from '../platform/redis.ts';
+import { type DatabaseUrl, type RedisUrl, rolePrefixOf } from '../platform/store-urls.ts';
 import { type IsolatedAnswer, QUEUES, type QueueName, type RecordAnswers, type TenantPayload } from './jobs.ts';
 import { createPendingRegistry } from './pending-postgres.ts';
 
 /** The store of the queue. */
 export interface QueueTarget {
-  databaseUrl: string;
-  redisUrl: string | undefined;
+  databaseUrl: DatabaseUrl;
+  redisUrl: RedisUrl | undefined;
   /** With the queue in PostgreSQL: keeps the database's `synchronous_commit` (`QUEUE_DURABILITY=relaxed`). */
   relaxed?: boolean;
 }
@@ -50,7 +51,7 @@ const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY
  * Commands are not resent on another connection: a `WAIT` there would be confirmed by a store that lacks the write.
  * Commands pending when the connection closes are rejected at once (`maxRetriesPerRequest: 0`).
  */
-export const commandRedis = (url: string): Redis =>
+export const commandRedis = (url: RedisUrl): Redis =>
   openRedis(url, {
     ...shared,
     reconnectOnError: error => (isReadOnly(error) ? 1 : false),
@@ -61,12 +62,20 @@ export const commandRedis = (url: string): Redis =>
   });
 
 /** For BullMQ's blocking reads: they wait for the store indefinitely. */
-export const blockingRedis = (url: string): Redis =>
+export const blockingRedis = (url: RedisUrl): Redis =>
   openRedis(url, {
     ...shared,
     reconnectOnError: error => (isReadOnly(error) ? 2 : false), // 2: the command is resent
     maxRetriesPerRequest: null,
   });
+
+/** The role that may use BullMQ's tables. They hold answers of all tenants, so the API's own role may not. */
+const workerRole = (database: DatabaseUrl): string => `${rolePrefixOf(database)}_worker`;
+
+/** Assumes a role if the connection's user, a mere member of it, has no rights to the queue itself. */
+const assumeRole = (role: string): string =>
+  `select set_config('role', '${role}', false)
+   where not coalesce(has_schema_privilege(to_regnamespace('${SCHEMA}'), 'usage'), false)`;
 
 /**
  * Settings are sent as statements, because poolers in session mode refuse connection options.
@@ -81,11 +90,11 @@ const pool = (
   timeouts: pg.PoolConfig,
 ): pg.Pool =>
   new pg.Pool({
-    connectionString: databaseUrl,
+    ...readsUrl(databaseUrl, true),
     max,
     onConnect: client =>
       client.query(
-        `set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}${
+        `${assumeRole(workerRole(databaseUrl))}; set search_path = ${SCHEMA}; set statement_timeout = ${statementTimeoutMs}${
           relaxed ? '' : `; select set_config('synchronous_commit', ${DURABLE_COMMIT}, false)`
         }`,
       ),
@@ -149,7 +158,7 @@ export function connectQueue(target: QueueTarget, log: Log, connections = CONNEC
 /** BullMQ's own check of each connection is skipped: it waits for an unreachable store. */
 const QUEUE_OPTIONS: Omit<QueueOptions, 'connection'> = { skipWaitingForReady: true };
 
-function onRedis(url: string, report: (error: Error) => void): QueueConnection {
+function onRedis(url: RedisUrl, report: (error: Error) => void): QueueConnection {
   const redis = commandRedis(url).on('error', report);
   const opened = new Map<QueueName, AnyQueue>();
   const open = (name: QueueName): AnyQueue => {
@@ -237,8 +246,19 @@ export function connectWorker(
 /** Creates or upgrades BullMQ's tables in PostgreSQL. Not needed where Valkey or Redis stores the queue. */
 export async function migrateQueue(target: QueueTarget): Promise<void> {
   if (target.redisUrl) return;
-  await withClient(target.databaseUrl, async client => {
+  await withDirectClient(target.databaseUrl, async client => {
     await runMigrations(client, SCHEMA);
     await createPendingRegistry(client);
+    await client.query(grantsTo(workerRole(target.databaseUrl)));
   });
 }
+
+/** Grants the queue to a role, if it exists: `migrate` creates the roles first. */
+const grantsTo = (role: string): string => `
+do $$ begin
+  if exists (select from pg_roles where rolname = '${role}') then
+    grant usage on schema ${SCHEMA} to ${role};
+    grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${role};
+    grant usage on all sequences in schema ${SCHEMA} to ${role};
+  end if;
+end $$`;

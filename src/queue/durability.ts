@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
 import type { Client, Pool } from 'pg';
 import { withClient } from '../platform/postgres-client.ts';
 import { readDurability } from '../platform/postgres-durability.ts';
 import { infoField, openRedis, readSentinelReplicas, type SentinelReplica } from '../platform/redis.ts';
+import type { RedisUrl } from '../platform/store-urls.ts';
+import { withTimeout } from '../platform/timeouts.ts';
 import type { QueueTarget } from './connection.ts';
 import { type Replication, readReplication } from './replicas.ts';
 
@@ -17,6 +19,8 @@ export const MAX_MEMORY_RATIO = 0.7;
 export interface Durability {
   /** Why a 202 would promise too much; empty when it does not. */
   reasons: string[];
+  /** The one of these reasons that the store forbids reading its settings, which the operator may answer for. */
+  hidden?: string;
   /**
    * Whether a rewrite of the append-only file is running, due, or failed. It may be the first one since `appendonly`
    * was enabled; until that succeeds, writes are not durable. INFO does not distinguish the two cases.
@@ -28,6 +32,8 @@ export interface Durability {
   maxBytes: number;
   /** Memory of the machine in bytes, as the store reports it (it ignores a container's limit); 0 in PostgreSQL. */
   machineBytes: number;
+  /** Connections of all clients / those that the store accepts; absent in PostgreSQL, and if the store reports no limit. */
+  connectionsUsed?: number;
   /** Whether the last write to disk succeeded. */
   writesSucceed: boolean;
   /** Absent in PostgreSQL, which waits for its replicas by `synchronous_standby_names`. */
@@ -51,16 +57,20 @@ const EXPECTED = {
   'maxmemory-policy': 'noeviction',
 } as const;
 
-/** Checks a Valkey or Redis. One that hides its configuration is not considered durable. */
+/** Checks a Valkey or Redis. One that hides its settings is not considered durable. */
 export async function checkRedis(redis: Redis): Promise<Durability> {
   const [info, settings] = await Promise.all([
-    redis.info('memory', 'persistence', 'replication', 'cluster'),
+    redis.info('memory', 'persistence', 'replication', 'cluster', 'clients'),
     readRedisSettings(redis, Object.keys(EXPECTED)).catch((error: Error) => error),
   ]);
   const replication = readReplication(info);
+  const maxClients = Number(infoField(info, 'maxclients') ?? 0);
   return {
+    ...(maxClients > 0 ? { connectionsUsed: Number(infoField(info, 'connected_clients')) / maxClients } : {}),
+    ...(settings instanceof ReplyError ? { hidden: unreadable(settings as Error) } : {}),
     reasons: [
       ...checkSettings(settings),
+      ...(settings instanceof Error ? checkEviction(info) : []),
       ...(replication.role === 'slave' ? ['it is a replica: its data is overwritten by the primary'] : []),
     ],
     isRewriting: isRewriting(info),
@@ -73,9 +83,20 @@ export async function checkRedis(redis: Redis): Promise<Durability> {
   };
 }
 
+const unreadable = (error: Error): string =>
+  `its settings cannot be read (${error.message}), so its durability is unknown`;
+
+/** The eviction policy is also part of INFO, which stores that hide their settings still return. */
+function checkEviction(info: string): string[] {
+  const policy = infoField(info, 'maxmemory_policy');
+  return policy === undefined || policy === 'noeviction'
+    ? []
+    : [`maxmemory-policy is "${policy}" and must be "noeviction"`];
+}
+
 const checkSettings = (settings: Record<string, string> | Error): string[] =>
   settings instanceof Error
-    ? [`its settings cannot be read (${settings.message}), so its durability is unknown`]
+    ? [unreadable(settings)]
     : Object.entries(EXPECTED).flatMap(([name, wanted]) =>
         settings[name] === wanted ? [] : [`${name} is "${settings[name]}" and must be "${wanted}"`],
       );
@@ -139,18 +160,32 @@ export type Inspection = Durability & { sentinelReplicas?: SentinelReplica[] };
  */
 export async function inspectQueue({ databaseUrl, redisUrl, relaxed = false }: QueueTarget): Promise<Inspection> {
   if (!redisUrl) return withClient(databaseUrl, client => checkPostgres(client, !relaxed));
-  const redis = openRedis(redisUrl, {
+  return withTimeout(inspectRedis(redisUrl), INSPECTION_TIMEOUT_MS, 'inspecting the queue');
+}
+
+/** Longer than all of its steps. Without it, a store that accepts connections and replies to nothing would hang it. */
+const INSPECTION_TIMEOUT_MS = 20_000;
+
+async function inspectRedis(url: RedisUrl): Promise<Inspection> {
+  const redis = openRedis(url, {
     lazyConnect: true,
     connectTimeout: 3000,
     commandTimeout: 3000,
+    sentinelCommandTimeout: 3000,
     retryStrategy: null,
+    sentinelRetryStrategy: () => null,
   });
-  redis.on('error', () => undefined); // `connect` below rejects with the same error
+  let failure: Error | undefined;
+  redis.on('error', (error: Error) => {
+    failure = error; // the cause, which the rejection of `connect` may lack
+  });
   try {
     await redis.connect();
     const durability = await checkRewrittenRedis(redis);
-    const sentinelReplicas = await readSentinelReplicas(redisUrl);
+    const sentinelReplicas = await readSentinelReplicas(url);
     return { ...durability, ...(sentinelReplicas && { sentinelReplicas }) };
+  } catch (error) {
+    throw failure ?? error;
   } finally {
     redis.disconnect();
   }

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createThrottle, type Log } from '../platform/log.ts';
-import { withTimeout } from '../platform/shutdown.ts';
+import { connected } from '../platform/redis.ts';
+import { withTimeout } from '../platform/timeouts.ts';
 import { createAdmission } from './admission.ts';
 import { PRODUCER_TIMEOUT_MS } from './connection.ts';
 import {
@@ -79,9 +81,10 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
   };
 
   let isStopped = false;
-  let isChecking = false;
+  let isChecking = true; // until the first connection is made, or has failed
   let timer: NodeJS.Timeout | undefined;
   const watch = async () => {
+    if (isStopped) return;
     clearTimeout(timer);
     isChecking = true;
     await refresh();
@@ -89,7 +92,7 @@ export function watchHealth({ log, onFailure, ...deps }: WatchDeps): HealthWatch
     if (isStopped) return;
     timer = setTimeout(watch, finding.health.reachable ? CHECK_EVERY_MS : CHECK_AGAIN_MS);
   };
-  const first = watch();
+  const first = Promise.race([connected(redis), sleep(PRODUCER_TIMEOUT_MS, undefined, { ref: false })]).then(watch);
   redis?.on('ready', () => {
     if (!isChecking && !isStopped) void watch();
   });

@@ -6,8 +6,8 @@ import type { Config } from '../platform/config.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { withTimeout } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
+import { isTimeout, withTimeout } from '../platform/timeouts.ts';
 import { connectQueue, PRODUCER_TIMEOUT_MS, type QueueConnection } from './connection.ts';
 import { createFlushNumbers, type FlushClaim, type FlushNumbers } from './flush-numbers.ts';
 import { type HealthWatch, watchHealth } from './health.ts';
@@ -19,6 +19,7 @@ import { watchPending } from './pending-repair.ts';
 import { confirmReplicas } from './replicas.ts';
 import { findOldest, findQueued, readPending } from './snapshot.ts';
 import type { Basis, ProducerTarget, QueueHealth } from './store-check.ts';
+import { failureKind } from './store-failure.ts';
 import { addTenantJob } from './tenant-jobs.ts';
 import { sendSpan } from './traces.ts';
 
@@ -93,10 +94,6 @@ interface FlushDeps {
 const refuse = (detail: string, cause?: unknown) =>
   new Problem('queue-unavailable', detail, { retryAfterSeconds: retrySoon(), cause });
 
-/** The kind of a failure: the store's error code (`OOM`, `READONLY`, `MISCONF` …), `timeout` or `connection`. */
-const kindOf = ({ message }: Error): string =>
-  /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? (/longer than|timed out|timeout/i.test(message) ? 'timeout' : 'connection');
-
 /** Opens the producer end of the queue. Concurrent requests share one job per flush (group commit). */
 export function openProducer(
   target: ProducerTarget,
@@ -111,7 +108,7 @@ export function openProducer(
   const registry = watchPending(observers, log);
 
   const countFailure = (error: unknown) => {
-    if (connection.redis) metrics.redisErrors.inc({ kind: kindOf(error as Error) });
+    if (connection.redis) metrics.redisErrors.inc({ kind: failureKind(error) });
   };
 
   const health = watchHealth({
@@ -200,7 +197,7 @@ function createFlush(deps: FlushDeps): (batches: Batch[]) => Promise<undefined[]
       numbers.end(number, false);
       metrics.queueFlushes.inc({ outcome: 'failed' });
       countFailure(error);
-      if (kindOf(error as Error) === 'timeout') health.markUnreachable(error); // until the next check
+      if (isTimeout(error)) health.markUnreachable(error); // until the next check
       throttle('flush', held => log.warn({ err: error, held_back: held }, 'answers could not be made durable'));
       throw refuse('The queue did not confirm the answers. Send them again with the same ids.', error);
     }
@@ -253,7 +250,7 @@ async function confirm(
 const createReaders = (observers: QueueConnection) =>
   createGroupCommit<string, Pending>({
     async flush(tenantIds) {
-      const distinct = new Map(tenantIds.map(id => [id, readPending(observers, id)]));
+      const distinct = new Map([...new Set(tenantIds)].map(id => [id, readPending(observers, id)]));
       await Promise.all(distinct.values());
       return Promise.all(tenantIds.map(id => distinct.get(id) as Promise<Pending>));
     },

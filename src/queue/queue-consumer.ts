@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createThrottle, type Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { withTimeout } from '../platform/shutdown.ts';
+import { withTimeout } from '../platform/timeouts.ts';
 import { type ActiveJob, connectWorker, type QueueTarget, type WorkerConnection } from './connection.ts';
 import { createJobLeases } from './job-leases.ts';
 import type { QueueName } from './jobs.ts';

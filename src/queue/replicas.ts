@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Redis } from 'ioredis';
 import { infoField, type SentinelReplica } from '../platform/redis.ts';
+import { TimeoutError } from '../platform/timeouts.ts';
 
 /** A store's role and the replicas connected to it. */
 export interface Replication {
@@ -102,6 +103,8 @@ export async function confirmReplicas(
 ): Promise<void> {
   const [confirmed, info] = await Promise.all([redis.wait(confirmations, timeoutMs), redis.info('replication')]);
   if (confirmed < confirmations)
-    throw new Error(`timed out after ${timeoutMs} ms: ${confirmed} of ${confirmations} replicas confirmed the write`);
+    throw new TimeoutError(
+      `timed out after ${timeoutMs} ms: ${confirmed} of ${confirmations} replicas confirmed the write`,
+    );
   if (!isSameReplication(replication, readReplication(info))) throw new Error('the replicas changed during the write');
 }

@@ -74,11 +74,13 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
   const { redis } = connection;
   const readSentinels = createSentinelReader(target.redisUrl);
   const checkDurability = createDurabilityCheck(target);
-  const isStrict = config.QUEUE_DURABILITY === 'strict';
+  const mode = config.QUEUE_DURABILITY;
+  const isStrict = mode !== 'relaxed';
+  metrics.queueDurability.set({ mode }, 1);
   return async () => {
     const seenBytes = admission.unseenBytes();
     const socket = redis?.stream;
-    const [durability, known, entries, jobs] = await Promise.all([
+    const [found, known, entries, jobs] = await Promise.all([
       checkStore(connection),
       config.QUEUE_REPLICAS > 0 ? readSentinels(socket) : undefined,
       redis ? countEntries(redis) : undefined,
@@ -90,9 +92,11 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
     const waitingJobs = jobs.reduce((sum, { all }) => sum + all, 0);
     const active = jobs.reduce((sum, each) => sum + each.active, 0);
     if (entries !== undefined) onTally({ entries, idle: waitingJobs - active, active });
+    const durability = config.QUEUE_DURABILITY === 'declared' ? asDeclared(found) : found;
     const { replication, writesSucceed, isCluster } = durability;
     const queueBytes = await measureQueue(deps, durability, waitingJobs);
     const doubts = checkDurability(durability, socket);
+    if (durability.connectionsUsed !== undefined) metrics.redisConnections.set(durability.connectionsUsed);
     metrics.queueDurable.set(doubts.length === 0 && writesSucceed ? 1 : 0);
     const verdict = replication && (await checkReplicas(replication, known, config.QUEUE_REPLICAS));
     const reasons = [
@@ -113,6 +117,12 @@ export function createStoreCheck(deps: CheckDeps, admission: Admission): () => P
     };
   };
 }
+
+/** The state of a store whose operator answers for the settings that it hides. */
+const asDeclared = (durability: Durability): Durability =>
+  durability.hidden === undefined
+    ? durability
+    : { ...durability, reasons: durability.reasons.filter(reason => reason !== durability.hidden), isRewriting: false };
 
 const checkStore = ({ redis, pool }: QueueConnection): Promise<Durability> =>
   redis ? checkRedis(redis) : checkPostgres(pool as NonNullable<typeof pool>);

@@ -1,7 +1,7 @@
 import { type AcceptedAnswer, compareSyncs, type Rejection } from '../domain/answers.ts';
 import { Problem } from '../domain/problem.ts';
 import type { CountedRow, StoredSync } from './counted-answers.ts';
-import { COUNTED } from './results.ts';
+import { COUNTED } from './counted-columns.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 

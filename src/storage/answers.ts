@@ -2,12 +2,13 @@ import type { AnswerState } from '../domain/answers.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
-import { changesByDeletion, IS_COUNTED, lockPlace, STORED_ROW, type StoredRow } from './counted-answers.ts';
+import { changesByDeletion, lockPlace, STORED_ROW, type StoredRow } from './counted-answers.ts';
+import { IS_COUNTED } from './counted-columns.ts';
 import { byTime, createList, type List, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { countAnswers } from './results.ts';
 import { ANSWER_LIMITS, findAnswers, type SearchableList, type SearchLimits, searchPage } from './search.ts';
-import { likeContains } from './sql.ts';
+import { likeContains, type Where } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface AnswerRow {
@@ -53,6 +54,13 @@ export interface AnswerFilter {
   /** The version of the question. */
   version?: number | undefined;
   tag?: string | undefined;
+  /** A value of the question itself as the results name it: a score, `true` or `false`, an option's id, or `other`. */
+  value?: string | undefined;
+  /** Whether the answer is counted in the results. */
+  counted?: boolean | undefined;
+  /** UTC days of the first receipt, both inclusive. */
+  from?: string | undefined;
+  to?: string | undefined;
   /** Whether the user wrote a comment, a text, or the text of "other". */
   written?: true | undefined;
   /** Words, or beginnings of words, all of which the user's text must contain. */
@@ -100,7 +108,34 @@ function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boole
   if (filter.verified !== undefined) filters.and('identity_verified = $', filter.verified);
   if (filter.version !== undefined) filters.and('question_version = $', filter.version);
   if (filter.written) filters.and('written_text(comment, "values") is not null');
+  if (filter.counted !== undefined) filters.and(filter.counted ? IS_COUNTED : `not ${IS_COUNTED}`);
+  if (filter.value !== undefined) whereValue(filters, filter.value);
+  whereReceived(readsAll || filter.updated ? filters : access, filter); // the list is in this order otherwise
   return list;
+}
+
+const MAIN_VALUE = `"values"->'main'`;
+
+/** Adds the condition for answers that the results count under a value (`valuesOf` in `domain/results.ts`). */
+function whereValue(where: Where, value: string): void {
+  const ofOther = value === 'other' ? ` or ${MAIN_VALUE}->'other_text' is not null` : '';
+  where.and(
+    `state in ('partial', 'completed') and (case jsonb_typeof(${MAIN_VALUE})
+       when 'object' then ${MAIN_VALUE}->>'option_id' = $ or ${MAIN_VALUE}->'option_ids' @> to_jsonb($::text)${ofOther}
+       when 'string' then false
+       else "values"->>'main' = $ end)`,
+    value,
+    value,
+    value,
+  );
+}
+
+const DAY_MS = 86_400_000;
+const startOfDay = (day: string): Date => new Date(`${day}T00:00:00.000Z`);
+
+function whereReceived(where: Where, { from, to }: AnswerFilter): void {
+  if (from) where.and('received_at >= $', startOfDay(from));
+  if (to) where.and('received_at < $', new Date(startOfDay(to).getTime() + DAY_MS));
 }
 
 /** Returns the filter with an index in the order of the list; of several, the most selective one. */

@@ -1,14 +1,42 @@
 import { hash } from 'node:crypto';
 import type { CardRecord } from '../domain/cards.ts';
+import type { Attributes } from '../domain/identities.ts';
 import type { TenantStorage } from './orm.ts';
 
-/** Returns the records of one identity's cards, at most one per question. */
-export const listCardRecords = (tenant: TenantStorage, identity: string, verified: boolean): Promise<CardRecord[]> =>
-  tenant.query<CardRecord>(
-    `select question_id, shown_at, dismissed_at, answered_at from card_records
+/** The part of an identity's profile that its cards depend on. */
+export interface CardProfile {
+  locale: string | null;
+  attributes: Attributes;
+}
+
+/** What decides on one identity's cards. */
+export interface CardHistory {
+  /** At most one record per question. */
+  records: CardRecord[];
+  profile: CardProfile;
+}
+
+const NO_PROFILE: CardProfile = { locale: null, attributes: {} };
+
+/** Returns the card records and the profile of one identity, in one query. */
+export async function readCardHistory(
+  tenant: TenantStorage,
+  identity: string,
+  verified: boolean,
+): Promise<CardHistory> {
+  const rows = await tenant.query<CardRecord & { profile: CardProfile | null }>(
+    `select question_id, shown_at, dismissed_at, answered_at, null as profile from card_records
+     where tenant_id = $1 and identity = $2 and identity_verified = $3
+     union all
+     select null, null, null, null, jsonb_build_object('locale', locale, 'attributes', attributes) from identities
      where tenant_id = $1 and identity = $2 and identity_verified = $3`,
     [tenant.tenantId, identity, verified],
   );
+  return {
+    records: rows.filter(({ profile }) => profile === null),
+    profile: rows.find(({ profile }) => profile !== null)?.profile ?? NO_PROFILE,
+  };
+}
 
 /** The owner of card records. */
 export interface RecordOwner {

@@ -1,3 +1,4 @@
+import { describeEvent, type MessageEvent } from '../domain/conversation-events.ts';
 import { type ConversationPriority, type ConversationStatus, PREVIEW_LENGTH } from '../domain/conversations.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { AuthorType } from '../domain/messages.ts';
@@ -50,6 +51,8 @@ export interface MessageRow {
   created_at: Date;
   edited_at: Date | null;
   redacted: boolean;
+  /** The change that an event records; null in other messages, and in events of earlier versions. */
+  event: MessageEvent | null;
 }
 
 /** The author: a user by identity, an API key by id, or a member by id and name. */
@@ -76,7 +79,7 @@ export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, s
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
   first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
 export const MESSAGE_COLUMNS =
-  'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted';
+  'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted, event';
 
 /** Returns the database's clock, read once the transaction is visible as an open write (`oldest_open_write`). */
 export async function openWrite(tx: Transaction): Promise<Date> {
@@ -114,18 +117,21 @@ export interface Writing {
   now: Date;
 }
 
+/** The content of a message of any kind. */
+type StoredContent = Omit<MessageContent, 'kind'> & { kind: MessageRow['kind']; event?: MessageEvent };
+
 export async function insertRow(
   { tx, tenantId, author, now }: Writing,
   conversationId: string,
-  content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
+  content: StoredContent,
   seq: number,
   noteSeq: number,
 ): Promise<MessageRow> {
   const id = newUuid();
   const inserted = tx.query<MessageRow>(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
-       format, client_message_id, created_at, redacted)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
+       format, client_message_id, created_at, redacted, event)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false, $14::jsonb) returning ${MESSAGE_COLUMNS}`,
     [
       tenantId,
       id,
@@ -140,6 +146,7 @@ export async function insertRow(
       content.format,
       content.client_message_id ?? null,
       now,
+      content.event ? JSON.stringify(content.event) : null,
     ],
   );
   const text = { conversation_id: conversationId, id, text: content.body };
@@ -151,7 +158,7 @@ export async function insertRow(
 export async function addNote(
   writing: Writing,
   conversation: ConversationRow,
-  content: Omit<MessageContent, 'kind'> & { kind: MessageRow['kind'] },
+  content: StoredContent,
 ): Promise<MessageRow> {
   const { tx, tenantId, now } = writing;
   const noteSeq = conversation.last_note_seq + 1;
@@ -165,3 +172,7 @@ export async function addNote(
   conversation.last_note_seq = noteSeq;
   return note;
 }
+
+/** Adds an event, which only the team sees, with its text for readers that do not know `event`. */
+export const addEvent = (writing: Writing, conversation: ConversationRow, event: MessageEvent): Promise<MessageRow> =>
+  addNote(writing, conversation, { body: describeEvent(event), format: 'text', kind: 'event', event });

@@ -1,9 +1,10 @@
+import { changeEvent, describeEvent } from '../domain/conversation-events.ts';
 import { type ConversationPatch, sideOf } from '../domain/conversations.ts';
-import { newUuid, toTypeId } from '../domain/ids.ts';
+import { newUuid } from '../domain/ids.ts';
 import { fieldFault, Problem } from '../domain/problem.ts';
 import {
   type Author,
-  addNote,
+  addEvent,
   CONVERSATION_COLUMNS,
   type ConversationRow,
   type Owner,
@@ -96,16 +97,9 @@ async function recordChanges(writing: Writing, before: ConversationRow, patch: C
   for (const field of ['status', 'assignee_id', 'priority'] as const) {
     const value = patch[field];
     if (value === undefined || value === before[field]) continue;
-    const body = `${field}: ${describeValue(field, before[field])} → ${describeValue(field, value)}`;
-    await addNote(writing, before, { body, format: 'text', kind: 'event' });
+    await addEvent(writing, before, changeEvent(field, before[field], value, writing.author));
   }
 }
-
-/** Returns a field's value as shown in events; members by their public id. */
-const describeValue = (field: string, value: string | null): string => {
-  if (value === null) return 'none';
-  return field === 'assignee_id' ? toTypeId('member', value) : value;
-};
 
 /**
  * Unassigns the conversations of a removed member within the same transaction, with an event for each.
@@ -129,15 +123,18 @@ export async function unassignMember(
   const events = unnest(
     freed.map(row => ({ ...row, id: newUuid() })),
     { conversation_id: 'uuid', seq: 'int', note_seq: 'int', id: 'uuid' },
-    7,
+    8,
   );
-  const body = `assignee_id: ${describeValue('assignee_id', memberId)} → none`;
+  const event = changeEvent('assignee_id', memberId, null, actor);
   await tx.query(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
-       format, created_at, redacted)
+       format, created_at, redacted, event)
      select $1::uuid, id, conversation_id, seq, note_seq, 'event', $2::text, $3::text, $4::text, $5::text, 'text',
-       $6::timestamptz, false from ${events.sql}`,
-    [tenantId, actor.type, actor.id, actor.name, body, now, ...events.params],
+       $6::timestamptz, false, $7::jsonb from ${events.sql}`,
+    [
+      ...[tenantId, actor.type, actor.id, actor.name, describeEvent(event), now, JSON.stringify(event)],
+      ...events.params,
+    ],
   );
 }
 

@@ -1,10 +1,10 @@
 import type { AcceptedAnswer } from '../domain/answers.ts';
-import { asView, type Counted } from '../domain/counts.ts';
+import { asView, type Counted, hasText } from '../domain/counts.ts';
 import { MAX_SCANNED } from '../domain/pages.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { type CardKey, type CountedPlace, cardKeyOf } from './card-records.ts';
+import { COUNTED, type CountChange } from './counted-columns.ts';
 import { IN_ORDER } from './lists.ts';
-import { COUNTED, type CountChange } from './results.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -28,17 +28,6 @@ export interface StoredRow extends CardKey {
 /** The columns of `StoredRow`. */
 export const STORED_ROW = `answers.tenant_id, answers.id, answers.identity, answers.identity_verified,
   answers.question_id, ${COUNTED} as counted`;
-
-/**
- * SQL condition for an answer that is counted in the results; false while another one is counted for its card.
- *
- * Not `exists (…)`, which PostgreSQL may plan as a hash of all card records.
- */
-export const IS_COUNTED = `(not answers.once_per_card or answers.state in ('seen', 'dismissed') or coalesce((
-  select record.counted_answer_id from card_records as record
-  where record.tenant_id = answers.tenant_id and record.identity = answers.identity
-    and record.identity_verified = answers.identity_verified and record.question_id = answers.question_id
-) = answers.id, false))`;
 
 /** A change of the results by one answer: with its value if it is counted, otherwise as a view. */
 function change(whose: CardKey, row: CountedRow, isCounted: boolean, by: 1 | -1): CountChange {
@@ -81,12 +70,9 @@ export async function changesBySyncs(
 /** The contribution of a sync, on the day of the first receipt for any revision. */
 function countedRow(answer: AcceptedAnswer, day = answer.received_at.slice(0, 10)): CountedRow {
   const { question_version, state, values, comment, once_per_card = false } = answer;
-  const value = values.main;
-  const written = isWritten(comment) || isWritten(value) || isWritten((value as { other_text?: unknown })?.other_text);
-  return { day, question_version, state, value, written, once_per_card };
+  const written = hasText(comment) || Object.values(values).some(hasText);
+  return { day, question_version, state, value: values.main, written, values, once_per_card };
 }
-
-const isWritten = (text: unknown): boolean => typeof text === 'string' && text !== '';
 
 /**
  * Returns the stored answers replaced by an answer of this batch.

@@ -1,5 +1,8 @@
 import type { Client } from 'pg';
-import { withClient } from '../platform/postgres-client.ts';
+import { withDirectClient } from '../platform/postgres-client.ts';
+import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
+import { isDenied, queryAs, roleName } from './database-roles.ts';
+import type { StorageRole } from './settings.ts';
 
 /** Limits for every query. */
 const LIMITS = "set statement_timeout = '5s'; set lock_timeout = '1s'; set timezone = 'UTC'";
@@ -59,8 +62,7 @@ const QUERIES = {
     from quarantined_answers group by 1 order by 1`,
   conservation: `select (select count(*)::int from lost_flushes) as lost_flushes,
       (select max(found_at) from lost_flushes) as last_found_at,
-      (select count(*)::int from vanished_answers) as vanished_answers,
-      (select max(vanished_at) from vanished_answers) as last_vanished_at,
+      count_vanished_answers()::int as vanished_answers,
       (select count(*)::int from flush_producers) as producers,
       (select coalesce(sum(written - settled), 0) from flush_producers) as unsettled_flushes,
       (select max(claimed_at) from flush_producers) as last_claim_at`,
@@ -68,20 +70,36 @@ const QUERIES = {
 
 type Query = keyof typeof QUERIES;
 
-async function runQuery(client: Client, query: Query): Promise<unknown> {
+/** Queries that a role of Parley can answer as completely as the owner of the tables, where the user itself may not. */
+const ANSWERED_BY: Partial<Record<Query, StorageRole>> = {
+  schema: 'parley_app',
+  ingestion: 'parley_worker',
+  quarantine: 'parley_worker',
+  conservation: 'parley_app',
+};
+
+/** In place of rows that only the owner of the tables may read. */
+const OWNER_ONLY = 'omitted: the user of DATABASE_URL does not own the tables';
+
+async function runQuery(client: Client, query: Query, prefix: string): Promise<unknown> {
   try {
     const params = query === 'settings' ? [SETTINGS] : [];
     return (await client.query(QUERIES[query], params)).rows;
   } catch (error) {
-    return { error: (error as Error).message }; // the table does not exist yet; other queries continue
+    const role = ANSWERED_BY[query];
+    if (!isDenied(error)) return { error: (error as Error).message }; // the table does not exist yet; other queries continue
+    if (!role) return OWNER_ONLY;
+    return queryAs(client, roleName(role, prefix), QUERIES[query]).catch((failure: Error) => ({
+      error: failure.message,
+    }));
   }
 }
 
 /** Returns figures about the database for diagnosis. Rejects when it is unreachable. */
-export const describeDatabase = (url: string): Promise<Record<string, unknown>> =>
-  withClient(url, async client => {
+export const describeDatabase = (url: DatabaseUrl): Promise<Record<string, unknown>> =>
+  withDirectClient(url, async client => {
     await client.query(LIMITS);
     const seen: Record<string, unknown> = {};
-    for (const query of Object.keys(QUERIES) as Query[]) seen[query] = await runQuery(client, query);
+    for (const query of Object.keys(QUERIES) as Query[]) seen[query] = await runQuery(client, query, rolePrefixOf(url));
     return seen;
   });

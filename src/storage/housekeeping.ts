@@ -33,3 +33,16 @@ export interface OpenWriter {
 /** Returns the session behind `oldestOpenWrite`; undefined when no transaction is writing. */
 export const findOldestWriter = async (storage: Storage): Promise<OpenWriter | undefined> =>
   (await storage.query<OpenWriter>('select * from oldest_open_writer()'))[0];
+
+/**
+ * Returns the connections of all clients to PostgreSQL, in all its databases, divided by those that it accepts from
+ * ordinary users.
+ */
+export const readConnectionUse = async (storage: Storage): Promise<number> => {
+  // Other users' rows have no backend_type, but client sessions are those with a user.
+  const [row] = await storage.query<{ used: number }>(
+    `select count(*)::float8 / (current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+      - coalesce(current_setting('reserved_connections', true)::int, 0)) as used from pg_stat_activity where usesysid is not null`,
+  );
+  return row?.used ?? 0;
+};

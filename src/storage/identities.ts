@@ -1,9 +1,10 @@
-import type { Attributes, NewIdentity } from '../domain/identities.ts';
+import type { Attributes, NewIdentity, SavedStatus } from '../domain/identities.ts';
 import { MAX_SCANNED, type Page, toPage } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { Owner } from './conversation-rows.ts';
 import { IN_ORDER, type Order, queryInOrder, startAfter } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
+import { saveProfileIn } from './profiles.ts';
 import { createWhere } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -193,60 +194,19 @@ async function readIdentity(tx: Transaction, tenantId: string, owner: Owner): Pr
   return (await describeIdentities(tx, tenantId, [owner]))[0] ?? null;
 }
 
-/** Locks and returns the stored profile of an identity; an empty one if there is none yet. */
-async function lockProfile(tx: Transaction, tenantId: string, owner: Owner): Promise<NewIdentity> {
-  const rows = await tx.query<NewIdentity>(
-    `select attributes, locale, platform, app_version from identities
-     where tenant_id = $1 and identity = $2 and identity_verified = $3 for update`,
-    [tenantId, owner.identity, owner.verified],
-  );
-  return rows[0] ?? { attributes: {}, locale: null, platform: null, app_version: null };
-}
-
 /**
- * Changes the profile of an identity, and returns the new one. `change` receives the previous one, and throws to
- * prevent the change. Its `read` returns the full description of the identity, or null. Concurrent changes are
- * serialized.
+ * Changes the profile of an identity, and returns its full description afterwards. `change` receives the description
+ * before, or null if there was none, and the profile.
  */
-export const saveProfile = (
-  tenant: TenantStorage,
-  owner: Owner,
-  change: (profile: NewIdentity, read: () => Promise<IdentityRow | null>) => NewIdentity | Promise<NewIdentity>,
-): Promise<NewIdentity> => tenant.transaction(tx => saveProfileIn(tx, tenant.tenantId, owner, change));
-
-/** Changes the profile like `saveProfile`, but passes and returns the full description of the identity. */
 export const saveIdentity = (
   tenant: TenantStorage,
   owner: Owner,
   change: (known: IdentityRow | null, profile: NewIdentity) => NewIdentity,
-): Promise<IdentityRow> =>
+): Promise<{ row: IdentityRow; status: SavedStatus }> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    await saveProfileIn(tx, tenantId, owner, async (profile, read) => change(await read(), profile));
-    return (await describeIdentities(tx, tenantId, [owner]))[0] as IdentityRow;
+    const { status } = await saveProfileIn(tx, tenantId, owner, async profile =>
+      change(await readIdentity(tx, tenantId, owner), profile),
+    );
+    return { row: (await describeIdentities(tx, tenantId, [owner]))[0] as IdentityRow, status };
   });
-
-async function saveProfileIn(
-  tx: Transaction,
-  tenantId: string,
-  owner: Owner,
-  change: Parameters<typeof saveProfile>[2],
-): Promise<NewIdentity> {
-  // first: a missing row cannot be locked, and two transactions might insert it
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-    `${tenantId} ${owner.verified} ${owner.identity}`,
-  ]);
-  const profile = await lockProfile(tx, tenantId, owner);
-  const next = await change(profile, () => readIdentity(tx, tenantId, owner));
-  await tx.query(
-    `insert into identities values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
-     on conflict (tenant_id, identity, identity_verified) do update set attributes = excluded.attributes,
-       locale = excluded.locale, platform = excluded.platform, app_version = excluded.app_version,
-       updated_at = excluded.updated_at`,
-    [
-      ...[tenantId, owner.identity, owner.verified],
-      ...[JSON.stringify(next.attributes), next.locale, next.platform, next.app_version],
-    ],
-  );
-  return next;
-}

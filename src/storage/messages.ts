@@ -22,7 +22,6 @@ import { findConversation } from './conversations.ts';
 import { createList, type Order, readPage } from './lists.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
-import type { Where } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Added {
@@ -158,42 +157,56 @@ async function applyReply(
   );
 }
 
-/** PostgreSQL's largest `int`. */
-const MAX_SEQ = 2_147_483_647;
+/** How to page through the messages of a conversation. */
+export interface MessagePaging {
+  /** Only messages after the reply with this `seq`. */
+  afterSeq: number;
+  /** Newest first instead of oldest first. */
+  newestFirst: boolean;
+  limit: number;
+  /** The position of the last message of the previous page. */
+  after: string[] | null;
+}
 
-const BY_NUMBER: Order<MessageRow> = {
+const byNumber = (descending: boolean): Order<MessageRow> => ({
   keys: [
     ['seq', 'int'],
     ['note_seq', 'int'],
   ],
-  descending: false,
-};
+  descending,
+});
 
 /**
- * Returns the messages of a conversation in order. Notes and events, which only the team sees, are in order of
- * creation.
+ * Returns the messages of a conversation in order, from either end. Notes and events, which only the team sees, are in
+ * order of creation.
  */
 export async function listMessages(
   tenant: TenantStorage,
   conversationId: string,
   owner: Owner | undefined,
-  { afterSeq, limit, after }: { afterSeq: number; limit: number; after: string[] | null },
+  paging: MessagePaging,
 ): Promise<Page<MessageRow>> {
-  await findConversation(tenant, conversationId, owner);
-  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, BY_NUMBER);
+  const { last_seq: lastSeq } = await findConversation(tenant, conversationId, owner);
+  const { afterSeq, newestFirst, limit, after } = paging;
+  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
   list.access.and('conversation_id = $', conversationId);
-  if (!owner) return readPage(tenant, list, limit, after ?? [String(afterSeq), '0']);
-  whereReplies(list.access, Number(after?.[0] ?? afterSeq), limit);
-  return readPage(tenant, list, limit, null);
+  if (owner) {
+    list.access.and('note_seq = 0 and seq = any($::int[])', repliesOfPage(paging, lastSeq));
+    return readPage(tenant, list, limit, null);
+  }
+  if (newestFirst && afterSeq > 0) list.access.and('seq >= $ and not (seq = $ and note_seq = 0)', afterSeq, afterSeq);
+  return readPage(tenant, list, limit, newestFirst ? after : (after ?? [String(afterSeq), '0']));
 }
 
-/** Replies are numbered 1, 2, 3 …: a page of them is read by number, regardless of the notes in between. */
-function whereReplies(where: Where, afterSeq: number, limit: number): void {
-  const numbers = Array.from({ length: limit + 1 }, (_, index) => afterSeq + 1 + index);
-  where.and(
-    'note_seq = 0 and seq = any($::int[])',
-    numbers.filter(number => number <= MAX_SEQ),
-  );
+/**
+ * Returns the numbers of the replies on a page, and of one more. Replies are numbered 1, 2, 3 …, so a page of them is
+ * read by number, regardless of the notes in between.
+ */
+function repliesOfPage({ afterSeq, newestFirst, limit, after }: MessagePaging, lastSeq: number): number[] {
+  const first = newestFirst ? Number(after?.[0] ?? lastSeq + 1) - 1 : Number(after?.[0] ?? afterSeq) + 1;
+  const step = newestFirst ? -1 : 1;
+  const numbers = Array.from({ length: limit + 1 }, (_, index) => first + step * index);
+  return numbers.filter(number => number > afterSeq && number <= lastSeq);
 }
 
 /** A change by the author. A redacted message keeps its position and loses its text. */

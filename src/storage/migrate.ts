@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IMigrator } from '@mikro-orm/core';
 import type { Client } from 'pg';
 import type { Log } from '../platform/log.ts';
-import { withClient } from '../platform/postgres-client.ts';
+import { withClient, withDirectClient } from '../platform/postgres-client.ts';
+import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
+import { ensureRoles, queryAs, roleName } from './database-roles.ts';
 import { sqlState } from './errors.ts';
 import { NEEDED_SCHEMA } from './migrations/index.ts';
 import { openOrm } from './orm.ts';
-import { isPooledByTransaction, POOLED_BY_TRANSACTION } from './pooling.ts';
+import { findPoolerFault } from './pooling.ts';
 
 /** One migrator at a time, on any machine: a PostgreSQL advisory lock that ends with its session. */
 const MIGRATION_LOCK = 7_310_274_001;
@@ -25,11 +27,11 @@ const isLockFault = (error: unknown): boolean => ['55P03', '40P01'].includes(sql
 const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(sqlState(error) ?? '');
 
 /** Resolves when the database accepts connections. Rejects when it refuses them, or is unreachable for `limitMs`. */
-export async function awaitDatabase(url: string, log: Log, limitMs: number): Promise<void> {
+export async function awaitDatabase(database: DatabaseUrl, log: Log, limitMs: number): Promise<void> {
   const deadline = Date.now() + limitMs;
   for (let logged = false; ; logged = true) {
     try {
-      return await withClient(url, async () => undefined);
+      return await withDirectClient(database, async () => undefined);
     } catch (error) {
       if (Date.now() > deadline || isRefusal(error)) throw error;
       if (!logged) log.warn({ reason: (error as Error).message }, 'waiting for the database');
@@ -66,11 +68,13 @@ async function applyPending(migrator: IMigrator, log: Log): Promise<string[]> {
  *
  * Rejects behind a pooler in transaction mode, which would make the lock ineffective.
  */
-export async function migrate(url: string, log: Log): Promise<string[]> {
-  if (await isPooledByTransaction(url)) throw new Error(`The database cannot be migrated: ${POOLED_BY_TRANSACTION}`);
-  return withClient(url, async lock => {
+export async function migrate(database: DatabaseUrl, log: Log): Promise<string[]> {
+  const fault = await findPoolerFault(database);
+  if (fault) throw new Error(`The database cannot be migrated: ${fault.detail}: ${fault.remedy}`);
+  return withDirectClient(database, async lock => {
     lock.on('error', error => log.error({ err: error }, 'the connection with the migration lock failed'));
-    const orm = await openOrm(url, log);
+    await ensureRoles(lock, rolePrefixOf(database));
+    const orm = await openOrm(database, log);
     try {
       await awaitMigrationLock(lock);
       return await applyPending(orm.migrator, log);
@@ -85,13 +89,17 @@ export interface SchemaState {
   oldest_compatible: number;
 }
 
+const READ_STATE = 'select version, oldest_compatible from schema_state order by version desc limit 1';
+
 /** Returns the state of the schema; `undefined` before the first migration. */
-export const readSchemaState = (url: string): Promise<SchemaState | undefined> =>
-  withClient(url, async client => {
-    const { rows } = await client.query("select to_regclass('public.schema_state') is not null as exists");
-    if (!rows[0].exists) return undefined;
-    return (await client.query('select version, oldest_compatible from schema_state order by version desc limit 1'))
-      .rows[0];
+export const readSchemaState = (database: DatabaseUrl): Promise<SchemaState | undefined> =>
+  withClient(database, async client => {
+    const { rows } = await client.query<{ readable: boolean | null }>(
+      "select has_table_privilege(to_regclass('public.schema_state'), 'select') as readable",
+    );
+    if (rows[0]?.readable == null) return undefined;
+    if (rows[0].readable) return (await client.query<SchemaState>(READ_STATE)).rows[0];
+    return (await queryAs<SchemaState>(client, roleName('parley_app', rolePrefixOf(database)), READ_STATE))[0];
   });
 
 /** Whether this build is compatible with the schema: neither too old nor too new. */
@@ -99,12 +107,13 @@ export const isCompatible = (state: SchemaState | undefined): boolean =>
   state !== undefined && state.version >= NEEDED_SCHEMA && state.oldest_compatible <= NEEDED_SCHEMA;
 
 /** Returns why this build cannot use the database, for the log; `undefined` when it can. */
-async function findObstacle(url: string): Promise<[object, string] | undefined> {
+async function findObstacle(database: DatabaseUrl): Promise<[object, string] | undefined> {
   try {
-    const state = await readSchemaState(url);
+    const state = await readSchemaState(database);
     if (!isCompatible(state))
       return [{ state, needed: NEEDED_SCHEMA }, 'waiting for the migrations: run `parley migrate`'];
-    return (await isPooledByTransaction(url)) ? [{}, `waiting: ${POOLED_BY_TRANSACTION}`] : undefined;
+    const fault = await findPoolerFault(database);
+    return fault && [{}, `waiting: ${fault.detail}: ${fault.remedy}`];
   } catch (error) {
     return [{ reason: (error as Error).message }, 'waiting for the database'];
   }
@@ -114,50 +123,12 @@ async function findObstacle(url: string): Promise<[object, string] | undefined> 
  * Resolves when the schema is compatible and row-level security is effective. Waits for a running migration or an
  * unreachable database.
  */
-export async function awaitSchema(url: string, log: Log, signal: AbortSignal): Promise<void> {
+export async function awaitSchema(database: DatabaseUrl, log: Log, signal: AbortSignal): Promise<void> {
   for (let loggedAt = 0; !signal.aborted; await sleep(500, undefined, { signal })) {
-    const obstacle = await findObstacle(url);
+    const obstacle = await findObstacle(database);
     if (!obstacle) return;
     if (Date.now() - loggedAt < 10_000) continue;
     loggedAt = Date.now();
     log.warn(...obstacle);
   }
-}
-
-/** The roles used by processes (`StorageRole`). */
-const ROLES = ['parley_app', 'parley_worker'];
-
-/** Returns faults of the connection user's rights, one sentence each. */
-export const checkRoles = (url: string, roles: readonly string[] = ROLES): Promise<string[]> =>
-  withClient(url, async client => {
-    const { rows } = await client.query<{ rolname: string; sees_all: boolean; usable: boolean }>(
-      `select rolname, rolsuper or rolbypassrls as sees_all, pg_has_role(current_user, oid, 'member') as usable
-       from pg_roles where rolname = any($1) order by rolname`,
-      [roles],
-    );
-    if (rows.length < roles.length) return [`the roles ${roles.join(' and ')} are missing: run \`parley migrate\``];
-    return [...rows.flatMap(describeRole), ...(await describeBlindness(client))];
-  });
-
-const describeRole = (role: { rolname: string; sees_all: boolean; usable: boolean }): string[] => [
-  ...(role.sees_all
-    ? [`the role ${role.rolname} bypasses row-level security: alter role ${role.rolname} nosuperuser nobypassrls`]
-    : []),
-  ...(role.usable
-    ? []
-    : [`the database user is not a member of ${role.rolname}: grant ${role.rolname} to the user of DATABASE_URL`]),
-];
-
-/**
- * `oldest_open_write` runs as its owner, who must see the transactions of all processes. Otherwise `updated_since`
- * skips changes.
- */
-async function describeBlindness(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ owner: string }>(
-    `select pg_get_userbyid(proowner) as owner from pg_proc where oid = to_regprocedure('oldest_open_write()')
-     and not pg_has_role(proowner, 'pg_read_all_stats', 'usage') and not pg_has_role(proowner, session_user, 'usage')`,
-  );
-  return rows.map(
-    ({ owner }) => `the owner of the tables cannot read open transactions: grant pg_read_all_stats to ${owner}`,
-  );
 }

@@ -4,9 +4,12 @@ import type { Pool, PoolClient } from 'pg';
 import { Problem } from '../domain/problem.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { readsUrl } from '../platform/postgres-client.ts';
 import { findLaxSettings, SERVER_DURABILITY_COLUMNS, type ServerDurability } from '../platform/postgres-durability.ts';
 import type { Spans } from '../platform/spans.ts';
+import { type DatabaseUrl, directUrlOf, isPooled, rolePrefixOf, urlOf } from '../platform/store-urls.ts';
 import { type ClientPool, CONNECT_TIMEOUT_MS, createClientPool, reportPool } from './client-pool.ts';
+import { roleName, withRolePrefix } from './database-roles.ts';
 import { ENTITIES } from './entities/index.ts';
 import { asProblem, isStatementTimeout, sqlState } from './errors.ts';
 import { LOCK_TIMEOUT } from './migrations/concurrent-index.ts';
@@ -73,7 +76,7 @@ export interface Storage {
 }
 
 export interface StorageOptions {
-  url: string;
+  url: DatabaseUrl;
   role: StorageRole;
   connections: number;
   /**
@@ -94,15 +97,26 @@ const CLIENT_MARGIN_MS = 2000;
 /** A retried statement would cost as much again, so automatic retries should be rare. */
 const RETRY_EXPENSIVE_S = 30;
 
-const ormOptions = (url: string, log: Log) => ({
-  clientUrl: url,
-  driverOptions: { connectionString: url }, // unlike pg, MikroORM ignores sslmode and sslrootcert in a URL
+/** The migrations, with the role names of a prefix. */
+const migrationsFor = (prefix: string) =>
+  MIGRATIONS.map(({ name, class: Migration }) => ({
+    name,
+    class: class extends Migration {
+      override addSql(sql: Parameters<InstanceType<typeof Migration>['addSql']>[0]): void {
+        super.addSql(typeof sql === 'string' ? withRolePrefix(sql, prefix) : sql);
+      }
+    },
+  }));
+
+const ormOptions = (database: DatabaseUrl, log: Log, direct = false) => ({
+  clientUrl: (direct ? directUrlOf : urlOf)(database),
+  driverOptions: readsUrl(database, direct), // unlike pg, MikroORM ignores sslmode and sslrootcert in a URL
   entities: ENTITIES,
   extensions: [Migrator],
   ensureDatabase: false as const,
   migrations: {
     tableName: 'schema_migrations',
-    migrationsList: MIGRATIONS,
+    migrationsList: migrationsFor(rolePrefixOf(database)),
     snapshot: false,
     allOrNothing: false, // each migration is its own transaction, which releases its locks
     disableForeignKeys: false,
@@ -127,8 +141,8 @@ interface Limits {
  * One connection, with a short lock time-out, which ends soon after its process is killed. Otherwise PostgreSQL would
  * go on creating an index, and the next attempt would wait for it.
  */
-export const openOrm = (url: string, log: Log) => {
-  const options = ormOptions(url, log);
+export const openOrm = (database: DatabaseUrl, log: Log) => {
+  const options = ormOptions(database, log, true);
   const onConnect = async (client: PoolClient) => {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query(`set client_connection_check_interval = '${CHECK_CLIENT_EVERY}'`);
@@ -140,7 +154,8 @@ export const openOrm = (url: string, log: Log) => {
 interface OpenDatabase {
   orm: MikroORM;
   clients: ClientPool;
-  role: StorageRole;
+  /** The name of the role on the server. */
+  role: string;
   requireDurable: boolean;
   metrics: Metrics | undefined;
   close(): Promise<void>;
@@ -154,7 +169,8 @@ interface OpenDatabase {
  * gets `service-overloaded`; statements without a tenant have priority.
  */
 export function openStorage(options: StorageOptions): Storage {
-  const { role, connections, requireDurable = false, metrics } = options;
+  const { connections, requireDurable = false, metrics } = options;
+  const role = roleName(options.role, rolePrefixOf(options.url));
   const orm = new MikroORM(poolOptions(options));
   let pool: Pool | undefined;
   const connect = async (): Promise<PoolClient> => {
@@ -185,9 +201,10 @@ const poolOptions = ({ url, role, connections, log, spans }: StorageOptions) => 
       keepAlive: true,
       application_name: role,
       // Every transaction sets its own role. This one applies to statements sent outside of a transaction by mistake.
+      // Behind a pooler, it would apply to those of other clients.
       onConnect: (client: PoolClient) => {
         spans?.watch(client);
-        return client.query(`set role ${role}`);
+        return isPooled(url) ? undefined : client.query(`set role ${roleName(role, rolePrefixOf(url))}`);
       },
     },
   };

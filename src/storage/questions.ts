@@ -1,16 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Placement } from '../domain/appearance.ts';
+import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
+import { contentOf } from '../domain/question-changes.ts';
+import type { QuestionConfig, QuestionType } from '../domain/question-types.ts';
 import {
   type Frequency,
   MAX_LIVE_QUESTIONS,
   MAX_QUESTIONS,
   MAX_VERSIONS_A_DAY,
-  type QuestionConfig,
   type QuestionContent,
   type QuestionStatus,
-  type QuestionType,
 } from '../domain/questions.ts';
 import { QuestionEntity, QuestionVersionEntity } from './entities/questions.ts';
 import { byTime, createList, keyOf, readPage } from './lists.ts';
@@ -24,9 +26,12 @@ export interface QuestionRow extends QuestionContent {
   name: string;
   status: QuestionStatus;
   version: number;
+  /** The language of its own texts. */
+  locale: string;
   frequency: Frequency;
   allow_public: boolean;
   priority: number;
+  placement: Placement | null;
   created_at: Date;
   updated_at: Date;
   published_at: Date | null;
@@ -39,16 +44,14 @@ export interface QuestionVersionRow extends QuestionContent {
   created_at: Date;
 }
 
-export type NewQuestionRow = Pick<
-  QuestionRow,
-  'name' | 'type' | 'title' | 'description' | 'config' | 'frequency' | 'allow_public' | 'priority'
->;
+export type NewQuestionRow = QuestionContent &
+  Pick<QuestionRow, 'name' | 'locale' | 'frequency' | 'allow_public' | 'priority' | 'placement'>;
 
 const DAY_MS = 86_400_000;
 
-const COLUMNS =
-  'id, name, status, version, type, title, description, config, frequency, allow_public, priority, created_at, updated_at, published_at, closed_at';
-const VERSION_COLUMNS = 'question_id, version, type, title, description, config, created_at';
+const CONTENT = 'type, title, description, config, follow_ups, thanks, translations';
+const COLUMNS = `id, name, status, version, ${CONTENT}, locale, frequency, allow_public, priority, placement, created_at, updated_at, published_at, closed_at`;
+const VERSION_COLUMNS = `question_id, version, ${CONTENT}, created_at`;
 
 /** Inserts a draft. Throws `limit-reached` at the tenant's maximum number of questions. */
 export async function insertQuestion(tenant: TenantStorage, question: NewQuestionRow, now: Date): Promise<QuestionRow> {
@@ -105,7 +108,7 @@ export function listQuestions(
 }
 
 /**
- * Changes a question under a row lock. `change` mutates it, or throws to prevent the change.
+ * Changes a question under a row lock. `change` mutates it, or throws to prevent the change; it may query the transaction.
  *
  * An immutable version is inserted when the question is published and whenever its content changes later. Throws
  * `limit-reached` beyond the live questions of a tenant, and beyond the versions of a question in 24 hours.
@@ -114,19 +117,18 @@ export async function updateQuestion(
   tenant: TenantStorage,
   id: string,
   now: Date,
-  change: (question: QuestionRow) => void,
+  change: (question: QuestionRow, tx: Transaction) => void | Promise<void>,
 ): Promise<QuestionRow> {
   return tenant.unitOfWork(async (em, tx) => {
     const question = (await findLocked(em, tx, tenant, id)) as unknown as QuestionRow;
     const before = { status: question.status, version: question.version };
-    change(question);
+    await change(question, tx);
     question.updated_at = now;
     await em.flush();
     if (question.status === 'live' && before.status !== 'live') await refuseTooManyLive(em, tx, tenant);
     if (before.status === 'draft' ? question.status !== 'draft' : question.version !== before.version) {
       await refuseTooManyVersions(em, tenant, id, now);
-      const { type, title, description, config, version } = question;
-      const content = { type, title, description, config, version, created_at: now };
+      const content = { ...contentOf(question), version: question.version, created_at: now };
       await em.insert(QuestionVersionEntity, { tenant_id: tenant.tenantId, question_id: id, ...content });
     }
     return { ...question };
@@ -192,10 +194,8 @@ export async function listQuestionVersions(
 }
 
 /** The columns of a live question that its card shows. */
-export type LiveQuestionRow = Pick<
-  QuestionRow,
-  'id' | 'version' | 'type' | 'title' | 'description' | 'config' | 'frequency' | 'allow_public' | 'priority'
->;
+export type LiveQuestionRow = QuestionContent &
+  Pick<QuestionRow, 'id' | 'version' | 'locale' | 'frequency' | 'allow_public' | 'priority' | 'placement'>;
 
 /** The rules for accepting answers to a published question. `config` is null once it is closed to answers. */
 export interface QuestionTermsRow {
@@ -203,16 +203,18 @@ export interface QuestionTermsRow {
   version: number;
   type: QuestionType;
   config: QuestionConfig | null;
+  follow_ups: FollowUp[];
   closed_at: Date | null;
   repeat: Frequency['repeat'];
   ignore_cooldown: boolean;
 }
 
-/** A version with the part of its config that validates answers and may differ between versions. */
+/** A version with its steps, and the part of its config that validates answers and may differ between versions. */
 export interface VersionRulesRow {
   question_id: string;
   version: number;
   config: Partial<QuestionConfig>;
+  follow_ups: FollowUp[];
 }
 
 /** A tenant's questions for intake and card lists. */
@@ -228,9 +230,10 @@ export interface PublishedQuestions {
 /** Earlier versions loaded with each question. Older ones are looked up when an answer names them. */
 export const EARLIER_VERSIONS = 9;
 
-const LIVE_COLUMNS = 'id, version, type, title, description, config, frequency, allow_public, priority';
+/** The columns of a question that its card shows. */
+export const LIVE_COLUMNS = `id, version, ${CONTENT}, locale, frequency, allow_public, priority, placement`;
 /** Excludes texts, and scale and option ids, which are the same in every version. */
-const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config`;
+const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config, follow_ups`;
 const ACCEPTS_ANSWERS = "(q.status in ('live', 'paused') or q.closed_at > $2)";
 
 /** Returns the tenant's published questions. Those closed before `closedSince` have no rules. */
@@ -242,7 +245,7 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
       [tenant.tenantId],
     ),
     tenant.query<QuestionTermsRow>(
-      `select id, version, type, case when ${ACCEPTS_ANSWERS} then config - '{labels}'::text[] end as config, closed_at,
+      `select id, version, type, case when ${ACCEPTS_ANSWERS} then config - '{labels}'::text[] end as config, follow_ups, closed_at,
          frequency->>'repeat' as repeat,
          coalesce((frequency->>'ignore_cooldown')::boolean, false) as ignore_cooldown
        from questions q where tenant_id = $1 and status <> 'draft'`,
@@ -280,3 +283,21 @@ export const findVersionRules = (tenant: TenantStorage, named: NamedVersion[]): 
      where tenant_id = $1 and (question_id, version) in (select * from unnest($2::uuid[], $3::int[]))`,
     [tenant.tenantId, named.map(({ questionId }) => questionId), named.map(({ version }) => version)],
   );
+
+/** Returns the steps of every published version by key, each as in its latest version, in order of that version. */
+export const listPublishedSteps = (
+  queries: Pick<Transaction, 'query'>,
+  tenantId: string,
+  questionId: string,
+): Promise<FollowUp[]> =>
+  queries
+    .query<{ step: FollowUp }>(
+      `select step from (
+         select distinct on (step->>'key') step, version, place
+         from question_versions, jsonb_array_elements(follow_ups) with ordinality as each(step, place)
+         where tenant_id = $1 and question_id = $2 and follow_ups <> '[]'
+         order by step->>'key', version desc
+       ) as latest order by version desc, place`,
+      [tenantId, questionId],
+    )
+    .then(rows => rows.map(({ step }) => step));

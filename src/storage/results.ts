@@ -1,31 +1,12 @@
 import { type Counted, type Counts, count, noCounts, SCORE_PLACES } from '../domain/counts.ts';
 import { CANARY_TENANT_ID } from '../domain/ingestion.ts';
 import type { DayCounts } from '../domain/results.ts';
+import { additionsTo, type CountRow, fromCountRow, isChange, toCountRow, whereCounts } from './count-rows.ts';
+import type { CountChange, CountedAnswer, ResultsFilter } from './counted-columns.ts';
 import type { Storage, TenantStorage } from './orm.ts';
-import { createWhere, unnest } from './sql.ts';
+import { unnest } from './sql.ts';
+import { correctStepsOfDay, countSteps, hasFollowUps } from './step-results.ts';
 import type { Transaction } from './transaction.ts';
-
-/** The contribution of one answer to its question's results. */
-export interface CountedAnswer extends Counted {
-  tenant_id: string;
-  question_id: string;
-  identity_verified: boolean;
-}
-
-/** An answer that starts or stops to be counted. */
-export interface CountChange {
-  answer: CountedAnswer;
-  by: 1 | -1;
-}
-
-/** `Counted` of a row of `answers` as JSON, and whether the row competes with others for its card. */
-export const COUNTED = `jsonb_build_object(
-  'day', (answers.received_at at time zone 'UTC')::date,
-  'question_version', answers.question_version,
-  'state', answers.state,
-  'value', case when jsonb_typeof(answers."values"->'main') <> 'string' then answers."values"->'main' end,
-  'written', written_text(answers.comment, answers."values") is not null,
-  'once_per_card', answers.once_per_card)`;
 
 const COUNTERS = ['seen', 'dismissed', 'partial', 'completed', 'written'] as const;
 
@@ -46,28 +27,26 @@ const COLUMNS = {
 
 const KEY = 'tenant_id, question_id, day, question_version, identity_verified';
 
-const ADDED = [
-  ...COUNTERS.map(name => `${name} = question_results.${name} + excluded.${name}`),
-  `scores = array[${Array.from({ length: SCORE_PLACES }, (_, place) => `question_results.scores[${place + 1}] + excluded.scores[${place + 1}]`).join(', ')}]`,
-  "choices = case when excluded.choices = '{}' then question_results.choices else add_choices(question_results.choices, excluded.choices) end",
-];
+const ADDED = additionsTo('question_results', COUNTERS);
 
 /**
- * Adds or subtracts answers in the results of their questions: one row per question, day, version and kind of identity.
+ * Adds or subtracts answers in the results of their questions and follow-ups: one row per question, day, version and kind
+ * of identity, and per follow-up.
  *
  * Call it once per transaction, after changing `answers`: every transaction locks the answers first and then these rows
  * in key order, so that no deadlock occurs. Canaries are not counted.
  */
 export async function countAnswers(tx: Transaction, changes: readonly CountChange[]): Promise<void> {
-  const rows = [...addUp(changes).values()].filter(isChange);
+  await countSteps(tx, changes);
+  const rows = [...addUp(changes).values()].filter(sum => isChange(sum, COUNTERS));
   if (rows.length === 0) return;
-  const incoming = unnest<(typeof rows)[number]>(rows.map(toRow) as never, COLUMNS);
+  const incoming = unnest<(typeof rows)[number]>(rows.map(toCountRow) as never, COLUMNS);
   await tx.query(
     `insert into question_results (${KEY}, ${COUNTERS.join(', ')}, scores, choices)
      select tenant_id, question_id, day::date, question_version, identity_verified, ${COUNTERS.join(', ')},
        scores::int[], choices
      from ${incoming.sql} order by 1, 2, 3, 4, 5
-     on conflict (${KEY}) do update set ${ADDED.join(', ')}`,
+     on conflict (${KEY}) do update set ${ADDED}`,
     incoming.params,
   );
 }
@@ -90,42 +69,18 @@ function addUp(changes: readonly CountChange[]): Map<string, Sum> {
   return sums;
 }
 
-const isChange = (sum: Counts): boolean =>
-  COUNTERS.some(name => sum[name] !== 0) ||
-  sum.scores.some(number => number !== 0) ||
-  [...sum.choices.values()].some(number => number !== 0);
-
-const toRow = ({ scores, choices, ...sum }: Sum) => ({
-  ...sum,
-  scores: `{${scores.join(',')}}`,
-  choices: Object.fromEntries(choices),
-});
-
-/** Selects counts of a question. Days are UTC, both inclusive. */
-export interface ResultsFilter {
-  from?: string | undefined;
-  to?: string | undefined;
-  version?: number | undefined;
-  verified?: boolean | undefined;
-}
-
 /** Returns the counts of one question by day and version. */
 export async function listDayCounts(
   tenant: TenantStorage,
   questionId: string,
   filter: ResultsFilter,
 ): Promise<DayCounts[]> {
-  const where = createWhere();
-  where.and('tenant_id = $ and question_id = $', tenant.tenantId, questionId);
-  if (filter.from) where.and('day >= $::date', filter.from);
-  if (filter.to) where.and('day <= $::date', filter.to);
-  if (filter.version !== undefined) where.and('question_version = $', filter.version);
-  if (filter.verified !== undefined) where.and('identity_verified = $', filter.verified);
-  const rows = await tenant.query<Omit<DayCounts, 'choices'> & { choices: Record<string, number> }>(
+  const where = whereCounts(tenant, questionId, filter);
+  const rows = await tenant.query<CountRow<DayCounts>>(
     `select day::text as day, question_version, ${COUNTERS.join(', ')}, scores, choices from question_results ${where.sql}`,
     where.params,
   );
-  return rows.map(row => ({ ...row, choices: new Map(Object.entries(row.choices)) }));
+  return rows.map(fromCountRow);
 }
 
 /** The total counts of a question, and its recent answers. */
@@ -188,8 +143,9 @@ export async function rebuildResults(
   let corrected = 0;
   for (const [index, { id }] of questions.entries()) {
     const days = await listDays(tenant, id);
+    const withSteps = await hasFollowUps(tenant, id);
     for (const [dayIndex, day] of days.entries()) {
-      corrected += await correctDay(tenant, id, day);
+      corrected += await correctDay(tenant, id, day, withSteps);
       report({
         question_id: id,
         questions: { done: index, of: questions.length },
@@ -259,7 +215,7 @@ insert into question_results (${KEY}, ${COUNTERS.join(', ')}, scores, choices)
 select $1, $2, $3::date, question_version, identity_verified, ${COUNTERS.join(', ')}, scores, choices from difference
 where ${COUNTERS.map(name => `${name} <> 0`).join(' or ')} or choices <> '{}' or 0 <> any(scores)
 order by question_version, identity_verified
-on conflict (${KEY}) do update set ${ADDED.join(', ')}
+on conflict (${KEY}) do update set ${ADDED}
 returning 1`;
 
 /** Deletes empty rows. A row that is being incremented is checked again and kept. */
@@ -270,11 +226,12 @@ const REMOVE_EMPTY = `delete from question_results where tenant_id = $1 and ques
 /** One rebuild at a time: two would add the same difference. */
 const ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended('results ' || $1, 0))";
 
-const correctDay = (tenant: TenantStorage, questionId: string, day: string): Promise<number> =>
+const correctDay = (tenant: TenantStorage, questionId: string, day: string, withSteps: boolean): Promise<number> =>
   tenant.transaction(async tx => {
     await tx.query(ONE_AT_A_TIME, [tenant.tenantId]); // before the snapshot of the next statement
     const params = [tenant.tenantId, questionId, day];
+    const steps = withSteps ? await correctStepsOfDay(tx, tenant.tenantId, questionId, day) : 0;
     const corrected = (await tx.query(CORRECTION, params)).length;
     if (corrected > 0) await tx.query(REMOVE_EMPTY, params);
-    return corrected;
+    return steps + corrected;
   });

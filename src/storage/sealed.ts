@@ -1,6 +1,8 @@
 import type { Client } from 'pg';
-import { withClient } from '../platform/postgres-client.ts';
+import { withClient, withDirectClient } from '../platform/postgres-client.ts';
 import type { Seals } from '../platform/secrets.ts';
+import { type DatabaseUrl, rolePrefixOf } from '../platform/store-urls.ts';
+import { isOwner, MissingRights, queryAs, roleName } from './database-roles.ts';
 
 /** A column with sealed (AES-GCM encrypted) values, in SQL. */
 interface SealedColumn {
@@ -53,18 +55,37 @@ interface SealedRow {
 export interface SealedTally {
   byKey: number[];
   unreadable: number;
+  /** Whether all values were read. Only the owner of the tables can; for other users it is a sample. */
+  isComplete: boolean;
 }
 
-/** Counts sealed values by the key that decrypts them. The connection's user must own the tables. */
-export async function tallySealed(url: string, seals: Seals): Promise<SealedTally> {
-  const tally: SealedTally = { byKey: Array.from({ length: seals.keyCount }, () => 0), unreadable: 0 };
-  await forEachSealed(url, async (_, row) => {
-    const keyNumber = seals.keyOf(row.sealed, row.context);
+/** Counts sealed values by the key that decrypts them: all of them as the owner of the tables, otherwise a sample. */
+export async function tallySealed(url: DatabaseUrl, seals: Seals): Promise<SealedTally> {
+  const isComplete = await withClient(url, isOwner);
+  const tally: SealedTally = { byKey: Array.from({ length: seals.keyCount }, () => 0), unreadable: 0, isComplete };
+  const count = ({ sealed, context }: Pick<SealedRow, 'sealed' | 'context'>) => {
+    const keyNumber = seals.keyOf(sealed, context);
     if (keyNumber < 0) tally.unreadable++;
     else tally.byKey[keyNumber] = (tally.byKey[keyNumber] as number) + 1;
-  });
+  };
+  if (isComplete) await forEachSealed(url, async (_, row) => count(row));
+  else for (const sample of await readSamples(url)) count(sample);
   return tally;
 }
+
+const SAMPLES = 1000;
+
+/** Returns the derived keys and the oldest of the other values. */
+const readSamples = (url: DatabaseUrl): Promise<Pick<SealedRow, 'sealed' | 'context'>[]> =>
+  withClient(url, client =>
+    queryAs(
+      client,
+      roleName('parley_app', rolePrefixOf(url)),
+      `select 'lasting-key:' || purpose as context, key_sealed as sealed from lasting_keys
+       union all select context, sealed from sealed_samples($1)`,
+      [SAMPLES],
+    ),
+  );
 
 /** The result of a rotation. */
 export interface Renewal {
@@ -81,7 +102,11 @@ export interface Renewal {
  * Each value is a separate statement, which locks a single row briefly and cannot deadlock. Values changed concurrently
  * are skipped.
  */
-export async function renewSealed(url: string, seals: Seals): Promise<Renewal> {
+export async function renewSealed(url: DatabaseUrl, seals: Seals): Promise<Renewal> {
+  if (!(await withClient(url, isOwner)))
+    throw new MissingRights(
+      'Only the owner of the tables can re-encrypt all secrets: run this command with the DATABASE_URL of `parley migrate`.',
+    );
   const renewal: Renewal = { renewed: 0, untouched: 0, unreadable: 0 };
   await forEachSealed(url, async (write, { sealed, context }) => {
     const keyNumber = seals.keyOf(sealed, context);
@@ -96,8 +121,8 @@ export async function renewSealed(url: string, seals: Seals): Promise<Renewal> {
 type Write = (sealed: Buffer) => Promise<number>;
 
 /** Visits every sealed value of all tenants, in batches without locks in between. */
-const forEachSealed = (url: string, visit: (write: Write, row: SealedRow) => Promise<void>): Promise<void> =>
-  withClient(url, async client => {
+const forEachSealed = (url: DatabaseUrl, visit: (write: Write, row: SealedRow) => Promise<void>): Promise<void> =>
+  withDirectClient(url, async client => {
     await client.query('set row_security = off'); // a user who may not see every row gets an error, not a part of them
     for (const column of COLUMNS)
       for await (const row of rowsOf(client, column)) await visit(sealed => replace(client, column, row, sealed), row);

@@ -39,13 +39,14 @@ export const toTsquery = (tenantId: string, term: SearchTerm): string =>
   `(${term.map(form => `'${tagOf(tenantId)}${form}':*`).join(' | ')})`;
 
 /**
- * Returns the user-written text of an answer: the comment, and the text or the words of "other" (`written_text` in the
- * database).
+ * Returns the user-written text of an answer: the comment, and the text or the words of "other" of each step (`written_text`
+ * in the database).
  */
 export function writtenText({ comment, values }: AnswerText): string {
-  const main = values.main as { other_text?: unknown } | string | undefined;
-  const value = typeof main === 'string' ? main : main?.other_text;
-  return `${comment ?? ''}\n${typeof value === 'string' ? value : ''}`;
+  const texts = Object.values(values).map(value =>
+    typeof value === 'string' ? value : (value as { other_text?: unknown } | null)?.other_text,
+  );
+  return [comment ?? '', ...texts.filter(each => typeof each === 'string')].join('\n');
 }
 
 interface AnswerText {

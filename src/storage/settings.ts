@@ -2,7 +2,9 @@ import { DURABLE_COMMIT, SERVER_DURABILITY_COLUMNS } from '../platform/postgres-
 import type { NamedStatement } from './scoped-query.ts';
 import type { RowScope } from './transaction.ts';
 
-/** The database role of a process. It determines which rows row-level security shows. */
+/**
+ * The database role of a process, under the default prefix. It determines which rows row-level security shows.
+ */
 export type StorageRole = 'parley_app' | 'parley_worker';
 
 /** As long as a worker's job locks: a worker that stalls for longer loses its jobs, and should lose its transaction. */
@@ -32,7 +34,7 @@ const SETTINGS = `select set_config('role', $1, true), set_config('parley.tenant
  * mode reassigns. It returns the server's durability settings (`ServerDurability`).
  */
 export const transactionSettings = (
-  role: StorageRole,
+  role: string,
   { tenantId, accountId }: RowScope,
   statementTimeoutMs: number,
 ): NamedStatement => ({

@@ -21,6 +21,7 @@ const SETTINGS = [
   'retention_conversations_days',
   'ip_mode',
   'identity_attributes_allowed',
+  'appearance',
 ] as const satisfies readonly (keyof TenantSettings)[];
 
 const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at`;
@@ -52,25 +53,21 @@ export async function lockTenant(tx: Transaction, id: string): Promise<void> {
 export const findTenant = async (tenant: TenantStorage): Promise<TenantRow | undefined> =>
   (await tenant.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1`, [tenant.tenantId]))[0];
 
-/**
- * Changes settings of a tenant under a row lock. `check` receives the current ones, and throws to prevent the change.
- */
+/** Changes settings of a tenant under a row lock. `change` receives the current ones, and throws to prevent the change. */
 export const updateTenant = (
   tenant: TenantStorage,
-  change: Partial<TenantSettings>,
-  check: (before: TenantRow) => void,
+  change: (before: TenantRow) => Partial<TenantSettings>,
 ): Promise<TenantRow> =>
   tenant.transaction(async tx => {
     const [before] = await tx.query<TenantRow>(`select ${COLUMNS} from tenants where id = $1 for update`, [
       tenant.tenantId,
     ]);
     if (!before) throw notFound('tenant');
-    check(before);
-    const after = { ...before, ...change };
+    const after = { ...before, ...change(before) };
     const set = SETTINGS.map((name, index) => `${name} = $${index + 2}`).join(', ');
     const rows = await tx.query<TenantRow>(`update tenants set ${set} where id = $1 returning ${COLUMNS}`, [
       tenant.tenantId,
-      ...SETTINGS.map(name => after[name]),
+      ...SETTINGS.map(name => (name === 'appearance' ? JSON.stringify(after[name]) : after[name])),
     ]);
     return rows[0] as TenantRow;
   });

@@ -13,6 +13,14 @@ export interface SandboxTask {
   encoded: string[];
 }
 
+/** The worker's first message to the sandbox: its database, and whether it must be durable. */
+export interface SandboxSettings {
+  databaseUrl: string;
+  isPooled: boolean;
+  rolePrefix: string;
+  requireDurable: boolean;
+}
+
 /** The sandbox's message to the worker: the outcome of a task, or a sign of life if both fields are absent. */
 export interface SandboxReply {
   counts?: RecordedCounts;
@@ -45,9 +53,11 @@ export function runSandbox(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit(0));
   process.once('message', message => {
-    const { databaseUrl, requireDurable } = message as { databaseUrl: string; requireDurable: boolean };
+    const { databaseUrl, isPooled, rolePrefix, requireDurable } = message as SandboxSettings;
     const log = createLog('warn', 'sandbox');
-    const storage = openStorage({ url: databaseUrl, role: 'parley_worker', connections: 1, requireDurable, log });
+    const readUrl = () => databaseUrl;
+    const url = { readUrl, readDirectUrl: readUrl, isPooled, rolePrefix };
+    const storage = openStorage({ url, role: 'parley_worker', connections: 1, requireDurable, log });
     process.on('message', async work => reply(await store(storage, work as SandboxTask)));
     setInterval(reply, ALIVE_EVERY_MS, {});
     reply({});

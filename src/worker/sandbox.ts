@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem } from '../domain/problem.ts';
-import { withTimeout } from '../platform/shutdown.ts';
+import { type DatabaseUrl, isPooled, rolePrefixOf, urlOf } from '../platform/store-urls.ts';
+import { withTimeout } from '../platform/timeouts.ts';
 import type { RecordedCounts } from '../storage/recording.ts';
-import type { SandboxReply, SandboxTask } from './sandbox-process.ts';
+import type { SandboxReply, SandboxSettings, SandboxTask } from './sandbox-process.ts';
 import { createTaskProgress, type TaskOutcome } from './sandbox-task.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -29,7 +30,7 @@ interface Child {
 }
 
 /** Starts the process for the first task, and again after it has exited. `requireDurable` is passed to the storage. */
-export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox {
+export function openSandbox(databaseUrl: DatabaseUrl, requireDurable = true): Sandbox {
   let child: Child | undefined;
   let closing = false;
   let idle: NodeJS.Timeout | undefined;
@@ -41,7 +42,12 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
   };
 
   const start = (): Child => {
-    const started = startChild({ databaseUrl, requireDurable });
+    const started = startChild({
+      databaseUrl: urlOf(databaseUrl),
+      isPooled: isPooled(databaseUrl),
+      rolePrefix: rolePrefixOf(databaseUrl),
+      requireDurable,
+    });
     started.process.once('exit', () => detach(started));
     return started;
   };
@@ -79,7 +85,7 @@ export function openSandbox(databaseUrl: string, requireDurable = true): Sandbox
   };
 }
 
-function startChild(settings: { databaseUrl: string; requireDurable: boolean }): Child {
+function startChild(settings: SandboxSettings): Child {
   const started: Child = {
     process: fork(MAIN, ['sandbox'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
     isReady: false,

@@ -3,12 +3,14 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { stopInOrder } from '../platform/shutdown.ts';
 import type { Spans } from '../platform/spans.ts';
+import type { DatabaseUrl } from '../platform/store-urls.ts';
 import type { SuspectHandlers } from '../queue/answer-jobs.ts';
 import { type Consumer, openConsumer } from '../queue/consumer.ts';
 import { encodeAnswer } from '../queue/isolation.ts';
 import type { Handlers } from '../queue/jobs.ts';
 import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
+import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
 import { quarantineEncoded } from '../storage/recording.ts';
 import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
 import { runRetention } from './retention.ts';
@@ -18,13 +20,15 @@ import { runSearchIndexing } from './search-index.ts';
 export interface WorkerProcess {
   /** Whether the schema is compatible and jobs are being consumed; false while stopping. */
   isReady(): boolean;
+  /** Lists the process in `processes` under its role, until it closes. */
+  list(role: string): void;
   /** Finishes the jobs in progress, then closes the connections. False when a part did not stop in time. */
   close(): Promise<boolean>;
 }
 
 /** The worker process: consumes jobs and stores their answers. Waits for a compatible schema. */
 export function openWorker(
-  databaseUrl: string,
+  databaseUrl: DatabaseUrl,
   config: Config,
   log: Log,
   metrics: Metrics,
@@ -61,13 +65,14 @@ export function openWorker(
   };
   const closing = new AbortController();
   let consumer: Consumer | undefined;
+  let row: ProcessRow | undefined;
   let retention: Promise<void> | undefined;
   let searchIndex: Promise<void> | undefined;
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
       retention = runRetention({ storage, metrics, log, signal: closing.signal });
       searchIndex = runSearchIndexing({ storage: tenants, log, signal: closing.signal });
-      const target = { databaseUrl, redisUrl: config.REDIS_URL, relaxed };
+      const target = { databaseUrl, redisUrl: config.redis, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('processing jobs');
     },
@@ -77,6 +82,9 @@ export function openWorker(
   );
   return {
     isReady: () => consumer !== undefined && !closing.signal.aborted,
+    list: role => {
+      row = keepProcessRow(storage, role, log);
+    },
     async close() {
       closing.abort();
       return stopInOrder(
@@ -86,6 +94,7 @@ export function openWorker(
           { name: 'the process for isolated answers', limitMs: 2000, run: () => sandbox.close() },
           { name: 'retention', limitMs: 3000, run: async () => retention },
           { name: 'search indexing', limitMs: 3000, run: async () => searchIndex },
+          { name: 'the row in processes', run: async () => row?.close() },
           {
             name: 'the database',
             limitMs: 3000,

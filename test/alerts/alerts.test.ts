@@ -1,13 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { ROOT } from '../support/documents.ts';
+import { filesUnder, SRC } from '../support/modules.ts';
 import { hasTool, runTool } from '../support/tools.ts';
-import { type Rule, readPanels, readRules, readVariables, shorten } from './rules.ts';
+import { NOT_FIRED, type Rule, readPanels, readRecordings, readRules, readVariables, shorten } from './rules.ts';
 
 /** Labels that Prometheus adds to each series of a target. */
 const OF_THE_TARGET = ['namespace', 'component', 'job', 'instance'];
+const TESTS = ['config/prometheus/alerts.test.yaml', 'config/prometheus/slo.test.yaml'];
 const WORDS = new Set(['and', 'or', 'unless', 'by', 'on', 'without', 'ignoring', 'offset', 'bool']);
 
 interface Selector {
@@ -21,7 +23,7 @@ function selectorsIn(expr: string): Selector[] {
     .replaceAll(/"[^"]*"/g, '""')
     .replaceAll(/\[[^\]]*\]/g, '')
     .replaceAll(/\b(by|on|without|ignoring)\s*\([^)]*\)/g, '');
-  return [...bare.matchAll(/\b([a-z_][a-z0-9_]*)\b(?!\s*\()(?:\{([^}]*)\})?/g)]
+  return [...bare.matchAll(/\b([a-z_][a-z0-9_:]*)\b(?!\s*\()(?:\{([^}]*)\})?/g)]
     .map(([, metric = '', matchers = '']) => ({
       metric,
       labels: [...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, label = '']) => label),
@@ -33,7 +35,7 @@ function selectorsIn(expr: string): Selector[] {
 const groupedBy = (expr: string): string[] =>
   [...expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/[\s,]+/).filter(Boolean));
 
-/** Every series that a process exports, with its labels; `undefined` for series without labels of ours. */
+/** Every series that a process exports, a rule records or the kubelet exports, with its labels. */
 async function exposed(): Promise<Map<string, string[]>> {
   const metrics = createMetrics('serve');
   const own = Object.values(metrics).flatMap(value =>
@@ -48,6 +50,9 @@ async function exposed(): Promise<Map<string, string[]>> {
     if (type !== 'histogram') found.set(name, known);
     else for (const part of ['bucket', 'sum', 'count']) found.set(`${name}_${part}`, [...known, 'le']);
   }
+  for (const { record } of readRecordings()) found.set(record, []);
+  for (const figure of ['available', 'capacity'])
+    found.set(`kubelet_volume_stats_${figure}_bytes`, ['persistentvolumeclaim']);
   return found;
 }
 
@@ -73,7 +78,7 @@ test('every series and label in an alert or the dashboard is exported', async ()
     .map(query => /^label_values\((.*), \w+\)$/.exec(query)?.[1])
     .filter(expr => expr !== undefined);
   expect(variables).toHaveLength(2);
-  const expressions = [...readRules(), ...readPanels()].map(({ expr }) => expr).concat(variables);
+  const expressions = [...readRules(), ...readRecordings(), ...readPanels()].map(({ expr }) => expr).concat(variables);
   expect(expressions.flatMap(expr => faultsOf(expr, series).map(fault => `${fault}: ${expr}`))).toEqual([]);
   expect(faultsOf('sum by (nowhere) (rate(parley_answer_stored_total{reason="x"}[5m]))', series)).toEqual([
     'no series parley_answer_stored_total',
@@ -85,7 +90,7 @@ test('every series and label in an alert or the dashboard is exported', async ()
 describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
   test('has a severity and a description with its value', () => {
     expect(alert).toMatch(/^Parley[A-Z]/);
-    expect(['critical', 'warning']).toContain(labels.severity);
+    expect(alert === 'ParleyWatchdog' ? ['none'] : ['critical', 'warning']).toContain(labels.severity);
     expect(annotations.summary.length).toBeLessThan(100);
     expect(annotations.description).toContain('{{ $value');
   });
@@ -101,9 +106,37 @@ describe.each(readRules())('$alert', ({ alert, labels, annotations }: Rule) => {
   });
 
   test('has a promtool test and has fired on a real fault', () => {
-    expect(readFileSync(join(ROOT, 'config/prometheus/alerts.test.yaml'), 'utf8')).toContain(`alertname="${alert}"`);
-    expect(readFileSync(join(ROOT, 'docs/runbooks/firings.md'), 'utf8')).toContain(`| ${alert} |`);
+    const tests = TESTS.map(path => readFileSync(join(ROOT, path), 'utf8')).join('');
+    expect(tests).toContain(`alertname="${alert}"`);
+    const firings = readFileSync(join(ROOT, 'docs/runbooks/firings.md'), 'utf8');
+    expect(firings).toContain(NOT_FIRED[alert] ? `- ${alert}: ${NOT_FIRED[alert]}` : `| ${alert} |`);
   });
+});
+
+/** The messages for which the `grep` commands of a text look, with alternatives listed one by one. */
+function searchedMessages(text: string): string[] {
+  const patterns = [...text.matchAll(/grep (?:-E )?'"msg":"(.+?)"'/g)].map(([, pattern]) => pattern as string);
+  const expand = (pattern: string): string[] => {
+    const [all, before = '', list = '', after = ''] = /^([^(]*)\(([^)]*)\)(.*)$/.exec(pattern) ?? [];
+    return all ? list.split('|').map(each => `${before}${each}${after}`) : [pattern];
+  };
+  return patterns.flatMap(expand).flatMap(expand);
+}
+
+test('each message that a runbook searches in a log is logged by the code, in these words', () => {
+  const code = filesUnder(SRC)
+    .map(path => readFileSync(join(SRC, path), 'utf8'))
+    .join('\n');
+  const runbooks = globSync('docs/runbooks/*.md', { cwd: ROOT }).map(path => readFileSync(join(ROOT, path), 'utf8'));
+  const messages = runbooks.flatMap(searchedMessages);
+  expect(messages.length).toBeGreaterThan(12);
+  expect(messages.filter(message => !code.includes(`'${message}'`))).toEqual([]);
+  for (const text of runbooks)
+    for (const [command] of text.matchAll(/grep .*/g)) expect(command).toMatch(/"(msg|level)":/);
+  expect(searchedMessages(`grep -E '"msg":"waiting for the (database|queue)"'`)).toEqual([
+    'waiting for the database',
+    'waiting for the queue',
+  ]);
 });
 
 test('a shortened rule differs only in its windows, ages and `for`', () => {
@@ -120,7 +153,7 @@ test('a shortened rule differs only in its windows, ages and `for`', () => {
 test.runIf(await hasTool(['promtool', '--version'], 'the test of the alert rules'))(
   'each alert fires on its fault, and not in the similar healthy case',
   async () => {
-    const output = await runTool('promtool', ['test', 'rules', 'config/prometheus/alerts.test.yaml'], { cwd: ROOT });
+    const output = await runTool('promtool', ['test', 'rules', ...TESTS], { cwd: ROOT });
     expect(output).toContain('SUCCESS');
     await runTool('promtool', ['check', 'config', 'config/prometheus/prometheus.yml'], { cwd: ROOT });
   },

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { FASTER, readRules } from './rules.ts';
+import { FASTER, NOT_FIRED, readRules } from './rules.ts';
 
 /** A fired alert. */
 export interface Firing {
@@ -38,6 +38,12 @@ ${date.toISOString().slice(0, 10)}:
 | Alert | Fault | Value | Fired after | Ended after the fix | \`for\` as shipped |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
+
+Not fired by a fault:
+
+${Object.entries(NOT_FIRED)
+  .map(([alert, reason]) => `- ${alert}: ${reason}`)
+  .join('\n')}
 `;
 }
 

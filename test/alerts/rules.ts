@@ -14,14 +14,37 @@ export interface Rule {
   annotations: { summary: string; description: string; runbook_url: string };
 }
 
-interface RuleFile {
-  groups: { name: string; rules: Rule[] }[];
+interface Recording {
+  record: string;
+  expr: string;
 }
+
+interface RuleFile {
+  groups: { name: string; rules: (Rule | Recording)[] }[];
+}
+
+const isAlert = (rule: Rule | Recording): rule is Rule => 'alert' in rule;
 
 const readFile = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
+const readGroups = () => (parse(readFile(RULES)) as RuleFile).groups;
+
 /** Every shipped alert rule. */
-export const readRules = (): Rule[] => (parse(readFile(RULES)) as RuleFile).groups.flatMap(group => group.rules);
+export const readRules = (): Rule[] => readGroups().flatMap(group => group.rules.filter(isAlert));
+
+/** Every shipped recording rule. */
+export const readRecordings = (): Recording[] =>
+  readGroups().flatMap(group => group.rules.filter((rule): rule is Recording => !isAlert(rule)));
+
+/** Alerts that no fault of a test can fire, with the reason. */
+export const NOT_FIRED: Record<string, string> = {
+  ParleyWatchdog: 'always fires',
+  ParleyErrorBudgetLow: 'its windows are days; tested with promtool (`slo.test.yaml`)',
+  ParleyErrorBudgetBurnSlow: 'added after this run; tested with promtool (`slo.test.yaml`)',
+  ParleyQueueConnectionsHigh: 'added after this run; tested with promtool',
+  ParleyDatabaseConnectionsHigh: 'added after this run; tested with promtool',
+  ParleyVolumeFilling: 'its figures come from the kubelet; tested with promtool',
+};
 
 /** The speedup of shortened rules: a minute becomes a second. */
 export const FASTER = 60;
@@ -29,10 +52,10 @@ export const FASTER = 60;
 /** Thresholds out of reach for a test, with lower ones. */
 const LOWERED: Record<string, [from: string, to: string]> = { ParleyQueueBacklogGrowing: ['> 10000', '> 100'] };
 
-const IN_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600 };
+const IN_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 const shortenDuration = (text: string): string =>
-  text.replaceAll(/\b(\d+)([smh])\b/g, (_, count, unit) => `${(Number(count) * (IN_SECONDS[unit] ?? 0)) / FASTER}s`);
+  text.replaceAll(/\b(\d+)([smhd])\b/g, (_, count, unit) => `${(Number(count) * (IN_SECONDS[unit] ?? 0)) / FASTER}s`);
 
 function lower({ alert, expr }: Rule): string {
   const [from, to] = LOWERED[alert] ?? ['', ''];
@@ -48,8 +71,11 @@ export const shorten = (rule: Rule): Rule => ({
 });
 
 /** The shipped rules, shortened, as a file for Prometheus. */
-export const shortenedFile = (): string =>
-  stringify({ groups: [{ name: 'parley', rules: readRules().map(shorten) }] } satisfies RuleFile);
+export const shortenedFile = (): string => {
+  const shortenAny = (rule: Rule | Recording) =>
+    isAlert(rule) ? shorten(rule) : { ...rule, expr: shortenDuration(rule.expr) };
+  return stringify({ groups: readGroups().map(({ name, rules }) => ({ name, rules: rules.map(shortenAny) })) });
+};
 
 interface Panel {
   title: string;

@@ -35,6 +35,66 @@ describe('a stored answer', () => {
     for (const id of ['x', `${answer.id}0`, '%00']) expect((await read(key, id)).status).toBe(404);
   });
 
+  test('is listed by the values, days and counting of the results', async () => {
+    const { tenant, key } = await make();
+    const list = async (query: string) => {
+      const { status, body } = await api.request('GET', `/v1/answers?limit=100${query}`, { as: key });
+      expect(status, query).toBe(200);
+      return body.data.map(({ id }: { id: string }) => id);
+    };
+    const give = async (question: { id: string }, values: object, fields: object = {}) => {
+      const answer = { id: v7(), identity: `user|${v7()}`, question_id: question.id, question_version: 1, revision: 1 };
+      await sync(key, [{ ...answer, state: 'completed', values, ...fields }]);
+      await stored(key, answer.id);
+      return answer.id;
+    };
+    const [one, two] = ['a', 'b'];
+    const options = [one, two].map(id => ({ id, label: `Option ${id}` }));
+    const nps = await publishQuestion(api, tenant, { type: 'nps' });
+    const thumbs = await publishQuestion(api, tenant, { type: 'thumbs' });
+    const choice = await publishQuestion(api, tenant, { type: 'multi_choice', config: { options, allow_other: true } });
+    const words = await publishQuestion(api, tenant, { type: 'text' });
+    const nine = await give(nps, { main: 9 });
+    const zero = await give(nps, { main: 0 });
+    await give(nps, {}, { state: 'seen' });
+    const yes = await give(thumbs, { main: true });
+    const both = await give(choice, { main: { option_ids: [one, two] } });
+    const other = await give(choice, { main: { option_ids: [two], other_text: 'Three' } });
+    await give(words, { main: '9' });
+    expect(await list('&value=9')).toEqual([nine]);
+    expect(await list(`&value=0&question_id=${nps.id}`)).toEqual([zero]);
+    expect(await list('&value=1')).toEqual([]);
+    expect(await list('&value=true')).toEqual([yes]);
+    expect(await list('&value=false')).toEqual([]);
+    expect(await list(`&value=${one}`)).toEqual([both]);
+    expect(await list(`&value=${two}`)).toEqual([other, both]);
+    expect(await list('&value=other')).toEqual([other]);
+    expect(await list('&value=%25')).toEqual([]);
+    await api.database.query("update answers set received_at = received_at - interval '2 days' where id = $1", [nine]);
+    const [today, before] = [0, 2].map(days => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10));
+    expect(await list(`&question_id=${nps.id}&to=${before}`)).toEqual([nine]);
+    expect(await list(`&question_id=${nps.id}&from=${before}&to=${before}`)).toEqual([nine]);
+    expect(await list(`&value=0&from=${today}`)).toEqual([zero]);
+    expect(await list(`&value=9&from=${today}`)).toEqual([]);
+    for (const query of ['from=2026-02-02&to=2026-02-01', 'from=x', 'counted=1', 'value='])
+      expect((await api.request('GET', `/v1/answers?${query}`, { as: key })).status, query).toBe(422);
+  });
+
+  test('is listed as counted unless another answer to its card is', async () => {
+    const { token, card, key } = await make();
+    const [first, second] = [answerTo(card), answerTo(card)];
+    for (const answer of [first, second]) {
+      await sync(token, [answer]);
+      await stored(key, answer.id);
+    }
+    const list = async (counted: boolean) =>
+      (await api.request('GET', `/v1/answers?counted=${counted}`, { as: key })).body.data.map(
+        ({ id, counted }: { id: string; counted: boolean }) => [id, counted],
+      );
+    expect(await list(true)).toEqual([[first.id, true]]);
+    expect(await list(false)).toEqual([[second.id, false]]);
+  });
+
   test('is listed by time of receipt, newest first, with any filter', async () => {
     const { tenant, question, key, answer } = await make();
     const second = await publishQuestion(api, tenant, { type: 'text' });

@@ -26,11 +26,9 @@ describe('ballot stuffing', () => {
       ...{ answered: 1, completed: 1, seen: 999 },
       score: { value: 100, answers: 1 },
     });
-    const first = batches[0]?.[0]?.id as string;
-    const counted = await Promise.all(batches.flatMap(batch => read(token, batch[0]?.id as string)));
-    expect(counted.map(({ body }) => [body.id, body.counted])).toEqual(
-      batches.map(batch => [batch[0]?.id, batch[0]?.id === first]),
-    );
+    // Batches are stored at the same time, so the one that counts may be of any of them.
+    const counted = await api.request('GET', `/v1/answers?question_id=${question.id}&counted=true`, { as: key });
+    expect([counted.status, counted.body.data.length]).toEqual([200, 1]);
   });
 
   test('has no effect with other ids, revisions or devices', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { ACTIONS, AuditEntry } from '../../src/domain/audit-log.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
+import { MAX_SCANNED } from '../../src/domain/pages.ts';
 import { maskIp } from '../../src/domain/tenants.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { anAcceptedAnswer, aQuestion, makeTenant, type TestTenant } from '../support/make.ts';
@@ -11,7 +12,14 @@ import { joinTenant, logIn, makeMember, PASSWORD, type TestPerson } from '../sup
  * Team writes without an audit entry: answers, conversations and messages record their own author and time, a read
  * horizon is not an action, and inspecting a token changes no data.
  */
-const NOT_AUDITED = ['recordAnswers', 'createConversation', 'createMessage', 'markConversationRead', 'inspectToken'];
+const NOT_AUDITED = [
+  'recordAnswers',
+  'createConversation',
+  'createMessage',
+  'markConversationRead',
+  'inspectToken',
+  'issueTestToken',
+];
 /** Actions before the caller is authenticated; their handlers write the entry. */
 const UNAUTHENTICATED = [
   'session.started',
@@ -247,6 +255,28 @@ describe('the list', () => {
     expect((await read('?action=quarantine.discarded')).body.data).toEqual([]);
     for (const query of ['?action=nonsense', '?actor=somebody', '?since=yesterday'])
       expect((await read(query)).status).toBe(422);
+  });
+
+  test('ends a page early with `searched_to` when no entry of many matches, and goes on from there', async () => {
+    const large = await makeTenant(api, 'Large');
+    const person = await makeMember(api, large, 'owner');
+    await api.database.query(
+      `insert into audit_log (tenant_id, id, at, actor_type, actor_id, actor_name, action, fields)
+       select $1, gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 second', 'member', 'member_a', 'Ada',
+         case n when 1 then 'tenant.updated' else 'answer.tagged' end, '{}' from generate_series(1, $2::int) as n`,
+      [large.uuid, MAX_SCANNED + 10],
+    );
+    const first = await read('?action=tenant.updated', person);
+    expect(first.body).toEqual({
+      data: [],
+      has_more: true,
+      next_cursor: expect.any(String),
+      searched_to: expect.stringMatching(/^2026-01-01T00:00:1\d\.000Z$/),
+    });
+    expect(first.headers.get('Link')).toContain(first.body.next_cursor);
+    const second = (await read(`?action=tenant.updated&cursor=${first.body.next_cursor}`, person)).body;
+    expect(second).toMatchObject({ data: [{ at: '2026-01-01T00:00:01.000Z' }], has_more: false, next_cursor: null });
+    expect(second).not.toHaveProperty('searched_to');
   });
 
   test('contains no entries of another tenant', async () => {

@@ -130,22 +130,22 @@ async function storeKey(): Promise<string> {
 test('ids without a key use the estimated memory', async () => {
   await expectAccurate('unknown_keys', async caches => {
     const ring = createKeyRing({ storage, notices, keychain, log, caches });
-    for (let number = 0; number < 4000; number++) await ring.find(newUuid());
+    for (let number = 0; number < 12_000; number++) await ring.find(newUuid());
     await ring.close();
     return ring;
   });
 });
 
 test.each([
-  ['of one question', 1, 3000],
-  ['of twenty', 20, 800],
+  ['of one question', 1, 5000],
+  ['of twenty', 20, 2000],
 ])('card lists use the estimated memory, %s', async (_, questions, users) => {
   const one = await makeTenant({ database, seals });
   await database.query(ADD_QUESTIONS, [[one.uuid], questions]);
   const catalog = createCatalog(storage, notices, createCaches());
   await catalog.of(one.uuid);
   await expectAccurate('card_lists', async caches => {
-    const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, createCaches(16)), caches);
+    const deck = createCardLists(catalog, storage, notices, createCardIds(keychain, createCaches(1)), caches);
     for (let number = 0; number < users; number++) {
       const caller = { ...owner(number), tenantId: one.uuid, kind: 'access-token' as const };
       await deck.get({ ...caller, keyId: '', expiresAt: new Date() }, 20, new Date());
@@ -171,6 +171,7 @@ test('rules of earlier versions use the estimated memory', async () => {
   const rules = answerRules({
     type: 'single_choice',
     config: { options: count(5, index => ({ id: `option-${index}`, label: '' })), allow_other: false, shuffle: false },
+    follow_ups: [],
   });
   const [row] = await database.query<{ id: string }>('select id from questions limit 1');
   const questionId = row?.id as string;

@@ -4,26 +4,32 @@ import { createCaches } from '../../src/platform/caches.ts';
 
 const NOW = 1_000_000;
 const aList = (fields: Partial<CachedList> = {}): CachedList => ({
-  body: '{"data":[]}',
-  etag: '"a"',
   user: 'tenant user|1',
-  generation: 1,
+  liveDigest: 'a',
+  positions: [0],
+  ids: '0'.repeat(26),
+  profileLocale: null,
+  attributes: {},
+  preferred: '',
+  locales: 'en',
+  personal: null,
+  tag: 'tag',
   validUntil: NOW + 60_000,
   ...fields,
 });
 const createCache = () => createCardCache(createCaches());
 
 describe('a card list', () => {
-  test('is found for its user until it expires or its catalog changes', () => {
+  test('is found for its user until it expires or the live questions change', () => {
     const cache = createCache();
     const list = aList();
     cache.begin('digest', NOW).keep(list);
-    const find = (user: string, generation: number, now: number) => cache.find('digest', user, generation, now);
-    expect(find(list.user, 1, NOW)).toEqual(list);
-    expect(find(list.user, 1, list.validUntil - 1)).toEqual(list);
-    expect(find(list.user, 1, list.validUntil)).toBeUndefined();
-    expect(find(list.user, 2, NOW)).toBeUndefined();
-    expect(find('tenant user|2', 1, NOW)).toBeUndefined(); // with the same digest
+    const find = (user: string, liveDigest: string, now: number) => cache.find('digest', user, liveDigest, now);
+    expect(find(list.user, 'a', NOW)).toEqual(list);
+    expect(find(list.user, 'a', list.validUntil - 1)).toEqual(list);
+    expect(find(list.user, 'a', list.validUntil)).toBeUndefined();
+    expect(find(list.user, 'b', NOW)).toBeUndefined();
+    expect(find('tenant user|2', 'a', NOW)).toBeUndefined(); // with the same digest
   });
 
   test.each([
@@ -34,18 +40,18 @@ describe('a card list', () => {
     cache.begin('digest', NOW).keep(aList());
     const build = cache.begin('digest', NOW);
     change(cache);
-    expect(cache.find('digest', aList().user, 1, NOW)).toBeUndefined();
+    expect(cache.find('digest', aList().user, 'a', NOW)).toBeUndefined();
     build.keep(aList());
     build.end();
-    expect(cache.find('digest', aList().user, 1, NOW)).toBeUndefined();
+    expect(cache.find('digest', aList().user, 'a', NOW)).toBeUndefined();
   });
 
   test('is not cached by a build that a later one has overtaken', () => {
     const cache = createCache();
     const [first, second] = [cache.begin('digest', NOW), cache.begin('digest', NOW)];
-    second.keep(aList({ body: 'second' }));
-    first.keep(aList({ body: 'first' }));
+    second.keep(aList({ tag: 'second' }));
+    first.keep(aList({ tag: 'first' }));
     first.end();
-    expect(cache.find('digest', aList().user, 1, NOW)?.body).toBe('second');
+    expect(cache.find('digest', aList().user, 'a', NOW)?.tag).toBe('second');
   });
 });

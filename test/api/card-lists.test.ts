@@ -1,5 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { createCardIds } from '../../src/api/cache/card-ids.ts';
+import { createCardLists, MAX_CARDS } from '../../src/api/cache/card-lists.ts';
+import { createCatalog } from '../../src/api/cache/catalog.ts';
+import { userName } from '../../src/api/caller.ts';
+import type { Notices } from '../../src/coordination/notices.ts';
 import { parseTypeId } from '../../src/domain/ids.ts';
+import { createCaches } from '../../src/platform/caches.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { createApi, createWorker, type TestApi, waitFor } from '../support/api.ts';
 import { answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
@@ -73,6 +79,33 @@ describe('an unchanged card list', () => {
     expect(new Set([card.id, ...others.map(other => other.card.id)]).size).toBe(3);
     expect((await fetchCards(api, await claimToken(api, one, 'user|1'))).body.data).toEqual([]);
   });
+});
+
+test('a card list is read again by a process that does not receive changes', async () => {
+  const tenant = await makeTenant(api);
+  const question = await publishQuestion(api, tenant);
+  let isListening = true;
+  const ignore = () => undefined;
+  const silent: Notices = {
+    ...{ onChange: ignore, onRecords: ignore, onGap: ignore, unconfirmedMs: () => 0, close: async () => undefined },
+    isListening: () => isListening,
+  };
+  const [storage, caches] = [api.database.storage(), createCaches()];
+  const catalog = createCatalog(storage, silent, caches);
+  const lists = createCardLists(catalog, storage, silent, createCardIds(api.keychain, caches), caches);
+  const whose = { tenantId: tenant.uuid, identity: 'ada', verified: true };
+  const caller = { ...whose, user: userName(whose), kind: 'access-token' as const, keyId: '', expiresAt: new Date() };
+  const now = new Date();
+  const countCards = async () => JSON.parse((await lists.get(caller, MAX_CARDS, now)).body).data.length;
+  expect(await countCards()).toBe(1);
+  await api.database.query(
+    `insert into card_records (tenant_id, identity, identity_verified, question_id, shown_at, answered_at)
+     values ($1, 'ada', true, $2, now(), now())`,
+    [tenant.uuid, parseTypeId('question', question.id)],
+  );
+  expect(await countCards()).toBe(1); // from memory: the change would have been announced
+  isListening = false;
+  expect(await countCards()).toBe(0);
 });
 
 describe('a card list changes in every process', () => {

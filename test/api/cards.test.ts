@@ -74,10 +74,13 @@ describe('a card', () => {
           locale: 'en',
           priority: 7,
           expires_at: null,
+          thanks: null,
+          placement: null,
           reply: null,
         },
       ],
       poll_after_s: expect.any(Number),
+      appearance: expect.objectContaining({ theme: 'auto', placement: 'inline' }),
     });
     await api.request('PATCH', `/v1/questions/${question.id}`, { as: tenant.key.apiKey, body: { title: 'And now?' } });
     const changed = await waitFor(async () => {

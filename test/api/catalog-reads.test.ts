@@ -158,6 +158,23 @@ describe('an outage of the database', () => {
     expect([reads.isAway('t'), reads.cached('t')]).toEqual([false, 'b']);
   });
 
+  test('that is followed by another error ends the use of the last value', async () => {
+    const { at, begun, last, reads, known } = createReads();
+    await known('a');
+    reads.markStale('t');
+    const asked = reads.of('t');
+    await last().fail(OUTAGE);
+    expect(await asked).toBe('a');
+    at.ms = 1000;
+    expect(await reads.of('t')).toBe('a'); // begins a read without waiting for it
+    await last().fail(new Error('permission denied'));
+    const later = reads.of('t').catch(error => error);
+    expect(begun.length).toBe(4);
+    await last().fail(new Error('permission denied'));
+    expect(await later).toMatchObject({ message: 'permission denied' });
+    expect(reads.isAway('t')).toBe(false);
+  });
+
   test('found by a refresh is retried although the value is fresh', async () => {
     const { at, begun, last, reads, known } = createReads();
     await known('a');

@@ -58,6 +58,7 @@ describe('starting a conversation', () => {
         body: 'Why twice?',
         format: 'text',
         client_message_id: 'm1',
+        event: null,
         created_at,
         edited_at: null,
         redacted: false,

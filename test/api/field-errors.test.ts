@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
 import { NewAnswer } from '../../src/domain/answers.ts';
 import { FIELD_CODES } from '../../src/domain/field-errors.ts';
-import { CONFIGS } from '../../src/domain/questions.ts';
+import { CONFIGS } from '../../src/domain/question-types.ts';
 import { type Fault, parseInput } from '../../src/domain/validation.ts';
 
 const schemas: [name: string, schema: z.ZodType][] = [
@@ -47,18 +47,21 @@ const unwrap = (schema: z.ZodType): z.core.$ZodTypeDef & Record<string, unknown>
   return inner ? unwrap(inner as z.ZodType) : def;
 };
 
-/** Yields values that are wrong at one place, for every place that a schema describes. */
-function* wrongValues(schema: z.ZodType): Generator<unknown> {
+/** Yields values that are wrong at one place, for every place that a schema describes; items of equal arrays once. */
+function* wrongValues(schema: z.ZodType, arrays = new Set<unknown>()): Generator<unknown> {
   yield* BAD;
   const def = unwrap(schema);
-  if (def.type === 'union') for (const option of def.options as z.ZodType[]) yield* wrongValues(option);
-  if (def.type === 'array') for (const item of wrongValues(def.element as z.ZodType)) yield [item, item];
+  if (def.type === 'union') for (const option of def.options as z.ZodType[]) yield* wrongValues(option, arrays);
+  if (def.type === 'array' && !arrays.has(def.element)) {
+    arrays.add(def.element);
+    for (const item of wrongValues(def.element as z.ZodType, arrays)) yield [item, item];
+  }
   if (def.type !== 'object') return;
   const shape = def.shape as Record<string, z.ZodType>;
   const type = shape.type && unwrap(shape.type);
   const chosen = type?.type === 'literal' ? { type: (type.values as unknown[])[0] } : {};
   for (const [name, field] of Object.entries(shape))
-    for (const value of wrongValues(field)) yield { ...chosen, [name]: value };
+    for (const value of wrongValues(field, arrays)) yield { ...chosen, [name]: value };
 }
 
 /** Every issue of a failed parse, including those of the branches of unions. */

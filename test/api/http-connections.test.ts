@@ -1,5 +1,8 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { watchOpenFiles } from '../../src/platform/open-files.ts';
 import { createApi, waitFor } from '../support/api.ts';
 import { createCaller, expectCommonHeaders } from '../support/http.ts';
 import { makeTenant } from '../support/make.ts';
@@ -70,7 +73,8 @@ describe('an unusual HTTP message', () => {
     ['HTTP/1.0 without a host', 'GET /livez HTTP/1.0\r\n\r\n', 200],
     ['an expectation that is not known', `GET /livez HTTP/1.1\r\n${head}Expect: tea\r\n\r\n`, 200],
     ['an upgrade', `GET /livez HTTP/1.1\r\n${head}Upgrade: websocket\r\n\r\n`, 200],
-    ['TRACE', `TRACE /livez HTTP/1.1\r\n${head}\r\n`, 501],
+    ['TRACE', `TRACE /livez HTTP/1.1\r\n${head}\r\n`, 405],
+    ['QUERY', `QUERY /v1/questions HTTP/1.1\r\n${head}\r\n`, 405],
     ['PROPFIND', `PROPFIND /v1/questions HTTP/1.1\r\n${head}\r\n`, 501],
     ['an asterisk', `OPTIONS * HTTP/1.1\r\n${head}\r\n`, 404],
   ])('that is valid but odd (%s) is processed', async (_, message, status) => {
@@ -123,4 +127,40 @@ test('a client that sends headers too slowly gets a 408 within 20 seconds', asyn
   expect([reply.status, JSON.parse(reply.body).code]).toEqual([408, 'request-timed-out']);
   expectCommonHeaders(reply.headers);
   expect(ms).toBeLessThan(20_000);
+});
+
+test.each([
+  ['directly', 0, 5],
+  ['behind a proxy, whose address all clients share', 1, 8],
+])('one address keeps its share of the connections: %s', async (_, hops, kept) => {
+  await using full = await createApi({ settings: { TRUSTED_PROXY_HOPS: String(hops) }, maxConnections: 10 });
+  const sockets: Socket[] = [];
+  for (let opened = 0; opened < 8; opened++) sockets.push(await openSocket(full));
+  const open = () => sockets.filter(socket => !socket.closed);
+  for (const socket of sockets) socket.resume(); // reads the end of the connection
+  await waitFor(() => open().length === kept);
+  sockets.at(-1)?.write('GET /livez HTTP/1.1\r\nHost: parley.test\r\nConnection: close\r\n\r\n');
+  await waitFor(() => open().length === kept - 1); // all earlier connections have been accepted
+  for (const socket of sockets) socket.destroy();
+});
+
+test('`/readyz` reports that file descriptors run out, and the process stays ready', async () => {
+  let isOut = true;
+  const openOne = async () => {
+    if (isOut) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    return { close: async () => undefined } as FileHandle;
+  };
+  const at = { ms: 0 };
+  const files = watchOpenFiles(createLog('silent', 'test'), openOne, () => at.ms);
+  await using api = await createApi({ files });
+  const read = async () => {
+    const { status, body } = await api.request('GET', '/readyz');
+    return { status, degraded: (body.degraded as string[]).filter(line => line.startsWith('file descriptors')) };
+  };
+  await waitFor(() => files.areExhausted());
+  expect(await read()).toEqual({ status: 200, degraded: [expect.stringContaining('fewer than 16 of')] });
+  isOut = false;
+  await waitFor(() => !files.areExhausted());
+  at.ms = 10_000;
+  expect(await read()).toEqual({ status: 200, degraded: [] });
 });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { FIELD_CODES } from '../../src/domain/field-errors.ts';
 import { PROBLEMS } from '../../src/domain/problem.ts';
+import { BUILD } from '../../src/platform/build-info.ts';
 import { createApi, type TestReply } from '../support/api.ts';
 import { createCaller, expectCommonHeaders, JSON_TYPE, outcome } from '../support/http.ts';
 import { aQuestion, makeTenant } from '../support/make.ts';
@@ -105,9 +106,11 @@ describe('the pages', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
-    const links = [...body.matchAll(/(?:src|href|action)\s*=\s*"([^"]*)"/g)].map(match => match[1]);
-    for (const link of links) expect(link).toMatch(/^\/[^/]/);
-    for (const link of links) expect((await api.request('GET', link)).status).toBe(200);
+    const links = [...body.matchAll(/(?:src|href|action)\s*=\s*"([^"]*)"/g)].map(match => match[1] as string);
+    expect(links.filter(link => link.startsWith('data:'))).toEqual(['data:,']); // the empty icon
+    const requested = links.filter(link => !link.startsWith('data:'));
+    for (const link of requested) expect(link).toMatch(/^\/[^/]/);
+    for (const link of requested) expect((await api.request('GET', link)).status).toBe(200);
     const policy = headers.get('content-security-policy') as string;
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
@@ -139,9 +142,13 @@ describe('the pages', () => {
 
 describe('probes', () => {
   test('report that the process is alive and ready', async () => {
+    const { version, commit } = BUILD;
     for (const path of ['/livez', '/readyz']) {
       const { status, headers, body } = await api.request('GET', path);
-      expect([status, body]).toEqual([200, { status: 'ok', degraded: [] }]);
+      expect([status, body]).toEqual([
+        200,
+        { status: 'ok', degraded: [], ...(path === '/readyz' && { version, commit }) },
+      ]);
       expect(headers.get('cache-control')).toBe('no-store');
     }
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { passwordsWaiting, verifyPassword } from '../../src/platform/passwords.ts';
 import { sha256 } from '../../src/platform/secrets.ts';
 import { insertLink } from '../../src/storage/accounts.ts';
 import { createApi, type TestApi } from '../support/api.ts';
@@ -235,6 +236,17 @@ describe('brute force', () => {
     for (let count = 0; count < 12; count++)
       tries.push((await limited.request('POST', path, { body: { name: 'x', password: 'a guessed password' } })).status);
     expect(tries).toEqual([...Array(10).fill(401), 429, 429]);
+  });
+
+  test('is rejected while fifty passwords wait to be compared, and accepted again afterwards', async () => {
+    const person = await makeMember(api, tenant, 'agent');
+    const flood = Array.from({ length: 70 }, () => verifyPassword('a guess', undefined));
+    const refused = await logIn(api, person.email);
+    expect(refused).toMatchObject({ status: 503, body: { code: 'service-overloaded' } });
+    expect(refused.headers.has('Retry-After')).toBe(true);
+    expect(passwordsWaiting()).toBeGreaterThanOrEqual(50); // it was refused at once
+    await Promise.all(flood);
+    expect((await logIn(api, person.email)).status).toBe(200);
   });
 
   test('is impossible while attempts cannot be counted: all logins are rejected', async () => {

@@ -3,6 +3,8 @@ import { FIELD_CODES } from '../../src/domain/field-errors.ts';
 import { PROBLEMS } from '../../src/domain/problem.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { ANSWER_MISTAKES } from './mistakes/answers.ts';
+import { APPEARANCE_MISTAKES } from './mistakes/appearance.ts';
+import { LANGUAGE_MISTAKES } from './mistakes/languages.ts';
 import { createScene, type Scene, told } from './mistakes/mistake.ts';
 import { PEOPLE_MISTAKES } from './mistakes/people.ts';
 import { QUESTION_MISTAKES } from './mistakes/questions.ts';
@@ -16,7 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const MISTAKES = [...QUESTION_MISTAKES, ...ANSWER_MISTAKES, ...PEOPLE_MISTAKES, ...REQUEST_MISTAKES];
+const MISTAKES = [
+  ...QUESTION_MISTAKES,
+  ...LANGUAGE_MISTAKES,
+  ...ANSWER_MISTAKES,
+  ...PEOPLE_MISTAKES,
+  ...APPEARANCE_MISTAKES,
+  ...REQUEST_MISTAKES,
+];
 
 describe('a common mistake', () => {
   test.each(MISTAKES)('%s: the reply states the place and the rule', async (...[, send, status, code, place, says]) => {

@@ -55,9 +55,20 @@ describe('the results of a question', () => {
       values: [...none.body.values.slice(0, 10).map((each: object) => ({ ...each, share: 0 })), value],
     };
     expect(one.body).toEqual({
-      ...{ question_id: id, type: 'nps', from: null, to: null, group_by: 'day', version: null, verified: null },
+      ...{
+        question_id: id,
+        type: 'nps',
+        from: null,
+        to: null,
+        group_by: 'day',
+        version: null,
+        verified: null,
+        step: 'main',
+        test: false,
+      },
       ...{ seen: 0, dismissed: 0, partial: 1, completed: 0, written: 0 },
       ...figures,
+      steps: [expect.objectContaining({ key: 'main', shown: 1, answered: 1, skipped: 0, left: 0 })],
       over_time: [{ start: today(), ...figures }],
       versions: [{ version: 1, ...figures }],
     });

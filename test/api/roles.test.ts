@@ -75,6 +75,7 @@ describe('the table of rights', () => {
       'patchMessage',
       'putIdentity',
       'redactMessage',
+      'saveIdentities',
     ]);
     expect(writesOf('admin')).toEqual(writesOf('owner'));
     const unreadable = (role: Role) =>

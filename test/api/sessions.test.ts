@@ -80,6 +80,8 @@ describe('a session', () => {
     const read = (headers: Record<string, string>) => api.request('GET', '/v1/tenant', { headers });
     const { 'Tenant-Id': _, ...without } = person.headers;
     expect((await read(without)).body).toMatchObject({ status: 400, code: 'tenant-missing' });
+    const ended = { Cookie: '__Host-parley_session=unknown' };
+    expect((await read(ended)).body).toMatchObject({ status: 401, code: 'session-ended' }); // the fault to correct first
     for (const id of [other.id, 'tenant_01h455vb4pex5vsknk084sn02q', 'nonsense', tenant.uuid])
       expect((await read({ ...without, 'Tenant-Id': id })).body).toMatchObject({ status: 403, code: 'not-a-member' });
     await joinTenant(api, other, person, 'analyst');

@@ -3,6 +3,12 @@ import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { makeMember, type TestPerson } from '../support/person.ts';
 
+/** The default. */
+const APPEARANCE = {
+  ...{ theme: 'auto', accent: null, background: null, text: null },
+  ...{ radius: 12, font: 'inherit', placement: 'inline' },
+};
+
 let api: TestApi;
 let tenant: TestTenant;
 let owner: TestPerson;
@@ -28,6 +34,7 @@ test('a tenant has default settings that can be changed separately', async () =>
     retention: { answers_days: null, conversations_days: null },
     ip_mode: 'none',
     identity_attributes_allowed: [],
+    appearance: APPEARANCE,
     created_at: expect.any(String),
   });
   const changed = await patch({ timezone: 'Europe/Berlin', default_locale: 'de', locales: ['de', 'pt-BR'] });
@@ -58,6 +65,20 @@ test.each([
   { identity_attributes_allowed: ['a b'] },
   { identity_attributes_allowed: ['plan', 'plan'] },
   { identity_attributes_allowed: Array.from({ length: 51 }, (_, index) => `a${index}`) },
+  { appearance: null },
+  { appearance: { theme: 'sepia' } },
+  { appearance: { accent: 'red' } },
+  { appearance: { accent: '#f00' } },
+  { appearance: { accent: '#ff000080' } },
+  { appearance: { accent: 'url(https://example.com)' } },
+  { appearance: { background: '#12345g' } },
+  { appearance: { text: 0 } },
+  { appearance: { radius: 25 } },
+  { appearance: { radius: -1 } },
+  { appearance: { radius: 0.5 } },
+  { appearance: { font: 'Comic Sans' } },
+  { appearance: { placement: 'popover' } },
+  { appearance: { shadow: true } },
   { first_card_at: '2026-01-01T00:00:00Z' },
 ])('%j is rejected without changes', async body => {
   const before = (await read()).body;
@@ -95,4 +116,64 @@ test('a new cooldown applies to the cards of every process within a second', asy
   expect(await cards()).toBe(0);
   await api.request('PATCH', '/v1/tenant', { headers, body: { cooldown_days: 0 } });
   await waitFor(async () => (await cards()) === 1, 1000);
+});
+
+test('the appearance changes field by field, and colors are in lower case', async () => {
+  const appearance = async (change: object) => (await patch({ appearance: change })).body.appearance;
+  expect(await appearance({ theme: 'light', accent: '#0F766E' })).toEqual({
+    ...APPEARANCE,
+    theme: 'light',
+    accent: '#0f766e',
+  });
+  const rest = { background: '#ffffff', text: '#111111', radius: 0, font: 'system', placement: 'modal' };
+  const all = { theme: 'light', accent: '#0f766e', ...rest };
+  expect(await appearance(rest)).toEqual(all);
+  expect((await read()).body.appearance).toEqual(all);
+  expect(await appearance(APPEARANCE)).toEqual(APPEARANCE);
+});
+
+test('colors that are hard to read are refused with the numbers and the nearest color', async () => {
+  const { body } = await patch({ appearance: { accent: '#FFD400' } });
+  expect(body).toMatchObject({
+    status: 422,
+    code: 'validation-failed',
+    errors: [
+      {
+        pointer: '/appearance/accent',
+        code: 'low-contrast',
+        detail: expect.stringContaining('1.43:1 with the background #ffffff of the light theme'),
+      },
+    ],
+    contrasts: [{ field: 'accent', ratio: 1.43, required: 3, nearest: expect.stringMatching(/^#[0-9a-f]{6}$/) }],
+  });
+  expect((await read()).body.appearance.accent).toBeNull();
+  const { nearest } = body.contrasts[0];
+  expect((await patch({ appearance: { accent: nearest } })).body.appearance.accent).toBe(nearest);
+
+  const hidden = await patch({ appearance: { background: nearest } });
+  expect(hidden.body.errors).toEqual([
+    { pointer: '/appearance/background', code: 'low-contrast', detail: expect.stringContaining('accent color') },
+  ]);
+  await patch({ appearance: APPEARANCE });
+});
+
+test('a new appearance is part of every card list and its entity tag within a second', async () => {
+  const own = await makeTenant(api);
+  const { headers } = await makeMember(api, own, 'owner');
+  await publishQuestion(api, own);
+  const as = await own.sign('user|42');
+  const cards = (etag = '') => api.request('GET', '/v1/cards', { as, headers: { 'If-None-Match': etag } });
+  const first = await cards();
+  expect(first.body.appearance).toEqual(APPEARANCE);
+  const etag = first.headers.get('ETag') as string;
+  expect((await cards(etag)).status).toBe(304);
+  const change = { theme: 'dark', placement: 'popover-bottom-right' };
+  await api.request('PATCH', '/v1/tenant', { headers, body: { appearance: change } });
+  const changed = await waitFor(async () => {
+    const reply = await cards(etag);
+    return reply.status === 200 && reply;
+  }, 1000);
+  expect(changed.body).toEqual({ ...first.body, appearance: { ...APPEARANCE, ...change } });
+  const other = await api.request('GET', '/v1/cards', { as: await tenant.sign('user|42') });
+  expect(other.body.appearance).toEqual(APPEARANCE);
 });

@@ -96,13 +96,24 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
         `cd /parley/clients/php && composer validate --strict --no-check-version --no-check-lock && ${archive}`,
       );
       await docker('cp', join(FILES, 'empty-project'), `${container}:/project`);
-      await run('cd /project && composer require --no-progress parley/client');
+      await run('cd /project && composer require --no-progress parley-feedback/client');
     });
 
     test('it contains the required files and no tests', async () => {
       const names = (await run('unzip -Z1 /parley/archive/*.zip')).split('\n').filter(name => !name.endsWith('/'));
       expect(names).toEqual(expect.arrayContaining(['composer.json', 'LICENSE', 'README.md', 'src/ServerClient.php']));
       expect(names.filter(name => !/^(composer\.json|LICENSE|README\.md|(src|examples)\/.+)$/.test(name))).toEqual([]);
+    });
+
+    test('it is also installed from a checkout, as its README shows', async () => {
+      await run('mkdir /checkout-project && cp /project/composer.json /checkout-project && cd /checkout-project');
+      const commands = [
+        'composer config repositories.1 --unset', // the archive
+        'composer config repositories.parley path /parley/clients/php',
+        'composer require --no-progress parley-feedback/client',
+      ];
+      await run(`cd /checkout-project && ${commands.join(' && ')}`);
+      expect(await run('readlink -f /checkout-project/vendor/parley-feedback/client')).toBe('/parley/clients/php');
     });
 
     /** The output of a program inside the project. */
@@ -114,7 +125,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
       } finally {
         await rm(folder, { recursive: true });
       }
-      const environment = { ...forSigning(), PARLEY_URL: api.baseUrl, PARLEY_API_KEY: tenant.key.apiKey };
+      const environment = { ...forSigning(), SERVICE_BASE_URL: api.baseUrl, SERVICE_API_KEY: tenant.key.apiKey };
       return run('php /project/program.php', environment);
     }
 
@@ -131,7 +142,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
     test('the quick start of its README runs', async () => {
       const [program] = phpBlocks('clients/php/README.md', /^## Quick start$.*?^## /ms);
       const [token, ...listed] = (await runInProject(program as string)).split('\n');
-      expect(listed).toEqual(['Thank you for trying it.']);
+      expect(listed).toEqual(['The answer is accepted', 'Thank you for trying it.']);
       await expectTokenOf('user|42', token as string);
     });
 
@@ -166,7 +177,7 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
       if (name !== 'plain') await docker('cp', `${join(FILES, name)}/.`, `${container}:/${name}`);
       for (const [file, place] of Object.entries(files))
         await run(
-          `cd /${name} && mkdir -p "$(dirname ${place}x)" && cp vendor/parley/client/examples/${name}/${file} ${place}`,
+          `cd /${name} && mkdir -p "$(dirname ${place}x)" && cp vendor/parley-feedback/client/examples/${name}/${file} ${place}`,
         );
       const port = await freePort();
       const environment = { ...forSigning(), SESSIONS: 'session-of-ada=42,session-of-bob=43' };

@@ -76,6 +76,7 @@ describe.runIf(hasPython)('the Python client', () => {
     test.each([
       ['passes the cases of the contract', 'pytest', []],
       ['is typed strictly', 'mypy', []],
+      ['is typed strictly for pyright too', 'pyright', []],
       ['has nothing for the linter', 'ruff', ['check']],
       ['is formatted', 'ruff', ['format', '--check']],
     ])(
@@ -128,7 +129,7 @@ describe.runIf(hasPython)('the Python client', () => {
       api = await createApi();
       tenant = await makeTenant(api);
       env = {
-        BASE_URL: api.baseUrl,
+        SERVICE_BASE_URL: api.baseUrl,
         SERVICE_API_KEY: tenant.key.apiKey,
         SERVICE_API_KEY_ID: tenant.key.id,
         SERVICE_API_KEY_SECRET: tenant.key.secret,
@@ -157,7 +158,7 @@ describe.runIf(hasPython)('the Python client', () => {
         ]);
         const path = [
           '-c',
-          'import parley, pathlib; print(pathlib.Path(parley.__file__).with_name("py.typed").exists(), parley.__file__)',
+          'import parley_feedback as it, pathlib; print(pathlib.Path(it.__file__).with_name("py.typed").exists(), it.__file__)',
         ];
         expect(await run(join(folder, 'venv/bin/python'), path, folder)).toMatch(`True ${join(folder, 'venv')}`);
       },

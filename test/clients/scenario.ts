@@ -136,12 +136,12 @@ export async function openScenario() {
   stack.defer(() => rm(state, { recursive: true }));
 
   const environmentOf = (part: Part) => ({
-    PARLEY_BASE_URL: part.through === 'proxy' ? proxy.url : api.baseUrl,
-    PARLEY_TENANT_ID: tenant.id,
-    PARLEY_KEY_ID: tenant.key.id,
-    PARLEY_KEY_SECRET: tenant.key.secret,
-    PARLEY_API_KEY: tenant.key.apiKey,
-    PARLEY_PUBLIC_KEY_ID: publicKey.id,
+    SERVICE_BASE_URL: part.through === 'proxy' ? proxy.url : api.baseUrl,
+    SERVICE_TENANT_ID: tenant.id,
+    SERVICE_API_KEY_ID: tenant.key.id,
+    SERVICE_API_KEY_SECRET: tenant.key.secret,
+    SERVICE_API_KEY: tenant.key.apiKey,
+    SERVICE_PUBLIC_KEY_ID: publicKey.id,
     PARLEY_TOKEN_URL: backend.url,
     PARLEY_STATE: state,
     PARLEY_RETRY_BASE_MS: '20',

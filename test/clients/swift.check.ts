@@ -69,14 +69,6 @@ async function readExample(section: string): Promise<string> {
   return /^```swift\n(.*?)^```$/ms.exec(part)?.[1] ?? '';
 }
 
-const MANIFEST = `// swift-tools-version:6.0
-import PackageDescription
-let package = Package(
-  name: "App", platforms: [.macOS(.v10_15)],
-  dependencies: [.package(path: "/clients/swift")],
-  targets: [.executableTarget(name: "App", dependencies: [.product(name: "Parley", package: "swift")])])
-`;
-
 describe.runIf(await isFound())('the Swift client', () => {
   beforeAll(() => inPackage('swift build --build-tests -Xswiftc -warnings-as-errors'), COMPILING_MS);
 
@@ -127,7 +119,8 @@ describe.runIf(await isFound())('the Swift client', () => {
         .replace('https://feedback.example.com', api.baseUrl)
         .replace('https://api.example.com/v1/svc/auth/token', backend.url);
       await mkdir(join(project, 'Sources/App'), { recursive: true });
-      await writeFile(join(project, 'Package.swift'), MANIFEST);
+      const manifest = (await readExample('Install')).replace('../parley/clients/swift', '/clients/swift');
+      await writeFile(join(project, 'Package.swift'), manifest);
       await writeFile(join(project, 'Sources/App/main.swift'), `let session = "quick|start"\n${code}`);
       await cp(join(ROOT, 'clients/swift'), join(project, 'swift'), {
         recursive: true,

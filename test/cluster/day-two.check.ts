@@ -75,7 +75,10 @@ describe.runIf(inject('cluster'))('day two, with commands in a pod', () => {
     await expectWell();
     await installation.upgrade({ ...UNLIMITED, secrets: { secretKey, formerKeys: [formerKey] } });
     expect((await api.request('GET', '/v1/cards', token)).status).toBe(200);
-    await installation.parley(['secrets', 'rotate']);
+    const owner = Buffer.from(former['postgresql-password'] ?? '', 'base64').toString();
+    const DATABASE_URL = `postgresql://parley:${owner}@parley-postgresql:5432/parley`;
+    const asOwner = ['env', 'DATABASE_URL_FILE=', `DATABASE_URL=${DATABASE_URL}`, 'parley', 'secrets', 'rotate'];
+    await installation.kubectl(['exec', 'deployment/parley-api', '--container', 'api', '--', ...asOwner]);
     await expectWell();
     await installation.upgrade(UNLIMITED);
     await expectWell();

@@ -6,13 +6,19 @@ import { type DockerOptions, docker } from './docker.ts';
 export const SERVICES = ['api', 'worker', 'postgres', 'valkey'] as const;
 export type Service = (typeof SERVICES)[number];
 
-/** An installation by docker-compose.yml with its own project name and port. */
-export async function createInstallation() {
+/** An installation by docker-compose.yml with its own project name and port, and further variables for Compose. */
+export async function createInstallation(variables: Record<string, string> = {}) {
   const project = `parley-check-${randomBytes(4).toString('hex')}`;
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   /** For documented `docker compose` commands. An empty BASE_URL counts as unset; vitest sets one. */
-  const environment = { COMPOSE_PROJECT_NAME: project, PARLEY_PORT: String(port), RATE_LIMITS: 'off', BASE_URL: '' };
+  const environment = {
+    COMPOSE_PROJECT_NAME: project,
+    PARLEY_PORT: String(port),
+    RATE_LIMITS: 'off',
+    BASE_URL: '',
+    ...variables,
+  };
 
   const compose = (args: string[], options: DockerOptions = {}) =>
     docker(['compose', '--project-name', project, ...args], { ...options, environment });
@@ -21,7 +27,7 @@ export async function createInstallation() {
     JSON.parse(await compose(['exec', '--no-TTY', 'api', 'parley', ...args], { input }));
 
   /** The output of `docker inspect` for a service's container. */
-  const inspect = async (service: Service | 'migrate' | 'secrets') =>
+  const inspect = async (service: Service | 'migrate' | 'secrets' | 'api-2' | 'proxy') =>
     JSON.parse(await docker(['inspect', await compose(['ps', '--all', '--quiet', service])]))[0];
 
   return {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
-/** The tested image and its base image. */
-export const IMAGE = 'parley:dev';
+/** The tested image, which is built first, and its base image. */
+export const IMAGE = process.env.PARLEY_IMAGE ?? 'parley:dev';
 export const BASE_IMAGE = 'node:24-slim';
 
 export const ROOT = resolve(import.meta.dirname, '../..');

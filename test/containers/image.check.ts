@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { waitFor } from '../support/wait.ts';
 import { BASE_IMAGE, docker, IMAGE, ROOT, tryDocker } from './docker.ts';
 
 const LARGEST_BYTES = 250_000_000;
 const READ_ONLY = ['run', '--rm', '--read-only', '--cap-drop', 'ALL', '--network', 'none'];
 
+const inspectContainer = async (id: string) => JSON.parse(await docker(['inspect', id]))[0];
 const inspect = async (image: string) => JSON.parse(await docker(['image', 'inspect', image]))[0];
 const shell = (script: string) => docker([...READ_ONLY, '--entrypoint', 'sh', IMAGE, '-c', script]);
 
@@ -30,10 +33,12 @@ test('the image adds at most 250 MB to its base image', async () => {
 });
 
 test('the image contains the source and its dependencies, not writable by its user', async () => {
-  expect((await shell('ls -A /app')).split('\n').sort()).toEqual([
+  const files = (await shell('ls -A /app')).split('\n').filter(name => name !== '.commit'); // a checkout has one
+  expect(files.sort()).toEqual([
     '.npmrc',
     'LICENSE',
     'dashboard',
+    'docs',
     'node_modules',
     'package-lock.json',
     'package.json',
@@ -61,9 +66,69 @@ test('the bill of materials lists exactly the packages in the image', async () =
   expect([...new Set(listed)].toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
+test('the image contains no package manager', async () => {
+  expect(await shell('ls /usr/local/bin')).toBe('node\nparley');
+  expect(await shell('find / -xdev -type d -name npm -path "*node_modules*" | wc -l')).toBe('0');
+});
+
+test('the health check asks /readyz without starting Node', async () => {
+  const { Config: config } = await inspect(IMAGE);
+  const [kind, program, ...args] = config.Healthcheck.Test;
+  expect([kind, program]).toEqual(['CMD', 'bash']);
+  expect(args.join(' ')).not.toContain('node');
+  const serve = `require('http').createServer((request, response) => response.writeHead(request.url === '/readyz' ? process.env.STATUS : 404).end()).listen(9000)`;
+  for (const [status, code] of [
+    ['200', 0],
+    ['503', 1],
+  ] as const) {
+    const options = [
+      '--detach',
+      '--init',
+      '--env',
+      'METRICS_PORT=9000',
+      '--env',
+      `STATUS=${status}`,
+      '--entrypoint',
+      'node',
+    ];
+    const container = await docker(['run', ...options, IMAGE, '-e', serve]);
+    try {
+      await waitFor(async () => (await inspectContainer(container)).State.Health.Log.length > 0, 30_000);
+      expect((await inspectContainer(container)).State.Health.Log[0].ExitCode).toBe(code);
+    } finally {
+      await docker(['rm', '--force', container]);
+    }
+  }
+});
+
+test('docker stop takes less than 3 s at ten moments of the start', async () => {
+  const settings = [
+    'DATABASE_URL=postgresql://parley@192.0.2.1/parley',
+    'REDIS_URL=redis://192.0.2.1',
+    `SECRET_KEY=${'A'.repeat(43)}=`,
+  ];
+  const options = ['--detach', '--init', ...settings.flatMap(setting => ['--env', setting])];
+  for (const moment of [0, 50, 100, 150, 250, 400, 600, 900, 1300, 2000])
+    for (const role of ['serve', 'work']) {
+      const container = await docker(['run', ...options, IMAGE, role]);
+      await sleep(moment);
+      const begun = Date.now();
+      await docker(['stop', '--time', '30', container]);
+      expect(Date.now() - begun, `${role} after ${moment} ms`).toBeLessThan(3000);
+      expect([0, 143]).toContain((await inspectContainer(container)).State.ExitCode);
+      await docker(['rm', container]);
+    }
+});
+
 test('commands run on a read-only root without capabilities', async () => {
   expect(JSON.parse(await docker([...READ_ONLY, IMAGE, 'openapi'])).openapi).toMatch(/^3\.1/);
   expect(await shell('parley help')).toContain('parley <command>');
+});
+
+test('a full volume for the secrets of Compose is one line', async () => {
+  const full = ['--tmpfs', '/run/parley:size=8k,uid=1000,gid=1000'];
+  const { code, stderr } = await tryDocker([...READ_ONLY, ...full, IMAGE, 'secrets', 'create', '--dir', '/run/parley']);
+  expect([code, stderr]).toEqual([1, 'parley: The disk is full. Free disk space and start again.\n']);
 });
 
 test('passwords can be hashed, which needs a native package', async () => {

@@ -1,23 +1,18 @@
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { openStorage, type Storage } from '../../src/storage/orm.ts';
 import { openPostgres, openValkey } from '../faults/stores.ts';
 import { runCommand, startProcess } from '../support/process.ts';
+import { diagnose, startRoles } from '../support/roles.ts';
 import { waitFor } from '../support/wait.ts';
-import { ROOT } from './docker.ts';
 import { buildPooler, openPooler } from './pooler.ts';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
 
 beforeAll(buildPooler, 600_000); // the first run downloads a Debian package
-
-const diagnose = async (environment: Record<string, string>) =>
-  JSON.parse((await runCommand(['doctor'], environment)).stdout) as {
-    ok: boolean;
-    checks: { name: string; ok: boolean; mend?: string }[];
-  };
 
 /**
  * Returns the role in which a connection that has set a role executes statements while another one is in a transaction.
@@ -38,38 +33,74 @@ const openLimitedValkey = (settings: Record<string, string> = {}) =>
   openValkey({ settings: { maxmemory: '512mb', ...settings } });
 
 describe.each(['PostgreSQL', 'Valkey'])('behind PgBouncer, with the queue in %s', queue => {
-  test('in session mode the migration, both roles and the whole demo work', async () => {
-    await using postgres = await openPostgres();
-    await using valkey = queue === 'Valkey' ? await openLimitedValkey() : undefined;
-    await using pooler = await openPooler('session', postgres.url);
-    const environment = {
-      DATABASE_URL: pooler.url,
-      SECRET_KEY,
-      RATE_LIMITS: 'on',
-      INGESTION_CHECK_S: '1',
-      ...(valkey ? { REDIS_URL: valkey.url } : {}),
-    };
-    expect(await runCommand(['migrate'], environment)).toMatchObject({ code: 0 });
-    await using api = await startProcess('serve', environment);
-    await using worker = await startProcess('work', environment);
-    await Promise.all([api.awaitProbe('/readyz'), worker.awaitProbe('/readyz')]);
-    await promisify(execFile)(process.execPath, ['docs/demo.ts'], {
-      cwd: ROOT,
-      env: {
-        PATH: process.env.PATH,
-        ...environment,
-        BASE_URL: api.baseUrl,
-        PARLEY_CLI: `${process.execPath} src/main.ts`,
-      },
-    });
-    expect(await diagnose(environment)).toMatchObject({ ok: true });
-    const ready = (await (await fetch(`${api.baseUrl}/readyz`)).json()) as object;
-    expect(ready).toMatchObject({ degraded: [] });
-    expect(api.output() + worker.output()).not.toMatch(/"level":"error"|startup parameter/);
-  });
+  test.each(['session', 'transaction'] as const)(
+    'in %s mode the migration, both roles and the whole demo work',
+    async mode => {
+      await using postgres = await openPostgres();
+      await using valkey = queue === 'Valkey' ? await openLimitedValkey() : undefined;
+      await using pooler = await openPooler(mode, postgres.url);
+      const environment = {
+        DATABASE_URL: pooler.url,
+        ...(mode === 'transaction' ? { DATABASE_DIRECT_URL: postgres.url } : {}),
+        SECRET_KEY,
+        RATE_LIMITS: 'on',
+        INGESTION_CHECK_S: '1',
+        ...(valkey ? { REDIS_URL: valkey.url } : {}),
+      };
+      expect(await runCommand(['migrate'], environment)).toMatchObject({ code: 0 });
+      await using roles = await startRoles(environment);
+      await roles.runDemo();
+      expect(await diagnose(environment)).toMatchObject({ ok: true });
+      expect(JSON.parse((await runCommand(['secrets', 'rotate'], environment)).stdout)).toMatchObject({
+        unreadable: 0,
+      });
+      expect(await roles.degraded()).toEqual([]);
+      expect(roles.output()).not.toMatch(/"level":"error"|startup parameter/);
+    },
+  );
 });
 
-test('behind PgBouncer in transaction mode no role becomes ready, and each reports the reason, like the doctor', async () => {
+test('in transaction mode, statements of two roles and many tenants never share a role or a tenant', async () => {
+  await using postgres = await openPostgres();
+  await using pooler = await openPooler('transaction', postgres.url, { default_pool_size: '3' });
+  const log = createLog('silent', 'test');
+  await migrate(postgres.url, log);
+  const url = {
+    readUrl: () => pooler.url,
+    readDirectUrl: () => postgres.url,
+    isPooled: true,
+    rolePrefix: 'parley',
+  };
+  const roles = ['parley_app', 'parley_worker'] as const;
+  const storages = roles.map(role => openStorage({ url, role, connections: 8, log }));
+  const sql = "select current_user::text as role, current_setting('parley.tenant') as tenant";
+  const isOwn = async (index: number): Promise<boolean> => {
+    const tenant = randomUUID();
+    const run = (storages[index % 2] as Storage).forTenant(tenant);
+    const inTransaction = () =>
+      run.transaction(async tx => {
+        await tx.query('select pg_sleep(0.001)');
+        return tx.query(sql);
+      });
+    const [row] = await (index % 3 === 0 ? inTransaction() : run.query(sql));
+    return row?.role === roles[index % 2] && row?.tenant === tenant;
+  };
+  const lanes = Array.from({ length: 16 }, async (_, lane) => {
+    const own: boolean[] = [];
+    for (let turn = 0; turn < 75; turn++) own.push(await isOwn(lane + turn));
+    return own;
+  });
+  const seen = (await Promise.all(lanes)).flat();
+  expect(seen.filter(own => !own)).toEqual([]);
+  // The sessions that were shared keep neither.
+  const left = await withClient(pooler.url, client =>
+    client.query("select current_user::text as role, coalesce(current_setting('parley.tenant', true), '') as tenant"),
+  );
+  expect(left.rows).toEqual([{ role: 'postgres', tenant: '' }]);
+  await Promise.all(storages.map(storage => storage.close()));
+});
+
+test('without DATABASE_DIRECT_URL, no role becomes ready in transaction mode, and each reports the reason', async () => {
   await using postgres = await openPostgres();
   await using valkey = await openLimitedValkey();
   await using pooler = await openPooler('transaction', postgres.url);
@@ -81,16 +112,33 @@ test('behind PgBouncer in transaction mode no role becomes ready, and each repor
 
   const refused = await runCommand(['migrate'], environment);
   expect(refused.code).not.toBe(0);
-  expect(refused.stdout + refused.stderr).toContain('session mode');
+  expect(refused.stdout + refused.stderr).toContain('set DATABASE_DIRECT_URL');
   await using api = await startProcess('serve', environment);
   await using worker = await startProcess('work', environment);
-  await waitFor(() => [api, worker].every(role => role.output().includes('to session mode')), 30_000);
+  await waitFor(() => [api, worker].every(role => role.output().includes('set DATABASE_DIRECT_URL')), 30_000);
   expect((await fetch(`${api.baseUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${worker.metricsUrl}/readyz`)).status).toBe(503);
   const { ok, checks } = await diagnose(environment);
   expect(ok).toBe(false);
   expect(checks.filter(check => !check.ok)).toEqual([
-    expect.objectContaining({ name: 'pooler', mend: expect.stringContaining('session mode') }),
+    expect.objectContaining({ name: 'pooler', mend: expect.stringContaining('DATABASE_DIRECT_URL') }),
+  ]);
+  const twice = await diagnose({ ...environment, DATABASE_DIRECT_URL: pooler.url });
+  expect(twice.checks.filter(check => !check.ok)).toEqual([
+    expect.objectContaining({
+      name: 'pooler',
+      detail: expect.stringContaining('DATABASE_DIRECT_URL leads to a pooler'),
+    }),
+  ]);
+});
+
+test('a pooler that loses prepared statements is reported', async () => {
+  await using postgres = await openPostgres();
+  await using pooler = await openPooler('transaction', postgres.url, { max_prepared_statements: '0' });
+  await migrate(postgres.url, createLog('silent', 'test'));
+  const { checks } = await diagnose({ DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: postgres.url, SECRET_KEY });
+  expect(checks.filter(check => !check.ok)).toEqual([
+    expect.objectContaining({ name: 'pooler', mend: expect.stringContaining('max_prepared_statements') }),
   ]);
 });
 

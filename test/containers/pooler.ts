@@ -8,10 +8,11 @@ const FOLDER = join(import.meta.dirname, 'pgbouncer');
 
 export const buildPooler = () => docker(['build', '--quiet', '--network', 'host', '--tag', IMAGE, FOLDER]);
 
-/** A PgBouncer with default settings in front of a PostgreSQL; `url` goes through it. */
+/** A PgBouncer in front of a PostgreSQL, with default settings except for the given ones; `url` goes through it. */
 export async function openPooler(
   mode: 'session' | 'transaction',
   postgresUrl: string,
+  more: Record<string, string> = {},
 ): Promise<{ url: string } & AsyncDisposable> {
   const { hostname, port, username, password } = new URL(postgresUrl);
   const url = new URL(postgresUrl);
@@ -23,8 +24,10 @@ listen_addr = 127.0.0.1
 listen_port = ${url.port}
 auth_type = any
 pool_mode = ${mode}
-default_pool_size = 60
 unix_socket_dir =
+${Object.entries({ default_pool_size: '60', ...more })
+  .map(([name, value]) => `${name} = ${value}`)
+  .join('\n')}
 `;
   const container = await new GenericContainer(IMAGE)
     .withNetworkMode('host')

@@ -6,8 +6,8 @@ import { createStoreClock } from '../../src/coordination/store-clock.ts';
 const LIMIT = { scope: 'identity', limit: 100, windowSeconds: 60 };
 
 /** The counters of one process with a clock set by the test. */
-function createProcess({ at = { ms: 0 }, mayWait = (): boolean => true, maxCounters = 1000 } = {}) {
-  return createRateCounters({ now: () => at.ms, mayWait, maxCounters });
+function createProcess({ at = { ms: 0 }, mayWait = (): boolean => true, maxCounters = 1000, maxBytes = 1e6 } = {}) {
+  return createRateCounters({ now: () => at.ms, mayWait, maxCounters, maxBytes });
 }
 
 /** A store that processes reconcile with, one batch after the other. */
@@ -196,6 +196,16 @@ describe('a counter', () => {
     at.ms = 60_000;
     process.dropEnded();
     expect(process.sizes()).toEqual({ counters: 0, dirty: 0 });
+  });
+
+  test('with a long key takes the place of several others', () => {
+    const process = createProcess({ mayWait: () => false, maxBytes: 100_000 });
+    for (let user = 0; user < 1000; user++) process.consume(LIMIT, `${'京'.repeat(250)} ${user}`);
+    process.dropEnded();
+    const { counters } = process.sizes();
+    expect(counters).toBeGreaterThan(100);
+    expect(counters).toBeLessThan(200);
+    expect(process.consume(LIMIT, `${'京'.repeat(250)} 999`)).toMatchObject({ remaining: LIMIT.limit - 2 });
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { decodeQR } from 'qr/decode.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathTo } from '../../dashboard/paths.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
@@ -15,6 +16,24 @@ import { waitFor } from '../support/wait.ts';
 const ADA = 'ada@acme.example';
 const SECOND_PASSWORD = 'another long password';
 const THIRD_PASSWORD = 'the third long password';
+
+/** Decodes a picture in a browser: its size and the bytes of its pixels. */
+const pixelsOf = (png: Buffer): string => `(async () => {
+  const bitmap = await createImageBitmap(await (await fetch('data:image/png;base64,${png.toString('base64')}')).blob());
+  const { width, height } = bitmap;
+  const surface = new OffscreenCanvas(width, height).getContext('2d');
+  surface.drawImage(bitmap, 0, 0);
+  return { width, height, pixels: [...surface.getImageData(0, 0, width, height).data] };
+})()`;
+
+/** The text of the QR code in a picture, as a camera reads it. */
+async function scan(browser: Browser, picture: Buffer): Promise<string> {
+  await using reader = await openPage(browser);
+  const { width, height, pixels } = await reader.page.evaluate<{ width: number; height: number; pixels: number[] }>(
+    pixelsOf(picture),
+  );
+  return decodeQR({ width, height, data: Uint8ClampedArray.from(pixels) });
+}
 
 describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
   let mails: TestMailServer;
@@ -46,16 +65,20 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
   });
 
   test('the second factor is set up with a code, a wrong one shows an error, and the recovery codes are shown once', async () => {
-    await open(pathTo('security'));
+    await open(pathTo('me'));
     const part = panel(page, /^Two-factor authentication/);
     await part.getByLabel('Password').fill('not the password');
     await part.getByRole('button', { name: 'Set up' }).click();
     await part.getByRole('alert').getByText('Login failed').waitFor();
     await part.getByLabel('Password').fill(PASSWORD);
     await part.getByRole('button', { name: 'Set up' }).click();
-    await part.getByText('Enter this secret in your authenticator', { exact: false }).waitFor();
+    await part.getByText('Scan this code with your authenticator app', { exact: false }).waitFor();
     secret = (await part.locator('code').first().textContent()) ?? '';
     expect(await part.getByRole('link', { name: 'Open in authenticator app' }).getAttribute('href')).toContain(secret);
+    const picture = await part.getByRole('img', { name: 'QR code for your authenticator app' }).screenshot();
+    const scanned = await scan(browser, picture);
+    expect(scanned).toMatch(/^otpauth:\/\/totp\//);
+    expect(new URL(scanned).searchParams.get('secret')).toBe(secret.replaceAll(' ', ''));
     await expectNoViolations(ada);
     await part.getByLabel('Authentication code').fill('000000');
     await part.getByRole('button', { name: 'Turn on' }).click();
@@ -97,7 +120,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await enter(fourth.page, codes[0] as string);
     await fourth.page.getByRole('alert').getByText('Login failed').waitFor();
 
-    await open(pathTo('security'));
+    await open(pathTo('me'));
     const sessions = panel(page, 'Sessions').getByRole('row');
     await waitFor(async () => (await sessions.count()) === 4); // the header and three sessions
     await sessions.filter({ hasText: 'This device' }).waitFor();
@@ -120,7 +143,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await isInside(other.page);
 
-    await open(pathTo('security'));
+    await open(pathTo('me'));
     const part = panel(page, /^Password/);
     const change = async (present: string, next: string) => {
       await part.getByLabel('Current password').fill(present);
@@ -210,7 +233,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await isOutside(eva.page);
     await come();
     await eva.page.getByRole('heading', { level: 1, name: 'Questions' }).waitFor();
-    expect(new URL(eva.page.url()).pathname).toBe('/dashboard/questions');
+    expect(new URL(eva.page.url()).pathname).toMatch(/^\/dashboard\/t\/tenant_\w+\/questions$/);
     await expectNoViolations(eva);
   });
 
@@ -218,7 +241,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     await using other = await openPage(browser);
     await signIn(other.page, installation.baseUrl, ADA);
     await isInside(other.page);
-    await open(pathTo('security'));
+    await open(pathTo('me'));
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     const question = page.getByRole('alertdialog', { name: 'Sign out everywhere?' });
     await question.getByRole('button', { name: 'Sign out everywhere' }).click();

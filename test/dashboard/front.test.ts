@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type TestApi } from '../support/api.ts';
 import { expectNoViolations, expectNoViolationsOn, openPage } from '../support/browser.ts';
 import { hasBrowser, openBrowser } from '../support/chromium.ts';
+import { makeTenant } from '../support/make.ts';
 import { buildDashboard } from '../support/pages.ts';
+import { makeMember } from '../support/person.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe.runIf(hasBrowser())('the pages before the login', () => {
@@ -12,6 +14,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
   beforeAll(async () => {
     await buildDashboard();
     api = await createApi({ settings: { BASE_URL: 'http://localhost:3000' } });
+    await makeMember(api, await makeTenant(api), 'owner'); // else the login shows how to create one
     browser = await openBrowser();
   }, 120_000);
   afterAll(async () => {

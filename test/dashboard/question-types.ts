@@ -37,7 +37,7 @@ export const QUESTIONS: QuestionOfType[] = [
     type: 'csat',
     name: 'Satisfaction',
     fill: async page => void (await page.getByLabel('Display style').selectOption('smiley')),
-    preview: async card => [await radios(card), await card.locator('svg circle').count()],
+    preview: async card => [await radios(card), await card.locator('[part=point] svg').count()],
     shown: [5, 5],
     config: { style: 'smiley', labels: { high: 'Gladly' } },
   },
@@ -56,7 +56,7 @@ export const QUESTIONS: QuestionOfType[] = [
       await page.getByLabel('Scale', { exact: true }).selectOption('10');
       await page.getByLabel('Display style').selectOption('star');
     },
-    preview: async card => [await radios(card), await card.locator('label svg').count()],
+    preview: async card => [await radios(card), await card.locator('[part=point] svg').count()],
     shown: [10, 10],
     config: { scale: 10, style: 'star' },
   },
@@ -66,7 +66,7 @@ export const QUESTIONS: QuestionOfType[] = [
     name: 'Single choice',
     fill: fillOptions,
     preview: card => card.getByRole('radio').locator('..').allTextContents(),
-    shown: [' Red', ' Blue', ' Green'],
+    shown: ['Red', 'Blue', 'Green'],
     config: { options: OPTIONS, allow_other: false, shuffle: false },
   },
   {
@@ -78,7 +78,7 @@ export const QUESTIONS: QuestionOfType[] = [
       await page.getByLabel('Maximum selections').fill('2');
     },
     preview: card => card.getByRole('checkbox').locator('..').allTextContents(),
-    shown: [' Red', ' Blue', ' Green', ' Other'],
+    shown: ['Red', 'Blue', 'Green', 'Other'],
     config: { options: OPTIONS, allow_other: true, max: 2 },
   },
   {
@@ -88,7 +88,7 @@ export const QUESTIONS: QuestionOfType[] = [
       await page.getByLabel('Input type').selectOption('email');
       await page.getByLabel('Maximum length').fill('200');
     },
-    preview: card => card.locator('input[type=email]').getAttribute('maxlength'),
+    preview: card => card.locator('input[inputmode=email]').getAttribute('maxlength'),
     shown: '200',
     config: { input: 'email', max_length: 200, min_length: 0 },
   },
@@ -98,8 +98,8 @@ export const QUESTIONS: QuestionOfType[] = [
     type: 'statement',
     name: 'Statement',
     fill: page => page.getByLabel('Link', { exact: true }).fill('https://acme.example/news'),
-    preview: card => card.getByText('https://acme.example/news').count(),
-    shown: 1,
+    preview: card => card.getByRole('link', { name: 'Read more' }).getAttribute('href'),
+    shown: 'https://acme.example/news',
     config: { url: 'https://acme.example/news' },
   },
 ];

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SNIPPETS } from '../../dashboard/pages/getting-started/snippets.ts';
+import { SNIPPETS } from '../../dashboard/components/snippets/snippets.ts';
 import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { hasTool, installPython, runTool, TOOL_LIMIT_MS } from '../support/tools.ts';

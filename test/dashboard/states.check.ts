@@ -34,8 +34,8 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
       [pathTo('questionVersions', { id }), ['No versions yet']],
       [pathTo('questionResults', { id }), ['No answers in this period', 'No comments']],
       [pathTo('inbox'), ['No open conversations', 'No conversation selected']],
-      [pathTo('identity', { identity: 'nobody' }), ['No answers', 'No conversations']],
-      [pathTo('ingestion'), ['No quarantined answers']],
+      [pathTo('identity', { identity: 'nobody' }), ['No entries']],
+      [pathTo('data'), ['No quarantined answers']],
       [pathTo('apiKeys'), ['No API keys yet']],
     ];
     for (const [path, texts] of EMPTY) {
@@ -60,7 +60,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
 
   test('while the store is slow, each list shows a placeholder and then its data', async () => {
     await open(pathTo('home'));
-    for (const name of ['Inbox', 'Questions', 'Ingestion', 'Settings']) {
+    for (const name of ['Inbox', 'Questions', 'Data', 'Settings']) {
       installation.network.freeze();
       await pages().getByRole('link', { name }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
@@ -97,10 +97,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await open(pathTo('newQuestion'));
     await page.getByRole('textbox', { name: 'Question', exact: true }).fill('Written once');
     installation.network.cut();
-    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByRole('button', { name: 'Save draft' }).click();
     await expectProblemShown(page.getByRole('alert'));
     await mend();
-    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByRole('button', { name: 'Save draft' }).click();
     await page.getByRole('heading', { level: 1, name: 'Written once' }).waitFor();
 
     installation.network.cut();
@@ -195,10 +195,10 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
           ['max@x.example', 'Revoke', 'Revoke this invitation?'],
         ],
       ],
-      [pathTo('security'), [['', 'Sign out everywhere', 'Sign out everywhere?']]],
+      [pathTo('me'), [['', 'Sign out everywhere', 'Sign out everywhere?']]],
       [pathTo('question', { id: filled.draft }), [['', 'Delete', 'Delete this draft?']]],
       [pathTo('questionResults', { id: filled.live }), [['', 'Close', 'Close this question?']]],
-      [pathTo('ingestion'), [['ux|1', 'Discard', 'Discard this answer?']]],
+      [pathTo('data'), [['ux|1', 'Discard', 'Discard this answer?']]],
       [
         pathTo('conversation', { id: filled.conversation }),
         [
@@ -248,6 +248,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     const secrets = page.getByRole('dialog', { name: 'API key “kx-3”' });
     await secrets.getByText('Copy these values now.', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
+    await secrets.getByRole('button', { name: 'Copy .env' }).click();
     await secrets.getByRole('button', { name: 'Done' }).focus();
     await page.keyboard.press('Enter');
     await secrets.waitFor({ state: 'detached' });
@@ -262,13 +263,14 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
       question: { id: filled.draft },
       questionResults: { id: filled.live },
       questionVersions: { id: filled.live },
+      questionAnswers: { id: filled.live },
       conversation: { id: filled.conversation },
       identity: { identity },
     };
     await asPerson(page, 'PATCH', `/v1/conversations/${filled.conversation}`, { priority: 'high', tags: ['tx-1'] });
     const names: PathName[] = ['home', 'questions', 'newQuestion', 'question', 'questionResults', 'questionVersions'];
-    names.push('inbox', 'conversation', 'identity', 'ingestion');
-    names.push('general', 'apiKeys', 'members', 'security', 'auditLog');
+    names.push('questionAnswers', 'inbox', 'conversation', 'people', 'identity', 'insights', 'data');
+    names.push('general', 'apiKeys', 'members', 'me', 'auditLog');
     for (const name of names) {
       await open(pathTo(name, params[name]), german.page);
       expect(await german.page.getAttribute('html', 'lang')).toBe('de');

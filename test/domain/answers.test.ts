@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compareSyncs, NewAnswer, type SyncMark, validateContent, validateValue } from '../../src/domain/answers.ts';
 import { toTypeId } from '../../src/domain/ids.ts';
-import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/questions.ts';
+import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/question-types.ts';
+import { answerRules } from '../../src/domain/questions.ts';
 
 const QUESTION_ID = toTypeId('question', '01936d5e-8f00-7000-8000-000000000002');
 const OPTIONS = [
@@ -107,12 +108,15 @@ describe('a value', () => {
 
 describe('the content of an answer', () => {
   const judge = (type: QuestionType, answer: Partial<NewAnswer>) =>
-    validateContent(content(type, type.endsWith('choice') ? { options: OPTIONS } : {}), {
-      state: 'completed',
-      values: {},
-      comment: null,
-      ...answer,
-    } as NewAnswer)?.pointer;
+    validateContent(
+      answerRules({ ...content(type, type.endsWith('choice') ? { options: OPTIONS } : {}), follow_ups: [] }),
+      {
+        state: 'completed',
+        values: {},
+        comment: null,
+        ...answer,
+      } as NewAnswer,
+    )?.pointer;
 
   test('must have the main value once it is completed, except for a statement', () => {
     for (const type of QUESTION_TYPES) expect(judge(type, {})).toBe(type === 'statement' ? undefined : '/values/main');

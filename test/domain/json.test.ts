@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, findRepeatedMember } from '../../src/domain/json.ts';
+import { canonicalJson, findFormFault } from '../../src/domain/json.ts';
 
-const find = (text: string) => findRepeatedMember(text, JSON.parse(text));
+const faultOf = (text: string, maxLevels: number) => findFormFault(text, JSON.parse(text), maxLevels);
+
+/** The pointer of a repeated member. */
+const find = (text: string): string | undefined => {
+  const fault = faultOf(text, 20);
+  return typeof fault === 'object' ? fault.repeated : undefined;
+};
 
 describe('a member that its object has twice', () => {
   test.each([
@@ -27,6 +33,7 @@ describe('a member that its object has twice', () => {
     '{"text":"{\\"a\\":1,\\"a\\":2}"}',
     '{"__proto__":{"a":1},"a":"\\\\"}',
     '{"time":"2026-11-21T07:00:00Z","a":"\\"\\\\\\":"}',
+    '{"a":": :",":":":"}',
   ])('is not found in %s', text => {
     expect(find(text)).toBeUndefined();
   });
@@ -46,6 +53,23 @@ describe('a member that its object has twice', () => {
     const startedAt = performance.now();
     expect(find(text)).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(1000);
+  });
+});
+
+describe('depth', () => {
+  const depthOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+
+  test('counts objects and arrays, not scalars', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(8), (document, levels) => {
+        expect(faultOf(JSON.stringify(document), levels) === 'too-deep').toBe(depthOf(document) > levels);
+      }),
+    );
+  });
+
+  test('of a hundred thousand levels is refused without a stack overflow', () => {
+    expect(faultOf(`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 20)).toBe('too-deep');
   });
 });
 

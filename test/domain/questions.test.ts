@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  CONFIGS,
-  immutableParts,
-  NewQuestion,
-  nextStatuses,
-  QUESTION_STATUSES,
-  QUESTION_TYPES,
-  QuestionPatch,
-  type QuestionType,
-} from '../../src/domain/questions.ts';
+import { CONFIGS, QUESTION_TYPES, type QuestionType } from '../../src/domain/question-types.ts';
+import { fixedParts, NewQuestion, nextStatuses, QUESTION_STATUSES, QuestionPatch } from '../../src/domain/questions.ts';
 
 const OPTIONS = [
   { id: 'a', label: 'A' },
@@ -73,10 +65,14 @@ describe('a new question', () => {
       type: 'rating',
       title: 'How was it?',
       description: '',
+      translations: {},
+      follow_ups: [],
       config: { scale: 5, style: 'star' },
       frequency: { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false },
       allow_public: false,
       priority: 0,
+      thanks: null,
+      placement: null,
     });
   });
 
@@ -140,7 +136,7 @@ test('each state has its allowed transitions', () => {
 });
 
 test('type, scale and option ids define the meaning of stored values', () => {
-  const parts = (type: QuestionType, config: unknown) => immutableParts({ type, config: CONFIGS[type].parse(config) });
+  const parts = (type: QuestionType, config: unknown) => fixedParts({ type, config: CONFIGS[type].parse(config) });
   expect(parts('rating', { scale: 5 })).not.toEqual(parts('rating', { scale: 6 }));
   expect(parts('rating', { scale: 5, style: 'star' })).toEqual(parts('rating', { scale: 5, style: 'number' }));
   expect(parts('single_choice', { options: OPTIONS })).toEqual(

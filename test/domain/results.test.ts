@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Counted, type Counts, count, noCounts } from '../../src/domain/counts.ts';
-import { CONFIGS, type QuestionType } from '../../src/domain/questions.ts';
+import { CONFIGS, type QuestionType } from '../../src/domain/question-types.ts';
 import { type DayCounts, resultsOf, scoreOf } from '../../src/domain/results.ts';
 
 /** Counts by score. */
@@ -20,6 +20,7 @@ const counted = (fields: Partial<Counted> = {}): Counted => ({
   state: 'completed',
   value: 9,
   written: false,
+  values: {},
   ...fields,
 });
 

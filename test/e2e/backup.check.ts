@@ -40,7 +40,8 @@ async function startValkey(dataFolder: string) {
 
 /** The tools of the stores, in the stores' versions. */
 const TOOLS = `
-tool() { docker run --rm -i --network host -v "$BACKUP:$BACKUP" "$@"; }
+FOLDER=$(dirname "$BACKUP")
+tool() { docker run --rm -i --network host -v "$FOLDER:$FOLDER" "$@"; }
 for name in pg_dump pg_restore psql; do eval "$name() { tool postgres:18 $name \\"\\$@\\"; }"; done
 valkey_cli() { tool valkey/valkey:9 valkey-cli "$@"; }
 alias valkey-cli=valkey_cli
@@ -50,7 +51,7 @@ alias valkey-cli=valkey_cli
 const PAUSED_TOOLS = `${TOOLS}
 tool() {
   while [ -e "$BACKUP/first-done" ] && [ ! -e "$BACKUP/go-on" ]; do sleep 0.05; done
-  docker run --rm -i --network host -v "$BACKUP:$BACKUP" "$@"
+  docker run --rm -i --network host -v "$FOLDER:$FOLDER" "$@"
   touch "$BACKUP/first-done"
 }
 `;

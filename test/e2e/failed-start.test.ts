@@ -33,7 +33,10 @@ describe('a worker that cannot start', () => {
     const METRICS_PORT = String((other.address() as AddressInfo).port);
     const { code, output } = await startWorker({ METRICS_PORT, HOST: '127.0.0.1' });
     other.close();
-    expect([code, output]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+    expect([code, output]).toEqual([
+      1,
+      `parley: Another process uses port ${METRICS_PORT} of 127.0.0.1. Stop it, or set METRICS_PORT to another port.\n`,
+    ]);
   });
 
   test.each([

@@ -70,7 +70,7 @@ function operationsOfAppsAndServers(): Map<string, [method: string, path: RegExp
           .split(/\{\w+\}/)
           .map(RegExp.escape)
           .join('[^/?" ]+');
-        return [operationId, [method.toUpperCase(), RegExp(`\\$BASE_URL${pattern}["?]`)]];
+        return [operationId, [method.toUpperCase(), RegExp(`\\$SERVICE_BASE_URL${pattern}["?]`)]];
       }),
   );
   return new Map(taken);
@@ -92,12 +92,12 @@ beforeAll(async () => {
   const key = await run(`api-key create --tenant ${tenant} --name backend`);
   const publicKey = await run(`api-key create --tenant ${tenant} --name app --public`);
   values = {
-    BASE_URL: installation.baseUrl,
-    TENANT_ID: tenant,
-    KEY_ID: key.id ?? '',
-    KEY_SECRET: key.secret ?? '',
-    API_KEY: key.api_key ?? '',
-    PUBLIC_KEY_ID: publicKey.id ?? '',
+    SERVICE_BASE_URL: installation.baseUrl,
+    SERVICE_TENANT_ID: tenant,
+    SERVICE_API_KEY_ID: key.id ?? '',
+    SERVICE_API_KEY_SECRET: key.secret ?? '',
+    SERVICE_API_KEY: key.api_key ?? '',
+    SERVICE_PUBLIC_KEY_ID: publicKey.id ?? '',
   };
 }, 120_000);
 afterAll(() => installation?.[Symbol.asyncDispose]());

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Diagnosis } from '../../src/commands/doctor.ts';
 import { createSeals } from '../../src/platform/secrets.ts';
 import { totpCode, totpStep } from '../../src/platform/totp.ts';
 import { tallySealed } from '../../src/storage/sealed.ts';
@@ -10,6 +9,7 @@ import { expectKept, sendAnswers } from '../support/load.ts';
 import { answerTo, claimToken, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 import { makeMember, PASSWORD } from '../support/person.ts';
 import { freePort, runCommand, startProcess, type TestProcess } from '../support/process.ts';
+import { diagnose } from '../support/roles.ts';
 
 /** The credentials and tokens of an installation's clients, and checks that they all still work at a process. */
 async function makeHolders(api: TestApi, tenant: TestTenant) {
@@ -103,8 +103,8 @@ async function startDeployment(environment: Record<string, string>) {
 }
 
 /** The doctor's findings about the secret key. */
-async function diagnose(environment: Record<string, string>): Promise<string[]> {
-  const { checks } = JSON.parse((await runCommand(['doctor'], environment)).stdout) as Diagnosis;
+async function findingsOf(environment: Record<string, string>): Promise<string[]> {
+  const { checks } = await diagnose(environment);
   return checks.filter(({ name }) => name.includes('secret key')).map(({ ok, detail }) => `${ok}: ${detail}`);
 }
 
@@ -134,7 +134,7 @@ test('the secret key is rotated under load by the documented steps, and all cred
   await setup.close();
   const sender = sendAnswers(apis, tenant.key.apiKey, held.question.id, 2);
   await roll(steps.announced);
-  expect(await diagnose(steps.announced)).toEqual([
+  expect(await findingsOf(steps.announced)).toEqual([
     'true: decrypts all stored secrets',
     expect.stringMatching(/^true: no stored secret requires key 1 /),
   ]);
@@ -142,10 +142,10 @@ test('the secret key is rotated under load by the documented steps, and all cred
   const first = requestTo(apis[0] as string);
   expect(await held.logIn(first, held.codeOf(0))).toBe(200);
   expect(await held.logIn(first, held.recoveryCodes[0] as string)).toBe(200);
-  expect(await diagnose(steps.swapped)).toEqual([
+  expect(await findingsOf(steps.swapped)).toEqual([
     expect.stringMatching(/^false: \d+ stored secrets still require key 1 /),
   ]);
-  expect(await diagnose(steps.after)).toEqual([expect.stringMatching(/^false: does not decrypt 3\d+ of 3\d+ /)]);
+  expect(await findingsOf(steps.after)).toEqual([expect.stringMatching(/^false: does not decrypt 3\d+ of 3\d+ /)]);
 
   const killed = await startProcess('secrets rotate', steps.swapped);
   await waitFor(async () => ((await tallySealed(setup.database.url, both)).byKey[0] ?? 0) > 100);
@@ -157,12 +157,12 @@ test('the secret key is rotated under load by the documented steps, and all cred
   const rotated = JSON.parse((await runCommand(['secrets', 'rotate'], steps.swapped)).stdout);
   expect(rotated).toEqual({ renewed: left, untouched: done, unreadable: 0 });
   await expectHeld();
-  expect(await diagnose(steps.swapped)).toEqual([
+  expect(await findingsOf(steps.swapped)).toEqual([
     'true: decrypts all stored secrets',
     expect.stringMatching(/^true: no stored secret requires key 1 /),
   ]);
   await roll(steps.after);
-  expect(await diagnose(steps.after)).toEqual(['true: decrypts all stored secrets']);
+  expect(await findingsOf(steps.after)).toEqual(['true: decrypts all stored secrets']);
   expect(await held.logIn(first, held.codeOf(1))).toBe(200);
   expect(await held.logIn(first, held.recoveryCodes[1] as string)).toBe(200);
 

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { waitFor } from '../support/api.ts';
+import { newSecretKey } from '../support/keychain.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
 import { freePort, runCommand, startProcess } from '../support/process.ts';
 
@@ -151,4 +155,63 @@ describe('npm start', () => {
     expect(second.output()).toContain(`Another Parley process (${first.pid}) is using`);
     await first.awaitProbe('/readyz');
   }, 60_000);
+});
+
+/** A server that accepts connections and never replies. */
+async function openSilentServer() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port: String(port), address: `127.0.0.1:${port}`, [Symbol.dispose]: () => server.close() };
+}
+
+describe('SIGTERM during the start', () => {
+  const MOMENTS_MS = [0, 30, 80, 150, 250, 400, 600, 900, 1300, 2000];
+  const MOST_MS = 3000;
+
+  /** The time from the signal to the end of a process that is stopped at this moment of its start. */
+  async function stopAt(momentMs: number, role: string, environment: Record<string, string>): Promise<number> {
+    await using parley = await startProcess(role, environment);
+    await sleep(momentMs);
+    parley.kill('SIGTERM');
+    const begun = Date.now();
+    expect([0, 143, 'SIGTERM']).toContain(await parley.exited);
+    return Date.now() - begun;
+  }
+
+  test.each(['serve', 'work'])(
+    '%s ends within 3 s at any moment while its stores do not reply',
+    async role => {
+      using silent = await openSilentServer();
+      const environment = {
+        DATABASE_URL: `postgresql://parley@${silent.address}/parley`,
+        REDIS_URL: `redis://${silent.address}`,
+        SECRET_KEY: newSecretKey(),
+      };
+      for (const moment of MOMENTS_MS)
+        expect(await stopAt(moment, role, environment), `${moment} ms`).toBeLessThan(MOST_MS);
+    },
+    120_000,
+  );
+
+  test('start ends within 3 s at any moment of its first start, and the next one succeeds', async () => {
+    using folder = temporaryFolder();
+    const environment = { DATA_DIR: folder.path };
+    for (const moment of MOMENTS_MS)
+      expect(await stopAt(moment, 'start', environment), `${moment} ms`).toBeLessThan(MOST_MS);
+    await using last = await startProcess('start', environment);
+    await last.awaitProbe('/readyz', 200, 60_000);
+  }, 180_000);
+});
+
+test('a taken port is one line before anything is written', async () => {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, 'data');
+  using other = await openSilentServer();
+  await using parley = await startProcess('start', { DATA_DIR: dataDir, PORT: other.port });
+  expect(await parley.exited).toBe(1);
+  expect(parley.output()).toBe(
+    `parley: Another process uses port ${other.port} of 127.0.0.1. Stop it, or set PORT to another port.\n`,
+  );
+  expect(existsSync(dataDir)).toBe(false);
 });

@@ -159,24 +159,24 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(reached.sort()).toEqual(requests.sort());
     expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['ours']));
   });
+});
 
-  test.each(['away', 'silent'])('a collector that is %s affects neither requests nor the shutdown', async how => {
-    await using setup = await createApi({ backend });
-    const tenant = await makeTenant(setup);
-    const question = await publishQuestion(setup, tenant);
-    const silent = createServer(socket => socket.resume()).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const port = how === 'away' ? await freePort() : (silent.address() as { port: number }).port;
-    await using roles = await startRoles(setup, { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
-    for (const identity of ['user|1', 'user|2'])
-      await post(roles.api.baseUrl, tenant, anAnswer({ question_id: question.id, identity }));
-    await waitFor(async () => (await countStored(setup)) === 2);
-    const startedAt = Date.now();
-    expect(await roles.stop()).toEqual([0, 0]);
-    expect(Date.now() - startedAt).toBeLessThan(10_000);
-    expect(roles.api.output()).toContain('could not export traces');
-    silent.close();
-  });
+test.each(['away', 'silent'])('a collector that is %s affects neither requests nor the shutdown', async how => {
+  await using setup = await createApi();
+  const tenant = await makeTenant(setup);
+  const question = await publishQuestion(setup, tenant);
+  const silent = createServer(socket => socket.resume()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const port = how === 'away' ? await freePort() : (silent.address() as { port: number }).port;
+  await using roles = await startRoles(setup, { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+  for (const identity of ['user|1', 'user|2'])
+    await post(roles.api.baseUrl, tenant, anAnswer({ question_id: question.id, identity }));
+  await waitFor(async () => (await countStored(setup)) === 2);
+  const startedAt = Date.now();
+  expect(await roles.stop()).toEqual([0, 0]);
+  expect(Date.now() - startedAt).toBeLessThan(10_000);
+  expect(roles.api.output()).toContain('could not export traces');
+  silent.close();
 });
 
 test('no package of OpenTelemetry is imported unless a collector is configured', async () => {

@@ -43,6 +43,13 @@ test('a total above the rows is doubled, although every row is single', () => {
   expect(kindsIn({ ...honest(), totals: [{ tenant: 'acme', stored: 2, quarantined: 2 }] })).toEqual(['doubled']);
 });
 
+test('each revision counts at most once', () => {
+  const stored = [rowOf('a', { revision: 3 }), rowOf('b')];
+  const countedAs = (number: number) =>
+    kindsIn({ ...honest(), stored, totals: [{ tenant: 'acme', stored: number, quarantined: 1 }] });
+  expect([1, 2, 4, 5].map(countedAs)).toEqual([['doubled'], [], [], ['doubled']]);
+});
+
 test('an answer under another tenant or identity is misplaced, and lost where it belongs', () => {
   const elsewhere = [rowOf('a', { tenant: 'umbrella' }), rowOf('b')];
   expect(kindsIn({ ...honest(), stored: elsewhere, totals: [] })).toEqual(['lost', 'misplaced']);

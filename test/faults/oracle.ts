@@ -5,6 +5,8 @@ export interface FoundAnswer {
   tenant: string;
   id: string;
   identity: string;
+  /** The number of its latest revision; 1 if absent. */
+  revision?: number;
 }
 
 /** The service's own counts of a tenant. */
@@ -79,22 +81,28 @@ function* repeated(keys: string[]): Iterable<string> {
 }
 
 /**
- * Totals that do not match the rows. Answers are sent in one revision here, so each row was stored once: a larger total
- * means that a job counted twice, although the primary key prevented a second row.
+ * Totals that do not match the rows. Each revision of an answer is stored at most once: a larger total means that a job
+ * counted twice, although the primary key prevented a second row.
  */
 function* miscounted(totals: Totals[], stored: FoundAnswer[], quarantined: FoundAnswer[]): Iterable<string> {
-  const rows = countByTenant(stored);
-  const kept = countByTenant(quarantined);
+  const rows = sumByTenant(stored, () => 1);
+  const revisions = sumByTenant(stored, ({ revision = 1 }) => revision);
+  const kept = sumByTenant(quarantined, () => 1);
   for (const { tenant, ...counted } of totals) {
-    const found = { stored: rows.get(tenant) ?? 0, quarantined: kept.get(tenant) ?? 0 };
-    for (const total of ['stored', 'quarantined'] as const)
-      if (counted[total] !== found[total])
-        yield `${tenant} counts ${counted[total]} ${total} and has ${found[total]} rows`;
+    const limits = {
+      stored: [rows.get(tenant) ?? 0, revisions.get(tenant) ?? 0],
+      quarantined: [kept.get(tenant) ?? 0, kept.get(tenant) ?? 0],
+    } as const;
+    for (const total of ['stored', 'quarantined'] as const) {
+      const [least, most] = limits[total];
+      if (counted[total] < least || counted[total] > most)
+        yield `${tenant} counts ${counted[total]} ${total} and has ${least} rows of ${most} revisions`;
+    }
   }
 }
 
-function countByTenant(found: FoundAnswer[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { tenant } of found) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
-  return counts;
+function sumByTenant(found: FoundAnswer[], numberOf: (answer: FoundAnswer) => number): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const answer of found) sums.set(answer.tenant, (sums.get(answer.tenant) ?? 0) + numberOf(answer));
+  return sums;
 }

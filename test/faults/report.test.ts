@@ -9,8 +9,8 @@ const GUARANTEES = readFileSync(join(PROJECT, 'docs/guarantees.md'), 'utf8');
 
 test('a full run replaces the table in docs/guarantees.md and nothing else', () => {
   const result = { ...blankResult(SCENARIOS[0] as never, 'valkey', 1, 1), sent: 1234, faults: { kill: 20 } };
-  const once = withResults(GUARANTEES, [result], 'run-one');
-  const twice = withResults(once, [result, result], 'run-two');
+  const once = withResults(GUARANTEES, [result], 'run-one', SCENARIOS);
+  const twice = withResults(once, [result, result], 'run-two', SCENARIOS);
   expect(twice).toContain('In all 2,468 answers sent');
   expect(twice).toContain('40 faults, 40 of them kills');
   expect(twice).not.toContain('run-one');
@@ -18,8 +18,29 @@ test('a full run replaces the table in docs/guarantees.md and nothing else', () 
   expect(around(twice)).toEqual(around(GUARANTEES));
 });
 
+test('the table names its run, the commits that were tested, and the scenarios that are not part of it', () => {
+  const [one, two, three] = SCENARIOS.slice(0, 3).map(scenario => blankResult(scenario, 'valkey', 1, 1));
+  const results = [
+    { ...one, version: 'abc1234' },
+    { ...two, version: 'def5678-dirty' },
+  ] as never;
+  const tried = (scenarios: typeof SCENARIOS) => withResults(GUARANTEES, results, '2026-11-24', scenarios);
+  expect(tried(SCENARIOS.slice(0, 3))).toContain(
+    `Run of 2026-11-24, commit abc1234, def5678-dirty. Not part of it, and tested separately: ${three?.test}.`,
+  );
+  expect(tried(SCENARIOS.slice(0, 2))).toContain('Run of 2026-11-24, commit abc1234, def5678-dirty.\n');
+  expect(one?.version).toMatch(/^[0-9a-f]{7,}(-dirty)?$/);
+});
+
+test('every scenario has a result in docs/guarantees.md, or is named as not part of the run', () => {
+  const [block = ''] = /<!-- results -->.*<!-- \/results -->/s.exec(GUARANTEES) ?? [];
+  const tested = new Set([...block.matchAll(/^\| (R\d+(?:-control)?) \|/gm)].map(([, id]) => id));
+  const missing = SCENARIOS.map(({ id }) => id).filter(id => !tested.has(id));
+  expect(block.match(/tested separately: (.*)\.$/m)?.[1]?.split(', ') ?? []).toEqual(missing);
+});
+
 test('a document without the markers is an error', () => {
-  expect(() => withResults('# Nothing', [], 'x')).toThrow('no place');
+  expect(() => withResults('# Nothing', [], 'x', [])).toThrow('no place');
 });
 
 test('every test in docs/guarantees.md exists', () => {

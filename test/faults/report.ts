@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Scenario } from './scenario.ts';
 import type { Backend } from './stores.ts';
@@ -12,6 +13,8 @@ export interface Result {
   backend: Backend;
   seed: number;
   size: number;
+  /** The commit that was tested, with `-dirty` after changes; absent in results before 2026-11-24. */
+  version?: string;
   load: string;
   faultsDone: string;
   passed: boolean;
@@ -126,22 +129,35 @@ export function writeResults(results: Result[], name: string): string {
   return base;
 }
 
+/** Says which run the results are from, and which scenarios are not part of it. */
+function describeRun(results: Result[], name: string, scenarios: readonly Scenario[]): string {
+  const versions = new Set(results.map(({ version }) => version ?? 'unrecorded'));
+  const tested = new Set(results.map(({ test }) => test));
+  const missing = scenarios.map(({ id }) => id).filter(id => !tested.has(id));
+  const run = `Run of ${name.slice(0, 'yyyy-mm-dd'.length)}, commit ${[...versions].join(', ')}.`;
+  return missing.length === 0 ? run : `${run} Not part of it, and tested separately: ${missing.join(', ')}.`;
+}
+
 /** Inserts the table into a document, between `<!-- results -->` and `<!-- /results -->`. */
-export function withResults(document: string, results: Result[], name: string): string {
+export function withResults(document: string, results: Result[], name: string, scenarios: readonly Scenario[]): string {
   const block = /(?<=<!-- results -->\n).*(?=<!-- \/results -->)/s;
   if (!block.test(document)) throw new Error('the document has no place for results');
+  const run = describeRun(results, name, scenarios);
   const source = `What each measured: [test/faults/results/${name}.md](../test/faults/results/${name}.md).`;
-  return document.replace(block, () => `\n${tableOf(results)}\n\n${source}\n\n`);
+  return document.replace(block, () => `\n${run}\n\n${tableOf(results)}\n\n${source}\n\n`);
 }
 
 /** Inserts the results of a full run into docs/guarantees.md. */
-export function publishResults(results: Result[], name: string): void {
+export function publishResults(results: Result[], name: string, scenarios: readonly Scenario[]): void {
   const path = new URL('../../docs/guarantees.md', import.meta.url);
-  writeFileSync(path, withResults(readFileSync(path, 'utf8'), results, name));
+  writeFileSync(path, withResults(readFileSync(path, 'utf8'), results, name, scenarios));
 }
 
 /** The results of an earlier run. */
 export const readResults = (path: string): Result[] => JSON.parse(readFileSync(path, 'utf8'));
+
+const codeVersion = (): string =>
+  execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], { cwd: RESULTS, encoding: 'utf8' }).trim();
 
 /** An empty result. */
 export const blankResult = (scenario: Scenario, backend: Backend, seed: number, size: number): Result => ({
@@ -151,6 +167,7 @@ export const blankResult = (scenario: Scenario, backend: Backend, seed: number, 
   backend,
   seed,
   size,
+  version: codeVersion(),
   load: scenario.load,
   faultsDone: scenario.faults,
   passed: false,

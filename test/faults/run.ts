@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildPooler } from '../containers/pooler.ts';
 import { markdownOf, publishResults, type Result, readResults, writeResults } from './report.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios/index.ts';
@@ -15,6 +16,7 @@ const USAGE = `npm run faults [-- quick | soak] [-- options]
   table FILE          print an earlier run's results as Markdown, and do nothing else
   --only R4,R10       only these scenarios
   --backend B         only this store for the queue: valkey or postgres
+  --pooler            reach PostgreSQL through PgBouncer in transaction mode; a scenario with its own proxy bypasses it
   --seed N            the seed of all chance (default: the time)
   --lanes N           trials at once (default 2); those that measure times always run one by one
   --size X            the part of the full size (default 1, quick 0.1)
@@ -32,6 +34,7 @@ interface Trial {
 interface Plan {
   trials: Trial[];
   lanes: number;
+  pooled: boolean;
   seed: number;
   size: number;
   name: string;
@@ -58,6 +61,7 @@ function readPlan(args: string[]): Plan | undefined {
       size: value,
       lanes: value,
       into: value,
+      pooler: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -77,9 +81,11 @@ function readPlan(args: string[]): Plan | undefined {
     )
     .filter(trial => asked || !earlier.some(result => result.passed && isOf(result, trial)));
   if (values.into && values.size) throw new Error('a whole run is of full size: leave --size out');
-  const isWhole = values.into !== undefined || (!asked && !values.backend && !values.size && mode !== 'quick');
+  const isWhole =
+    values.into !== undefined || (!asked && !values.backend && !values.size && !values.pooler && mode !== 'quick');
   return {
     trials,
+    pooled: values.pooler ?? false,
     lanes: Number(values.lanes ?? 2),
     seed: Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000),
     size: Number(values.size ?? (mode === 'quick' ? 0.1 : 1)),
@@ -90,12 +96,12 @@ function readPlan(args: string[]): Plan | undefined {
 }
 
 /** Runs one trial and prints its result. */
-async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: string): Promise<Result> {
+async function runOne({ scenario, backend }: Trial, { pooled, seed, size }: Plan, root: string): Promise<Result> {
   const label = `${scenario.id} (${backend})`;
   log(`${label}: ${scenario.title}`);
   const folder = join(root, `${scenario.id}-${backend}`);
   const progress = (text: string) => log(`${label}: ${text}`);
-  const result = await runTrial(scenario, { backend, seed, size, folder, progress });
+  const result = await runTrial(scenario, { backend, pooled, seed, size, folder, progress });
   log(`${label}: ${summaryOf(result)}`);
   if (!result.passed) log(`${label}: rerun with --only ${scenario.id} --backend ${backend} --seed ${seed}`);
   return result;
@@ -104,6 +110,7 @@ async function runOne({ scenario, backend }: Trial, { seed, size }: Plan, root: 
 /** Runs the trials that measure times one by one, then the others in parallel. */
 async function runPlan(plan: Plan): Promise<boolean> {
   const { trials, seed, size, lanes, name, earlier } = plan;
+  if (plan.pooled) await buildPooler();
   const results = new Map<Trial, Result>();
   const inOrder = () => sorted([...earlier, ...results.values()]);
   const root = mkdtempSync(join(tmpdir(), 'parley-faults-'));
@@ -118,7 +125,7 @@ async function runPlan(plan: Plan): Promise<boolean> {
   const together = trials.filter(({ scenario }) => !scenario.exclusive);
   await Promise.all(Array.from({ length: lanes }, () => runLane(together)));
   process.stdout.write(`${markdownOf(inOrder())}\n`);
-  if (plan.isWhole) publishResults(inOrder(), name);
+  if (plan.isWhole) publishResults(inOrder(), name, SCENARIOS);
   log(`results in ${writeResults(inOrder(), name)}.{json,md}`);
   const failed = inOrder().filter(result => !result.passed);
   const names = failed.map(result => `${result.test} (${result.backend})`);

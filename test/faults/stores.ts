@@ -36,6 +36,8 @@ export interface Store extends AsyncDisposable {
 export interface Stores {
   postgres: Store;
   valkey: Store | undefined;
+  /** PostgreSQL through a PgBouncer in transaction mode, if the trial runs behind one. */
+  poolerUrl?: string | undefined;
 }
 
 export interface StoreOptions {

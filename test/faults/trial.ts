@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { openPooler } from '../containers/pooler.ts';
 import type { Verdict, Violation } from './oracle.ts';
 import { blankResult, type Result } from './report.ts';
 import type { Scenario } from './scenario.ts';
@@ -8,6 +9,8 @@ import { createWorld, type World } from './world.ts';
 
 export interface TrialOptions {
   backend: Backend;
+  /** Whether the processes reach PostgreSQL through a PgBouncer in transaction mode. */
+  pooled: boolean;
   seed: number;
   size: number;
   /** The folder of the ledger and the logs, removed on success. */
@@ -16,17 +19,22 @@ export interface TrialOptions {
 }
 
 const SHOWN_VIOLATIONS = 20;
+/** As docs/scaling.md recommends: by default, PgBouncer holds statements for two minutes while PostgreSQL is away. */
+const QUICK_TO_FAIL = { query_wait_timeout: '2', server_login_retry: '1' };
 
-async function openStores(scenario: Scenario, backend: Backend): Promise<Stores & AsyncDisposable> {
+async function openStores(scenario: Scenario, backend: Backend, pooled: boolean): Promise<Stores & AsyncDisposable> {
   const chosen = scenario.stores?.(backend);
   const [postgres, valkey] = await Promise.all([
     openPostgres(chosen?.postgres),
     backend === 'valkey' ? openValkey(chosen?.valkey) : undefined,
   ]);
+  const pooler = pooled ? await openPooler('transaction', postgres.url, QUICK_TO_FAIL) : undefined;
   return {
     postgres,
     valkey,
+    poolerUrl: pooler?.url,
     async [Symbol.asyncDispose]() {
+      await pooler?.[Symbol.asyncDispose]();
       await postgres[Symbol.asyncDispose]();
       await valkey?.[Symbol.asyncDispose]();
     },
@@ -35,7 +43,7 @@ async function openStores(scenario: Scenario, backend: Backend): Promise<Stores 
 
 /** Runs a scenario once on new stores, checks it with the oracle, and keeps the ledger and the logs if it failed. */
 export async function runTrial(scenario: Scenario, options: TrialOptions): Promise<Result> {
-  const { backend, seed, size, folder, progress } = options;
+  const { backend, pooled, seed, size, folder, progress } = options;
   const result = blankResult(scenario, backend, seed, size);
   const startedAt = Date.now();
   mkdirSync(folder, { recursive: true });
@@ -44,7 +52,7 @@ export async function runTrial(scenario: Scenario, options: TrialOptions): Promi
     progress(`ended early: ${(error as Error).message}`);
   };
   try {
-    await using stores = await openStores(scenario, backend);
+    await using stores = await openStores(scenario, backend, pooled);
     await using world = await createWorld({ ...options, stores, unmigrated: scenario.unmigrated });
     await scenario
       .run(world)

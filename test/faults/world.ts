@@ -201,7 +201,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const apis = () => units.filter(unit => unit.role === 'serve' && unit.isRunning()).map(unit => unit.baseUrl);
 
   const environment = () => ({
-    DATABASE_URL: stores.postgres.url,
+    DATABASE_URL: stores.poolerUrl ?? stores.postgres.url,
+    ...(stores.poolerUrl ? { DATABASE_DIRECT_URL: stores.postgres.url } : {}),
     SECRET_KEY: secretKey,
     ...(stores.valkey ? { REDIS_URL: stores.valkey.url } : {}),
   });
@@ -277,7 +278,7 @@ export const readFound = (url: string): Promise<Omit<Evidence, 'sent'>> =>
           [STRANGERS, CANARY_TENANT_ID],
         ])
       ).rows;
-    const stored = await rows<FoundAnswer>('id, identity', 'answers');
+    const stored = await rows<FoundAnswer>('id, identity, revision', 'answers');
     const quarantined = await rows<{ tenant: string; id: string; payload: string }>(
       'answer_id as id, payload',
       'quarantined_answers',

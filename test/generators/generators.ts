@@ -1,10 +1,21 @@
 import { rmSync } from 'node:fs';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUILT, DOCUMENT, HERE, inNpm, inVenv, JAR, OAPI_CODEGEN, run, type Toolchains } from './toolchains.ts';
+
+/** The languages of the generated clients. */
+export type Language = 'typescript' | 'go' | 'python' | 'java' | 'kotlin' | 'rust' | 'csharp';
+
+/** The languages that CI runs. `GENERATORS=all` adds the others, which take longer to compile. */
+const IN_CI: Language[] = ['typescript', 'go', 'python'];
+
+/** Whether this run includes a language. */
+export const isChosen = (language: Language): boolean => process.env.GENERATORS === 'all' || IN_CI.includes(language);
 
 /** A generator of clients. */
 export interface Generator {
   name: string;
+  language: Language;
   needs: (keyof Toolchains)[];
   generate(): Promise<{ stdout: string; stderr: string }>;
   /** Compiles the code, or imports all of it. */
@@ -44,9 +55,12 @@ async function openApiGenerator(language: string, ...properties: string[]) {
 /** By default, openapi-generator refuses unknown members in replies (docs/decisions/0034-open-replies.md). */
 const OPEN = 'disallowAdditionalPropertiesIfNotPresent=false';
 
+const EXEC_JAVA = 'org.codehaus.mojo:exec-maven-plugin:3.5.1:java';
+
 export const GENERATORS: Generator[] = [
   {
     name: 'openapi-typescript',
+    language: 'typescript',
     needs: ['typescript'],
     generate: () => run(inNpm('openapi-typescript'), [DOCUMENT, '-o', join(BUILT, 'typescript/schema.ts')]),
     compile: () => run(inNpm('tsc'), ['-p', TYPES]),
@@ -54,6 +68,7 @@ export const GENERATORS: Generator[] = [
   },
   {
     name: 'oapi-codegen',
+    language: 'go',
     needs: ['go'],
     generate: async () => {
       await run('mkdir', ['-p', join(GO, 'parley')]);
@@ -65,6 +80,7 @@ export const GENERATORS: Generator[] = [
   },
   {
     name: 'openapi-python-client',
+    language: 'python',
     needs: ['python'],
     generate: () => {
       const output = join(PYTHON, 'generated/parley_client');
@@ -83,6 +99,7 @@ export const GENERATORS: Generator[] = [
   },
   {
     name: 'openapi-generator python',
+    language: 'python',
     needs: ['java', 'python'],
     generate: () => openApiGenerator('python'),
     compile: () => importAll(folderOf('python'), 'openapi_client'),
@@ -91,6 +108,7 @@ export const GENERATORS: Generator[] = [
   },
   {
     name: 'openapi-generator go',
+    language: 'go',
     needs: ['java', 'go'],
     generate: () => openApiGenerator('go', OPEN),
     compile: async () => {
@@ -101,30 +119,52 @@ export const GENERATORS: Generator[] = [
   },
   {
     name: 'openapi-generator typescript-fetch',
+    language: 'typescript',
     needs: ['java'],
     generate: () => openApiGenerator('typescript-fetch', OPEN),
-    compile: () => {
-      const options = ['--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', 'node'];
-      const entry = join(folderOf('typescript-fetch'), 'index.ts');
-      return run(inNpm('tsc'), ['--noEmit', '--module', 'es2022', '--moduleResolution', 'bundler', ...options, entry]);
+    compile: async () => {
+      const folder = folderOf('typescript-fetch');
+      await cp(join(TYPES, 'fetch-flow.ts'), join(folder, 'flow.ts'));
+      await mkdir(join(folder, 'js'), { recursive: true });
+      await writeFile(join(folder, 'js/package.json'), '{ "type": "commonjs" }');
+      const options = ['--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', 'node', '--outDir', 'js'];
+      return run(inNpm('tsc'), [...options, '--module', 'commonjs', '--moduleResolution', 'node10', 'flow.ts'], folder);
     },
+    flow: environment => run(process.execPath, ['js/flow.js'], folderOf('typescript-fetch'), environment),
   },
   {
     name: 'openapi-generator java',
+    language: 'java',
     needs: ['java', 'maven'],
-    generate: () => openApiGenerator('java', OPEN),
-    compile: () => run('mvn', ['-q', '-B', 'compile'], folderOf('java')),
-  },
-  {
-    name: 'openapi-generator csharp',
-    needs: ['java', 'dotnet'],
-    generate: () => openApiGenerator('csharp', OPEN),
-    compile: () => run('dotnet', ['build', '--nologo'], folderOf('csharp')),
+    generate: () => openApiGenerator('java', OPEN, 'library=native', 'useSingleRequestParameter=true'),
+    compile: async () => {
+      await cp(join(HERE, 'java/Flow.java'), join(folderOf('java'), 'src/main/java/Flow.java'));
+      return run('mvn', ['-q', '-B', 'compile'], folderOf('java'));
+    },
+    flow: environment => run('mvn', ['-q', '-B', EXEC_JAVA, '-Dexec.mainClass=Flow'], folderOf('java'), environment),
   },
   {
     name: 'openapi-generator kotlin',
-    needs: ['java', 'gradle'],
-    generate: () => openApiGenerator('kotlin', OPEN),
-    compile: () => run('gradle', ['--no-daemon', '-q', 'compileKotlin'], folderOf('kotlin')),
+    language: 'kotlin',
+    needs: ['java', 'maven'],
+    generate: () => openApiGenerator('kotlin', OPEN, 'serializationLibrary=gson', 'generateOneOfAnyOfWrappers=true'),
+    compile: async () => {
+      await cp(join(HERE, 'kotlin'), folderOf('kotlin'), { recursive: true });
+      return run('mvn', ['-q', '-B', 'compile'], folderOf('kotlin'));
+    },
+  },
+  {
+    name: 'openapi-generator rust',
+    language: 'rust',
+    needs: ['java', 'rust'],
+    generate: () => openApiGenerator('rust'),
+    compile: () => run('cargo', ['check', '--quiet'], folderOf('rust')),
+  },
+  {
+    name: 'openapi-generator csharp',
+    language: 'csharp',
+    needs: ['java', 'dotnet'],
+    generate: () => openApiGenerator('csharp', OPEN),
+    compile: () => run('dotnet', ['build', '--nologo'], folderOf('csharp')),
   },
 ];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeVenv } from '../support/python.ts';
 import { hasTool, outputOf } from '../support/tools.ts';
 
 export const HERE = import.meta.dirname;
@@ -34,15 +35,6 @@ export const inVenv = (name: string): string => join(VENV, 'bin', name);
 /** The program of a name among the npm packages of the generators. */
 export const inNpm = (name: string): string => join(HERE, 'node_modules/.bin', name);
 
-async function makeVenv(): Promise<void> {
-  const requirements = readFileSync(join(HERE, 'python/requirements.txt'), 'utf8');
-  const stamp = join(VENV, 'made-of');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === requirements) return;
-  await run('python3', ['-m', 'venv', '--clear', VENV]);
-  await run(inVenv('python'), ['-m', 'pip', '--quiet', 'install', '-r', 'python/requirements.txt']);
-  await writeFile(stamp, requirements);
-}
-
 async function fetchJar(): Promise<void> {
   const isIntact = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex') === JAR_SHA256;
   if (existsSync(JAR) && isIntact(readFileSync(JAR))) return;
@@ -59,7 +51,7 @@ export interface Toolchains {
   java: boolean;
   maven: boolean;
   dotnet: boolean;
-  gradle: boolean;
+  rust: boolean;
 }
 
 /** Finds the toolchains, and installs the generators of those that exist. */
@@ -72,10 +64,10 @@ export async function prepareToolchains(): Promise<Toolchains> {
     java: await hasTool(['java', '-version'], 'openapi-generator'),
     maven: await hasTool(['mvn', '--version'], 'compilation of Java'),
     dotnet: await hasTool(['dotnet', '--version'], 'openapi-generator for C#'),
-    gradle: await hasTool(['gradle', '--version'], 'openapi-generator for Kotlin'),
+    rust: await hasTool(['cargo', '--version'], 'openapi-generator for Rust'),
   };
   await run('npm', ['ci', '--no-audit', '--no-fund']);
-  if (found.python) await makeVenv();
+  if (found.python) await makeVenv(VENV, join(HERE, 'python/requirements.txt'));
   if (found.java) await fetchJar();
   return found;
 }

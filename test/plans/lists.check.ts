@@ -49,6 +49,10 @@ const VALUES: Record<string, string[]> = {
   identity: ['user|1', 'user|busy', 'nobody'],
   verified: ['true', 'false'],
   version: ['1', '7'],
+  value: ['9', '0', 'other'],
+  counted: ['true', 'false'],
+  from: ['2026-01-02', '2027-01-01'],
+  to: ['2026-01-02', '2020-01-01'],
   tag: ['vip', 'none'],
   written: ['true'],
   q: ['everyday', 'needle', 'nowhere', 'w', 'w1 w2 w3', 'user|1'],
@@ -64,6 +68,7 @@ const VALUES: Record<string, string[]> = {
   type: ['nps', 'text'],
   include: ['results'],
   after_seq: ['0', '2'],
+  order: ['asc', 'desc'],
 };
 /** Parameters whose values depend on the list. */
 const OWN_VALUES: Record<string, string[]> = {
@@ -86,7 +91,10 @@ const filtersOf = (list: Operation): string[] =>
 
 type Query = Record<string, string>;
 
-/** A list without filters, with each single value, and with each pair of them. */
+/** Whether lists accept the combination: days in reverse order are refused. */
+const isAccepted = ({ from, to }: Query): boolean => !from || !to || from <= to;
+
+/** A list without filters, with each single value, and with each pair of them that it accepts. */
 function queriesOf(list: Operation): Query[] {
   const single = filtersOf(list).flatMap(name => (valuesOf(list, name) ?? []).map(value => ({ [name]: value })));
   const pairs = single.flatMap((one, index) =>
@@ -94,7 +102,7 @@ function queriesOf(list: Operation): Query[] {
       .slice(index + 1)
       .flatMap(other => (Object.keys(one)[0] === Object.keys(other)[0] ? [] : [{ ...one, ...other }])),
   );
-  return [{}, ...single, ...pairs];
+  return [{}, ...single, ...pairs.filter(isAccepted)];
 }
 
 let database: TestDatabase;

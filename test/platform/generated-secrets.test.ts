@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -47,6 +47,18 @@ describe('a generated SECRET_KEY', () => {
     const kept = read('secret_key');
     expect(createSecrets(folder.path).created).toEqual([]);
     expect(read('secret_key')).toBe(kept);
+  });
+
+  test('is not replaced where a database was set up with the lost one', () => {
+    using folder = temporaryFolder();
+    using database = temporaryFolder();
+    createSecrets(folder.path, database.path); // the first start: the database's volume is still empty
+    writeFileSync(join(database.path, 'PG_VERSION'), '18');
+    expect(createSecrets(folder.path, database.path).created).toEqual([]);
+    rmSync(join(folder.path, 'secret_key'));
+    const before = readdirSync(folder.path);
+    expect(() => createSecrets(folder.path, database.path)).toThrow(/contains no secret key, but there is a database/);
+    expect(readdirSync(folder.path)).toEqual(before);
   });
 
   test('of four bytes is refused', () => {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BUILD } from '../../src/platform/build-info.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { type Health, type MetricsServer, openMetricsServer } from '../../src/platform/metrics-server.ts';
@@ -27,7 +28,7 @@ describe('the probes on the metrics port', () => {
     health = { status, degraded: [...degraded] };
     const [ready, live] = await Promise.all([get('/readyz'), get('/livez')]);
     expect(ready.status).toBe(code);
-    expect(await ready.json()).toEqual({ status, degraded });
+    expect(await ready.json()).toEqual({ status, degraded, version: BUILD.version, commit: BUILD.commit });
     expect(live.status).toBe(200);
     expect(await live.json()).toEqual({ status: 'ok', degraded: [] });
   });

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createIncrementalReads } from '../../src/api/watch/incremental-reads.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { openStorage } from '../../src/storage/orm.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { answerTo, makeTenant, publishQuestion } from '../support/make.ts';
+import { createProxy } from '../support/proxy.ts';
 
 /** The series in `text`, as lines. */
 function seriesOf(text: string): string[] {
@@ -76,5 +78,55 @@ test('a wait for a connection that times out is measured', async () => {
   });
   expect(await waits()).toContain('parley_db_pool_wait_seconds_bucket{le="1"} 1');
   expect(await waits()).toContain('parley_db_pool_wait_seconds_bucket{le="5"} 2');
+  await storage.close();
+});
+
+describe('a scrape of a process whose store does not reply', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('has all other values after two seconds, and waits for the store only once', async () => {
+    const metrics = createMetrics('serve');
+    const store = Promise.withResolvers<number>();
+    let reads = 0;
+    metrics.onScrape(async () => {
+      reads++;
+      metrics.oldestOpenWrite.set(await store.promise);
+    });
+    metrics.onScrape(async () => metrics.redisUp.set(1));
+    const scrape = async (afterMs: number) => {
+      let text: string | undefined;
+      const rendered = metrics.render().then(result => {
+        text = result;
+      });
+      await vi.advanceTimersByTimeAsync(afterMs);
+      if (text !== undefined) await rendered;
+      return text;
+    };
+    expect(await scrape(1999)).toBeUndefined();
+    const text = await scrape(2000);
+    expect(text).toContain('parley_redis_up 1');
+    expect(text).not.toMatch(/^parley_oldest_open_write_seconds /m);
+    expect(reads).toBe(1);
+    store.resolve(7);
+    expect(await scrape(0)).toMatch(/^parley_oldest_open_write_seconds 7$/m);
+    expect(reads).toBe(1);
+    await scrape(0);
+    expect(reads).toBe(2);
+  });
+});
+
+test('a scrape does not wait for a PostgreSQL that does not reply', async () => {
+  await using database = await createDatabase();
+  await using proxy = await createProxy(database.url);
+  const [log, metrics] = [createLog('silent', 'test'), createMetrics('serve')];
+  const storage = openStorage({ url: proxy.through(database.url), role: 'parley_app', connections: 1, log, metrics });
+  createIncrementalReads(storage, metrics, log);
+  expect(await metrics.render()).toContain('parley_oldest_open_write_seconds 0');
+  proxy.freeze();
+  const startedAt = performance.now();
+  expect(await metrics.render()).toContain('parley_db_pool_connections');
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+  proxy.cut();
   await storage.close();
 });

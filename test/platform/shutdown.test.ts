@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog, createThrottle } from '../../src/platform/log.ts';
-import { stopInOrder, withTimeout } from '../../src/platform/shutdown.ts';
+import { stopInOrder } from '../../src/platform/shutdown.ts';
 
 const log = createLog('silent', 'test');
 
@@ -20,13 +20,6 @@ test('the steps of a shutdown run in sequence, and one that fails or hangs is sk
 
 test('a shutdown in which every step succeeds is clean', async () => {
   expect(await stopInOrder([{ name: 'ends', run: async () => undefined }], log)).toBe(true);
-});
-
-test('a promise that times out is named in the error', async () => {
-  await expect(withTimeout(new Promise(() => undefined), 10, 'the answer')).rejects.toThrow(
-    'the answer took longer than 10 ms',
-  );
-  await expect(withTimeout(Promise.resolve(1), 10, 'the answer')).resolves.toBe(1);
 });
 
 test('a throttle passes one message of a kind, and reports how many it held back', () => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenericContainer, Wait } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Diagnosis } from '../../src/commands/doctor.ts';
 import { backends } from '../support/api.ts';
 import { runCommand, startProcess } from '../support/process.ts';
+import { diagnose } from '../support/roles.ts';
 import { runTool } from '../support/tools.ts';
 
 const AWKWARD = 'p@ss:w/rd %41#?+';
@@ -94,8 +94,7 @@ describe.runIf(backends().includes('valkey'))('stores that require TLS', () => {
       const { code, stderr } = await runCommand(command.match(/\S+/g) ?? [], settings);
       if (code !== 0) return [stderr];
     }
-    const diagnosis = JSON.parse((await runCommand(['doctor'], settings)).stdout) as Diagnosis;
-    return diagnosis.checks.filter(check => !check.ok).map(check => check.detail);
+    return (await diagnose(settings)).checks.filter(check => !check.ok).map(check => check.detail);
   }
 
   test.each(['require', 'verify-ca', 'verify-full'])('PostgreSQL is used with sslmode=%s', async mode => {

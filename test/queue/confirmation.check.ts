@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { diagnose } from '../../src/commands/doctor.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
@@ -62,6 +63,14 @@ async function openReplica(primary: Store, settings: Record<string, string> = {}
   const replica = await openValkey({ onHost: true, settings: { replicaof: `${host} ${port}`, ...settings } });
   await waitFor(async () => /link_status:up/.test(await askValkey(replica.url, redis => redis.info('replication'))));
   return replica;
+}
+
+/** The diagnosis of the replicas; `reached` without a fault. */
+async function diagnoseReplicas(redisUrl: string, wanted: number): Promise<object> {
+  const environment = { DATABASE_URL, SECRET_KEY, REDIS_URL: redisUrl, QUEUE_REPLICAS: String(wanted) };
+  const { checks } = await diagnose(environment, createLog('silent', 'test'));
+  const [reached] = checks.filter(({ name }) => name === 'queue');
+  return checks.find(({ name }) => name === 'queue replicas') ?? { reached: reached?.ok };
 }
 
 const configure = (store: Store, name: string, value: string) =>
@@ -137,6 +146,10 @@ describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, ()
     await using sentinels = await openSentinels(primary, 2);
     await using producer = openTestProducer(sentinels.url, { QUEUE_REPLICAS: '1' });
     await refuses(producer, /^2 replicas can become the primary/);
+    expect(await diagnoseReplicas(sentinels.url, 0)).toMatchObject({ ok: false, mend: 'Set QUEUE_REPLICAS=2.' });
+    const tooFew = { ok: false, detail: expect.stringMatching(/^2 replicas can .*, but QUEUE_REPLICAS is 1$/) };
+    expect(await diagnoseReplicas(sentinels.url, 1)).toMatchObject(tooFew);
+    expect(await diagnoseReplicas(sentinels.url, 2)).toEqual({ reached: true });
     await configure(other, 'replica-priority', '0');
     await waitFor(() => producer.health().reasons.length === 0, 30_000); // Sentinels update it every 10 s
     expect(await send(producer)).toBe(true);

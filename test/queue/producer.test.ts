@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
@@ -37,6 +38,40 @@ describe.each(backends())('with the queue in %s', backend => {
     expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set(['queue-unavailable']));
     expect(Math.max(...refusals.map(({ ms }) => ms))).toBeLessThan(2200);
   });
+
+  test('a flush that the store confirms after a check found it not durable is rejected', async () => {
+    await using api = await createApi({ backend });
+    await using store = await createProxy(api.config.REDIS_URL ?? api.database.url);
+    let reasons: string[] = [];
+    const target = {
+      databaseUrl: store.through(api.database.url),
+      redisUrl: api.config.REDIS_URL && store.through(api.config.REDIS_URL),
+      databaseReasons: () => reasons,
+    };
+    const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
+    await waitFor(() => producer.health().reasons.length === 0);
+    await producer.enqueue([anAcceptedAnswer()], 100);
+    store.delay(100); // so that flushes are in progress at the end of each check
+    const pending = new Set<Promise<string>>();
+    const send = () => {
+      const sent = producer.enqueue([anAcceptedAnswer()], 100).then(
+        () => 'confirmed',
+        ({ cause, message }: Error) => (cause instanceof Error ? cause.message : message),
+      );
+      pending.add(sent);
+      void sent.then(() => pending.delete(sent));
+    };
+    reasons = ['fsync is off'];
+    while (producer.health().reasons.length === 0) {
+      send();
+      await sleep(5);
+    }
+    const outcomes = await Promise.all(pending);
+    store.delay(0);
+    await producer.close();
+    expect(outcomes).toContain('the queue connection or its settings changed during the write');
+    expect(outcomes).not.toContain('confirmed');
+  });
 });
 
 test.runIf(backends().includes('valkey'))(
@@ -48,6 +83,36 @@ test.runIf(backends().includes('valkey'))(
     await waitFor(() => producer.health().reachable);
     expect(producer.health().reasons).toEqual(['0 replicas are connected, but QUEUE_REPLICAS is 1']);
     await expect(producer.enqueue([anAcceptedAnswer()], 100)).rejects.toMatchObject({ code: 'queue-unavailable' });
+    await producer.close();
+  },
+);
+
+test.runIf(backends().includes('valkey'))(
+  'observers share reads of the queue, over another connection than answers',
+  async () => {
+    await using api = await createApi({ backend: 'valkey' });
+    const { REDIS_URL: redisUrl = '' } = api.config;
+    const target = { databaseUrl: api.database.url, redisUrl };
+    const producer = openProducer(target, api.config, createLog('silent', 'test'), createMetrics('serve'));
+    await waitFor(() => producer.health().reasons.length === 0);
+    const answer = anAcceptedAnswer();
+    const redis = new Redis(redisUrl);
+    const monitor = await redis.monitor();
+    /** The connections on which this producer and that of the API add answers, and check the store every second. */
+    const producers = new Set<string>();
+    const readers: string[] = [];
+    monitor.on('monitor', (_, [command = '', ...args]: string[], source: string, database: string) => {
+      if (/^info$/i.test(command) && redisUrl.endsWith(`/${database}`)) producers.add(source);
+      if (/^zrange$/i.test(command) && args[0]?.includes(answer.tenant_id)) readers.push(source);
+    });
+    await producer.enqueue([answer], 100);
+    const read = await Promise.all(Array.from({ length: 50 }, () => producer.pending(answer.tenant_id)));
+    expect(new Set(read.map(({ count }) => count))).toEqual(new Set([1]));
+    await waitFor(() => producers.size === 2 && readers.length > 0);
+    expect(readers.length).toBeLessThanOrEqual(2);
+    expect(readers.filter(source => producers.has(source))).toEqual([]);
+    monitor.disconnect();
+    redis.disconnect();
     await producer.close();
   },
 );

@@ -71,6 +71,27 @@ test('one tenant leaves a connection to the others', async () => {
   await Promise.all([first, second]);
 });
 
+test('of ten connections one tenant holds eight, and statements without a tenant all', async () => {
+  const held = Promise.withResolvers<void>();
+  const countServed = async (tenantId: string) => {
+    const { pool } = aPool(10);
+    let served = 0;
+    const works = Array.from({ length: 12 }, () =>
+      pool.withClient(tenantId, explain, () => {
+        served++;
+        return held.promise;
+      }),
+    );
+    await vi.waitFor(() => expect(served).toBeGreaterThanOrEqual(8));
+    await new Promise(resolve => setImmediate(resolve));
+    return { served, works };
+  };
+  const [tenant, none] = [await countServed('a'), await countServed('')];
+  expect([tenant.served, none.served]).toEqual([8, 10]);
+  held.resolve();
+  await Promise.all([...tenant.works, ...none.works]);
+});
+
 describe('a caller who waits too long', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

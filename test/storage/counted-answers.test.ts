@@ -7,10 +7,9 @@ import { deleteAnswer, listAnswers, tagAnswer } from '../../src/storage/answers.
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { rebuildResults } from '../../src/storage/results.ts';
 import { expireAnswers } from '../../src/storage/retention.ts';
-import { insertTenant } from '../../src/storage/tenants.ts';
 import { waitFor } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
-import { anAcceptedAnswer } from '../support/make.ts';
+import { anAcceptedAnswer, storeQuestions } from '../support/make.ts';
 
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
@@ -27,14 +26,8 @@ async function oneByOne<T>(items: readonly T[], act: (item: T) => Promise<unknow
 
 /** A tenant with a question, and answers of one user to its card. */
 async function makeCard() {
-  const { id: tenant_id } = await insertTenant(app, 'Acme', new Date());
-  const question_id = v7();
-  await database.query(
-    `insert into questions (tenant_id, id, name, status, version, type, title, description, config, frequency,
-       allow_public, priority, created_at, updated_at)
-     values ($1, $2, 'x', 'live', 1, 'nps', 'x', '', '{}', '{}', false, 0, now(), now())`,
-    [tenant_id, question_id],
-  );
+  const { tenant_id, questions } = await storeQuestions(database, app, 1);
+  const question_id = questions[0] as string;
   const tenant = app.forTenant(tenant_id);
   return {
     tenant,

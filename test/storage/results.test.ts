@@ -7,9 +7,8 @@ import { deleteAnswer } from '../../src/storage/answers.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { listDayCounts, listTenantIds, rebuildResults, summarizeCounts } from '../../src/storage/results.ts';
-import { insertTenant } from '../../src/storage/tenants.ts';
 import { createDatabase } from '../support/database.ts';
-import { anAcceptedAnswer } from '../support/make.ts';
+import { anAcceptedAnswer, storeQuestions } from '../support/make.ts';
 
 const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
@@ -19,18 +18,7 @@ const app = database.storage();
 const record = (...answers: AcceptedAnswer[]) => recordAnswers(worker, [{ flush: v7(), answers }]);
 const remove = (answer: AcceptedAnswer) => deleteAnswer(app.forTenant(answer.tenant_id), answer.id, () => undefined);
 
-/** A tenant with the parts of questions that rebuilding needs. */
-async function makeQuestions(number: number) {
-  const { id: tenant_id } = await insertTenant(app, 'Acme', new Date());
-  const questions = Array.from({ length: number }, () => v7());
-  await database.query(
-    `insert into questions (tenant_id, id, name, status, version, type, title, description, config, frequency,
-       allow_public, priority, created_at, updated_at)
-     select $1, id, 'x', 'live', 1, 'nps', 'x', '', '{}', '{}', false, 0, now(), now() from unnest($2::uuid[]) as id`,
-    [tenant_id, questions],
-  );
-  return { tenant_id, questions };
-}
+const makeQuestions = (number: number) => storeQuestions(database, app, number);
 
 /** Counts by question, version and so on, without zero rows. */
 type Table = Record<string, Counts>;

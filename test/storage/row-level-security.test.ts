@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkRoles } from '../../src/storage/migrate.ts';
+import { withClient } from '../../src/platform/postgres-client.ts';
+import { checkRoles } from '../../src/storage/database-roles.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Column, insertSample, readColumns } from '../support/rows.ts';
@@ -15,12 +16,15 @@ const WORKER_TABLES = [
   'ingestion_totals',
   'quarantined_answers',
   'question_results',
+  'question_step_results',
 ];
 const SHARED_TABLES = [
   'deleted_tenants',
   'flush_producers',
+  'last_backup',
   'lasting_keys',
   'lost_flushes',
+  'processes',
   'rate_counters',
   'recorded_flushes',
   'schema_state',
@@ -65,6 +69,11 @@ async function tablesWithRows(
 
 beforeAll(async () => {
   database = await createDatabase();
+  await withClient(
+    database.url,
+    client => // before all connections for which it avoids rows in the table of unindexed texts
+      client.query(`alter database ${client.database} set parley.words = 'kept'`),
+  );
   app = database.storage('parley_app');
   worker = database.storage('parley_worker');
   columns = (await readColumns(database)).filter(({ nullable }) => !nullable);
@@ -77,7 +86,6 @@ beforeAll(async () => {
       )
     ).map(({ table }) => ({ table, tenantColumn: 'tenant_id' })),
   ];
-  await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set parley.words = 'kept'`); // avoids rows in the table of unindexed texts
   for (const { table, tenantColumn } of owned)
     for (const tenantId of [tenantA, tenantB]) await database.query(...insertFor(table, tenantColumn, tenantId));
 });
@@ -240,19 +248,19 @@ describe('as parley_worker', () => {
   test('only the tables that the worker writes are accessible, for every tenant', async () => {
     for (const privilege of ['select', 'insert', 'update', 'delete'])
       expect((await tablesWithPrivilege('parley_worker', privilege)).filter(name => names().includes(name))).toEqual(
-        WORKER_TABLES,
+        privilege === 'select' ? [...WORKER_TABLES, 'question_versions'] : WORKER_TABLES, // for the steps of answers
       );
-    const beyond = names().filter(name => !WORKER_TABLES.includes(name));
+    const beyond = names().filter(name => ![...WORKER_TABLES, 'question_versions'].includes(name));
     for (const table of beyond) await expect(worker.query(`select from ${table}`)).rejects.toThrow(/permission denied/);
     for (const table of WORKER_TABLES) expect(await worker.query(`select from ${table}`)).toHaveLength(2);
   });
 
-  test('of the shared tables, its own marks, the deleted tenants and the schema version are accessible', async () => {
+  test('of the shared tables, its own marks, the deleted tenants, the processes and the schema version are accessible', async () => {
     const shared = async (privilege: string) =>
       (await tablesWithPrivilege('parley_worker', privilege)).filter(name => SHARED_TABLES.includes(name));
-    expect(await shared('select')).toEqual(['deleted_tenants', 'recorded_flushes', 'schema_state']);
-    expect(await shared('insert')).toEqual(['recorded_flushes']);
-    expect(await shared('update')).toEqual([]);
+    expect(await shared('select')).toEqual(['deleted_tenants', 'processes', 'recorded_flushes', 'schema_state']);
+    expect(await shared('insert')).toEqual(['processes', 'recorded_flushes']);
+    expect(await shared('update')).toEqual(['processes']);
   });
 });
 
@@ -317,16 +325,21 @@ describe('roles', () => {
     [url.username, url.password] = [user, 'test'];
     try {
       expect(await checkRoles(database.url, ['parley_app', bypassing])).toEqual([
-        `the role ${bypassing} bypasses row-level security: alter role ${bypassing} nosuperuser nobypassrls`,
+        {
+          detail: `the role ${bypassing} bypasses row-level security`,
+          remedy: `ALTER ROLE ${bypassing} NOSUPERUSER NOBYPASSRLS.`,
+        },
       ]);
       expect(await checkRoles(database.url, ['parley_app', `missing_${suffix}`])).toEqual([
-        expect.stringContaining('run `parley migrate`'),
+        { detail: expect.stringContaining('are missing'), remedy: 'Run `parley migrate`.' },
       ]);
       const faults = await checkRoles(url.href);
-      expect(faults).toContain(
-        'the database user is not a member of parley_worker: grant parley_worker to the user of DATABASE_URL',
-      );
-      expect(faults).not.toContainEqual(expect.stringContaining('act as parley_app'));
+      expect(faults).toEqual([
+        {
+          detail: 'the database user is not a member of parley_worker',
+          remedy: `GRANT parley_worker TO "${user}".`,
+        },
+      ]);
     } finally {
       await database.query(`drop role ${bypassing}, ${user}`);
     }
@@ -338,7 +351,10 @@ describe('roles', () => {
     try {
       await database.query(`alter function oldest_open_write() owner to ${owner}`);
       expect(await checkRoles(database.url)).toEqual([
-        `the owner of the tables cannot read open transactions: grant pg_read_all_stats to ${owner}`,
+        {
+          detail: `the owner of the tables (${owner}) cannot read open transactions`,
+          remedy: `GRANT "${new URL(database.url).username}" TO "${owner}".`,
+        },
       ]);
       await database.query(`grant pg_read_all_stats to ${owner}`);
       expect(await checkRoles(database.url)).toEqual([]);

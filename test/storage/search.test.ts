@@ -57,6 +57,14 @@ describe('answers', () => {
     expect(await searchAnswers('???')).toEqual([]);
   });
 
+  test('are found only if they have every word of a long search, also the last and shortest', async () => {
+    const words = Array.from('abcdefghijklmnopqrstuvwxy', (letter, index) => letter + 'x'.repeat(25 - index));
+    for (const missing of [0, 12, 24]) await store(words.toSpliced(missing, 1).join(' '));
+    const complete = words.toReversed().join(' ');
+    await store(complete);
+    expect(await searchAnswers(words.join(' '))).toEqual([complete]);
+  });
+
   test('are found by a text answer and by the words of "other"', async () => {
     await store(null, { values: { main: 'in a text' } });
     await store(null, { values: { main: { option_ids: ['a'], other_text: 'in other words' } } });

@@ -12,11 +12,18 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const now = new Date();
 const newTenant = async () => (await insertTenant(storage, 'Acme', now)).id;
-const rename = (within: Storage, id: string, name: string) => updateTenant(within.forTenant(id), { name }, () => {});
+const rename = (within: Storage, id: string, name: string) => updateTenant(within.forTenant(id), () => ({ name }));
 const nameOf = async (id: string) => (await findTenant(storage.forTenant(id)))?.name;
 const QUESTION: NewQuestionRow = {
-  ...{ name: 'Q', type: 'nps', title: 'How likely?', description: '', config: {} },
-  ...{ frequency: {} as NewQuestionRow['frequency'], allow_public: false, priority: 0 },
+  ...{ name: 'Q', type: 'nps', title: 'How likely?', description: '', config: {}, follow_ups: [], thanks: null },
+  ...{
+    locale: 'en',
+    translations: {},
+    frequency: {} as NewQuestionRow['frequency'],
+    allow_public: false,
+    priority: 0,
+    placement: null,
+  },
 };
 /** The number of connections to this database that are idle in a transaction. */
 const idleInTransaction = async () =>

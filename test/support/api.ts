@@ -5,6 +5,7 @@ import { openApi } from '../../src/api/server.ts';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
+import type { OpenFiles } from '../../src/platform/open-files.ts';
 import { createKeychain, createSeals, type Keychain, type Seals } from '../../src/platform/secrets.ts';
 import { readDerivedKeys } from '../../src/storage/derived-keys.ts';
 import { openWorker, type WorkerProcess } from '../../src/worker/worker.ts';
@@ -60,6 +61,10 @@ export interface TestApiOptions {
   secretKey?: string;
   /** The clock of the API; the system's by default. */
   now?: () => Date;
+  /** The maximum number of its connections; by default as many as the file descriptors allow. */
+  maxConnections?: number;
+  /** The file descriptors of its process; by default the real ones. */
+  files?: OpenFiles;
 }
 
 /** Empties and returns the Valkey database of this test worker. */
@@ -124,6 +129,8 @@ export async function createApi(options: TestApiOptions = {}): Promise<TestApi> 
     log,
     metrics,
     ...(options.now ? { now: options.now } : {}),
+    ...(options.files ? { files: options.files } : {}),
+    ...(options.maxConnections ? { maxConnections: options.maxConnections } : {}),
   });
   const baseUrl = `http://127.0.0.1:${api.port}`;
   await waitFor(() => api.isReady());

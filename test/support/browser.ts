@@ -60,7 +60,7 @@ interface Violation {
  *
  * It runs in an isolated world, because the page's security policy blocks foreign scripts.
  */
-async function axeViolations({ page, context }: Watched, rules: string[]): Promise<string[]> {
+export async function axeViolations({ page, context }: Watched, rules: string[] = RULES): Promise<string[]> {
   const session = await context.newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');
   const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
@@ -96,8 +96,13 @@ export async function expectNoViolations(watched: Watched): Promise<void> {
 const TRANSITIONS_ENDED =
   'new Promise(requestAnimationFrame).then(() => Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))';
 
+/** The widths at which pages are checked: of a desktop, of the same with 200 % zoom, of a phone and of a small phone. */
+const WIDTHS = [1440, 720, 390, 360];
+/** The widths at which colors are checked in the dark theme too. */
+const DARK_WIDTHS = [1440, 390];
+
 /**
- * Checks each of these pages on wide and narrow screens, in light and dark, and their width on a small phone.
+ * Checks each of these pages at all widths, in light and dark.
  *
  * The dark theme only changes colors, so only these are checked again.
  *
@@ -109,17 +114,22 @@ export async function expectNoViolationsOn(
   open: (path: string) => Promise<void>,
 ): Promise<void> {
   const { page } = watched;
-  for (const width of [1440, 360]) {
-    await page.setViewportSize({ width, height: 800 });
-    for (const path of paths) {
-      await page.emulateMedia({ colorScheme: 'light' });
-      await open(path);
+  for (const path of paths) {
+    await page.setViewportSize({ width: WIDTHS[0] as number, height: 800 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    await open(path);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.evaluate(TRANSITIONS_ENDED);
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       expect(overflow, `${path} at ${width}`).toBeLessThanOrEqual(0);
+      if (width === 360) continue; // only the width
       await expectNoViolations(watched);
+      if (!DARK_WIDTHS.includes(width)) continue;
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.evaluate(TRANSITIONS_ENDED);
       expect(await axeViolations(watched, ['color-contrast']), `${path} at ${width}, dark`).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
     }
   }
   await page.emulateMedia({ colorScheme: null });

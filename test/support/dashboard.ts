@@ -31,7 +31,7 @@ export async function openDashboard(
     browser,
     person,
     page,
-    open: (path, of = page) => visit(of, `${installation.baseUrl}/dashboard${path}`),
+    open: (path, of = page) => visit(of, `${installation.baseUrl}/dashboard${path.replace('~/dashboard', '')}`),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

@@ -4,11 +4,14 @@ import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The shell code blocks in one section of a document, in order. */
-export function shellBlocks(document: string, section: string): string[] {
+/** The shell code blocks in one section of a document, or in one subsection of it, in order. */
+export function shellBlocks(document: string, section: string, subsection?: string): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8');
-  const part = text.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? '';
-  return [...part.matchAll(/^```sh\n(.*?)^```$/gms)].map(match => match[1] ?? '');
+  const whole = text.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? '';
+  const part = subsection ? (whole.split(/^### /m).find(each => each.startsWith(`${subsection}\n`)) ?? '') : whole;
+  return [...part.matchAll(/^( *)```sh\n(.*?)^ *```$/gms)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
 }
 
 /** Runs shell commands in the project's root; rejects with their error output. `before` may define functions. */

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createDatabase } from './database.ts';
 import { freePort, startProcess } from './process.ts';
 import { createProxy } from './proxy.ts';
@@ -23,8 +26,12 @@ export async function startInstallation(settings: Record<string, string> = {}) {
     ...settings,
   };
   const reached = { DATABASE_URL: network.through(database.url), PORT: port };
-  const server = await startProcess('start', { ...environment, ...reached });
-  await server.awaitProbe('/readyz');
+  const startServer = async () => {
+    const started = await startProcess('start', { ...environment, ...reached });
+    await started.awaitProbe('/readyz');
+    return started;
+  };
+  let server = await startServer();
   await waitFor(async () => (await fetch(`${baseUrl}/dashboard/`)).ok, 60_000);
   return {
     baseUrl,
@@ -35,6 +42,11 @@ export async function startInstallation(settings: Record<string, string> = {}) {
     environment,
     /** The printed link with which the first owner is created. */
     setupLink: await waitFor(() => setupLinkIn(server.output())),
+    /** Stops Parley, so that connections are refused until `startAgain`. */
+    stop: () => server[Symbol.asyncDispose](),
+    async startAgain() {
+      server = await startServer();
+    },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await network[Symbol.asyncDispose]();
@@ -44,3 +56,25 @@ export async function startInstallation(settings: Record<string, string> = {}) {
 }
 
 export type Installation = Awaited<ReturnType<typeof startInstallation>>;
+
+/** Starts a complete Parley process as `npm start` does, with an embedded database in a folder of its own. */
+export async function startEmbedded() {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-embedded-'));
+  await chmod(folder, 0o755); // started by root, the embedded PostgreSQL runs as another user
+  const port = String(await freePort());
+  const baseUrl = `http://localhost:${port}`;
+  const server = await startProcess('start', { DATA_DIR: folder, PORT: port, BASE_URL: baseUrl, LOG_LEVEL: 'warn' });
+  const stop = async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 }); // PostgreSQL may still be stopping
+  };
+  try {
+    await waitFor(async () => (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.ok, 180_000); // on a busy machine
+    await waitFor(async () => (await fetch(`${baseUrl}/dashboard/`)).ok, 120_000);
+    const setupLink = await waitFor(() => setupLinkIn(server.output()));
+    return { baseUrl, folder, setupLink, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -9,6 +9,7 @@ import { insertApiKey } from '../../src/storage/api-keys.ts';
 import type { Storage } from '../../src/storage/orm.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import type { TestApi } from './api.ts';
+import type { TestDatabase } from './database.ts';
 
 export interface TestKey {
   /** A wire id, `key_…`. */
@@ -87,6 +88,19 @@ export async function claimToken(api: TestApi, tenant: TestTenant, identity: str
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.access_token;
+}
+
+/** Stores a tenant with questions of the given version, without the versions themselves: all that counting needs. */
+export async function storeQuestions(database: TestDatabase, storage: Storage, number: number, version = 1) {
+  const { id: tenant_id } = await insertTenant(storage, 'Acme', new Date());
+  const questions = Array.from({ length: number }, () => v7());
+  await database.query(
+    `insert into questions (tenant_id, id, name, status, version, type, title, description, config, frequency,
+       allow_public, priority, created_at, updated_at)
+     select $1, id, 'x', 'live', $3, 'nps', 'x', '', '{}', '{}', false, 0, now(), now() from unnest($2::uuid[]) as id`,
+    [tenant_id, questions, version],
+  );
+  return { tenant_id, questions };
 }
 
 /** A valid question; of type nps by default. */

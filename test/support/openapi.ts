@@ -76,6 +76,12 @@ const tooLarge = ({ minimum, maximum, format, enum: values, const: value }: Json
 const hasInlineObject = ({ at, schema }: Place): boolean =>
   isObject(schema.properties) && !isComponent(at) && schema.type !== undefined;
 
+/** Whether the alternatives have different JSON types, at most one of which is an object. */
+const isUnionOfTypes = (schema: Json): boolean => {
+  const types = branchesOf(schema).map(({ type }) => type ?? 'object');
+  return types.length > 1 && new Set(types).size === types.length;
+};
+
 interface HeaderObject {
   required?: boolean;
 }
@@ -95,7 +101,7 @@ export function headersOf(document: Json, operationId: string, status: number): 
 export function violationsIn(document: Json): Record<string, string[]> {
   const all = [...objectsIn(document)];
   const patterns = all.flatMap(({ schema }) => (typeof schema.pattern === 'string' ? [schema.pattern] : []));
-  const { replies } = schemasByUse(document);
+  const { replies, requests } = schemasByUse(document);
   const inReplies = all.filter(
     ({ at }) => replies.has(at.split('/')[3] ?? '') && at.startsWith('/components/schemas/'),
   );
@@ -111,6 +117,15 @@ export function violationsIn(document: Json): Record<string, string[]> {
     'numbers that are integers': placesOf(
       all,
       ({ schema }) => schema.type === 'number' && (Number.isInteger(schema.const) || Array.isArray(schema.enum)),
+    ),
+    'lists of integers': placesOf(all, ({ schema }) => isInteger(schema) && Array.isArray(schema.enum)),
+    'unions of types in requests without oneOf': placesOf(
+      all.filter(({ at }) => requests.has(at.split('/')[3] ?? '')),
+      ({ schema }) => Array.isArray(schema.anyOf) && isUnionOfTypes(schema),
+    ),
+    'unions of types in replies with oneOf': placesOf(
+      inReplies,
+      ({ schema }) => Array.isArray(schema.oneOf) && isUnionOfTypes(schema),
     ),
     'lists of types': placesOf(all, ({ schema }) => Array.isArray(schema.type) && !isNullable(schema)),
     'properties that are always null': placesOf(

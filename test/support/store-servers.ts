@@ -18,18 +18,29 @@ export interface RunningStores extends StoreUrls {
 
 const IMAGES = { postgres: 'postgres:18', valkey: 'valkey/valkey:9' };
 
-/** Why no containers can be started: no Docker Engine, or one that has no images and cannot pull them. */
+/** The image with which Testcontainers removes containers after a killed run; none where that is switched off. */
+async function cleanerImages(): Promise<string[]> {
+  const { getReaperImage } = await import('testcontainers/build/reaper/reaper.js');
+  return process.env.TESTCONTAINERS_RYUK_DISABLED === 'true' ? [] : [getReaperImage()];
+}
+
+/** Why no containers can be started: no Docker Engine, or one that lacks an image and cannot pull it. */
 export async function findDockerFault(): Promise<string | undefined> {
   const { getContainerRuntimeClient, ImageName } = await import('testcontainers');
   try {
     const { image } = await getContainerRuntimeClient();
-    for (const name of Object.values(IMAGES).map(text => ImageName.fromString(text)))
+    for (const text of [...Object.values(IMAGES), ...(await cleanerImages())]) {
+      const name = ImageName.fromString(text);
       if (!(await image.exists(name))) await image.pull(name);
+    }
     return undefined;
   } catch (error) {
     return (error as Error).message;
   }
 }
+
+/** Several test files run at a time, each with the pools of its processes. */
+const CONNECTIONS = 400;
 
 async function startContainers(): Promise<RunningStores> {
   const { GenericContainer, Wait } = await import('testcontainers');
@@ -37,7 +48,7 @@ async function startContainers(): Promise<RunningStores> {
   const [postgres, valkey] = await Promise.all([
     new GenericContainer(IMAGES.postgres)
       .withEnvironment({ POSTGRES_PASSWORD: password })
-      .withCommand(['postgres', '-c', 'max_connections=400'])
+      .withCommand(['postgres', '-c', `max_connections=${CONNECTIONS}`])
       .withTmpFs({ '/var/lib/postgresql': 'rw' })
       .withExposedPorts(5432)
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
@@ -68,7 +79,7 @@ async function startContainers(): Promise<RunningStores> {
 async function startEmbedded(): Promise<RunningStores> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
   chmodSync(folder, 0o755);
-  const postgres = await openEmbeddedPostgres(folder, false, createLog('warn', 'test'));
+  const postgres = await openEmbeddedPostgres(folder, false, createLog('warn', 'test'), CONNECTIONS);
   return {
     postgresUrl: postgres.url,
     valkeyUrl: undefined,

@@ -1,8 +1,9 @@
 /**
- * Imports a Formbricks survey and its responses into Parley: each question becomes a question, each response one answer
- * per question. Safe to run again: existing data is not duplicated, and new responses are added.
+ * Imports a Formbricks survey and its responses into Parley: the survey becomes one question with steps, as far as its logic fits, and
+ * each response one answer. What does not fit becomes a question of its own, or is left out; both are reported with the reason. Safe to
+ * run again: existing data is not duplicated, and new responses are added.
  *
- *     PARLEY_URL=https://feedback.example.com PARLEY_API_KEY=sk_… \
+ *     SERVICE_BASE_URL=https://feedback.example.com SERVICE_API_KEY=sk_… \
  *       node import-formbricks.mjs survey.json responses.json [more-responses.json …]
  *
  * The files are the responses of Formbricks' management API to `GET /surveys/{id}` and `GET /responses?surveyId=…`, one
@@ -12,79 +13,15 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServerClient } from '@parley/client/server';
+import { createServerClient, visibleSteps } from 'parley-feedback/server';
+import { contentOf, isRequired, planSurvey } from './formbricks/plan.mjs';
+import { blocksOf, plain, TYPES, valueIn } from './formbricks/survey.mjs';
 
-const { PARLEY_URL, PARLEY_API_KEY, PARLEY_IDENTITY_PREFIX = '' } = process.env;
+const { SERVICE_BASE_URL, SERVICE_API_KEY, PARLEY_IDENTITY_PREFIX = '' } = process.env;
 
 /** Maximum number and size in bytes of the answers in a request, with a margin (`POST /v1/answers`). */
 const BATCH = 100;
 const BATCH_BYTES = 200_000;
-
-/** Plain text of a Formbricks text, which is localized and, since version 4, formatted. */
-function plain(text, limit) {
-  const chosen = typeof text === 'object' && text !== null ? (text.default ?? Object.values(text)[0]) : text;
-  const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
-  const words = String(chosen ?? '')
-    .replace(/<\/?(p|div|br|li|ul|ol|h\d)\b[^>]*>/gi, ' ')
-    .replace(/<[^>]*>/g, '')
-    .replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name) => ENTITIES[name])
-    .replace(/\s+/g, ' ')
-    .trim();
-  return [...words].slice(0, limit).join('');
-}
-
-const ends = ({ lowerLabel, upperLabel }) => ({ labels: { low: plain(lowerLabel, 80), high: plain(upperLabel, 80) } });
-
-const isOther = choice => choice.id === 'other';
-
-const choices = element => ({
-  options: element.choices
-    .filter(choice => !isOther(choice))
-    .map(({ id, label }) => ({ id, label: plain(label, 200) })),
-  allow_other: element.choices.some(isOther),
-  shuffle: (element.shuffleOption ?? 'none') !== 'none',
-});
-
-/** The selected option. Formbricks stores its label in the user's language. */
-function choose(element, labels) {
-  const option = label =>
-    element.choices.find(each => Object.values(Object(each.label)).includes(label) && !isOther(each));
-  const option_ids = labels.flatMap(label => option(label)?.id ?? []);
-  const other_text = labels.filter(label => label !== '' && !option(label)).join('; ');
-  return { option_ids, ...(other_text ? { other_text } : {}) };
-}
-
-const number = value => Number(value);
-
-/** By Formbricks type: Parley's type and config, and the conversion of values. */
-const TYPES = {
-  nps: { type: 'nps', config: ends, value: number },
-  rating: {
-    type: 'rating',
-    config: element => ({ scale: element.range, style: element.scale, ...ends(element) }),
-    value: number,
-  },
-  openText: {
-    type: 'text',
-    config: ({ inputType }) => ({ input: ['email', 'url', 'number'].includes(inputType) ? inputType : 'text' }),
-    value: String,
-  },
-  multipleChoiceSingle: {
-    type: 'single_choice',
-    config: choices,
-    value(value, element) {
-      const { option_ids, other_text } = choose(element, [value]);
-      return other_text ? { other_text } : { option_id: option_ids[0] };
-    },
-  },
-  multipleChoiceMulti: {
-    type: 'multi_choice',
-    config: choices,
-    value: (value, element) => choose(element, [value].flat()),
-  },
-  date: { type: 'date', config: () => ({}), value: value => String(value).slice(0, 10) },
-  consent: { type: 'consent', config: () => ({}), value: value => value === 'accepted' },
-};
 
 /** A deterministic UUIDv7 per response and question, so that answers are not imported twice. */
 function answerId(response, element) {
@@ -94,55 +31,107 @@ function answerId(response, element) {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
 
-const isAnswered = value =>
-  value !== undefined && value !== null && value !== '' && value !== 'dismissed' && String(value) !== '';
-
 /** The identity as in your tokens or, for anonymous responses, one per response. */
 function identityOf({ id, contact, person }) {
   const userId = contact?.userId ?? person?.userId;
   return userId ? PARLEY_IDENTITY_PREFIX + userId : `formbricks|${id}`;
 }
 
-/** The answers of a response; the revision is its time, so that later updates win. */
-const answersOf = (response, elements, questions) =>
-  elements.flatMap(element => {
-    const locale = response.language;
-    const value = response.data[element.id];
-    const question = questions[element.id];
-    if (!question || !isAnswered(value)) return [];
-    return {
-      id: answerId(response, element),
-      revision: Math.floor(new Date(response.updatedAt).getTime() / 1000),
-      identity: identityOf(response),
-      ...question,
-      state: 'completed',
-      values: { main: TYPES[element.type].value(value, element) },
-      answered_at: new Date(response.updatedAt).toISOString(),
-      metadata: { sdk: 'import-formbricks', ...(locale && locale !== 'default' ? { locale } : {}) },
-    };
-  });
-
-/** Creates missing questions; publishes them so that they accept answers and pauses them so that they are not shown. */
-async function importQuestions(parley, survey, elements, mapFile) {
-  const known = existsSync(mapFile) ? JSON.parse(readFileSync(mapFile, 'utf8')) : {};
+/** Parley's questions that a survey became, each with its elements. An entry of an earlier importer is the question itself. */
+function questionsOf(elements, entries) {
+  const questions = new Map();
   for (const element of elements) {
-    const kind = TYPES[element.type];
-    if (!kind) console.warn(`left out: "${plain(element.headline, 60)}", Parley has nothing like ${element.type}`);
-    if (!kind || known[element.id]) continue;
-    const draft = {
-      type: kind.type,
-      name: plain(`${survey.name}: ${plain(element.headline)}`, 120),
-      title: plain(element.headline, 300),
-      description: plain(element.subheader, 1000),
-      config: kind.config(element),
-    };
-    const once = step => ({ idempotencyKey: `formbricks-${survey.id}-${element.id}-${step}` });
-    const { id } = await parley.createQuestion(draft, once('create'));
-    const { version } = await parley.publishQuestion(id, once('publish'));
-    await parley.pauseQuestion(id, once('pause'));
-    known[element.id] = { question_id: id, question_version: version };
-    writeFileSync(mapFile, `${JSON.stringify(known, null, 2)}\n`);
-    console.log(`question: ${draft.title}`);
+    const {
+      question_id,
+      question_version,
+      step = 'main',
+      show_if = null,
+      required = false,
+    } = entries[element.id] ?? {};
+    if (!question_id) continue;
+    const question = questions.get(question_id) ?? { question_id, question_version, steps: [] };
+    questions.set(question_id, question);
+    question.steps.push({ element, key: step, show_if, required: required || step === 'main' });
+  }
+  return [...questions.values()];
+}
+
+/**
+ * The answer of a response to a question, without values of steps that the response does not show; the revision is its time, so that
+ * later updates win. An empty list if nothing was answered.
+ */
+function answerOf(response, { question_id, question_version, steps }) {
+  const entered = Object.fromEntries(steps.map(({ key, element }) => [key, valueIn(response, element)]));
+  const shown = visibleSteps(steps, entered);
+  const values = Object.fromEntries(
+    shown.map(({ key }) => [key, entered[key]]).filter(([, value]) => value !== undefined),
+  );
+  if (Object.keys(values).length === 0) return [];
+  const isWhole = steps.length === 1 || response.finished !== false;
+  const isComplete = isWhole && shown.every(({ key, required }) => !required || values[key] !== undefined);
+  const locale = response.language;
+  return {
+    id: answerId(response, steps[0].element),
+    revision: Math.floor(new Date(response.updatedAt).getTime() / 1000),
+    identity: identityOf(response),
+    question_id,
+    question_version,
+    state: isComplete ? 'completed' : 'partial',
+    values,
+    answered_at: new Date(response.updatedAt).toISOString(),
+    metadata: { sdk: 'import-formbricks', ...(locale && locale !== 'default' ? { locale } : {}) },
+  };
+}
+
+/** Creates a question; publishes it so that it accepts answers and pauses it so that it is not shown. Repeats have the same result. */
+async function createQuestion(parley, key, draft) {
+  const once = step => ({ idempotencyKey: `formbricks-${key}-${step}` });
+  const { id } = await parley.questions.create(draft, once('create'));
+  const { version } = await parley.questions.publish(id, once('publish'));
+  await parley.questions.pause(id, once('pause'));
+  console.log(`question: ${draft.name}${draft.follow_ups?.length ? `, ${draft.follow_ups.length + 1} steps` : ''}`);
+  return { question_id: id, question_version: version };
+}
+
+/** Creates the question of all steps, unless the survey was imported before. */
+async function importSteps(parley, survey, steps, known) {
+  if (steps.length === 0 || Object.keys(known).length > 0) return known;
+  const [main, ...followUps] = steps;
+  const question = await createQuestion(parley, `${survey.id}-steps`, {
+    ...contentOf(main.element),
+    name: plain(survey.name, 120),
+    follow_ups: followUps.map(({ element, key, show_if }) => ({
+      key,
+      ...contentOf(element),
+      required: isRequired(element),
+      show_if,
+    })),
+  });
+  return Object.fromEntries(
+    steps.map(({ element, key, show_if }) => [
+      element.id,
+      { ...question, step: key, show_if, required: isRequired(element) },
+    ]),
+  );
+}
+
+/** Creates what is missing and reports what did not become a step. Returns the entries of the mapping by element. */
+async function importQuestions(parley, survey, mapFile) {
+  const save = known => writeFileSync(mapFile, `${JSON.stringify(known, null, 2)}\n`);
+  const { steps, others, losses } = planSurvey(survey);
+  const known = await importSteps(parley, survey, steps, existsSync(mapFile) ? read(mapFile) : {});
+  save(known);
+  for (const loss of losses) console.warn(`left out: ${loss}`);
+  const later = steps.filter(({ element }) => !known[element.id]);
+  for (const { element, reason } of [...others, ...later.map(step => ({ ...step, reason: 'imported later' }))]) {
+    const title = plain(element.headline, 60);
+    const isQuestion = TYPES[element.type]?.value !== undefined;
+    if (!isQuestion) console.warn(`left out: "${title}", ${reason}`);
+    if (!isQuestion || known[element.id]) continue;
+    console.warn(`a question of its own: "${title}", ${reason}`);
+    const name = plain(`${survey.name}: ${plain(element.headline)}`, 120);
+    known[element.id] = await createQuestion(parley, `${survey.id}-${element.id}`, { ...contentOf(element), name });
+    save(known);
   }
   return known;
 }
@@ -168,7 +157,7 @@ async function importAnswers(parley, answers) {
   const counts = { accepted: 0, duplicate: 0, superseded: 0, rejected: 0 };
   let sent = 0;
   for (const batch of batchesOf(answers)) {
-    const { results } = await parley.recordAnswers({ answers: batch });
+    const { results } = await parley.answers.record({ answers: batch });
     sent += batch.length;
     for (const [index, { status, code, detail }] of results.entries()) {
       counts[status]++;
@@ -182,18 +171,19 @@ async function importAnswers(parley, answers) {
 const read = file => JSON.parse(readFileSync(file, 'utf8'));
 
 const [surveyFile, ...responseFiles] = process.argv.slice(2);
-if (!surveyFile || !PARLEY_URL || !PARLEY_API_KEY) {
-  console.error('PARLEY_URL=… PARLEY_API_KEY=sk_… node import-formbricks.mjs survey.json responses.json …');
+if (!surveyFile || !SERVICE_BASE_URL || !SERVICE_API_KEY) {
+  console.error('SERVICE_BASE_URL=… SERVICE_API_KEY=sk_… node import-formbricks.mjs survey.json responses.json …');
   process.exit(2);
 }
-const parley = createServerClient({ baseUrl: PARLEY_URL, apiKey: PARLEY_API_KEY });
+const parley = createServerClient({ baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY });
 const survey = read(surveyFile).data;
-const elements = survey.blocks?.length ? survey.blocks.flatMap(block => block.elements) : survey.questions;
-const questions = await importQuestions(parley, survey, elements, surveyFile.replace(/(\.json)?$/, '.parley.json'));
+const entries = await importQuestions(parley, survey, surveyFile.replace(/(\.json)?$/, '.parley.json'));
+const elements = blocksOf(survey).flatMap(block => block.elements);
+const questions = questionsOf(elements, entries);
 const responses = responseFiles.flatMap(file => read(file).data);
 const counts = await importAnswers(
   parley,
-  responses.flatMap(response => answersOf(response, elements, questions)),
+  responses.flatMap(response => questions.flatMap(question => answerOf(response, question))),
 );
 console.log(
   Object.entries(counts)

@@ -5,7 +5,7 @@
  * (`token=user,token=user`). Run it behind TLS: tokens must be sent over https only.
  */
 import { createServer } from 'node:http';
-import { signToken } from '@parley/client/server';
+import { signToken } from 'parley-feedback/server';
 
 const { SERVICE_API_KEY_ID, SERVICE_API_KEY_SECRET, SERVICE_TENANT_ID, SESSIONS = '', PORT = '8080' } = process.env;
 const sessions = new Map(SESSIONS.split(',').map(line => /** @type {[string, string]} */ (line.split('='))));

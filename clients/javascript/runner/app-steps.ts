@@ -3,6 +3,7 @@ import {
   type Card,
   type Credential,
   createClient,
+  createConversations,
   createOutbox,
   type List,
   type NewAnswer,
@@ -29,15 +30,15 @@ async function askBackend(user: string, kind: string): Promise<Credential> {
 
 /** App steps, implemented with a client and an outbox as in an app. */
 export function createAppSteps(): Steps {
-  const baseUrl = setting('PARLEY_BASE_URL');
+  const baseUrl = setting('SERVICE_BASE_URL');
   const retry = { baseMs: Number(setting('PARLEY_RETRY_BASE_MS')) };
   let user = '';
   let kinds: string[] = [];
   let calls = 0;
   const askPublicly = publicTokens({
     baseUrl,
-    tenantId: setting('PARLEY_TENANT_ID'),
-    keyId: setting('PARLEY_PUBLIC_KEY_ID'),
+    tenantId: setting('SERVICE_TENANT_ID'),
+    keyId: setting('SERVICE_PUBLIC_KEY_ID'),
     userId: () => user,
   });
   let asked: Promise<unknown> = Promise.resolve();
@@ -48,6 +49,7 @@ export function createAppSteps(): Steps {
     return credential;
   };
   const client = createClient({ baseUrl, provider, retry });
+  const theirs = createConversations(client);
   const lost = new Set<string>();
   const outbox = createOutbox(client, {
     storage: fileStorage(join(setting('PARLEY_STATE'), 'outbox')),
@@ -132,17 +134,17 @@ export function createAppSteps(): Steps {
       }),
     not_found: step => expectFailure({ ...step, failure: 'not-found' }, () => client.readAnswer(idOf(step.answer))),
     async start_conversation({ as, subject, message, client_message_id }) {
-      const { id } = await client.createConversation({ subject, message, client_message_id });
+      const { id } = await theirs.create({ subject, message, client_message_id });
       expectEqual(id, conversations.get(as) ?? id, 'the conversation');
       conversations.set(as, id);
     },
     async reply(step) {
       const { body, client_message_id } = step;
-      const message = await client.createMessage(conversationOf(step), { body, client_message_id });
+      const message = await theirs.createMessage(conversationOf(step), { body, client_message_id });
       expectEqual(message.body, body, 'the message');
     },
     async messages(step) {
-      const read = () => all(client.listMessages(conversationOf(step)));
+      const read = () => all(theirs.listMessages(conversationOf(step)));
       if (step.failure) return expectFailure(step, read);
       await eventually(async () =>
         expectEqual(
@@ -152,13 +154,13 @@ export function createAppSteps(): Steps {
         ),
       );
     },
-    unread: step => eventually(async () => expectEqual(await client.countUnreadConversations(), step.count, 'unread')),
+    unread: step => eventually(async () => expectEqual(await theirs.countUnread(), step.count, 'unread')),
     async read(step) {
-      const { id, last_message } = await client.readConversation(conversationOf(step));
-      await client.markConversationRead(id, last_message.seq);
+      const { id, last_message } = await theirs.read(conversationOf(step));
+      await theirs.markRead(id, last_message.seq);
     },
     async conversations(step) {
-      const read = () => all(client.listConversations({ limit: step.limit }));
+      const read = () => all(theirs.list({ limit: step.limit }));
       if (step.failure) return expectFailure(step, read);
       expectEqual(
         (await read()).map(({ subject }) => subject),

@@ -6,9 +6,10 @@ import {
   newId,
   ParleyError,
   type RequestOptions,
+  type ServerClient,
   signToken,
 } from '../src/server/index.ts';
-import { OPERATIONS, type OperationName } from '../src/server/operations.ts';
+import { OPERATIONS, type OperationName, RESOURCES } from '../src/server/operations.ts';
 import { eventually, expectEqual, expectFailure, print, type Step, type Steps, setting } from './steps.ts';
 
 interface Arguments {
@@ -21,21 +22,28 @@ interface Arguments {
 
 /** The contract's arguments in the order of this client's parameters. */
 export function inOrder(operation: OperationName, { params = {}, query, body, if_match, idempotency_key }: Arguments) {
-  const [method, path] = OPERATIONS[operation];
+  const [method, path, kind]: readonly [string, string, string?] = OPERATIONS[operation];
   const options: RequestOptions & { verified?: boolean } = {
     ...(if_match === undefined ? {} : { ifMatch: if_match }),
     ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
     ...(method === 'GET' || query?.verified === undefined ? {} : { verified: query.verified }),
   };
   const names = (path.match(/\{\w+\}/g) ?? []).map(name => params[name.slice(1, -1)]);
-  return [...names, ...(method === 'GET' ? [query] : body === undefined ? [options] : [body, options])];
+  return [...names, ...(kind ? [query] : method === 'GET' ? [] : body === undefined ? [options] : [body, options])];
+}
+
+/** The method of a client for an operation. */
+export function methodOf(client: ServerClient, operation: OperationName): (...args: unknown[]) => unknown {
+  for (const [resource, methods] of Object.entries(RESOURCES))
+    for (const [name, id] of Object.entries(methods)) if (id === operation) return (client as never)[resource][name];
+  throw new Error(`no such operation: ${operation}`);
 }
 
 /** Server steps. */
 export function createServerSteps(): Steps {
   const client = createServerClient({
-    baseUrl: setting('PARLEY_BASE_URL'),
-    apiKey: setting('PARLEY_API_KEY'),
+    baseUrl: setting('SERVICE_BASE_URL'),
+    apiKey: setting('SERVICE_API_KEY'),
     retry: { baseMs: Number(setting('PARLEY_RETRY_BASE_MS')) },
   });
   const saved = new Map<string, string>([['language', 'javascript']]);
@@ -46,7 +54,7 @@ export function createServerSteps(): Steps {
 
   // biome-ignore lint/suspicious/noExplicitAny: the scenario names the operation
   const call = (operation: OperationName, args: Arguments): any =>
-    (client[operation] as (...given: unknown[]) => unknown)(...inOrder(operation, fill(args)));
+    methodOf(client, operation)(...inOrder(operation, fill(args)));
 
   /** Writes an answer to the journal, flushed to disk, before it is sent. */
   function note(answer: { id: string; identity: string }): void {
@@ -58,7 +66,7 @@ export function createServerSteps(): Steps {
   }
 
   async function questionWith(title: string): Promise<string> {
-    for await (const question of client.listQuestions({ q: title })) if (question.title === title) return question.id;
+    for await (const question of client.questions.list({ q: title })) if (question.title === title) return question.id;
     throw new Error(`there is no question "${title}"`);
   }
 
@@ -70,11 +78,11 @@ export function createServerSteps(): Steps {
 
   return {
     async sign({ user, as }) {
-      const grant = { keyId: setting('PARLEY_KEY_ID'), secret: setting('PARLEY_KEY_SECRET') };
-      saved.set(as, await signToken({ ...grant, tenantId: setting('PARLEY_TENANT_ID'), identity: user }));
+      const grant = { keyId: setting('SERVICE_API_KEY_ID'), secret: setting('SERVICE_API_KEY_SECRET') };
+      saved.set(as, await signToken({ ...grant, tenantId: setting('SERVICE_TENANT_ID'), identity: user }));
     },
     async inspect(step) {
-      const { valid, code } = await client.inspectToken({ token: saved.get(step.token) ?? step.token });
+      const { valid, code } = await client.tokens.inspect({ token: saved.get(step.token) ?? step.token });
       expectEqual({ valid, code }, { valid: step.valid, code: step.code }, 'the inspection');
     },
     async call(step) {
@@ -99,7 +107,7 @@ export function createServerSteps(): Steps {
         state: 'completed',
         values: { main: value },
       }));
-      const { results } = await client.recordAnswers({ answers });
+      const { results } = await client.answers.record({ answers });
       expectEqual(
         results.map(({ status }) => status),
         step.statuses,
@@ -119,7 +127,7 @@ export function createServerSteps(): Steps {
       for (let first = 0; first < lines.length; first += 100) {
         const answers = lines.slice(first, first + 100).map(line => JSON.parse(line));
         await eventually(async () => {
-          const { results } = await client.recordAnswers({ answers });
+          const { results } = await client.answers.record({ answers });
           const refused = results.find(({ status }) => status === 'rejected');
           if (refused) throw new ParleyError('invalid', JSON.stringify(refused));
         });

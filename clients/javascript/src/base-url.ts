@@ -2,24 +2,28 @@ import { ParleyError } from './errors.ts';
 
 const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-function parse(url: string, page: string | undefined): URL | undefined {
-  try {
-    return new URL(url, page);
-  } catch {
-    return undefined; // URL.parse is not available in all supported runtimes
-  }
+export interface UrlOptions {
+  allowHttp?: boolean | undefined;
+  /** Address that relative URLs refer to. */
+  page?: string | undefined;
 }
 
-/** Parses a URL that credentials may be sent to: `https`, or `http` on localhost (specification 4.3). */
-export function checkUrl(url: string, page?: string): URL {
-  const parsed = parse(url, page);
-  if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && LOOPBACK.test(parsed.hostname))) return parsed;
-  throw new ParleyError('insecure-url', `The URL must use https:// (or http://localhost): ${url}`);
+/**
+ * Parses a URL that credentials may be sent to: `https`, or `http` on localhost (specification 4.3). With `allowHttp`
+ * also `http` elsewhere.
+ */
+export function checkUrl(url: string, { allowHttp = false, page }: UrlOptions = {}): URL {
+  try {
+    const parsed = new URL(url, page);
+    const isHttp = parsed.protocol === 'http:' && (allowHttp || LOOPBACK.test(parsed.hostname));
+    if (parsed.protocol === 'https:' || isHttp) return parsed;
+  } catch {} // not a URL
+  throw new ParleyError('insecure-url', `The URL must use https:// (or http://localhost, or allowHttp): ${url}`);
 }
 
 /** Returns the base that paths are appended to. Throws `insecure-url`. */
-export function checkBaseUrl(url: string): string {
-  const { origin, pathname, username, password, search, hash } = checkUrl(url);
+export function checkBaseUrl(url: string, allowHttp = false): string {
+  const { origin, pathname, username, password, search, hash } = checkUrl(url, { allowHttp });
   if (username || password || search || hash)
     throw new ParleyError('insecure-url', 'The base URL must have no credentials, query or fragment.');
   return (origin + pathname).replace(/\/+$/, '');

@@ -1,13 +1,15 @@
-import type { Call } from './call.ts';
+import type { Call, CallOptions } from './call.ts';
 import { ParleyError } from './errors.ts';
 import { type Query, withQuery } from './path.ts';
-import { isSameOwner, type Owner } from './tokens.ts';
-import type { Card, CardQuery } from './types.ts';
+import { asOwner, isSameOwner, type Owner } from './tokens.ts';
+import type { Appearance, Card, CardQuery } from './types.ts';
 import type { Reply } from './wire.ts';
 
 export interface CardReader {
   /** The user's current cards, at most 20, highest priority first. */
-  listCards(query?: CardQuery): Promise<Card[]>;
+  listCards(query?: CardQuery, options?: CallOptions): Promise<Card[]>;
+  /** The tenant's appearance of cards in the last fetched list; undefined from servers before 0.3. */
+  appearance(): Appearance | undefined;
   /** The user a card was fetched for. Card ids are unique per user. */
   ownerOf(cardId: string): Owner | undefined;
 }
@@ -24,14 +26,17 @@ interface Hand {
 export function createCardReader(request: (call: Call) => Promise<Reply>): CardReader & { forget(): void } {
   const owners = new Map<string, Owner>();
   let last: Hand | undefined;
+  let appearance: Appearance | undefined;
   return {
-    async listCards(query = {}) {
+    async listCards(query = {}, options) {
       const question = withQuery('/v1/cards', query as Query);
       let asked: Owner | undefined;
       let known: Hand | undefined;
       const { status, headers, json } = await request({
         method: 'GET',
         path: question,
+        operation: 'listCards',
+        options,
         headers: (owner): Record<string, string> => {
           asked = owner;
           known = last && last.question === question && isSameOwner(last.owner, owner) ? last : undefined;
@@ -39,14 +44,17 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
         },
       });
       if (status === 304 && known) return known.cards;
-      const cards = (json as { data?: Card[] } | undefined)?.data;
+      const { data: cards, appearance: given } = (json ?? {}) as { data?: Card[]; appearance?: Appearance };
       if (!asked || !Array.isArray(cards))
         throw new ParleyError('unreadable', 'The response contains no cards.', { status });
-      for (const card of cards) owners.set(card.id, { tenant: asked.tenant, identity: asked.identity });
-      last = { question, owner: asked, etag: headers.get('ETag') ?? '', cards };
+      const owner = asOwner(asked);
+      appearance = given;
+      for (const card of cards) owners.set(card.id, owner);
+      last = { question, owner, etag: headers.get('ETag') ?? '', cards };
       if (last.etag === '') last = undefined;
       return cards;
     },
+    appearance: () => appearance,
     ownerOf: cardId => owners.get(cardId),
     forget() {
       last = undefined;

@@ -1,3 +1,5 @@
+import type { CallOptions } from './call.ts';
+import type { Client } from './client.ts';
 import { newId } from './ids.ts';
 import { createList, type List, type Page } from './pages.ts';
 import { fillPath, type Query } from './path.ts';
@@ -6,27 +8,38 @@ import type { Conversation, ConversationQuery, Message, MessageQuery, NewConvers
 /** The user's conversations with the team. Public tokens: `forbidden`. */
 export interface Conversations {
   /** Lists conversations, latest activity first. */
-  listConversations(query?: ConversationQuery): List<Conversation>;
-  readConversation(id: string): Promise<Conversation>;
+  list(query?: ConversationQuery, options?: CallOptions): List<Conversation>;
+  read(id: string, options?: CallOptions): Promise<Conversation>;
   /** Starts a conversation. Retries do not create duplicates. */
-  createConversation(conversation: NewConversation): Promise<Conversation>;
+  create(conversation: NewConversation, options?: CallOptions): Promise<Conversation>;
   /** Marks the conversation as resolved by the user. */
-  resolveConversation(id: string): Promise<Conversation>;
-  /** Lists messages, oldest first. */
-  listMessages(id: string, query?: MessageQuery): List<Message>;
-  /** Sends a message. If the conversation was resolved more than 30 days ago, this starts a new one: see `conversation_id`. */
-  createMessage(id: string, message: NewMessage): Promise<Message>;
-  /** Edits an own message within 15 minutes. */
-  patchMessage(id: string, messageId: string, change: { body: string; format?: 'text' | 'markdown' }): Promise<Message>;
-  /** Removes the text of an own message; an empty message remains. */
-  redactMessage(id: string, messageId: string): Promise<void>;
+  resolve(id: string, options?: CallOptions): Promise<Conversation>;
   /** Marks all messages up to this one as read; never moves back. */
-  markConversationRead(id: string, seq: number): Promise<void>;
+  markRead(id: string, seq: number, options?: CallOptions): Promise<void>;
   /** Counts the conversations with unread messages. */
-  countUnreadConversations(): Promise<number>;
+  countUnread(options?: CallOptions): Promise<number>;
+  /** Lists messages, oldest first; with `order: 'desc'` newest first. */
+  listMessages(id: string, query?: MessageQuery, options?: CallOptions): List<Message>;
+  /** Sends a message. If the conversation was resolved more than 30 days ago, this starts a new one: see `conversation_id`. */
+  createMessage(id: string, message: NewMessage, options?: CallOptions): Promise<Message>;
+  /** Edits an own message within 15 minutes. */
+  updateMessage(
+    id: string,
+    messageId: string,
+    patch: Pick<NewMessage, 'body' | 'format'>,
+    options?: CallOptions,
+  ): Promise<Message>;
+  /** Removes the text of an own message; an empty message remains. */
+  redactMessage(id: string, messageId: string, options?: CallOptions): Promise<void>;
 }
 
+/** Sends requests as the current user. */
+type Requester = Pick<Client, 'request'>;
+
 const PATH = '/v1/conversations';
+const pathOf = (id: string, rest = ''): string => fillPath(`${PATH}/{id}`, [id]) + rest;
+const messagePathOf = (id: string, messageId: string): string =>
+  pathOf(id) + fillPath('/messages/{message_id}', [messageId]);
 
 /** Adds a client-generated id, by which the server detects duplicates. */
 const withId = <Body extends { client_message_id?: string }>(body: Body): Body => ({
@@ -34,25 +47,42 @@ const withId = <Body extends { client_message_id?: string }>(body: Body): Body =
   ...body,
 });
 
-/** Sends a request as the current user and returns the response body. */
-export type Ask = <T>(method: string, path: string, body?: unknown, query?: Query) => Promise<T>;
+/** Counts the user's conversations with unread messages. */
+export async function countUnread(client: Requester, options?: CallOptions): Promise<number> {
+  const operation = 'countUnreadConversations';
+  const { json } = await client.request({ operation, method: 'GET', path: `${PATH}/unread-count`, options });
+  return (json as { count: number }).count;
+}
 
-/** Creates the conversation operations on top of `ask`. */
-export function createConversations(ask: Ask): Conversations {
-  const one = (id: string, rest = '') => fillPath(`${PATH}/{id}`, [id]) + rest;
-  const message = (id: string, messageId: string) => one(id) + fillPath('/messages/{message_id}', [messageId]);
-  const list = <Item>(path: string, query: object = {}): List<Item> =>
-    createList(query, part => ask<Page<Item>>('GET', path, undefined, part));
+/** Creates the operations on the conversations of a client's users. */
+export function createConversations(client: Requester): Conversations {
+  /** Sends a request and returns the body of the response. `options` are those of the call. */
+  const ask = async <T>(
+    operation: string,
+    method: string,
+    path: string,
+    options?: CallOptions,
+    sent: { query?: Query; body?: unknown } = {},
+  ): Promise<T> => (await client.request({ operation, method, path, options, ...sent })).json as T;
+  const list = <Item>(operation: string, path: string, options?: CallOptions, query: object = {}): List<Item> =>
+    createList(query, page => ask<Page<Item>>(operation, 'GET', path, options, { query: page }));
+
   return {
-    listConversations: query => list(PATH, query),
-    readConversation: async id => ask('GET', one(id)),
-    createConversation: conversation => ask('POST', PATH, withId(conversation)),
-    resolveConversation: async id => ask('PATCH', one(id), { status: 'resolved' }),
-    listMessages: (id, query) => list(one(id, '/messages'), query),
-    createMessage: async (id, sent) => ask('POST', one(id, '/messages'), withId(sent)),
-    patchMessage: async (id, messageId, change) => ask('PATCH', message(id, messageId), change),
-    redactMessage: async (id, messageId) => ask('DELETE', message(id, messageId)),
-    markConversationRead: async (id, seq) => ask('PUT', one(id, '/read'), { seq }),
-    countUnreadConversations: async () => (await ask<{ count: number }>('GET', `${PATH}/unread-count`)).count,
+    list: (query, options) => list('listConversations', PATH, options, query),
+    read: async (id, options) => ask('readConversation', 'GET', pathOf(id), options),
+    create: async (conversation, options) =>
+      ask('createConversation', 'POST', PATH, options, { body: withId(conversation) }),
+    resolve: async (id, options) =>
+      ask('patchConversation', 'PATCH', pathOf(id), options, { body: { status: 'resolved' } }),
+    markRead: async (id, seq, options) =>
+      ask('markConversationRead', 'PUT', pathOf(id, '/read'), options, { body: { seq } }),
+    countUnread: options => countUnread(client, options),
+    listMessages: (id, query, options) => list('listMessages', pathOf(id, '/messages'), options, query),
+    createMessage: async (id, message, options) =>
+      ask('createMessage', 'POST', pathOf(id, '/messages'), options, { body: withId(message) }),
+    updateMessage: async (id, messageId, body, options) =>
+      ask('patchMessage', 'PATCH', messagePathOf(id, messageId), options, { body }),
+    redactMessage: async (id, messageId, options) =>
+      ask('redactMessage', 'DELETE', messagePathOf(id, messageId), options),
   };
 }

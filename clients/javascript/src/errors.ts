@@ -22,6 +22,8 @@ export type ErrorKind =
   | 'unreadable'
   | 'provider-failed'
   | 'user-changed'
+  | 'storage-failed'
+  | 'aborted'
   | 'insecure-url'
   | 'invalid-argument';
 
@@ -52,32 +54,36 @@ export interface Failure {
   cause?: unknown;
 }
 
+const NO_DETAILS: Failure = {
+  status: 0,
+  code: null,
+  title: null,
+  detail: null,
+  requestId: null,
+  errors: [],
+  retryable: false,
+  retryAfterMs: null,
+};
+
 /** The error type of this library. Any other exception is a bug. */
-export class ParleyError extends Error {
-  readonly kind: ErrorKind;
-  readonly status: number;
-  readonly code: string | null;
-  readonly title: string | null;
-  readonly detail: string | null;
-  readonly requestId: string | null;
-  readonly errors: FieldError[];
+export class ParleyError extends Error implements Required<Failure> {
+  declare readonly status: number;
+  declare readonly code: string | null;
+  declare readonly title: string | null;
+  declare readonly detail: string | null;
+  declare readonly requestId: string | null;
+  declare readonly errors: FieldError[];
   /** Whether the same request may succeed later. */
-  readonly retryable: boolean;
-  readonly retryAfterMs: number | null;
+  declare readonly retryable: boolean;
+  declare readonly retryAfterMs: number | null;
+  declare readonly cause: unknown;
+  readonly kind: ErrorKind;
 
   constructor(kind: ErrorKind, message: string, failure: Failure = {}) {
     super(message);
     this.name = 'ParleyError';
     this.kind = kind;
-    this.status = failure.status ?? 0;
-    this.code = failure.code ?? null;
-    this.title = failure.title ?? null;
-    this.detail = failure.detail ?? null;
-    this.requestId = failure.requestId ?? null;
-    this.errors = failure.errors ?? [];
-    this.retryable = failure.retryable ?? false;
-    this.retryAfterMs = failure.retryAfterMs ?? null;
-    if (failure.cause !== undefined) this.cause = failure.cause; // older browsers ignore `cause` in the constructor
+    Object.assign(this, NO_DETAILS, failure);
   }
 }
 
@@ -106,25 +112,34 @@ function kindOf(status: number): ErrorKind {
   return KINDS[status] ?? (status < 500 ? 'malformed' : 'unavailable');
 }
 
+/** Limit of a parsed `Retry-After`: any number of digits is a number of milliseconds. */
+const LONGEST_RETRY_AFTER_MS = 1e12;
+
 /** Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; null if absent or invalid. */
 function readRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
   const at = /^[A-Za-z]/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Math.max(0, at - now);
+  return Number.isNaN(waitMs) ? null : Math.min(waitMs, LONGEST_RETRY_AFTER_MS);
 }
 
-/** Members of a problem document (RFC 9457); empty if the text is not a JSON object. */
+/** Members of a problem document (RFC 9457); none if the text is not a JSON object. */
 function readDocument(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as never) : {};
+    return Object(JSON.parse(text));
   } catch {
     return {}; // a proxy's error page or a truncated response: only the status is used
   }
 }
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** A sentence with the invalid fields, the code and the request id. */
+function messageOf(summary: string, code: string | null, requestId: string | null, errors: FieldError[]): string {
+  const fields = errors.slice(0, 5).map(({ pointer, parameter, detail }) => `${pointer ?? parameter}: ${detail}`);
+  const marks = [code, requestId && `request ${requestId}`].filter(Boolean).join(', ');
+  return [summary, ...fields, marks && `(${marks})`].filter(Boolean).join(' ');
+}
 
 /** Converts an error response to an error. */
 export function errorFrom(status: number, headers: Headers, text: string, now: number): ParleyError {
@@ -133,17 +148,33 @@ export function errorFrom(status: number, headers: Headers, text: string, now: n
   const code = asText(known.code);
   const detail = asText(known.detail);
   const title = asText(known.title);
-  return new ParleyError(kind, detail ?? title ?? `The server responded with status ${status}.`, {
+  const requestId = asText(known.request_id) ?? headers.get('X-Request-Id');
+  const errors: FieldError[] = Array.isArray(known.errors) ? known.errors : [];
+  const isRedirect = kind === 'unreadable'; // browsers hide redirected responses: their status is 0
+  const unknown = isRedirect
+    ? 'The server redirected the request. Check the URL.'
+    : `The server responded with status ${status}.`;
+  return new ParleyError(kind, messageOf(detail ?? title ?? unknown, code, requestId, errors), {
     status,
     code,
     title,
     detail,
-    requestId: asText(known.request_id) ?? headers.get('X-Request-Id'),
-    errors: Array.isArray(known.errors) ? known.errors : [],
-    retryable: status === 408 || status === 425 || status === 429 || status >= 500 || code === 'idempotency-key-in-use',
+    requestId,
+    errors,
+    retryable: [408, 425, 429].includes(status) || status >= 500 || code === 'idempotency-key-in-use',
     retryAfterMs: readRetryAfter(headers.get('Retry-After'), now),
   });
 }
 
-export const userChanged = (): ParleyError =>
-  new ParleyError('user-changed', 'The user changed while the call was in progress.');
+export const aborted = ({ reason }: AbortSignal): ParleyError =>
+  new ParleyError('aborted', 'The app cancelled the call.', { cause: reason });
+
+export const userChanged = (): ParleyError => new ParleyError('user-changed', 'The user changed during the call.');
+
+/** Messages of a failed `fetch` in Chromium, Firefox, Safari, Node, Bun and Deno; they are plain `TypeError`s. */
+const NETWORK_MESSAGES =
+  /^failed to fetch|^networkerror|load failed|fetch failed|network|unable to connect|error sending/i;
+
+/** Whether an error is a `fetch` without a response. */
+export const isNetworkFailure = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'TypeError' && NETWORK_MESSAGES.test(error.message);

@@ -4,10 +4,6 @@ export type QueryValue = string | number | boolean | undefined;
 /** Query parameters; undefined values are omitted. */
 export type Query = { [name: string]: QueryValue };
 
-/** Percent-encodes everything except the unreserved characters of RFC 3986. */
-const encode = (value: string): string =>
-  encodeURIComponent(value).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-
 /**
  * Fills the `{names}` of a path in order.
  *
@@ -21,15 +17,12 @@ export function fillPath(pattern: string, values: readonly string[]): string {
       throw new ParleyError('invalid-argument', `${name} must not be "${value}".`, {
         code: name,
       });
-    return encode(value);
+    return encodeURIComponent(value);
   });
 }
 
 /** Appends the query to a path. */
 export function withQuery(path: string, query: Query): string {
-  const parts = Object.keys(query).flatMap(name => {
-    const value = query[name];
-    return value === undefined ? [] : [`${encode(name)}=${encode(String(value))}`];
-  });
-  return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given as [string, string][])}`;
 }

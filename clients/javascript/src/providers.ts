@@ -1,24 +1,43 @@
 import { checkBaseUrl, checkUrl } from './base-url.ts';
-import { errorFrom, ParleyError } from './errors.ts';
+import { ParleyError } from './errors.ts';
 import { fillPath } from './path.ts';
 import type { Provider } from './tokens.ts';
 import type { Credential } from './types.ts';
-import { exchange, openWire, type Wire } from './wire.ts';
+import { exchange, type Outgoing, openWire, type Wire } from './wire.ts';
+
+export interface TokenEndpointOptions {
+  /** Also accept `http://` for other hosts. Tokens are then readable for everyone in that network. */
+  allowHttp?: boolean;
+  wire?: Partial<Wire>;
+}
+
+/** Headers and other parts of a request, or a function that returns them for each call. */
+export type TokenRequest = RequestInit | (() => RequestInit | Promise<RequestInit>);
+
+/** Checks the address of a backend; a relative one belongs to the page and is resolved when it is used. */
+function resolverOf(url: string, allowHttp: boolean): () => string {
+  const resolve = (): string => {
+    const { location } = globalThis as { location?: { href?: string } };
+    return checkUrl(url, { allowHttp, page: location?.href }).href;
+  };
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) resolve();
+  return resolve;
+}
 
 /**
  * Creates a provider that requests tokens from your backend (specification 4.3): `POST` without a body, response `{"access_token"}`.
  *
  * `init` authenticates the user to your backend, for example `{headers: {Authorization}}` or `{credentials: 'include'}`.
- * Pass a function to evaluate it for each call. Throws `insecure-url`.
+ * Pass a function, which may be async, to evaluate it for each call. A relative URL also works where there is no page,
+ * such as during server-side rendering, as long as it is not called. Throws `insecure-url`.
  */
-export function tokenEndpoint(url: string, init: RequestInit | (() => RequestInit) = {}): Provider {
-  const page = (globalThis as { location?: { href: string } }).location?.href;
-  const address = checkUrl(url, page);
+export function tokenEndpoint(url: string, init: TokenRequest = {}, options: TokenEndpointOptions = {}): Provider {
+  const resolve = resolverOf(url, options.allowHttp ?? false);
+  const wire = openWire(options.wire);
   return async () => {
-    const response = await fetch(address, { method: 'POST', ...(typeof init === 'function' ? init() : init) });
-    const text = await response.text();
-    if (!response.ok) throw errorFrom(response.status, response.headers, text, Date.now());
-    return JSON.parse(text) as Credential;
+    const { method = 'POST', headers, ...rest } = typeof init === 'function' ? await init() : init;
+    const outgoing = { ...rest, method, url: resolve(), headers: Object.fromEntries(new Headers(headers)) };
+    return (await exchange(wire, outgoing as Outgoing)).json as Credential;
   };
 }
 
@@ -29,12 +48,14 @@ export interface PublicTokenOptions {
   keyId: string;
   /** The user id that the app claims; evaluated for each token. */
   userId: () => string;
+  /** Also accept `http://` for other hosts. */
+  allowHttp?: boolean;
   wire?: Partial<Wire>;
 }
 
 /** Creates a provider for apps without a backend (specification 4.2): restricted tokens for unverified users. */
-export function publicTokens({ baseUrl, tenantId, keyId, userId, wire }: PublicTokenOptions): Provider {
-  const url = checkBaseUrl(baseUrl) + fillPath('/v1/tenants/{id}/issuers/public/auth/token', [tenantId]);
+export function publicTokens({ baseUrl, tenantId, keyId, userId, allowHttp, wire }: PublicTokenOptions): Provider {
+  const url = checkBaseUrl(baseUrl, allowHttp) + fillPath('/v1/tenants/{id}/issuers/public/auth/token', [tenantId]);
   if (!keyId.startsWith('key_')) throw new ParleyError('invalid-argument', 'keyId must be the id of a public API key.');
   return async () => {
     const { json } = await exchange(openWire(wire), {
@@ -43,6 +64,6 @@ export function publicTokens({ baseUrl, tenantId, keyId, userId, wire }: PublicT
       headers: { Authorization: `Basic ${btoa(`api_key:${keyId}`)}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ user_id: userId() }),
     });
-    return json as Credential;
+    return { ...(json as Credential), verified: false };
   };
 }

@@ -1,15 +1,9 @@
-import { ParleyError } from './errors.ts';
-import type { Wire } from './wire.ts';
-
-/** Retry policy with exponential backoff. */
-export interface RetryPolicy {
-  /** Maximum number of retries; null for no limit. */
-  retries: number | null;
-  baseMs: number;
-  capMs: number;
-  /** Maximum honored `Retry-After`. */
-  longestRetryAfterMs: number;
-}
+import type { CallOptions } from './call.ts';
+import { notify } from './callbacks.ts';
+import { aborted, ParleyError } from './errors.ts';
+import { listen } from './listen.ts';
+import type { RetryPolicy } from './policy.ts';
+import type { Reply, Wire } from './wire.ts';
 
 /** Policy of interactive calls: four attempts within seconds. */
 export const REQUEST_POLICY: RetryPolicy = { retries: 3, baseMs: 500, capMs: 8000, longestRetryAfterMs: 30_000 };
@@ -36,16 +30,57 @@ export function delayBefore(
   return Math.min(retryAfterMs, longestRetryAfterMs) + Math.floor(random * baseMs);
 }
 
+/** Surroundings of a call that is retried. */
+export interface Persistence {
+  wire: Wire;
+  policy: RetryPolicy;
+  /** What `onAttempt` reports; absent if the attempts are not reported. */
+  about?: { method: string; operation: string | undefined };
+  options?: CallOptions | undefined;
+}
+
+/** Rejects with `aborted` as soon as the signal does. */
+export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (!signal) return work;
+  let stop = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    const end = () => reject(aborted(signal));
+    if (signal.aborted) end();
+    stop = listen(signal, 'abort', end);
+  });
+  return Promise.race([work, ended]).finally(stop);
+}
+
 /** Retries until success, a permanent failure or the policy's limit; `attempt` receives the number of previous attempts. */
-export async function persist<T>(wire: Wire, policy: RetryPolicy, attempt: (before: number) => Promise<T>): Promise<T> {
-  for (let before = 0; ; before++) {
+export async function persist<T>(
+  { wire, policy, about, options = {} }: Persistence,
+  attempt: (before: number) => Promise<T>,
+): Promise<T> {
+  const { signal, retry } = options;
+  for (let number = 1; ; number++) {
+    if (signal?.aborted) throw aborted(signal);
+    const start = wire.now();
+    const report = (
+      { status = 0, requestId = null }: { status?: number; requestId?: string | null },
+      error?: ParleyError,
+      retryInMs: number | null = null,
+    ) => {
+      const durationMs = wire.now() - start;
+      if (about) notify(wire.onAttempt, { ...about, number, status, durationMs, requestId, error, retryInMs });
+    };
     try {
-      return await attempt(before);
+      const value = await unlessAborted(signal, attempt(number - 1));
+      const { status, headers } = Object(value) as Partial<Reply>;
+      report({ status, requestId: headers?.get('X-Request-Id') ?? null });
+      return value;
     } catch (error) {
-      if (!(error instanceof ParleyError) || !error.retryable) throw error;
-      const delay = delayBefore(policy, before + 1, wire.random(), error.retryAfterMs);
+      const failure = error instanceof ParleyError ? error : undefined;
+      const delay = failure?.retryable
+        ? delayBefore({ ...policy, ...retry }, number, wire.random(), failure.retryAfterMs)
+        : null;
+      report(failure ?? {}, failure, delay);
       if (delay === null) throw error;
-      await wire.sleep(delay);
+      await unlessAborted(signal, wire.sleep(delay));
     }
   }
 }

@@ -1,26 +1,42 @@
-import { ParleyError, userChanged } from './errors.ts';
+import { isNetworkFailure, ParleyError, userChanged } from './errors.ts';
+import { within } from './limit.ts';
 import type { Credential } from './types.ts';
 
-/** Provides the current user's token; returns or throws an error if there is none. */
+/**
+ * Provides the current user's token; returns or throws an error if there is none.
+ *
+ * A thrown `ParleyError` that is `retryable`, or a failed `fetch`, is retried like a failed request.
+ */
 export type Provider = () => Promise<Credential | Error> | Credential | Error;
 
 /** Owner of a token or an answer. */
 export interface Owner {
   tenant: string;
   identity: string;
+  /** False if a public token only claims the identity. Absent from answers recorded by versions before 0.2. */
+  verified?: boolean | undefined;
 }
 
 /** A token with its decoded claims. They are not verified here but by the server. */
 export interface Token extends Owner {
   text: string;
-  /** Milliseconds since 1970. */
+  /** End of its life by the clock of this device, in milliseconds since 1970. */
   expiresAt: number;
+  /** When a new one is requested. */
+  renewAt: number;
 }
 
-export const isSameOwner = (a: Owner, b: Owner): boolean => a.tenant === b.tenant && a.identity === b.identity;
+/** Whether two owners are the same user. A claimed user is not the verified user of that name. */
+export const isSameOwner = (a: Owner, b: Owner): boolean =>
+  a.tenant === b.tenant && a.identity === b.identity && (a.verified ?? b.verified) === (b.verified ?? a.verified);
+
+/** Copies an owner without the other members of a token or an entry. */
+export const asOwner = ({ tenant, identity, verified }: Owner): Owner => ({ tenant, identity, verified });
 
 /** Remaining lifetime at which a token is replaced. */
 const RENEW_BEFORE_MS = 60_000;
+/** Maximum lifetime of a token (specification 5.3). */
+const LONGEST_LIFE_MS = 3_600_000;
 
 function readClaims(text: string): { sub?: unknown; exp?: unknown; grants?: { identity?: unknown } } {
   const part = text.split('.')[1] ?? '';
@@ -28,23 +44,41 @@ function readClaims(text: string): { sub?: unknown; exp?: unknown; grants?: { id
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** Decodes a credential. Throws if it is not a token. */
-function readToken(credential: Credential): Token {
-  const { sub, exp, grants } = readClaims(credential.access_token);
-  if (typeof sub !== 'string' || typeof exp !== 'number' || typeof grants?.identity !== 'string')
-    throw new TypeError('The provider did not return an access token.');
-  return { text: credential.access_token, tenant: sub, identity: grants.identity, expiresAt: exp * 1000 };
+/**
+ * Lifetime of a token from now on. The clock of a device is often wrong: without `expires_in`, an expiry that is past,
+ * imminent or too far away is not evidence. The token is then used until the server rejects it.
+ */
+function lifeOf({ expires_in }: Credential, expiresAt: number, now: number): number {
+  if (typeof expires_in === 'number' && expires_in > 0) return Math.min(expires_in * 1000, LONGEST_LIFE_MS);
+  const life = expiresAt - now;
+  return life > RENEW_BEFORE_MS && life <= LONGEST_LIFE_MS ? life : LONGEST_LIFE_MS;
 }
 
-async function askProvider(provider: Provider): Promise<Token> {
-  try {
-    const credential = await provider();
-    if (credential instanceof Error) throw credential;
-    return readToken(credential);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ParleyError('provider-failed', `The provider returned no access token: ${why}`, { cause });
-  }
+/** Decodes a credential. Throws if it is not a token. */
+function readToken(credential: Credential, now: number): Token {
+  const { sub, exp, grants } = readClaims(credential.access_token);
+  if (typeof sub !== 'string' || typeof exp !== 'number' || typeof grants?.identity !== 'string')
+    throw new TypeError('it has no user.');
+  const life = lifeOf(credential, exp * 1000, now);
+  return {
+    text: credential.access_token,
+    tenant: sub,
+    identity: grants.identity,
+    verified: credential.verified !== false,
+    expiresAt: now + life,
+    renewAt: now + life - Math.min(RENEW_BEFORE_MS, life / 2),
+  };
+}
+
+/** The error for a failure of the provider, as retryable as its cause. */
+function providerFailed(cause: unknown): ParleyError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const { retryable, retryAfterMs } = Object(cause) as Partial<ParleyError>;
+  return new ParleyError('provider-failed', `The provider returned no access token: ${why}`, {
+    cause,
+    retryable: retryable === true || isNetworkFailure(cause),
+    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
+  });
 }
 
 /** The session of one user; ends at logout. */
@@ -68,8 +102,14 @@ export interface TokenCache {
   logout(): void;
 }
 
+/** Clock and time limit of a provider. */
+export interface Timing {
+  now(): number;
+  timeoutMs: number;
+}
+
 /** Caches one token for the current user; concurrent requests share one provider call. */
-export function createTokenCache(provider: Provider, now: () => number): TokenCache {
+export function createTokenCache(provider: Provider, { now, timeoutMs }: Timing): TokenCache {
   let current: OpenVisit = startVisit();
 
   function startVisit(): OpenVisit {
@@ -78,16 +118,22 @@ export function createTokenCache(provider: Provider, now: () => number): TokenCa
     const check = () => {
       if (current !== visit) throw userChanged();
     };
+    /** Asks the provider. A token that arrives after the time limit serves the next request. */
+    const askProvider = async (): Promise<Token> => {
+      const credential = await provider();
+      if (credential instanceof Error) throw credential;
+      const token = readToken(credential, now());
+      check(); // discard tokens requested before the logout
+      held = token;
+      return token;
+    };
     const fetchToken = async (): Promise<Token> => {
       try {
-        const token = await askProvider(provider);
-        check(); // discard tokens requested before the logout
-        held = token;
-        return token;
+        return await within(timeoutMs, askProvider(), 'The provider did not return');
       } catch (error) {
         check();
         if (held && now() < held.expiresAt) return held;
-        throw error;
+        throw providerFailed(error);
       } finally {
         pending = undefined;
       }
@@ -101,7 +147,7 @@ export function createTokenCache(provider: Provider, now: () => number): TokenCa
       check,
       async token() {
         check();
-        return held && now() < held.expiresAt - RENEW_BEFORE_MS ? held : renew();
+        return held && now() < held.renewAt ? held : renew();
       },
       async replace(refused: Token) {
         check();

@@ -3,6 +3,10 @@
 /** Token response of the tenant's backend or, for a public key, of Parley (specification 2). */
 export interface Credential {
   access_token: string;
+  /** Remaining lifetime in seconds, which does not depend on the device's clock. */
+  expires_in?: number;
+  /** False if the user is only claimed (`publicTokens`); such users are different from verified ones of that name. */
+  verified?: boolean;
 }
 
 export type QuestionType =
@@ -34,6 +38,32 @@ export interface QuestionConfig {
   url?: string;
 }
 
+/** How a condition compares the value of a step. */
+export type Operator =
+  | 'answered'
+  | 'not_answered'
+  | 'eq'
+  | 'ne'
+  | 'lt'
+  | 'lte'
+  | 'gt'
+  | 'gte'
+  | 'in'
+  | 'contains_any'
+  | 'contains_all';
+
+/** Compares the value of an earlier step with a value, the id of an option, or a list of these. */
+export interface Condition {
+  step: string;
+  op: Operator;
+  /** A list for `in`, `contains_any` and `contains_all`; absent for `answered` and `not_answered`. */
+  value?: Operand | Operand[];
+}
+export type Operand = number | boolean | string;
+
+/** When a step is shown: if one condition holds, or all or any of several. */
+export type ShowIf = Condition | { all: Condition[] } | { any: Condition[] };
+
 /** One input of a card; the question is the step `main`. */
 export interface CardStep {
   key: string;
@@ -42,7 +72,40 @@ export interface CardStep {
   description: string;
   config: QuestionConfig;
   required: boolean;
-  show_if: unknown;
+  /** null: always shown. */
+  show_if: ShowIf | null;
+}
+
+/** Text shown after the answer. `link.url` starts with `https://` or `http://`. */
+export interface Thanks {
+  title: string;
+  body?: string | null;
+  link?: { label: string; url: string } | null;
+}
+
+export type Placement =
+  | 'inline'
+  | 'popover-top-left'
+  | 'popover-top-center'
+  | 'popover-top-right'
+  | 'popover-bottom-left'
+  | 'popover-bottom-center'
+  | 'popover-bottom-right'
+  | 'modal'
+  | 'button';
+
+/** The tenant's appearance of cards; null: the view's default. */
+export interface Appearance {
+  /** `auto` follows the visitor's system, `page` the background of the page. */
+  theme: 'auto' | 'light' | 'dark' | 'page';
+  /** Colors as `#rrggbb`. */
+  accent: string | null;
+  background: string | null;
+  text: string | null;
+  /** Pixels, 0 to 24. */
+  radius: number | null;
+  font: 'inherit' | 'system';
+  placement: Placement;
 }
 
 /** A question as shown to one user. */
@@ -55,6 +118,10 @@ export interface Card {
   locale: string;
   priority: number;
   expires_at: string | null;
+  /** null or absent: the view's own text. Absent from servers before 0.3. */
+  thanks?: Thanks | null;
+  /** null or absent: the tenant's. Absent from servers before 0.3. */
+  placement?: Placement | null;
   reply: unknown;
 }
 
@@ -176,14 +243,26 @@ export interface Message {
   body: string;
   format: 'text' | 'markdown';
   client_message_id: string | null;
+  /** Only in events, which only the team sees. Servers before 0.2 send none. */
+  event?: MessageEvent | null;
   created_at: string;
   edited_at: string | null;
   redacted: boolean;
 }
 
+/** A change of a conversation: values, not names. Members are given by id. */
+export interface MessageEvent {
+  field: 'status' | 'assignee_id' | 'priority' | (string & {});
+  from: unknown;
+  to: unknown;
+  reason: { type: 'member' | (string & {}); id: string | null };
+}
+
 export interface MessageQuery {
   /** Only messages after this sequence number. */
   after_seq?: number;
+  /** `desc`: newest first. Defaults to `asc`. */
+  order?: 'asc' | 'desc';
   limit?: number;
   cursor?: string;
 }
@@ -195,7 +274,6 @@ export interface NewMessage {
   client_message_id?: string;
 }
 
-/** The user an access token was issued for. */
 /** An attribute value, such as a plan or a number of seats. */
 export type Attribute = string | number | boolean;
 /** Attributes of a user by name. */
@@ -203,6 +281,7 @@ export type Attributes = Record<string, Attribute>;
 /** Attribute changes: null removes an attribute; omitted ones are unchanged. */
 export type AttributesPatch = Record<string, Attribute | null>;
 
+/** The user an access token was issued for. */
 export interface Me {
   credential: 'access-token' | 'public-access-token';
   tenant_id: string;

@@ -1,4 +1,7 @@
+import type { Attempt } from './attempt.ts';
 import { errorFrom, ParleyError } from './errors.ts';
+import { listen } from './listen.ts';
+import { SDK } from './version.ts';
 
 /** External dependencies: network, clock and random numbers. Replaceable in tests. */
 export interface Wire {
@@ -8,18 +11,20 @@ export interface Wire {
   /** 0 ≤ x < 1. */
   random(): number;
   sleep(ms: number): Promise<void>;
-  /** Timeout of one attempt. */
+  /** Timeout of one attempt, and of each call of the token provider. */
   timeoutMs: number;
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
 }
 
 /** The defaults with overrides. */
-export const openWire = (parts: Partial<Wire> = {}): Wire => ({
+export const openWire = (parts: Partial<Wire> = {}, onAttempt = parts.onAttempt): Wire => ({
   fetch: (input, init) => globalThis.fetch(input, init), // looked up per call: apps may wrap `fetch` after this module is loaded
   now: Date.now,
   random: Math.random,
   sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
   timeoutMs: 30_000,
   ...parts,
+  onAttempt,
 });
 
 /** An outgoing request. */
@@ -40,21 +45,31 @@ export interface Reply {
   json: unknown;
 }
 
-const noReply = (cause: unknown): ParleyError =>
-  new ParleyError('no-reply', 'The server could not be reached or the response was incomplete.', {
-    retryable: true,
-    cause,
-  });
+/** `User-Agent` on Node, Deno and Bun. In a browser it would need a preflight, and pages may not set it everywhere. */
+const userAgent = (): Record<string, string> => {
+  const { process, document } = globalThis as { process?: { versions?: { node?: string } }; document?: unknown };
+  return process?.versions?.node && !document ? { 'User-Agent': SDK } : {};
+};
+
+/** Time limit and cancellation of one request. */
+export interface Bounds {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
 
 /** Sends a request once. Throws a `ParleyError` unless the response is a readable success. */
-export async function exchange(wire: Wire, { url, ...init }: Outgoing): Promise<Reply> {
+export async function exchange(wire: Wire, { url, ...init }: Outgoing, bounds: Bounds = {}): Promise<Reply> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), wire.timeoutMs);
+  const stop = () => limit.abort();
+  const timer = setTimeout(stop, bounds.timeoutMs ?? wire.timeoutMs);
+  const unlisten = bounds.signal && listen(bounds.signal, 'abort', stop);
   try {
-    const { response, text } = await receive(wire, url, { ...init, redirect: 'manual', signal: limit.signal });
+    const headers = { ...userAgent(), ...init.headers };
+    const { response, text } = await receive(wire, url, { ...init, headers, redirect: 'manual', signal: limit.signal });
     return read(response, text, wire.now());
   } finally {
     clearTimeout(timer);
+    unlisten?.();
   }
 }
 
@@ -63,7 +78,7 @@ async function receive(wire: Wire, url: string, init: object): Promise<{ respons
     const response = await wire.fetch(url, init);
     return { response, text: await response.text() };
   } catch (cause) {
-    throw noReply(cause);
+    throw new ParleyError('no-reply', 'The server did not send a complete response.', { retryable: true, cause });
   }
 }
 
@@ -74,7 +89,7 @@ function read({ status, headers }: Response, text: string, now: number): Reply {
     return { status, headers, json: JSON.parse(text) };
   } catch (cause) {
     const requestId = headers.get('X-Request-Id');
-    throw new ParleyError('unreadable', 'The response is not JSON. Check that the base URL is that of Parley.', {
+    throw new ParleyError('unreadable', 'The response is not JSON. Check the URL.', {
       status,
       requestId,
       cause,

@@ -24,11 +24,11 @@ final class World
         $retries = $isLossy ? null : 3;
         $policy = new RetryPolicy($retries, (int) self::setting('PARLEY_RETRY_BASE_MS'));
         return new self(
-            new ServerClient(self::setting('PARLEY_BASE_URL'), self::setting('PARLEY_API_KEY'), $policy),
+            new ServerClient(self::setting('SERVICE_BASE_URL'), self::setting('SERVICE_API_KEY'), $policy),
             new TokenSigner(
-                self::setting('PARLEY_KEY_ID'),
-                self::setting('PARLEY_KEY_SECRET'),
-                self::setting('PARLEY_TENANT_ID'),
+                self::setting('SERVICE_API_KEY_ID'),
+                self::setting('SERVICE_API_KEY_SECRET'),
+                self::setting('SERVICE_TENANT_ID'),
             ),
             Journal::open(self::setting('PARLEY_STATE') . '/journal'),
         );

@@ -18,18 +18,20 @@ final class BaseUrl
     /**
      * Returns the base that paths are appended to: `https`, or `http` on localhost (specification 4.3).
      *
+     * @param bool $allowHttp whether `http` is accepted for any host
      * @throws ParleyException insecure-url, for any other URL
      */
-    public static function check(string $url): string
+    public static function check(string $url, bool $allowHttp = false): string
     {
         $parts = preg_match(self::ILLEGAL, $url) === 1 ? false : parse_url($url);
         $scheme = strtolower($parts['scheme'] ?? '');
         $host = strtolower($parts['host'] ?? '');
-        $isLocal = $scheme === 'http' && preg_match(self::LOOPBACK, $host) === 1;
-        $isSafe = $host !== '' && ($scheme === 'https' || $isLocal);
+        $mayBePlain = $allowHttp || preg_match(self::LOOPBACK, $host) === 1;
+        $isSafe = $host !== '' && ($scheme === 'https' || ($scheme === 'http' && $mayBePlain));
         if ($parts === false || !$isSafe || array_intersect_key($parts, self::NOT_TAKEN) !== []) {
             // not quoted: it may contain a password
-            $fault = 'The base URL must use https:// (or http://localhost), without credentials, query or fragment.';
+            $fault = 'The base URL must use https:// (or http://localhost), without credentials, query or fragment. '
+                . 'For plain HTTP in a trusted network, pass allowHttp: true.';
             throw new ParleyException(ErrorKind::InsecureUrl, $fault);
         }
         $port = isset($parts['port']) ? ":{$parts['port']}" : '';

@@ -11,16 +11,25 @@ use Psr\Http\Message\StreamInterface;
 /** Sends calls with one credential, with retries. */
 final class Caller
 {
-    private readonly string $baseUrl;
-
-    /** @param string $authorization the header; hidden from `var_dump` */
+    /**
+     * @param string $baseUrl from `BaseUrl::check`
+     * @param string $authorization the header; hidden from `var_dump`
+     * @param (\Closure(Attempt): void)|null $onAttempt
+     */
     public function __construct(
-        string $baseUrl,
+        private readonly string $baseUrl,
         #[\SensitiveParameter] private readonly string $authorization,
         private readonly RetryPolicy $policy,
         public readonly Wire $wire,
+        private readonly ?\Closure $onAttempt = null,
     ) {
-        $this->baseUrl = BaseUrl::check($baseUrl);
+    }
+
+    /** Returns a caller with another policy or wire. */
+    public function with(?RetryPolicy $policy, ?Wire $wire): self
+    {
+        $policy ??= $this->policy;
+        return new self($this->baseUrl, $this->authorization, $policy, $wire ?? $this->wire, $this->onAttempt);
     }
 
     /** @throws ParleyException on failure, immediately or after the last retry */
@@ -28,13 +37,23 @@ final class Caller
     {
         $isPerhapsDone = false;
         for ($retry = 1; ; $retry++) {
+            $start = hrtime(true);
+            $attempt = new Attempt($call->operation, $call->method, $retry);
             try {
-                return $this->attempt($call);
+                $reply = $this->attempt($call, $attempt);
+                $this->report($attempt, $start);
+                return $reply;
             } catch (ParleyException $error) {
-                if ($isPerhapsDone && $call->method === 'DELETE' && $error->kind === ErrorKind::NotFound) {
+                $isDone = $isPerhapsDone && $call->method === 'DELETE' && $error->kind === ErrorKind::NotFound;
+                $delayMs = $isDone ? null : $this->delayBefore($retry, $error);
+                $this->report($attempt, $start, $error, $delayMs);
+                if ($isDone) {
                     return new Reply([], null); // deleted by an earlier attempt whose response was lost
                 }
-                $this->waitBefore($retry, $error);
+                if ($delayMs === null) {
+                    throw $error;
+                }
+                ($this->wire->sleep)($delayMs);
                 $isPerhapsDone = $isPerhapsDone || $error->status === 0 || $error->status >= 500;
             }
         }
@@ -46,22 +65,30 @@ final class Caller
         return ['baseUrl' => $this->baseUrl, 'policy' => $this->policy];
     }
 
-    /** @throws ParleyException the error, if it is not retryable or the delay would be too long */
-    private function waitBefore(int $retry, ParleyException $error): void
+    /** Returns the delay in milliseconds; null if the error is not retryable or the delay would be too long. */
+    private function delayBefore(int $retry, ParleyException $error): ?int
     {
         $random = ($this->wire->random)();
-        $delay = $error->retryable ? $this->policy->delayBefore($retry, $random, $error->retryAfterMs) : null;
-        if ($delay === null) {
-            throw $error;
-        }
-        ($this->wire->sleep)($delay);
+        return $error->retryable ? $this->policy->delayBefore($retry, $random, $error->retryAfterMs) : null;
     }
 
-    private function attempt(Call $call): Reply
+    private function report(Attempt $attempt, int $start, ?ParleyException $error = null, ?int $delayMs = null): void
+    {
+        if ($this->onAttempt !== null) {
+            $attempt->durationMs = intdiv(hrtime(true) - $start, 1_000_000);
+            $attempt->error = $error;
+            $attempt->retryInMs = $delayMs;
+            ($this->onAttempt)($attempt);
+        }
+    }
+
+    private function attempt(Call $call, Attempt $attempt): Reply
     {
         $request = $this->toRequest($call);
         try {
             $response = $this->wire->client->sendRequest($request);
+            $attempt->status = $response->getStatusCode();
+            $attempt->requestId = $response->hasHeader('X-Request-Id') ? $response->getHeaderLine('X-Request-Id') : null;
             $text = self::read($response->getBody());
         } catch (ClientExceptionInterface | \RuntimeException $cause) { // thrown while reading the body
             throw new ParleyException(

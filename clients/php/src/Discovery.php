@@ -21,10 +21,15 @@ final class Discovery
     /** Timeout of one attempt. Most clients have no timeout by default. */
     public const TIMEOUT_S = 30;
 
-    /** Returns a client with a timeout and without redirects, if it is a supported one. */
+    /** Returns the application's client with a timeout and without redirects, if it is a supported one. */
     public static function client(): ClientInterface
     {
-        $found = class_exists(Psr18ClientDiscovery::class) ? Psr18ClientDiscovery::find() : new Guzzle();
+        return self::configure(class_exists(Psr18ClientDiscovery::class) ? Psr18ClientDiscovery::find() : new Guzzle());
+    }
+
+    /** Returns a client like the found one, with a timeout and without redirects, if it is a supported one. */
+    public static function configure(ClientInterface $found): ClientInterface
+    {
         return match (true) {
             $found::class === Guzzle::class => new Guzzle(['timeout' => self::TIMEOUT_S]), // never follows redirects with PSR-18
             $found instanceof Symfony => $found->withOptions(['max_duration' => self::TIMEOUT_S, 'max_redirects' => 0]),

@@ -11,6 +11,9 @@ final class Problem
 {
     private const RETRYABLE = [408, 425, 429];
 
+    /** Limit of a parsed `Retry-After`. */
+    private const LONGEST_RETRY_AFTER_MS = 1_000_000_000_000;
+
     /** @param float $now seconds since 1970 */
     public static function toException(ResponseInterface $response, string $text, float $now): ParleyException
     {
@@ -23,15 +26,17 @@ final class Problem
         $code = self::text($document, 'code');
         $title = self::text($document, 'title');
         $detail = self::text($document, 'detail');
+        $requestId = self::text($document, 'request_id') ?? self::requestId($response);
+        $errors = self::fieldErrors($document['errors'] ?? null);
         return new ParleyException(
             $kind,
-            ($detail ?? $title ?? 'The request failed.') . " ($status" . ($code === null ? ')' : " $code)"),
+            self::describe($detail ?? $title ?? 'The request failed.', [$status, $code, $requestId], $errors),
             $status,
             $code,
             $title,
             $detail,
-            self::text($document, 'request_id') ?? self::requestId($response),
-            self::fieldErrors($document['errors'] ?? null),
+            $requestId,
+            $errors,
             in_array($status, self::RETRYABLE, true) || $status >= 500 || $code === 'idempotency-key-in-use',
             self::retryAfterMs($response->getHeaderLine('Retry-After'), $now),
         );
@@ -41,12 +46,24 @@ final class Problem
     public static function unreadable(ResponseInterface $response): ParleyException
     {
         $status = $response->getStatusCode();
-        return new ParleyException(
-            ErrorKind::Unreadable,
-            "The response ($status) is not from Parley. Check the base URL.",
-            $status,
-            requestId: self::requestId($response),
-        );
+        $requestId = self::requestId($response);
+        $text = self::describe('The response is not from Parley. Check the base URL.', [$status, $requestId], []);
+        return new ParleyException(ErrorKind::Unreadable, $text, $status, requestId: $requestId);
+    }
+
+    /**
+     * Returns the message of an exception: the explanation with status, code, request id and invalid fields.
+     *
+     * @param list<int|string|null> $known
+     * @param list<array{pointer: string, code: string, detail: string, parameter?: string}> $errors
+     */
+    private static function describe(string $text, array $known, array $errors): string
+    {
+        $lines = ["$text (" . implode(', ', array_filter($known, static fn ($part): bool => $part !== null)) . ')'];
+        foreach ($errors as $error) {
+            $lines[] = '  ' . ($error['parameter'] ?? $error['pointer']) . ": {$error['detail']} ({$error['code']})";
+        }
+        return implode("\n", $lines);
     }
 
     /** @param array<string, mixed> $document */
@@ -82,10 +99,14 @@ final class Problem
     /** Parses `Retry-After`: seconds or a date (RFC 9110), else null. Not with `strtotime`, which accepts "tomorrow". */
     private static function retryAfterMs(string $value, float $now): ?int
     {
-        if (preg_match('/^\d{1,9}$/D', $value) === 1) {
-            return (int) $value * 1000;
+        if (preg_match('/^\d+$/D', $value) === 1) {
+            return (int) min((float) $value * 1000, self::LONGEST_RETRY_AFTER_MS);
         }
         $date = \DateTimeImmutable::createFromFormat('!D, d M Y H:i:s \G\M\T', $value, new \DateTimeZone('UTC'));
-        return $date === false ? null : (int) max(0, round(($date->getTimestamp() - $now) * 1000));
+        if ($date === false) {
+            return null;
+        }
+        $waitMs = round(($date->getTimestamp() - $now) * 1000);
+        return (int) min(max(0, $waitMs), self::LONGEST_RETRY_AFTER_MS);
     }
 }

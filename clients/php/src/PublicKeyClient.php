@@ -16,15 +16,22 @@ final class PublicKeyClient
 
     /**
      * @param string $keyId ID of a public key, `key_…`
+     * @param bool $allowHttp also accept `http://` for other hosts than localhost
      * @throws ParleyException insecure-url
      */
-    public function __construct(string $baseUrl, string $keyId, ?RetryPolicy $retry = null, ?Wire $wire = null)
-    {
+    public function __construct(
+        string $baseUrl,
+        string $keyId,
+        ?RetryPolicy $retry = null,
+        ?Wire $wire = null,
+        bool $allowHttp = false,
+    ) {
         if (!str_starts_with($keyId, 'key_')) {
             throw new \InvalidArgumentException('keyId must be the id of a public API key, key_…');
         }
         $authorization = 'Basic ' . base64_encode("api_key:$keyId");
-        $this->caller = new Caller($baseUrl, $authorization, $retry ?? new RetryPolicy(), $wire ?? Wire::open());
+        $base = BaseUrl::check($baseUrl, $allowHttp);
+        $this->caller = new Caller($base, $authorization, $retry ?? new RetryPolicy(), $wire ?? Wire::open());
     }
 
     /**
@@ -38,6 +45,6 @@ final class PublicKeyClient
     {
         $path = Path::fill('/v1/tenants/{tenant_id}/issuers/public/auth/token', $tenantId);
         /** @var PublicToken */
-        return $this->caller->call(new Call('POST', $path, body: $body))->body;
+        return $this->caller->call(new Call(__FUNCTION__, 'POST', $path, body: $body))->body;
     }
 }

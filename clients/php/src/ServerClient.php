@@ -23,14 +23,18 @@ final class ServerClient
     use Operations\Questions;
 
     /** Version of this package. */
-    public const VERSION = '0.1.0';
+    public const VERSION = '0.2.0';
 
-    private readonly Caller $caller;
+    private Caller $caller;
 
     /**
      * @param string $baseUrl `https://…`, or `http://localhost` in development
      * @param string $apiKey bearer value of a server key, `sk_…`. Use it on servers only
      * @param Wire|null $wire custom HTTP client, or a clock for tests
+     * @param bool $allowHttp also accept `http://` for other hosts, such as a Service inside a cluster; the key is then
+     *     readable for everyone in that network
+     * @param (\Closure(Attempt): void)|null $onAttempt called after each attempt, for logs and metrics; its exceptions
+     *     reach the caller
      * @throws ParleyException insecure-url
      * @throws \InvalidArgumentException if the key is invalid, for example the key's secret
      */
@@ -39,20 +43,33 @@ final class ServerClient
         #[\SensitiveParameter] string $apiKey,
         ?RetryPolicy $retry = null,
         ?Wire $wire = null,
+        bool $allowHttp = false,
+        ?\Closure $onAttempt = null,
     ) {
         if (preg_match('/^sk_[\x21-\x7e]+$/D', $apiKey) !== 1) {
             throw new \InvalidArgumentException('apiKey must be the bearer value of a server key, sk_…');
         }
-        $this->caller = new Caller($baseUrl, "Bearer $apiKey", $retry ?? new RetryPolicy(), $wire ?? Wire::open());
+        $base = BaseUrl::check($baseUrl, $allowHttp);
+        $this->caller = new Caller($base, "Bearer $apiKey", $retry ?? new RetryPolicy(), $wire ?? Wire::open(), $onAttempt);
+    }
+
+    /**
+     * Returns a client with another retry policy or HTTP client (for another time limit), for single calls.
+     */
+    public function with(?RetryPolicy $retry = null, ?Wire $wire = null): self
+    {
+        $other = clone $this;
+        $other->caller = $this->caller->with($retry, $wire);
+        return $other;
     }
 
     /**
      * @param array<string, mixed> $query
      * @return array<string, mixed>
      */
-    private function read(string $path, array $query = [], ?string &$etag = null): array
+    private function read(string $operation, string $path, array $query = [], ?string &$etag = null): array
     {
-        $reply = $this->caller->call(new Call('GET', $path, $query));
+        $reply = $this->caller->call(new Call($operation, 'GET', $path, $query));
         $etag = $reply->etag;
         return $reply->body;
     }
@@ -61,19 +78,24 @@ final class ServerClient
      * @param array<string, mixed> $query
      * @return Listing<array<string, mixed>>
      */
-    private function list(string $path, array $query): Listing
+    private function list(string $operation, string $path, array $query): Listing
     {
-        return new Listing($query, fn (array $query): Page => Page::of($this->read($path, $query)));
+        return new Listing($query, fn (array $query): Page => Page::of($this->read($operation, $path, $query)));
     }
 
     /**
      * @param array<string, mixed>|null $body
      * @return array<string, mixed>
      */
-    private function post(string $path, ?array $body, ?string $idempotencyKey, ?string $ifMatch = null): array
-    {
+    private function post(
+        string $operation,
+        string $path,
+        ?array $body,
+        ?string $idempotencyKey,
+        ?string $ifMatch = null,
+    ): array {
         $key = $idempotencyKey ?? Uuid::v7();
-        return $this->caller->call(new Call('POST', $path, [], $body, $ifMatch, $key))->body;
+        return $this->caller->call(new Call($operation, 'POST', $path, [], $body, $ifMatch, $key))->body;
     }
 
     /**
@@ -82,9 +104,9 @@ final class ServerClient
      * @param array<string, mixed> $body
      * @return array<string, mixed>
      */
-    private function postIdentified(string $path, array $body): array
+    private function postIdentified(string $operation, string $path, array $body): array
     {
-        return $this->caller->call(new Call('POST', $path, [], $body))->body;
+        return $this->caller->call(new Call($operation, 'POST', $path, [], $body))->body;
     }
 
     /**
@@ -93,17 +115,18 @@ final class ServerClient
      * @return array<string, mixed>
      */
     private function change(
+        string $operation,
         string $method,
         string $path,
         array $body,
         array $query = [],
         ?string $ifMatch = null,
     ): array {
-        return $this->caller->call(new Call($method, $path, $query, $body, $ifMatch))->body;
+        return $this->caller->call(new Call($operation, $method, $path, $query, $body, $ifMatch))->body;
     }
 
-    private function delete(string $path, ?string $ifMatch = null): void
+    private function delete(string $operation, string $path, ?string $ifMatch = null): void
     {
-        $this->caller->call(new Call('DELETE', $path, ifMatch: $ifMatch));
+        $this->caller->call(new Call($operation, 'DELETE', $path, ifMatch: $ifMatch));
     }
 }

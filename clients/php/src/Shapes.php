@@ -9,6 +9,7 @@ namespace Parley;
  * milliseconds. Newer servers may send additional members.
  *
  * @phpstan-type QuestionType 'nps'|'csat'|'ces'|'rating'|'thumbs'|'single_choice'|'multi_choice'|'text'|'date'|'consent'|'statement'
+ * @phpstan-type Placement 'inline'|'popover-top-left'|'popover-top-center'|'popover-top-right'|'popover-bottom-left'|'popover-bottom-center'|'popover-bottom-right'|'modal'|'button'
  * @phpstan-type QuestionStatus 'draft'|'live'|'paused'|'closed'|'archived'
  * @phpstan-type AnswerState 'seen'|'dismissed'|'partial'|'completed'
  * @phpstan-type ConversationStatus 'open'|'pending'|'resolved'
@@ -75,6 +76,10 @@ namespace Parley;
  *     verified?: bool,
  *     version?: int,
  *     tag?: string,
+ *     value?: string,
+ *     counted?: bool,
+ *     from?: string,
+ *     to?: string,
  *     written?: true,
  *     q?: string,
  *     updated_since?: Time
@@ -138,6 +143,12 @@ namespace Parley;
  *     priority?: Priority,
  *     subject?: string
  * }
+ * @phpstan-type MessageEvent array{
+ *     field: string,
+ *     from: mixed,
+ *     to: mixed,
+ *     reason: array{type: string, id: string|null}
+ * }
  * @phpstan-type Message array{
  *     id: string,
  *     conversation_id: string,
@@ -147,6 +158,7 @@ namespace Parley;
  *     body: string,
  *     format: 'text'|'markdown',
  *     client_message_id: string|null,
+ *     event?: MessageEvent|null,
  *     created_at: string,
  *     edited_at: string|null,
  *     redacted: bool
@@ -161,25 +173,69 @@ namespace Parley;
  *     snooze_after_dismiss_days?: int,
  *     ignore_cooldown?: bool
  * }
+ * @phpstan-type Condition array{step: string, op: string, value?: mixed}
+ * @phpstan-type ShowIf array{step?: string, op?: string, value?: mixed, all?: list<Condition>, any?: list<Condition>}
+ * @phpstan-type NewFollowUp array{
+ *     key: string,
+ *     type: QuestionType,
+ *     title: string,
+ *     description?: string,
+ *     config?: array<string, mixed>,
+ *     required?: bool,
+ *     show_if?: ShowIf|null
+ * }
+ * @phpstan-type FollowUp array{
+ *     key: string,
+ *     type: QuestionType,
+ *     title: string,
+ *     description: string,
+ *     config: array<string, mixed>,
+ *     required: bool,
+ *     show_if: ShowIf|null
+ * }
+ * @phpstan-type LabelTranslation array{low?: string, high?: string}
+ * @phpstan-type ConfigTranslation array{labels?: LabelTranslation, options?: array<string, string>}
+ * @phpstan-type StepTranslation array{title?: string, description?: string, config?: ConfigTranslation}
+ * @phpstan-type Translation array{
+ *     title?: string,
+ *     description?: string,
+ *     config?: ConfigTranslation,
+ *     follow_ups?: array<string, StepTranslation>,
+ *     thanks?: array{title?: string, body?: string, link?: array{label?: string}}
+ * }
+ * @phpstan-type NewThanks array{title: string, body?: string, link?: array{label: string, url: string}|null}
+ * @phpstan-type Thanks array{title: string, body: string, link: array{label: string, url: string}|null}
  * @phpstan-type NewQuestion array{
  *     type: QuestionType,
  *     title: string,
  *     name?: string,
  *     description?: string,
  *     config?: array<string, mixed>,
+ *     follow_ups?: list<NewFollowUp>,
+ *     locale?: string,
+ *     translations?: array<string, Translation>,
+ *     thanks?: NewThanks|null,
  *     frequency?: Frequency,
  *     allow_public?: bool,
- *     priority?: int
+ *     priority?: int,
+ *     placement?: Placement|null
  * }
+ * @phpstan-type QuestionTemplate array{id: string, name: string, description: string, question: NewQuestion}
+ * @phpstan-type QuestionTemplates array{data: list<QuestionTemplate>}
  * @phpstan-type QuestionPatch array{
  *     type?: QuestionType,
  *     title?: string,
  *     name?: string,
  *     description?: string,
  *     config?: array<string, mixed>,
+ *     follow_ups?: list<NewFollowUp>,
+ *     locale?: string,
+ *     translations?: array<string, Translation>,
+ *     thanks?: NewThanks|null,
  *     frequency?: Frequency,
  *     allow_public?: bool,
- *     priority?: int
+ *     priority?: int,
+ *     placement?: Placement|null
  * }
  * @phpstan-type Question array{
  *     id: string,
@@ -190,9 +246,14 @@ namespace Parley;
  *     title: string,
  *     description: string,
  *     config: array<string, mixed>,
+ *     follow_ups?: list<FollowUp>,
+ *     locale?: string,
+ *     translations?: array<string, Translation>,
+ *     thanks?: Thanks|null,
  *     frequency: Frequency,
  *     allow_public: bool,
  *     priority: int,
+ *     placement?: Placement|null,
  *     created_at: string,
  *     updated_at: string,
  *     published_at: string|null,
@@ -207,9 +268,14 @@ namespace Parley;
  *     title: string,
  *     description: string,
  *     config: array<string, mixed>,
+ *     follow_ups?: list<FollowUp>,
+ *     locale?: string,
+ *     translations?: array<string, Translation>,
+ *     thanks?: Thanks|null,
  *     frequency: Frequency,
  *     allow_public: bool,
  *     priority: int,
+ *     placement?: Placement|null,
  *     created_at: string,
  *     updated_at: string,
  *     published_at: string|null,
@@ -231,6 +297,10 @@ namespace Parley;
  *     title: string,
  *     description: string,
  *     config: array<string, mixed>,
+ *     follow_ups?: list<FollowUp>,
+ *     locale?: string,
+ *     translations?: array<string, Translation>,
+ *     thanks?: Thanks|null,
  *     created_at: string,
  *     changes: list<array{pointer: string, before: mixed, after: mixed}>
  * }
@@ -259,6 +329,8 @@ namespace Parley;
  *     group_by: 'day'|'week'|'month',
  *     version: int|null,
  *     verified: bool|null,
+ *     step?: string,
+ *     test?: bool,
  *     seen: int,
  *     dismissed: int,
  *     partial: int,
@@ -269,6 +341,7 @@ namespace Parley;
  *     response_rate: int|float|null,
  *     score: Score|null,
  *     values: list<ValueCount>,
+ *     steps?: list<array<string, mixed>>,
  *     over_time: list<array<string, mixed>>,
  *     versions: list<array<string, mixed>>
  * }
@@ -277,7 +350,9 @@ namespace Parley;
  *     to?: Time,
  *     group_by?: 'day'|'week'|'month',
  *     version?: int,
- *     verified?: bool
+ *     step?: string,
+ *     verified?: bool,
+ *     test?: bool
  * }
  *
  * Identities.
@@ -293,6 +368,27 @@ namespace Parley;
  *     locale?: string|null,
  *     platform?: string|null,
  *     app_version?: string|null
+ * }
+ * @phpstan-type IdentityItem array{
+ *     identity: string,
+ *     verified?: bool,
+ *     attributes?: array<string, string|int|float|bool|null>,
+ *     locale?: string|null,
+ *     platform?: string|null,
+ *     app_version?: string|null
+ * }
+ * @phpstan-type IdentityResult array{
+ *     identity: string|null,
+ *     verified: bool|null,
+ *     status: 'created'|'updated'|'unchanged'|'rejected',
+ *     code?: string,
+ *     detail?: string,
+ *     pointer?: string
+ * }
+ * @phpstan-type IdentityAttribute array{
+ *     name: string,
+ *     types: list<'string'|'number'|'boolean'|'date'>,
+ *     values: list<string|int|float|bool>
  * }
  * @phpstan-type IdentityProfile array{
  *     identity: string,

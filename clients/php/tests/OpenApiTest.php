@@ -15,7 +15,14 @@ use PHPUnit\Framework\TestCase;
 final class OpenApiTest extends TestCase
 {
     /** Members not sent by earlier server versions. */
-    private const ABSENT_BEFORE = ['Answer' => ['counted']];
+    private const ABSENT_BEFORE = [
+        'Answer' => ['counted'],
+        'Message' => ['event'],
+        'Question' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations'],
+        'QuestionListItem' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations'],
+        'QuestionVersion' => ['follow_ups', 'locale', 'thanks', 'translations'],
+        'Results' => ['step', 'steps', 'test'],
+    ];
 
     /** The names that the document has for our shapes, where they differ. */
     private const NAMES = [
@@ -56,7 +63,7 @@ final class OpenApiTest extends TestCase
             static fn (\ReflectionMethod $method): string => $method->getName(),
             (new \ReflectionClass(ServerClient::class))->getMethods(\ReflectionMethod::IS_PUBLIC),
         );
-        self::assertEqualsCanonicalizing(array_keys(self::operations()), array_diff($methods, ['__construct']));
+        self::assertEqualsCanonicalizing(array_keys(self::operations()), array_diff($methods, ['__construct', 'with']));
     }
 
     /** @param array<string, bool> $members whether each may be absent */

@@ -34,6 +34,20 @@ final class ProblemsTest extends TestCase
         }
     }
 
+    /** @param array<mixed> $case */
+    #[DataProvider('cases')]
+    public function testTheMessageNamesCodeRequestAndFields(array $case): void
+    {
+        $error = self::refuse(new Response($case['status'], $case['headers'], $case['body']));
+        $parts = [(string) $error->status, $error->problemCode, $error->requestId];
+        foreach ($error->errors as $field) {
+            array_push($parts, $field['parameter'] ?? $field['pointer'], $field['detail']);
+        }
+        foreach (array_filter($parts, is_string(...)) as $part) {
+            self::assertStringContainsString($part, $error->getMessage());
+        }
+    }
+
     public function testEachStatusHasItsKind(): void
     {
         $kinds = Contract::read('problems.json')['kinds'];

@@ -62,4 +62,30 @@ final class UrlsTest extends TestCase
             }
         }
     }
+
+    public function testPlainHttpNeedsAnOption(): void
+    {
+        $cases = Contract::read('urls.json');
+        foreach ($cases['accepted_with_allow_http'] as $case) {
+            self::assertSame($case['base'], BaseUrl::check($case['url'], allowHttp: true));
+            $replies = new Replies(Replies::json(['stored' => 1]));
+            (new ServerClient($case['url'], 'sk_test', wire: $replies->wire(), allowHttp: true))->readIngestion();
+            self::assertSame("{$case['base']}/v1/ingestion", (string) $replies->requests[0]->getUri());
+            new PublicKeyClient($case['url'], 'key_test', wire: $replies->wire(), allowHttp: true);
+            self::assertSame(ErrorKind::InsecureUrl, self::kindOfRefusal($case['url'], false), $case['url']);
+        }
+        foreach ($cases['refused_with_allow_http'] as $case) {
+            self::assertSame(ErrorKind::InsecureUrl, self::kindOfRefusal($case['url'], true), $case['url']);
+        }
+    }
+
+    private static function kindOfRefusal(string $url, bool $allowHttp): ?ErrorKind
+    {
+        try {
+            new ServerClient($url, 'sk_test', wire: (new Replies())->wire(), allowHttp: $allowHttp);
+            return null;
+        } catch (ParleyException $error) {
+            return $error->kind;
+        }
+    }
 }

@@ -41,6 +41,12 @@ final class WireTest extends TestCase
         $nyholm = new Psr17Factory();
         return [
             'found' => [static fn (): Wire => Wire::open()],
+            'Guzzle, as found' => [static fn (): Wire => Wire::open(Discovery::configure(new Guzzle()))],
+            'Symfony, as found' => [static fn (): Wire => Wire::open(
+                Discovery::configure(new Symfony(HttpClient::create(), $nyholm, $nyholm)),
+                $nyholm,
+                $nyholm,
+            )],
             'Guzzle' => [static fn (): Wire => Wire::open(new Guzzle())],
             'Symfony' => [static fn (): Wire => Wire::open(
                 new Symfony(HttpClient::create(['max_redirects' => 0]), $nyholm, $nyholm),
@@ -61,6 +67,7 @@ final class WireTest extends TestCase
         $headers = array_change_key_case($seen['headers']);
         self::assertSame('Bearer sk_test', $headers['authorization']);
         self::assertSame('application/json', $headers['content-type']);
+        self::assertSame('parley-php/' . ServerClient::VERSION, $headers['user-agent']);
     }
 
     /** @param \Closure(): Wire $open */

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 from session import find_identity
 
-from parley import sign_token
+from parley_feedback import sign_token
 
 KEY_ID = os.environ["SERVICE_API_KEY_ID"]
 SECRET = os.environ["SERVICE_API_KEY_SECRET"]

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import FastAPI, Header, HTTPException, Response
 from session import find_identity
 
-from parley import sign_token
+from parley_feedback import sign_token
 
 app = FastAPI()
 

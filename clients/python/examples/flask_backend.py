@@ -5,7 +5,7 @@ import os
 from flask import Flask, Response, jsonify, request
 from session import find_identity
 
-from parley import sign_token
+from parley_feedback import sign_token
 
 app = Flask(__name__)
 

@@ -8,7 +8,9 @@ from typing import Any, Literal, TypeVar
 
 import httpx
 
-from parley import AsyncClient, Client
+from parley_feedback import AsyncClient, Client
+from parley_feedback.operation import Listing, Operation, Resource
+from parley_feedback.operations import Resources
 
 Kind = Literal["sync", "async"]
 KINDS: list[Kind] = ["sync", "async"]
@@ -21,8 +23,27 @@ LOOP = asyncio.new_event_loop()
 atexit.register(LOOP.close)
 
 
+def find_operations() -> dict[str, tuple[str, str]]:
+    """The resource and the method of every operation, by its name in the OpenAPI document."""
+    found = {}
+    for name, resource in vars(Resources(None)).items():  # type: ignore[type-var]
+        if isinstance(resource, Resource):
+            for method, made in vars(type(resource)).items():
+                if isinstance(made, (Operation, Listing)):
+                    found[made.operation_id] = (name, method)
+    return found
+
+
+OPERATIONS = find_operations()
+
+
+def method_of(client: Client | AsyncClient, operation: str) -> Any:
+    resource, method = OPERATIONS[operation]
+    return getattr(getattr(client, resource), method)
+
+
 class Either:
-    """Provides the operations by name; awaits those of an `AsyncClient`."""
+    """Provides the operations by the names of the contract; awaits those of an `AsyncClient`."""
 
     def __init__(self, client: Client | AsyncClient) -> None:
         self.client = client
@@ -31,16 +52,16 @@ class Either:
         return LOOP.run_until_complete(value)
 
     def call(self, operation: str, *args: Any, **named: Any) -> Any:
-        result = getattr(self.client, operation)(*args, **named)
+        result = method_of(self.client, operation)(*args, **named)
         return result if isinstance(self.client, Client) else self._await(result)
 
     def page(self, operation: str, *args: Any, **named: Any) -> Any:
-        page = getattr(self.client, operation)(*args, **named).page()
+        page = method_of(self.client, operation)(*args, **named).page()
         return page if isinstance(self.client, Client) else self._await(page)
 
     def collect(self, operation: str, *args: Any, take: int | None = None, into: list[Any], **named: Any) -> None:
         """Appends up to `take` items of a list to `into`, including those before a failure."""
-        self.collect_pages(getattr(self.client, operation)(*args, **named), take, into)
+        self.collect_pages(method_of(self.client, operation)(*args, **named), take, into)
 
     def collect_pages(self, pages: Any, take: int | None, into: list[Any]) -> None:
         if isinstance(self.client, Client):

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from contract import arguments, snake
+from contract import arguments
 from either import Either
 
-from parley import AsyncClient, Client, ParleyError, RetryPolicy, sign_token
+from parley_feedback import AsyncClient, Client, ParleyError, RetryPolicy, sign_token
 
 Step = dict[str, Any]
 
@@ -63,7 +63,7 @@ class Runner:
         self._environment = environment
         policy = RetryPolicy(base_ms=int(environment.get("PARLEY_RETRY_BASE_MS", "500")))
         make = AsyncClient if environment.get("PARLEY_PYTHON_CLIENT") == "async" else Client
-        self._either = Either(make(environment["PARLEY_BASE_URL"], environment["PARLEY_API_KEY"], retry=policy))
+        self._either = Either(make(environment["SERVICE_BASE_URL"], environment["SERVICE_API_KEY"], retry=policy))
         self._journal = Journal(environment["PARLEY_STATE"])
         self._saved = {"language": "Python"}
 
@@ -84,20 +84,20 @@ class Runner:
     def sign(self, step: Step) -> None:
         self._saved[step["as"]] = sign_token(
             step["user"],
-            key_id=self._environment["PARLEY_KEY_ID"],
-            secret=self._environment["PARLEY_KEY_SECRET"],
-            tenant_id=self._environment["PARLEY_TENANT_ID"],
+            key_id=self._environment["SERVICE_API_KEY_ID"],
+            secret=self._environment["SERVICE_API_KEY_SECRET"],
+            tenant_id=self._environment["SERVICE_TENANT_ID"],
         )
 
     def inspect(self, step: Step) -> None:
         token = self._saved.get(step["token"], step["token"])
-        inspection = self._either.call("inspect_token", {"token": token})
+        inspection = self._either.call("inspectToken", token)
         demand((inspection["valid"], inspection["code"]), (step["valid"], step["code"]))
 
     def call(self, step: Step) -> None:
         positional, named = arguments(step.get("arguments", {}))
         try:
-            result = self._either.call(snake(step["operation"]), *positional, **named)
+            result = self._either.call(step["operation"], *positional, **named)
         except ParleyError as error:
             demand((error.kind, error.code), (step.get("failure"), step.get("code")))
             return
@@ -111,14 +111,14 @@ class Runner:
 
         def check() -> None:
             items: list[Any] = []
-            self._either.collect(snake(step["operation"]), *positional, into=items, **named)
+            self._either.collect(step["operation"], *positional, into=items, **named)
             demand(len(items), step["count"])
 
         until_right(check) if step.get("wait") else check()
 
     def record_answers(self, step: Step) -> None:
         answers = [an_answer(step["question"], step["identity"], value) for value in step["values"]]
-        receipts = self._either.call("record_answers", {"answers": answers})["results"]
+        receipts = self._either.call("recordAnswers", answers)["results"]
         demand([receipt["status"] for receipt in receipts], step["statuses"])
 
     def record_many(self, step: Step) -> None:
@@ -131,17 +131,17 @@ class Runner:
 
     def drain(self, _: Step) -> None:
         for batch in batches(self._journal.read()):
-            receipts = self._persist(self._either.call, "record_answers", {"answers": batch})
+            receipts = self._persist(self._either.call, "recordAnswers", batch)
             demand({receipt["status"] for receipt in receipts["results"]} - {"accepted", "duplicate"}, set())
 
     def call_many(self, step: Step) -> None:
         for number in range(1, step["count"] + 1):
             body = {"identity": step["identity"], "message": f"Message {number}"}
-            self._persist(self._either.call, snake(step["operation"]), body, idempotency_key=f"many-{number}")
+            self._persist(self._either.call, step["operation"], **body, idempotency_key=f"many-{number}")
 
     def _find_question(self, title: str) -> str:
         questions: list[Any] = []
-        self._either.collect("list_questions", into=questions, limit=100)
+        self._either.collect("listQuestions", into=questions, limit=100)
         return next(str(question["id"]) for question in questions if question["title"] == title)
 
     def _persist(self, attempt: Callable[..., Any], *args: Any, **named: Any) -> Any:

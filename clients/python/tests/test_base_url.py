@@ -4,8 +4,8 @@ import pytest
 from contract import contract
 from either import KINDS, Kind
 
-from parley import AsyncClient, Client, ParleyError
-from parley.base_url import check_base_url
+from parley_feedback import AsyncClient, Client, ParleyError
+from parley_feedback.base_url import check_base_url
 
 CASES = contract("urls")
 
@@ -54,5 +54,22 @@ def test_a_proxy_of_the_environment_never_sees_a_key_on_its_way_to_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
     with Client("http://localhost:3000", "sk_test") as near, Client("https://example.com", "sk_test") as far:
-        assert not near._http._mounts
-        assert far._http._mounts  # TLS is passed through unchanged
+        assert not near._driver.http._mounts
+        assert far._driver.http._mounts  # TLS is passed through unchanged
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", CASES["accepted_with_allow_http"], ids=lambda case: case["url"])
+def test_plain_http_needs_an_option(case: dict[str, Any], kind: Kind) -> None:
+    make = Client if kind == "sync" else AsyncClient
+    assert check_base_url(case["url"], allow_http=True) == case["base"]
+    make(case["url"], "sk_test", allow_http=True)
+    with pytest.raises(ParleyError, match="allow_http=True"):
+        make(case["url"], "sk_test")
+
+
+@pytest.mark.parametrize("case", CASES["refused_with_allow_http"], ids=lambda case: case["because"])
+def test_the_option_allows_plain_http_and_no_more(case: dict[str, Any]) -> None:
+    with pytest.raises(ParleyError) as caught:
+        check_base_url(case["url"], allow_http=True)
+    assert caught.value.kind == "insecure-url"

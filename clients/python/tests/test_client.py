@@ -1,4 +1,3 @@
-from collections.abc import Coroutine
 from datetime import date, datetime, timedelta, timezone
 from importlib.metadata import version
 from typing import Any
@@ -7,11 +6,10 @@ from urllib.parse import parse_qsl
 import httpx
 import pytest
 import trio
-from either import BASE_URL, KINDS, Kind, Network, connect
-from typing_extensions import assert_type
+from either import BASE_URL, KINDS, Either, Kind, Network, connect
 
-import parley
-from parley import AsyncClient, AsyncPages, Client, InvalidArgument, Pages, Reply, types
+import parley_feedback
+from parley_feedback import AsyncClient, Attempt, Client, InvalidArgument, ParleyError, RetryPolicy
 
 
 @pytest.mark.parametrize("api_key", ["", "secret", "key_1", "sk_", "sk_a b", "sk_a\r\nX: y", "sk_ä", None])
@@ -32,7 +30,7 @@ def test_a_reply_has_the_entity_tag_for_a_later_write(kind: Kind) -> None:
     headers = {"ETag": '"v1"', "X-Request-Id": "req-1"}
     network = Network(httpx.Response(200, json={"id": "question_1"}, headers=headers))
     caller = connect(kind, network)
-    method: Any = caller.client.read_question
+    method: Any = caller.client.questions.read
     reply = method.reply("question_1") if kind == "sync" else caller._await(method.reply("question_1"))
     assert (reply.data, reply.status, reply.etag, reply.request_id) == ({"id": "question_1"}, 200, '"v1"', "req-1")
 
@@ -42,21 +40,21 @@ def test_times_are_sent_in_utc_and_days_as_they_are() -> None:
     page = {"data": [], "has_more": False, "next_cursor": None}
     network = Network(httpx.Response(200, json=page), httpx.Response(200, json={}))
     caller = connect("sync", network)
-    caller.page("list_answers", updated_since=noon, verified=False)
-    caller.call("read_results", "question_1", from_=date(2026, 11, 1))
+    caller.page("listAnswers", updated_since=noon, verified=False)
+    caller.call("readResults", "question_1", from_=date(2026, 11, 1))
     queries = [dict(parse_qsl(request.url.query.decode())) for request in network.sent]
     assert queries == [{"updated_since": "2026-11-21T11:00:00.000Z", "verified": "false"}, {"from": "2026-11-01"}]
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="updated_since"):
-        connect("sync", Network()).page("list_answers", updated_since=datetime(2026, 11, 21))
+        connect("sync", Network()).page("listAnswers", updated_since=datetime(2026, 11, 21))
 
 
 def test_a_client_closes_its_connections_at_the_end_of_a_with() -> None:
     with Client(BASE_URL, "sk_test") as client:
         pass
-    assert client._http.is_closed
+    assert client._driver.http.is_closed
 
 
 def test_an_async_client_works_under_trio() -> None:
@@ -65,32 +63,48 @@ def test_an_async_client_works_under_trio() -> None:
     async def main() -> None:
         transport = httpx.MockTransport(network.handle)
         async with AsyncClient(BASE_URL, "sk_test", transport=transport, random=lambda: 0) as client:
-            assert (await client.read_ingestion())["queued"] == 0
-        assert client._http.is_closed
+            assert (await client.ingestion.read())["queued"] == 0
+        assert client._driver.http.is_closed
 
     trio.run(main)
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    assert parley.__version__ == version("parley-client")
+    assert parley_feedback.__version__ == version("parley-feedback")
 
 
-def types_of_the_sync_client(client: Client) -> None:
-    """Not called; for the type checker only."""
-    assert_type(client.read_answer("id"), types.Answer)
-    assert_type(client.read_answer.reply("id"), Reply[types.Answer])
-    assert_type(client.list_answers(limit=1), Pages[types.Answer])
-    assert_type(client.delete_answer("id"), None)
-    client.read_answer(1)  # type: ignore[arg-type]
-    client.list_answers(limt=1)  # type: ignore[call-arg]
-    client.create_question({"type": "npss", "title": ""})  # type: ignore[typeddict-item]
-    client.record_answers({"answers": [{"id": ""}]})  # type: ignore[typeddict-item]
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_attempt_is_reported_for_a_log(kind: Kind) -> None:
+    attempts: list[Attempt] = []
+    body = {"code": "invalid-transition", "request_id": "req-2", "detail": "It is live."}
+    network = Network(
+        httpx.Response(503, headers={"X-Request-Id": "req-1"}), httpx.ReadError("reset"), httpx.Response(409, json=body)
+    )
+    with pytest.raises(ParleyError):
+        connect(kind, network, on_attempt=attempts.append).call("publishQuestion", "question_1")
+    seen = [(each.number, each.status, each.request_id, each.retry_in_ms) for each in attempts]
+    assert seen == [(1, 503, "req-1", 250), (2, 0, None, 500), (3, 409, None, None)]
+    assert {(each.operation, each.method) for each in attempts} == {("publishQuestion", "POST")}
+    assert [each.error.kind for each in attempts if each.error] == ["unavailable", "no-reply", "conflict"]
+    assert all(0 <= each.duration_ms < 5000 for each in attempts)
 
 
-async def types_of_the_async_client(client: AsyncClient) -> None:
-    """Not called; for the type checker only."""
-    waiting = assert_type(client.read_answer("id"), Coroutine[Any, Any, types.Answer])
-    assert_type(await waiting, types.Answer)
-    assert_type(await client.read_answer.reply("id"), Reply[types.Answer])
-    assert_type(client.list_answers(limit=1), AsyncPages[types.Answer])
-    await client.read_answer(1)  # type: ignore[arg-type]
+def test_a_success_is_reported_without_an_error() -> None:
+    attempts: list[Attempt] = []
+    connect("sync", Network(httpx.Response(200, json={})), on_attempt=attempts.append).call("readIngestion")
+    assert [(each.number, each.status, each.error, each.retry_in_ms) for each in attempts] == [(1, 200, None, None)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_options_of_single_calls_leave_the_client_as_it_is(kind: Kind) -> None:
+    network = Network(httpx.Response(503), httpx.Response(503), httpx.Response(200, json={}))
+    caller = connect(kind, network)
+    once = Either(caller.client.with_options(retry=RetryPolicy(retries=0), timeout_s=5, attempt_timeout_s=2))
+    with pytest.raises(ParleyError):
+        once.call("readIngestion")
+    assert len(network.sent) == 1
+    assert set(network.sent[0].extensions["timeout"].values()) == {2}
+    caller.call("readIngestion")
+    assert len(network.sent) == 3
+    assert set(network.sent[2].extensions["timeout"].values()) == {30}
+    assert type(once.client) is type(caller.client)

@@ -5,11 +5,12 @@ import typing
 from typing import Any
 
 import pytest
-from contract import document, snake
+from contract import document
+from either import OPERATIONS as OURS
+from either import method_of
 from typing_extensions import is_typeddict
 
-from parley import AsyncClient, Client, types
-from parley.operations import Operations
+from parley_feedback import AsyncClient, Client, types
 
 DOCUMENT = document()
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -19,13 +20,16 @@ NAMES = {
     "NewAnswer": "AnswerInput",
     "NewAnswers": "AnswerBatch",
     "NewConversation": "ConversationInput",
+    "NewFollowUp": "FollowUpInput",
     "NewFrequency": "FrequencyInput",
     "NewIdentity": "IdentityInput",
     "NewMessage": "MessageInput",
     "NewQuestion": "QuestionInput",
+    "NewThanks": "ThanksInput",
     "Author": "MessageAuthor",
     "LastMessage": "MessagePreview",
     "ConversationSourceField": "ConversationSource",
+    "StepFigures": "StepResults",
     "Option": "ChoiceOption",
     "Choice": "ChoiceValue",
 }
@@ -34,9 +38,21 @@ STRICTER = {"AnswerInput": {"identity"}, "ConversationInput": {"identity"}}
 # Defaulted by the server.
 LOOSER = {"AnswerInput": {"values", "metadata"}}
 # Not sent by earlier server versions.
-ABSENT_BEFORE = {"Answer": {"counted"}}
+ABSENT_BEFORE = {
+    "Answer": {"counted"},
+    "Message": {"event"},
+    "Question": {"follow_ups", "locale", "translations", "thanks", "placement"},
+    "QuestionListItem": {"follow_ups", "locale", "translations", "thanks", "placement"},
+    "QuestionVersion": {"follow_ups", "locale", "translations", "thanks"},
+    "Results": {"test", "step", "steps"},
+}
 # Operations deduplicated by client-generated ids instead of idempotency keys.
-UNKEYED = {"record_answers"}
+UNKEYED = {"recordAnswers"}
+# Fields of a body that are passed by position.
+MAIN = {"recordAnswers": "answers", "inspectToken": "token", "saveIdentities": "identities"}
+
+CLIENT = Client("https://feedback.example.com", "sk_test")
+ASYNC_CLIENT = AsyncClient("https://feedback.example.com", "sk_test")
 
 
 def operations() -> dict[str, Any]:
@@ -45,7 +61,7 @@ def operations() -> dict[str, Any]:
         for method in METHODS & set(item):
             schemes = {name for scheme in item[method].get("security", []) for name in scheme}
             if schemes & {"apiKey", "publicKey"}:
-                found[snake(item[method]["operationId"])] = {"method": method, "path": path, **item[method]}
+                found[item[method]["operationId"]] = {"method": method, "path": path, **item[method]}
     return found
 
 
@@ -69,47 +85,59 @@ def resource_types() -> dict[str, Any]:
 
 def test_the_clients_have_every_operation_of_an_api_key_and_no_other() -> None:
     assert len(OPERATIONS) > 35
-    ours = {name for name in dir(Operations) if not name.startswith("_")}
-    assert ours == set(OPERATIONS)
+    assert set(OURS) == set(OPERATIONS)
+
+
+def fields_of(schema: dict[str, Any]) -> set[str]:
+    schema = resolve(schema)
+    alternatives = [resolve(each) for each in schema.get("oneOf") or schema.get("anyOf") or [schema]]
+    return {field for each in alternatives for field in each["properties"]}
+
+
+def fields_taken(parameters: dict[str, inspect.Parameter]) -> set[str]:
+    """Returns the names of keyword arguments, with those of an `Unpack`."""
+    named = {p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY}
+    rest = [p.annotation.__args__[0] for p in parameters.values() if p.kind is p.VAR_KEYWORD]
+    return named | {field for each in rest for field in typing.get_type_hints(each)}
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_takes_what_the_document_names(name: str) -> None:
     described = OPERATIONS[name]
-    parameters = inspect.signature(getattr(Client, name)).parameters
+    parameters = dict(inspect.signature(method_of(CLIENT, name)).parameters)
     sent = [resolve(parameter) for parameter in described.get("parameters", [])]
     query = {p["name"] for p in sent if p["in"] == "query"}
     positional = [p["name"] for p in sent if p["in"] == "path"]
-    if "requestBody" in described:
-        positional.append("body")
     named = {f"{name}_" if name == "from" else name for name in query}
-    if name == "issue_public_token":
+    if "requestBody" in described:
+        named |= fields_of(next(iter(described["requestBody"]["content"].values()))["schema"])
+    if name in MAIN:
+        positional.append(MAIN[name])
+        named.remove(MAIN[name])
+    if name == "issuePublicToken":
         named.add("public_key_id")
     elif described["method"] == "post" and name not in UNKEYED:
         named.add("idempotency_key")
     if "412" in described["responses"]:
         named.add("if_match")
     by_position = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    assert by_position == ["self", *positional]
-    assert {p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY} == named
+    assert by_position == positional
+    assert fields_taken(parameters) == named
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_says_what_it_does(name: str) -> None:
-    client = Client("https://feedback.example.com", "sk_test")
-    written = inspect.getdoc(getattr(Client, name))
+    written = inspect.getdoc(method_of(CLIENT, name))
     assert written
-    assert inspect.getdoc(getattr(client, name)) == written
-    assert inspect.getdoc(getattr(AsyncClient, name)) == written
-    assert "self" not in inspect.signature(getattr(client, name)).parameters
-    client.close()
+    assert inspect.getdoc(method_of(ASYNC_CLIENT, name)) == written
+    assert "self" not in inspect.signature(method_of(CLIENT, name)).parameters
 
 
 @pytest.mark.parametrize("name", resource_types())
 def test_a_type_has_the_fields_of_its_schema(name: str) -> None:
     schema = DOCUMENT["components"]["schemas"][name]
     alternatives = [resolve(each) for each in schema.get("oneOf") or schema.get("anyOf") or [schema]]
-    fields = {field for each in alternatives for field in each["properties"]}
+    fields = fields_of(schema)
     required = set.intersection(*[set(each.get("required", [])) for each in alternatives])
     made = resource_types()[name]
     assert set(typing.get_type_hints(made)) == fields

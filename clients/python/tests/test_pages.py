@@ -6,7 +6,7 @@ import pytest
 from contract import contract
 from either import KINDS, Kind, Network, connect
 
-from parley import ParleyError
+from parley_feedback import ParleyError
 
 
 def replies(pages: list[Any]) -> list[httpx.Response]:
@@ -29,7 +29,7 @@ def test_a_list_is_read_as_the_case_says(case: dict[str, Any], kind: Kind) -> No
     items: list[Any] = []
     failure = None
     try:
-        caller.collect("list_conversations", **case["query"], take=case["take"], into=items)
+        caller.collect("listConversations", **case["query"], take=case["take"], into=items)
     except ParleyError as error:
         failure = error.kind
     caller.close()
@@ -41,10 +41,10 @@ def test_a_list_is_read_as_the_case_says(case: dict[str, Any], kind: Kind) -> No
 def test_a_list_can_be_gone_through_twice_and_its_first_page_taken_alone(kind: Kind) -> None:
     network = Network(*replies([[1], [2]]), *replies([[1], [2]]), *replies([[1], [2]])[:1])
     caller = connect(kind, network)
-    pages = caller.client.list_questions()
+    pages = caller.client.questions.list()
     for _ in range(2):
         items: list[Any] = []
         caller.collect_pages(pages, None, items)
         assert items == [1, 2]
-    page = caller.page("list_questions")
+    page = caller.page("listQuestions")
     assert (page.data, page.has_more, page.next_cursor) == ([1], True, "c1")

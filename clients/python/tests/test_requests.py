@@ -4,10 +4,10 @@ from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-from contract import arguments, contract, snake
+from contract import arguments, contract
 from either import API_KEY, KINDS, Kind, Network, connect
 
-from parley import InvalidArgument
+from parley_feedback import InvalidArgument, __version__
 
 CASES = contract("requests")
 OURS = [case for case in CASES if {"server", "public-key"} & set(case["as"])]
@@ -30,7 +30,7 @@ def send(kind: Kind, case: dict[str, Any], **named: Any) -> list[httpx.Request]:
         others["public_key_id"] = PUBLIC_KEY
     caller = connect(kind, network)
     ask = caller.page if case["operation"].startswith("list") else caller.call
-    ask(snake(case["operation"]), *positional, **others, **named)
+    ask(case["operation"], *positional, **others, **named)
     caller.close()
     return network.sent
 
@@ -70,6 +70,12 @@ def test_the_credential_is_the_api_key_but_for_public_tokens(case: dict[str, Any
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", OURS, ids=lambda case: case["operation"])
+def test_every_request_names_its_sender(case: dict[str, Any], kind: Kind) -> None:
+    assert {request.headers["User-Agent"] for request in send(kind, case)} == {f"parley-python/{__version__}"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_key_of_the_callers_own_is_sent_as_it_is(kind: Kind) -> None:
     posts = [case for case in OURS if case["sent"]["idempotency_key"]]
     assert len(posts) > 10
@@ -87,7 +93,7 @@ def test_each_call_has_a_key_of_its_own() -> None:
 def test_what_would_lead_to_another_path_is_refused(value: Any, kind: Kind) -> None:
     network = Network()
     with pytest.raises(InvalidArgument, match="identity"):
-        connect(kind, network).call("read_identity", value)
+        connect(kind, network).call("readIdentity", value)
     assert network.sent == []
 
 
@@ -95,7 +101,7 @@ def test_what_would_lead_to_another_path_is_refused(value: Any, kind: Kind) -> N
 def test_what_json_has_no_form_for_is_refused(body: Any) -> None:
     network = Network()
     with pytest.raises(InvalidArgument, match="body"):
-        connect("sync", network).call("create_question", body)
+        connect("sync", network).call("createQuestion", **body)
     assert network.sent == []
 
 
@@ -103,5 +109,5 @@ def test_what_json_has_no_form_for_is_refused(body: Any) -> None:
 def test_what_no_header_can_hold_is_refused(named: Any) -> None:
     network = Network()
     with pytest.raises(InvalidArgument, match=next(iter(named))):
-        connect("sync", network).call("publish_question", "question_1", **named)
+        connect("sync", network).call("publishQuestion", "question_1", **named)
     assert network.sent == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from contract import contract
 
-from parley import InvalidArgument, sign_token
+from parley_feedback import InvalidArgument, sign_token
 
 CASES = contract("signing")
 HEADER = {"alg": "HS256", "typ": "JWT", "cty": "svc-fpa;v=1"}
@@ -69,5 +69,5 @@ def test_half_of_a_character_is_refused() -> None:
 
 def test_without_pyjwt_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jwt", None)
-    with pytest.raises(ModuleNotFoundError, match=r"parley-client\[signing\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"parley-feedback\[signing\]"):
         sign(CASES["sign"][0])

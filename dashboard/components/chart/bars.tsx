@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import { formatNumber, formatShare, t } from '../../i18n.ts';
 import styles from './bars.module.css';
 
@@ -6,6 +7,8 @@ export interface Bar {
   count: number;
   /** Share of all answers (0–1); null without answers. */
   share: number | null;
+  /** Page behind the bar. */
+  href?: string;
 }
 
 interface BarsProps {
@@ -27,10 +30,10 @@ export const Bars = ({ caption, where, bars }: BarsProps) => (
       </tr>
     </thead>
     <tbody>
-      {bars.map(({ label, count, share }) => (
+      {bars.map(({ label, count, share, href }) => (
         <tr key={label}>
           <th scope="row" className="wrap-anywhere">
-            {label}
+            {href ? <Link href={href}>{label}</Link> : label}
           </th>
           <td>{formatNumber(count)}</td>
           <td>

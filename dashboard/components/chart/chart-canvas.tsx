@@ -3,6 +3,8 @@ import {
   BarElement,
   CategoryScale,
   Chart,
+  type ChartOptions,
+  Filler,
   LinearScale,
   LineController,
   LineElement,
@@ -10,13 +12,15 @@ import {
   Tooltip,
 } from 'chart.js';
 import { useEffect, useRef } from 'react';
-import { valueLabels } from './chart-labels.ts';
-import type { ChartProps, ChartTone, Series } from './chart-props.ts';
+import { datasetsOf } from './chart-data.ts';
+import { type Look, valueLabels, versionMarks } from './chart-labels.ts';
+import type { ChartProps } from './chart-props.ts';
 
 Chart.register(
   BarController,
   BarElement,
   CategoryScale,
+  Filler,
   LinearScale,
   LineController,
   LineElement,
@@ -24,95 +28,123 @@ Chart.register(
   Tooltip,
 );
 
+type Kind = 'bar' | 'line';
+
 /** Maximum number of bars with value labels instead of an axis. */
 const MAX_LABELLED_BARS = 12;
-/** Maximum number of points for which a line has dots. */
-const MAX_DOTTED_POINTS = 20;
 
-/** Resolves a CSS variable to a color for the canvas; an element is needed to resolve `light-dark()`. */
+/** Resolves a CSS variable to `#rrggbb`; an element is needed to resolve `light-dark()`. */
 function colorOf(name: string, probe: HTMLElement): string {
   probe.style.color = `var(--${name})`;
-  return getComputedStyle(probe).color;
+  const [red = 0, green = 0, blue = 0] = getComputedStyle(probe).color.match(/\d+/g)?.map(Number) ?? [];
+  return `#${[red, green, blue].map(part => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Returns one color, or one per value. */
-const colorsOf = ({ tone, tones }: Series, color: (tone: ChartTone) => string) =>
-  tones ? tones.map(color) : color(tone);
+function lookOf({ kind, points, series, marks = [], format }: ChartProps, element: HTMLElement): Look {
+  return {
+    text: colorOf('text', element),
+    muted: colorOf('muted', element),
+    line: colorOf('line', element),
+    family: getComputedStyle(element).fontFamily,
+    isLabelled: kind === 'bar' && series.length === 1 && points.length <= MAX_LABELLED_BARS,
+    marks,
+    format,
+  };
+}
 
-/** Draws the chart; redraws it when the data or the theme change. */
-export function ChartCanvas({ kind, points, series, format, min, max }: ChartProps) {
+function optionsOf({ kind, hrefs, min, max }: ChartProps, look: Look, pick: (at: number) => void): ChartOptions<Kind> {
+  const ticks = { color: look.muted, font: { family: look.family } };
+  return {
+    maintainAspectRatio: false,
+    animation: false,
+    layout: { padding: { top: look.isLabelled ? 20 : 4 } },
+    interaction: { mode: 'index', intersect: false },
+    onClick: (_, [hit]) => hit && pick(hit.index),
+    onHover: (event, hits) => {
+      const target = event.native?.target;
+      if (target instanceof HTMLElement) target.style.cursor = hrefs && hits.length > 0 ? 'pointer' : '';
+    },
+    plugins: {
+      tooltip: {
+        filter: item => item.dataset.label !== '', // bands
+        callbacks: { label: item => `${item.dataset.label}: ${look.format(Number(item.raw))}` },
+      },
+    },
+    scales: {
+      x: {
+        grid: { display: false },
+        border: { color: look.line },
+        ticks: { ...ticks, maxRotation: 0, autoSkipPadding: 16 },
+      },
+      y: {
+        display: !look.isLabelled,
+        min,
+        max,
+        beginAtZero: min === undefined,
+        grid: { color: look.line },
+        border: { display: false },
+        ticks: {
+          ...ticks,
+          precision: kind === 'bar' ? 0 : undefined,
+          maxTicksLimit: 6,
+          callback: value => look.format(Number(value)),
+        },
+      },
+    },
+  };
+}
+
+/** Applies the properties to the chart in place, so that its tooltip stays. */
+function update(chart: Chart<Kind>, props: ChartProps, look: Look, pick: (at: number) => void): void {
+  const datasets = datasetsOf(props, tone => colorOf(`chart-${tone}`, chart.canvas));
+  chart.data.labels = props.points;
+  chart.data.datasets.length = Math.min(chart.data.datasets.length, datasets.length);
+  for (const [at, dataset] of datasets.entries()) {
+    const old = chart.data.datasets[at];
+    if (old) Object.assign(old, dataset);
+    else chart.data.datasets.push(dataset);
+  }
+  chart.options = optionsOf(props, look, pick) as typeof chart.options;
+  chart.update('none');
+}
+
+/** Draws the chart, and updates it when the data or the theme change. `open` gets the page behind a clicked point. */
+export function ChartCanvas({ open, ...props }: ChartProps & { open(href: string): void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const chart = useRef<Chart<Kind>>(undefined);
+  const current = useRef({ props, open });
+  current.current = { props, open };
+  const look = useRef<Look>(undefined);
+  const { kind } = props;
+  const apply = () => {
+    if (!chart.current) return;
+    look.current = lookOf(current.current.props, chart.current.canvas);
+    update(chart.current, current.current.props, look.current, at => {
+      const href = current.current.props.hrefs?.[at];
+      if (href) current.current.open(href);
+    });
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: apply only uses refs
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    const draw = () => {
-      const color = (name: string) => colorOf(name, element);
-      const family = getComputedStyle(element).fontFamily;
-      const ticks = { color: color('muted'), font: { family } };
-      const isLabelled = kind === 'bar' && series.length === 1 && points.length <= MAX_LABELLED_BARS;
-      return new Chart(element, {
-        type: kind,
-        plugins: isLabelled ? [valueLabels({ color: color('text'), font: `600 12px ${family}`, format })] : [],
-        data: {
-          labels: points,
-          datasets: series.map(row => ({
-            label: row.label,
-            data: row.values,
-            backgroundColor: colorsOf(row, tone => color(`chart-${tone}`)),
-            borderColor: colorsOf(row, tone => color(`chart-${tone}`)),
-            borderRadius: kind === 'bar' ? 4 : undefined,
-            borderWidth: kind === 'bar' ? 0 : 2,
-            maxBarThickness: 48,
-            pointRadius: points.length > MAX_DOTTED_POINTS ? 0 : 3,
-            pointHoverRadius: 4,
-            cubicInterpolationMode: 'monotone',
-            spanGaps: true,
-          })),
-        },
-        options: {
-          maintainAspectRatio: false,
-          animation: false,
-          layout: { padding: { top: isLabelled ? 20 : 4 } },
-          interaction: { mode: 'index', intersect: false },
-          plugins: { tooltip: { callbacks: { label: item => `${item.dataset.label}: ${format(Number(item.raw))}` } } },
-          scales: {
-            x: {
-              grid: { display: false },
-              border: { color: color('line') },
-              ticks: { ...ticks, maxRotation: 0, autoSkipPadding: 16 },
-            },
-            y: {
-              display: !isLabelled,
-              min,
-              max,
-              beginAtZero: min === undefined,
-              grid: { color: color('line') },
-              border: { display: false },
-              ticks: {
-                ...ticks,
-                precision: kind === 'bar' ? 0 : undefined,
-                maxTicksLimit: 6,
-                callback: value => format(Number(value)),
-              },
-            },
-          },
-        },
-      });
-    };
-    let chart = draw();
-    const redraw = () => {
-      chart.destroy();
-      chart = draw();
-    };
+    const lookNow = () => (look.current ??= lookOf(current.current.props, element));
+    const plugins = [valueLabels(lookNow), versionMarks(lookNow)];
+    chart.current = new Chart<Kind>(element, { type: kind, plugins, data: { labels: [], datasets: [] } });
+    apply();
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    const theme = new MutationObserver(redraw);
-    scheme.addEventListener('change', redraw);
+    const theme = new MutationObserver(apply);
+    scheme.addEventListener('change', apply);
     theme.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
     return () => {
-      scheme.removeEventListener('change', redraw);
+      scheme.removeEventListener('change', apply);
       theme.disconnect();
-      chart.destroy();
+      chart.current?.destroy();
+      chart.current = undefined;
     };
-  }, [kind, points, series, format, min, max]);
+  }, [kind]);
+  const data = JSON.stringify([props.points, props.series, props.marks, props.min, props.max]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the data
+  useEffect(apply, [data, props.format]);
   return <canvas ref={canvas} />;
 }

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react';
+import { Link, useLocation } from 'wouter';
 import { t } from '../../i18n.ts';
 import { Loading } from '../page.tsx';
 import { type Column, Table } from '../table.tsx';
@@ -18,9 +19,9 @@ const Legend = ({ entries }: { entries: LegendEntry[] }) => (
   </ul>
 );
 
-function NumbersTable({ label, where, points, series, format }: ChartProps) {
+function NumbersTable({ label, where, points, series, hrefs, format }: ChartProps) {
   const columns: Column<number>[] = [
-    { label: where, cell: at => points[at] },
+    { label: where, cell: at => (hrefs?.[at] ? <Link href={hrefs[at]}>{points[at]}</Link> : points[at]) },
     ...series.map(({ label: name, values }) => ({
       label: name,
       right: true,
@@ -32,13 +33,14 @@ function NumbersTable({ label, where, points, series, format }: ChartProps) {
 
 /** A chart with its data as a table below. */
 export function Chart(props: ChartProps) {
+  const [, open] = useLocation();
   const { label, series, legend = series.length > 1 ? series : [] } = props;
   return (
     <figure className={styles.chart}>
       {legend.length > 0 && <Legend entries={legend} />}
       <div className={styles.canvas} role="img" aria-label={label}>
         <Suspense fallback={<Loading lines={2} />}>
-          <Canvas {...props} />
+          <Canvas {...props} open={open} />
         </Suspense>
       </div>
       <details className={styles.foot}>

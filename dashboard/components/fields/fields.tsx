@@ -18,7 +18,7 @@ interface FieldProps<Values extends FieldValues> {
   rules?: RegisterOptions<Values>;
 }
 
-/** Registers a field in the form and connects its label, hint and error by id. */
+/** Registers a field in the form and connects its hint and error by id. */
 function useField<Values extends FieldValues>({ form, name, rules, hint }: FieldProps<Values>) {
   const id = useId();
   const error = get(form.formState.errors, name) as FieldError | undefined;
@@ -33,90 +33,85 @@ function useField<Values extends FieldValues>({ form, name, rules, hint }: Field
   return { id, error, input };
 }
 
-const FieldFrame = ({
-  id,
-  label,
-  hint,
-  error,
+type Input = ReturnType<typeof useField>['input'];
+
+/** A control between its label and its hint or error; `children` renders it with the given properties. */
+function Labeled<Values extends FieldValues>({
   children,
-}: {
-  id: string;
-  label: ReactNode;
-  hint?: ReactNode;
-  error?: FieldError;
-  children: ReactNode;
-}) => (
-  <div className={styles.field}>
-    <label className={styles.label} htmlFor={id}>
-      {label}
-    </label>
-    {children}
-    {hint && (
-      <p id={`${id}-hint`} className={styles.hint}>
-        {hint}
-      </p>
-    )}
-    {error && (
-      <p id={`${id}-error`} className={styles.error}>
-        {error.message || t('Required')}
-      </p>
-    )}
-  </div>
-);
+  ...field
+}: FieldProps<Values> & { children(input: Input): ReactNode }) {
+  const { label, hint } = field;
+  const { id, error, input } = useField(field);
+  return (
+    <div className={styles.field}>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+      </label>
+      {children(input)}
+      {hint && (
+        <p id={`${id}-hint`} className={styles.hint}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className={styles.error}>
+          {error.message || t('Required')}
+        </p>
+      )}
+    </div>
+  );
+}
 
 type Attributes<Tag extends 'input' | 'textarea' | 'select'> = Omit<ComponentProps<Tag>, 'form' | 'name'>;
+type Control<Values extends FieldValues, Tag extends 'input' | 'textarea' | 'select'> = FieldProps<Values> &
+  Attributes<Tag>;
 
 /** Input for text, a number or a date, by `type`. */
-export function TextInput<V extends FieldValues>({
-  form,
-  name,
-  label,
-  hint,
-  rules,
+export const TextInput = <V extends FieldValues>({ form, name, label, hint, rules, ...rest }: Control<V, 'input'>) => (
+  <Labeled {...{ form, name, label, hint, rules }}>
+    {input => (
+      <input className={`${styles.input} ${rest.type === 'number' ? styles.narrow : ''}`} {...rest} {...input} />
+    )}
+  </Labeled>
+);
+
+/** Input for a whole number from `min` to `max`; empty is null if it is optional, otherwise NaN. */
+export const NumberInput = <V extends FieldValues>({
+  optional,
   ...rest
-}: FieldProps<V> & Attributes<'input'>) {
-  const { id, error, input } = useField({ form, name, label, hint, rules });
-  const narrow = rest.type === 'number' ? styles.narrow : '';
-  return (
-    <FieldFrame {...{ id, label, hint, error }}>
-      <input className={`${styles.input} ${narrow}`} {...rest} {...input} />
-    </FieldFrame>
-  );
-}
+}: FieldProps<V> & { min: number; max: number; optional?: boolean }) => (
+  <TextInput type="number" rules={optional ? { setValueAs: numberOrNull } : { valueAsNumber: true }} {...rest} />
+);
+
+const numberOrNull = (text: unknown): number | null => (text === '' || text === null ? null : Number(text));
 
 /** Multi-line text input. */
-export function TextArea<V extends FieldValues>({
+export const TextArea = <V extends FieldValues>({
   form,
   name,
   label,
   hint,
   rules,
   ...rest
-}: FieldProps<V> & Attributes<'textarea'>) {
-  const { id, error, input } = useField({ form, name, label, hint, rules });
-  return (
-    <FieldFrame {...{ id, label, hint, error }}>
-      <textarea className={styles.input} {...rest} {...input} />
-    </FieldFrame>
-  );
-}
+}: Control<V, 'textarea'>) => (
+  <Labeled {...{ form, name, label, hint, rules }}>
+    {input => <textarea className={styles.input} {...rest} {...input} />}
+  </Labeled>
+);
 
 /** Drop-down list. */
-export function SelectInput<V extends FieldValues>({
+export const SelectInput = <V extends FieldValues>({
   form,
   name,
   label,
   hint,
   rules,
   ...rest
-}: FieldProps<V> & Attributes<'select'>) {
-  const { id, error, input } = useField({ form, name, label, hint, rules });
-  return (
-    <FieldFrame {...{ id, label, hint, error }}>
-      <select className={styles.input} {...rest} {...input} />
-    </FieldFrame>
-  );
-}
+}: Control<V, 'select'>) => (
+  <Labeled {...{ form, name, label, hint, rules }}>
+    {input => <select className={styles.input} {...rest} {...input} />}
+  </Labeled>
+);
 
 /** Checkbox. */
 export function CheckInput<V extends FieldValues>({
@@ -190,8 +185,3 @@ export function Filter({ label, small, children, ...rest }: Attributes<'select'>
     </select>
   );
 }
-
-/** Search field outside a form. */
-export const Search = ({ label, ...rest }: Attributes<'input'> & { label: string }) => (
-  <input type="search" className={styles.input} aria-label={label} placeholder={label} {...rest} />
-);

@@ -8,7 +8,7 @@ import { Front } from '../../components/front.tsx';
 import { Ready } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
-import { PATHS } from '../../paths.ts';
+import { pathTo } from '../../paths.ts';
 
 function ByMail() {
   const form = useForm({ defaultValues: { email: '' } });
@@ -54,7 +54,7 @@ export function Forgotten() {
         }
       </Ready>
       <p className="small">
-        <Link href={PATHS.login}>{t('Back to sign-in')}</Link>
+        <Link href={pathTo('login')}>{t('Back to sign-in')}</Link>
       </p>
     </Front>
   );

@@ -12,7 +12,7 @@ import { Front } from '../../components/front.tsx';
 import { Ready } from '../../components/page.tsx';
 import { t } from '../../i18n.ts';
 import { linkToken } from '../../link-token.ts';
-import { BASE, PATHS } from '../../paths.ts';
+import { BASE, pathTo } from '../../paths.ts';
 import { useSessionChange } from '../../session.tsx';
 import { roleName } from '../../words.ts';
 
@@ -26,7 +26,7 @@ function Accept({ token, invitation }: { token: string; invitation: OpenInvitati
     try {
       const body = { name: name || invitation.email, password, ...(needsCode ? { totp: totp.trim() } : {}) };
       await accept.mutateAsync({ params: { token }, body });
-      go(PATHS.home, { replace: true });
+      go(pathTo('start'), { replace: true });
       await changed();
     } catch (error) {
       if (!(error instanceof ApiProblem && error.code === 'totp-required')) throw error;

@@ -4,13 +4,14 @@ import { Link } from 'wouter';
 import { useAct, useApi } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { ButtonAnchor } from '../../components/button.tsx';
+import { Snippet } from '../../components/copy.tsx';
 import { EmailInput } from '../../components/fields/email-input.tsx';
 import { TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { Front } from '../../components/front.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { t } from '../../i18n.ts';
-import { BASE, PATHS } from '../../paths.ts';
+import { BASE, PATHS, pathTo } from '../../paths.ts';
 import { useSessionChange } from '../../session.tsx';
 
 interface Values {
@@ -31,6 +32,17 @@ const returnTo = (loginUrl: string): string => {
   return `${loginUrl}?${new URLSearchParams({ return_to: wanted })}`;
 };
 
+/** Shown until the installation has an owner. */
+const FirstVisit = () => (
+  <Front title={t('Set up Parley')}>
+    <p>{t('This installation has no owner yet. Sign-in is not possible until it has one.')}</p>
+    <p>{t('Open the setup link that Parley printed at its start. It begins with:')}</p>
+    <Snippet what={t('Setup link')} code={`${location.origin}${BASE}${PATHS.setup}#token=…`} />
+    <p>{t('This command prints a new link, valid for 24 hours:')}</p>
+    <Snippet what={t('Command')} code="parley setup create" />
+  </Front>
+);
+
 /** Sign-in with password, TOTP code if required, or the identity provider. */
 export function Login() {
   const form = useForm<Values>({ defaultValues: { email: '', password: '', totp: '' } });
@@ -48,6 +60,7 @@ export function Login() {
     }
   };
   const failure = oidcError();
+  if (options?.needs_owner) return <FirstVisit />;
   return (
     <Front title={t('Sign in')}>
       {failure === LINK_REQUIRED && (
@@ -97,7 +110,7 @@ export function Login() {
         )}
       </Form>
       <p className="small">
-        <Link href={PATHS.forgotten}>{t('Forgot your password?')}</Link>
+        <Link href={pathTo('forgotten')}>{t('Forgot your password?')}</Link>
       </p>
     </Front>
   );

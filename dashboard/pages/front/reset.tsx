@@ -7,7 +7,7 @@ import { Front } from '../../components/front.tsx';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { linkToken } from '../../link-token.ts';
-import { PATHS } from '../../paths.ts';
+import { pathTo } from '../../paths.ts';
 
 /** Page behind a reset link. A new password ends all sessions of the account. */
 export function Reset() {
@@ -25,7 +25,7 @@ export function Reset() {
         send={async body => {
           await reset.mutateAsync({ params: { token: linkToken() }, body });
           toast(t('Password changed. Sign in with your new password.'));
-          go(PATHS.login, { replace: true });
+          go(pathTo('login'), { replace: true });
         }}
       >
         <NewPassword form={form} name="password" label={t('New password')} />

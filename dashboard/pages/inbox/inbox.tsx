@@ -1,267 +1,134 @@
 import { useRef, useState } from 'react';
-import { useLocation, useParams } from 'wouter';
-import { useApi, useList } from '../../api/hooks.ts';
-import type { Schemas } from '../../api/schema.ts';
-import { Button } from '../../components/button.tsx';
+import { Redirect, useLocation, useParams } from 'wouter';
+import { useList } from '../../api/hooks.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import fields from '../../components/fields/fields.module.css';
-import { Filter, Search } from '../../components/fields/fields.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Ready, useTitle } from '../../components/page.tsx';
 import { More } from '../../components/table.tsx';
 import { t } from '../../i18n.ts';
 import { pathTo } from '../../paths.ts';
+import { useQueryState } from '../../query-state.ts';
+import { writeQuery } from '../../query-string.ts';
 import { useSession } from '../../session.tsx';
-import { shortcutsAreOn, switchShortcuts, useShortcuts } from '../../shortcuts.ts';
-import { type ConversationStatus, conversationStatus } from '../../words.ts';
+import { useShortcuts } from '../../shortcuts.ts';
+import { assigneeOf, isView, NO_FILTERS, queryOf, type View, viewOf } from './filters.ts';
 import styles from './inbox.module.css';
+import { InboxHead } from './inbox-head.tsx';
 import { InboxList } from './inbox-list.tsx';
 import { NewConversation } from './new-conversation.tsx';
+import { PersonPanel } from './person-panel.tsx';
+import { ShortcutsHelp } from './shortcuts-help.tsx';
 import { Thread } from './thread.tsx';
-
-type Conversation = Schemas['Conversation'];
 
 const EVERY_MS = 3000;
 const PAGE = 50;
-const STATUSES: ConversationStatus[] = ['open', 'pending', 'resolved'];
 
-interface Filters {
-  status: ConversationStatus | '';
-  assignee: string;
-  tag: string;
-  unread: boolean;
-  q: string;
+/** The view, the filters and the open conversation, all of which are in the address. */
+function useAddress(view: View, id: string | undefined) {
+  const [, go] = useLocation();
+  const { member_id: me } = useSession().membership;
+  const [filters, change] = useQueryState(NO_FILTERS);
+  const addressOf = (conversation: string | undefined, search = location.search, of = view) =>
+    `${conversation ? pathTo('conversation', { view: of, id: conversation }) : pathTo('inbox', { view: of })}${search}`;
+  const chooseAssignee = (value: string) => {
+    const { view: next, assignee } = viewOf(value, me);
+    go(addressOf(id, writeQuery(location.search, NO_FILTERS, { assignee }), next), { replace: true });
+  };
+  const open = (conversation: string | undefined) => conversation && go(addressOf(conversation));
+  const assignee = assigneeOf(view, filters, me);
+  return { filters, change, query: queryOf(view, filters, me), assignee, chooseAssignee, addressOf, open };
 }
 
-const queryOf = ({ status, assignee, tag, unread, q }: Filters) => ({
-  status: status || undefined,
-  assignee: assignee || undefined,
-  tag: tag.trim() || undefined,
-  unread: unread || undefined,
-  q: q.trim() || undefined,
-});
-
-/**
- * Conversations that match the filters, latest activity first.
- *
- * Activity moves a conversation to the top, so only the first page is polled; it replaces the same rows in older pages.
- */
-function useConversations(filters: Filters) {
-  const query = queryOf(filters);
-  const list = useList('GET /v1/conversations', { query }, { limit: PAGE });
-  const top = useApi('GET /v1/conversations', { query: { ...query, limit: PAGE } }, { everyMs: EVERY_MS });
-  const newest: Conversation[] = top.data?.data ?? [];
-  const known = new Set(newest.map(({ id }) => id));
-  const older = top.data?.has_more === false ? [] : list.items.filter(({ id }) => !known.has(id));
-  return { list, items: [...newest, ...older] };
-}
-
-/** Filter options: all, own, unassigned and the first 100 members. */
-function AssigneeOptions() {
-  const { data } = useApi('GET /v1/members', { query: { limit: 100 } });
-  const { membership } = useSession();
-  const others = data?.data.filter(({ id }) => id !== membership.member_id) ?? [];
-  return (
-    <>
-      <option value="">{t('All assignees')}</option>
-      <option value={membership.member_id}>{t('Assigned to me')}</option>
-      <option value="none">{t('Unassigned')}</option>
-      {others.map(({ id, name, email }) => (
-        <option key={id} value={id}>
-          {name || email}
-        </option>
-      ))}
-    </>
-  );
-}
-
-interface HeadProps {
-  filters: Filters;
-  change(filters: Partial<Filters>): void;
-  search: React.RefObject<HTMLDivElement | null>;
-  help(): void;
-  /** Absent without write permission. */
-  write?: () => void;
-}
-
-const Head = ({ filters, change, search, help, write }: HeadProps) => (
-  <div className={styles.head}>
-    <div className="spread">
-      <span className={styles.title} aria-hidden="true">
-        {t('Inbox')}
-      </span>
-      <span className="row">
-        <Button icon small look="quiet" aria-label={t('Keyboard shortcuts')} onPress={help}>
-          <Icon name="keys" />
-        </Button>
-        {write && (
-          <Button small onPress={write}>
-            <Icon name="plus" size={15} /> {t('New message')}
-          </Button>
-        )}
-      </span>
-    </div>
-    <div ref={search}>
-      <Search
-        label={t('Search conversations')}
-        value={filters.q}
-        onChange={event => change({ q: event.target.value })}
-      />
-    </div>
-    <div className={styles.filters}>
-      <Filter
-        small
-        label={t('Status')}
-        value={filters.status}
-        onChange={event => change({ status: event.target.value as Filters['status'] })}
-      >
-        <option value="">{t('All statuses')}</option>
-        {STATUSES.map(status => (
-          <option key={status} value={status}>
-            {conversationStatus(status)}
-          </option>
-        ))}
-      </Filter>
-      <Filter
-        small
-        label={t('Assignee')}
-        value={filters.assignee}
-        onChange={event => change({ assignee: event.target.value })}
-      >
-        <AssigneeOptions />
-      </Filter>
-      <input
-        className={`${fields.input} ${fields.small}`}
-        aria-label={t('Tag')}
-        placeholder={t('Tag')}
-        value={filters.tag}
-        onChange={event => change({ tag: event.target.value })}
-      />
-      <label className={styles.check}>
-        <input type="checkbox" checked={filters.unread} onChange={event => change({ unread: event.target.checked })} />
-        {t('Unread only')}
-      </label>
-    </div>
+const Nothing = ({ list, isFiltered }: { list: Parameters<typeof More>[0]['list']; isFiltered: boolean }) => (
+  <div className={styles.side}>
+    {list.hasNextPage ? (
+      <More list={list} />
+    ) : (
+      <Empty title={isFiltered ? t('No matching conversations') : t('No open conversations')}>
+        {isFiltered ? t('Try different filters.') : t('Messages from users appear here.')}
+      </Empty>
+    )}
   </div>
 );
 
-const KEYS = () => [
-  ['j', t('Next conversation')],
-  ['k', t('Previous conversation')],
-  ['r', t('Write a reply')],
-  ['n', t('Write an internal note')],
-  ['a', t('Assign to me')],
-  ['e', t('Resolve or reopen')],
-  ['/', t('Search')],
-  ['?', t('Show keyboard shortcuts')],
-];
-
-function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {
-  const [isOn, setOn] = useState(shortcutsAreOn);
-  const change = (on: boolean) => {
-    switchShortcuts(on);
-    setOn(on);
-  };
-  return (
-    <Dialog title={t('Keyboard shortcuts')} isOpen={isOpen} close={close}>
-      <dl className={styles.keys}>
-        {KEYS().map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>
-            <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-          </dt>
-          <dd>{t('Send')}</dd>
-        </div>
-      </dl>
-      <label className={styles.check}>
-        <input type="checkbox" checked={isOn} onChange={event => change(event.target.checked)} />
-        {t('Single-key shortcuts are on')}
-      </label>
-      <div>
-        <Button onPress={close}>{t('Close')}</Button>
-      </div>
-    </Dialog>
-  );
-}
-
-const NO_FILTERS: Filters = { status: 'open', assignee: '', tag: '', unread: false, q: '' };
+const NothingOpen = () => (
+  <div className={`${styles.side} ${styles.nothing}`}>
+    <Icon name="inbox" size={36} />
+    <Empty title={t('No conversation selected')}>{t('Select a conversation from the list.')}</Empty>
+  </div>
+);
 
 /** List of conversations with the selected one next to it. */
-export function Inbox() {
+function InboxView({ view, id }: { view: View; id: string | undefined }) {
   useTitle(t('Inbox'));
-  const { id } = useParams();
-  const [, go] = useLocation();
-  const [filters, setFilters] = useState(NO_FILTERS);
-  const [isHelping, setHelping] = useState(false);
-  const [isWriting, setWriting] = useState(false);
+  const { filters, change, query, assignee, chooseAssignee, addressOf, open } = useAddress(view, id);
+  const [dialog, setDialog] = useState<'help' | 'new'>();
   const { may } = useSession();
   const search = useRef<HTMLDivElement>(null);
-  const { list, items } = useConversations(filters);
-  const open = (next: string | undefined) => next && go(pathTo('conversation', { id: next }));
-  const step = (by: 1 | -1) => {
-    const at = items.findIndex(conversation => conversation.id === id);
-    open(items[at < 0 ? 0 : at + by]?.id);
-  };
+  const list = useList('GET /v1/conversations', { query }, { limit: PAGE, everyMs: EVERY_MS });
+  const { items } = list;
+  const at = items.findIndex(conversation => conversation.id === id);
+  const step = (by: 1 | -1) => open(items[at < 0 ? 0 : at + by]?.id);
   useShortcuts({
     j: () => step(1),
     k: () => step(-1),
     '/': () => search.current?.querySelector('input')?.focus(),
-    '?': () => setHelping(true),
+    '?': () => setDialog('help'),
   });
-  const isFiltered = JSON.stringify(filters) !== JSON.stringify(NO_FILTERS);
+  const neighbours = {
+    inbox: addressOf(undefined),
+    here: addressOf(id),
+    next: addressOf(at < 0 ? items[0]?.id : (items[at + 1] ?? items[at - 1])?.id),
+  };
+  const isFiltered = view !== 'all' || JSON.stringify(filters) !== JSON.stringify(NO_FILTERS);
   return (
     <div className={id ? `${styles.inbox} ${styles.open}` : styles.inbox}>
       <h1 className="hidden-text">{t('Inbox')}</h1>
       <section className={styles.pane} aria-label={t('Conversations')}>
-        <Head
-          filters={filters}
-          change={changes => setFilters({ ...filters, ...changes })}
-          search={search}
-          help={() => setHelping(true)}
-          write={may('conversations:write') ? () => setWriting(true) : undefined}
+        <InboxHead
+          {...{ filters, change, assignee, chooseAssignee, search }}
+          help={() => setDialog('help')}
+          write={may('conversations:write') ? () => setDialog('new') : undefined}
         />
         <Ready query={list}>
           {() =>
             items.length > 0 ? (
               <InboxList items={items} here={id} open={open} list={list} />
             ) : (
-              <div className={styles.side}>
-                {list.hasNextPage ? (
-                  <More list={list} />
-                ) : (
-                  <Empty title={isFiltered ? t('No matching conversations') : t('No open conversations')}>
-                    {isFiltered ? t('Try different filters.') : t('Messages from users appear here.')}
-                  </Empty>
-                )}
-              </div>
+              <Nothing list={list} isFiltered={isFiltered} />
             )
           }
         </Ready>
       </section>
       {id ? (
-        <Thread key={id} id={id} />
+        <>
+          <Thread key={id} id={id} listed={items[at]} neighbours={neighbours} />
+          <PersonPanel conversationId={id} listed={items[at]} />
+        </>
       ) : (
-        <div className={`${styles.side} ${styles.nothing}`}>
-          <Icon name="inbox" size={36} />
-          <Empty title={t('No conversation selected')}>{t('Select a conversation from the list.')}</Empty>
-        </div>
+        <NothingOpen />
       )}
-      <Dialog title={t('New conversation')} isOpen={isWriting} close={() => setWriting(false)} dismissable={false}>
+      <Dialog
+        title={t('New conversation')}
+        isOpen={dialog === 'new'}
+        close={() => setDialog(undefined)}
+        dismissable={false}
+      >
         <NewConversation
           done={made => {
-            setWriting(false);
+            setDialog(undefined);
             open(made);
           }}
         />
       </Dialog>
-      <Help isOpen={isHelping} close={() => setHelping(false)} />
+      <ShortcutsHelp isOpen={dialog === 'help'} close={() => setDialog(undefined)} />
     </div>
   );
+}
+
+/** The inbox. Addresses of earlier versions have no view: the conversation follows at once. */
+export function Inbox() {
+  const { view, id } = useParams();
+  if (view === undefined || isView(view)) return <InboxView view={view ?? 'all'} id={id} />;
+  return <Redirect to={`${pathTo('conversation', { id: view })}${location.search}`} replace />;
 }

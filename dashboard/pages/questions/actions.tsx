@@ -1,28 +1,14 @@
 import { useLocation } from 'wouter';
 import { useAct } from '../../api/hooks.ts';
-import type { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/dialog.tsx';
-import { toast } from '../../components/toast.tsx';
+import { showProblem, toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
-import { PATHS, pathTo } from '../../paths.ts';
+import { pathTo } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
 
 type Question = Schemas['Question'];
-
-const showProblem = (problem: ApiProblem) => toast([problem.title, problem.message].filter(Boolean).join(': '));
-
-function Publish({ id }: { id: string }) {
-  const publish = useAct('POST /v1/questions/{id}/publish');
-  const act = () =>
-    publish.mutate({ params: { id } }, { onSuccess: () => toast(t('The question is live.')), onError: showProblem });
-  return (
-    <Button look="primary" isPending={publish.isPending} onPress={act}>
-      {t('Publish')}
-    </Button>
-  );
-}
 
 function PauseOrResume({ id, status }: Question) {
   const pause = useAct('POST /v1/questions/{id}/pause');
@@ -87,7 +73,7 @@ function Delete({ id }: { id: string }) {
   const act = async () => {
     await remove.mutateAsync({ params: { id } });
     toast(t('Draft deleted.'));
-    go(PATHS.questions, { replace: true });
+    go(pathTo('questions'), { replace: true });
   };
   return (
     <ConfirmButton label={t('Delete')} title={t('Delete this draft?')} confirmLabel={t('Delete draft')} act={act}>
@@ -96,7 +82,7 @@ function Delete({ id }: { id: string }) {
   );
 }
 
-/** Buttons for the actions that the question's status allows. */
+/** Buttons for the actions that the question's status allows. Drafts are published in the editor. */
 export function QuestionActions({ question }: { question: Question }) {
   const { may } = useSession();
   if (!may('questions:write')) return null;
@@ -108,7 +94,6 @@ export function QuestionActions({ question }: { question: Question }) {
       {status === 'closed' && <Archive id={id} />}
       <Clone id={id} />
       {(status === 'live' || status === 'paused') && <PauseOrResume {...question} />}
-      {status === 'draft' && <Publish id={id} />}
     </>
   );
 }

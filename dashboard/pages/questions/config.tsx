@@ -1,29 +1,33 @@
 import { type UseFormReturn, useFieldArray } from 'react-hook-form';
 import { Button } from '../../components/button.tsx';
-import { CheckInput, SelectInput, TextInput } from '../../components/fields/fields.tsx';
+import { CheckInput, NumberInput, SelectInput, TextInput } from '../../components/fields/fields.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n.ts';
+import type { QuestionType } from '../../words.ts';
+import { freeOptionId } from './config-values.ts';
 import styles from './editor.module.css';
-import { freeOptionId, type QuestionValues } from './form.ts';
+import type { QuestionValues, StepPath } from './form.ts';
 
 interface PartProps {
   form: UseFormReturn<QuestionValues>;
-  /** Whether the question is published; scale and options then stay unchanged, so that stored answers keep their meaning. */
+  /** Prefix of the step's fields. */
+  at: StepPath;
+  /** Whether the step is published; scale and options then stay unchanged, so that stored answers keep their meaning. */
   isFixed: boolean;
 }
 
-const Labels = ({ form }: PartProps) => (
+const Labels = ({ form, at }: PartProps) => (
   <div className={styles.pair}>
     <TextInput
       form={form}
-      name="config.labels.low"
+      name={`${at}config.labels.low`}
       label={t('Low end label')}
       placeholder={t('Not at all')}
       maxLength={80}
     />
     <TextInput
       form={form}
-      name="config.labels.high"
+      name={`${at}config.labels.high`}
       label={t('High end label')}
       placeholder={t('Very much')}
       maxLength={80}
@@ -31,16 +35,22 @@ const Labels = ({ form }: PartProps) => (
   </div>
 );
 
-const Style = ({ form }: PartProps) => (
-  <SelectInput form={form} name="config.style" label={t('Display style')}>
+const Style = ({ form, at }: PartProps) => (
+  <SelectInput form={form} name={`${at}config.style`} label={t('Display style')}>
     <option value="number">{t('Numbers')}</option>
     <option value="smiley">{t('Smileys')}</option>
     <option value="star">{t('Stars')}</option>
   </SelectInput>
 );
 
-const Scale = ({ form, isFixed, scales }: PartProps & { scales: number[] }) => (
-  <SelectInput form={form} name="config.scale" label={t('Scale')} disabled={isFixed} rules={{ setValueAs: Number }}>
+const Scale = ({ form, at, isFixed, scales }: PartProps & { scales: number[] }) => (
+  <SelectInput
+    form={form}
+    name={`${at}config.scale`}
+    label={t('Scale')}
+    disabled={isFixed}
+    rules={{ setValueAs: Number }}
+  >
     {scales.map(scale => (
       <option key={scale} value={scale}>
         {t('1 to {scale}', { scale })}
@@ -49,22 +59,22 @@ const Scale = ({ form, isFixed, scales }: PartProps & { scales: number[] }) => (
   </SelectInput>
 );
 
-function Options({ form, isFixed }: PartProps) {
+function Options({ form, at, isFixed }: PartProps) {
   const { fields, append, remove, move } = useFieldArray({
     control: form.control,
-    name: 'config.options',
+    name: `${at}config.options`,
     keyName: 'key',
   });
   return (
     <fieldset className="stack">
       <legend className={styles.legend}>{t('Options')}</legend>
       <ol className="stack">
-        {fields.map(({ key }, at) => (
+        {fields.map(({ key }, index) => (
           <li key={key} className={styles.option}>
             <TextInput
               form={form}
-              name={`config.options.${at}.label`}
-              label={t('Option {number}', { number: at + 1 })}
+              name={`${at}config.options.${index}.label`}
+              label={t('Option {number}', { number: index + 1 })}
               maxLength={200}
               rules={{ required: true }}
             />
@@ -73,9 +83,9 @@ function Options({ form, isFixed }: PartProps) {
                 icon
                 small
                 look="quiet"
-                isDisabled={at === 0}
-                aria-label={t('Move option {number} up', { number: at + 1 })}
-                onPress={() => move(at, at - 1)}
+                isDisabled={index === 0}
+                aria-label={t('Move option {number} up', { number: index + 1 })}
+                onPress={() => move(index, index - 1)}
               >
                 ↑
               </Button>
@@ -84,8 +94,8 @@ function Options({ form, isFixed }: PartProps) {
                 small
                 look="quiet"
                 isDisabled={isFixed || fields.length <= 2}
-                aria-label={t('Remove option {number}', { number: at + 1 })}
-                onPress={() => remove(at)}
+                aria-label={t('Remove option {number}', { number: index + 1 })}
+                onPress={() => remove(index)}
               >
                 <Icon name="close" size={15} />
               </Button>
@@ -98,77 +108,43 @@ function Options({ form, isFixed }: PartProps) {
           <Button
             small
             isDisabled={fields.length >= 30}
-            onPress={() => append({ id: freeOptionId(form.getValues('config.options')), label: '' })}
+            onPress={() => append({ id: freeOptionId(form.getValues(`${at}config.options`)), label: '' })}
           >
             <Icon name="plus" size={15} /> {t('Add option')}
           </Button>
         </div>
       )}
-      <CheckInput form={form} name="config.allow_other" label={t('Allow “Other” with free text')} />
-      <CheckInput form={form} name="config.shuffle" label={t('Show options in random order')} />
+      <CheckInput form={form} name={`${at}config.allow_other`} label={t('Allow “Other” with free text')} />
+      <CheckInput form={form} name={`${at}config.shuffle`} label={t('Show options in random order')} />
     </fieldset>
   );
 }
 
-const numberOrNull = (text: unknown): number | null => (text === '' || text === null ? null : Number(text));
-
-const SelectionLimits = ({ form }: PartProps) => (
+const SelectionLimits = ({ form, at }: PartProps) => (
   <div className={styles.pair}>
-    <TextInput
-      form={form}
-      name="config.min"
-      type="number"
-      min={0}
-      max={31}
-      label={t('Minimum selections')}
-      rules={{ setValueAs: numberOrNull }}
-    />
-    <TextInput
-      form={form}
-      name="config.max"
-      type="number"
-      min={1}
-      max={31}
-      label={t('Maximum selections')}
-      rules={{ setValueAs: numberOrNull }}
-    />
+    <NumberInput form={form} name={`${at}config.min`} min={0} max={31} optional label={t('Minimum selections')} />
+    <NumberInput form={form} name={`${at}config.max`} min={1} max={31} optional label={t('Maximum selections')} />
   </div>
 );
 
-const Text = ({ form }: PartProps) => (
+const Text = ({ form, at }: PartProps) => (
   <>
-    <SelectInput form={form} name="config.input" label={t('Input type')}>
+    <SelectInput form={form} name={`${at}config.input`} label={t('Input type')}>
       <option value="text">{t('Any text')}</option>
       <option value="email">{t('Email address')}</option>
       <option value="url">{t('URL')}</option>
       <option value="number">{t('Number')}</option>
     </SelectInput>
     <div className={styles.pair}>
-      <TextInput
-        form={form}
-        name="config.min_length"
-        type="number"
-        min={0}
-        max={5000}
-        label={t('Minimum length')}
-        rules={{ valueAsNumber: true }}
-      />
-      <TextInput
-        form={form}
-        name="config.max_length"
-        type="number"
-        min={1}
-        max={5000}
-        label={t('Maximum length')}
-        rules={{ valueAsNumber: true }}
-      />
+      <NumberInput form={form} name={`${at}config.min_length`} min={0} max={5000} label={t('Minimum length')} />
+      <NumberInput form={form} name={`${at}config.max_length`} min={1} max={5000} label={t('Maximum length')} />
     </div>
   </>
 );
 
-/** Config fields of the selected question type. */
-export function ConfigFields(props: PartProps) {
-  switch (props.form.watch('type')) {
+/** Config fields of a step of the given type. */
+export function ConfigFields({ type, ...props }: PartProps & { type: QuestionType }) {
+  switch (type) {
     case 'nps':
       return <Labels {...props} />;
     case 'csat':
@@ -205,7 +181,15 @@ export function ConfigFields(props: PartProps) {
     case 'text':
       return <Text {...props} />;
     case 'statement':
-      return <TextInput {...props} name="config.url" type="url" label={t('Link')} placeholder="https://" />;
+      return (
+        <TextInput
+          form={props.form}
+          name={`${props.at}config.url`}
+          type="url"
+          label={t('Link')}
+          placeholder="https://"
+        />
+      );
     default:
       return null;
   }

@@ -29,7 +29,7 @@ function npsLegend(values: Values, tones: ChartTone[]): LegendEntry[] {
   return NPS_GROUPS().map(({ label, tone }) => ({ label: `${label} ${formatShare(shareOf(tone))}`, tone }));
 }
 
-function Scale({ type, values }: Pick<Results, 'type' | 'values'>) {
+function Scale({ type, values, hrefs }: Pick<Results, 'type' | 'values'> & { hrefs?: string[] }) {
   const tones = values.map(({ value }) => CHART_TONE[valueTone(type, value)] ?? 'accent');
   return (
     <Chart
@@ -39,26 +39,42 @@ function Scale({ type, values }: Pick<Results, 'type' | 'values'>) {
       points={values.map(nameOf)}
       series={[{ label: t('Answers'), tone: 'accent', tones, values: values.map(({ count }) => count) }]}
       legend={type === 'nps' ? npsLegend(values, tones) : undefined}
+      hrefs={hrefs}
       format={formatNumber}
     />
   );
 }
 
-const Shares = ({ values }: { values: Values }) => (
+const Shares = ({ values, hrefs }: { values: Values; hrefs?: string[] }) => (
   <Bars
     caption={t('Answers per value')}
     where={t('Value')}
-    bars={values.map(value => ({ label: nameOf(value), count: value.count, share: value.share }))}
+    bars={values.map((value, at) => ({
+      label: nameOf(value),
+      count: value.count,
+      share: value.share,
+      href: hrefs?.[at],
+    }))}
   />
 );
 
+interface DistributionProps extends Pick<Results, 'type' | 'values'> {
+  title?: string;
+  lead?: string;
+  /** Returns the path of the list of answers with this value. */
+  answersOf?(value: string): string;
+}
+
 /** Distribution of answers: a column chart for scales, horizontal bars with long labels for options. */
-export const Distribution = ({ type, values }: Pick<Results, 'type' | 'values'>) => (
-  <Panel title={t('Distribution')}>
-    {values.every(({ value }) => typeof value === 'number') ? (
-      <Scale type={type} values={values} />
-    ) : (
-      <Shares values={values} />
-    )}
-  </Panel>
-);
+export function Distribution({ type, values, title, lead, answersOf }: DistributionProps) {
+  const hrefs = answersOf && values.map(({ value }) => answersOf(String(value)));
+  return (
+    <Panel title={title ?? t('Distribution')} lead={lead ?? t('Select a value to see the answers.')}>
+      {values.every(({ value }) => typeof value === 'number') ? (
+        <Scale type={type} values={values} hrefs={hrefs} />
+      ) : (
+        <Shares values={values} hrefs={hrefs} />
+      )}
+    </Panel>
+  );
+}

@@ -1,146 +1,160 @@
+import { type FormEvent, useRef, useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useLocation, useParams } from 'wouter';
-import { etagOf } from '../../api/client.ts';
 import { useAct, useApi } from '../../api/hooks.ts';
+import { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
-import { CardPreview } from '../../components/card-preview.tsx';
-import { CheckInput, Choices, SelectInput, TextArea, TextInput } from '../../components/fields/fields.tsx';
-import { Form } from '../../components/fields/form.tsx';
+import fields from '../../components/fields/fields.module.css';
+import { setFieldErrors, useSubmit } from '../../components/fields/form.tsx';
 import { Page, Panel, Ready } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { toast } from '../../components/toast.tsx';
-import { t } from '../../i18n.ts';
-import { PATHS, pathTo } from '../../paths.ts';
+import { formatTime, t } from '../../i18n.ts';
+import { type Proceed, stopGuarding, useLeaveGuard } from '../../leaving.ts';
+import { pathTo } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
-import { type QuestionType, questionTypes, typeHint, typeName } from '../../words.ts';
-import { ConfigFields } from './config.tsx';
+import { changesFor } from './changes.ts';
+import { LeaveDialog, PublishDialog } from './dialogs.tsx';
 import styles from './editor.module.css';
-import { bodyOf, configOf, EMPTY_QUESTION, type QuestionValues, valuesOf } from './form.ts';
+import { QuestionFields } from './fields.tsx';
+import { bodyOf, cardTextOf, EMPTY_QUESTION, fieldNameOf, type QuestionValues, valuesOf } from './form.ts';
 import { QuestionFrame } from './frame.tsx';
+import { Preview } from './preview.tsx';
+import { SaveBar } from './save-bar.tsx';
+import { useKeptEdits } from './use-draft.ts';
 
 type Question = Schemas['Question'];
 
 interface EditorProps {
-  values: QuestionValues;
   /** Absent for a new question. */
   question?: Question;
-  save(values: QuestionValues): Promise<unknown>;
+  /** Creates or updates the question. */
+  save(values: QuestionValues): Promise<Question>;
+  /** Runs after a save, for example to open the page of a new question. */
+  saved?(question: Question): void;
 }
 
-/** Frequency and priority; the defaults suit most questions. */
-const Frequency = ({ form }: { form: ReturnType<typeof useForm<QuestionValues>> }) => (
-  <>
-    <SelectInput form={form} name="frequency.repeat" label={t('Repeat')}>
-      <option value="until_answered">{t('Until answered')}</option>
-      <option value="once">{t('Once (even if not answered)')}</option>
-      <option value="always">{t('Always (several answers per user)')}</option>
-    </SelectInput>
-    <TextInput
-      form={form}
-      name="frequency.snooze_after_dismiss_days"
-      type="number"
-      min={0}
-      max={365}
-      label={t('Days until shown again after a dismissal')}
-      rules={{ valueAsNumber: true }}
-    />
-    <CheckInput
-      form={form}
-      name="frequency.ignore_cooldown"
-      label={t('Ignore the minimum time between questions')}
-      hint={t('Other questions do not delay this one, and it does not delay them.')}
-    />
-    <TextInput
-      form={form}
-      name="priority"
-      type="number"
-      min={0}
-      max={1000}
-      label={t('Priority')}
-      hint={t('When several questions are due, the one with the highest priority is shown first.')}
-      rules={{ valueAsNumber: true }}
-    />
-  </>
+/** Asks before edits are left behind. */
+function useLeaving(isDirty: boolean, drop: () => void) {
+  const [proceed, setProceed] = useState<Proceed>();
+  useLeaveGuard(isDirty, next => setProceed(() => next));
+  return {
+    isOpen: proceed !== undefined,
+    stay: () => setProceed(undefined),
+    leave: () => {
+      drop();
+      stopGuarding();
+      setProceed(undefined);
+      proceed?.();
+    },
+  };
+}
+
+/** Edited fields are otherwise kept, as in a refresh of the data. */
+const ALL_VALUES = { keepDirtyValues: false };
+
+/** The form of a question with its ways to save: as it is, and with publishing, which saves first. */
+function useEditor({ question, save, saved }: EditorProps) {
+  const values = question ? valuesOf(question) : EMPTY_QUESTION;
+  const form = useForm<QuestionValues>({ values, resetOptions: { keepDirtyValues: true } });
+  const { isDirty } = form.formState;
+  const { restored, drop } = useKeptEdits(form, question?.id ?? 'new', question?.updated_at);
+  const leaving = useLeaving(isDirty, drop);
+  const [isPublishing, setPublishing] = useState(false);
+  const publish = useAct('POST /v1/questions/{id}/publish');
+  const isDraft = question === undefined || question.status === 'draft';
+  const store = async (): Promise<Question> => {
+    const stored = isDirty || !question ? await save(form.getValues()) : question;
+    drop();
+    stopGuarding();
+    form.reset(valuesOf(stored), ALL_VALUES);
+    return stored;
+  };
+  const saveOnly = async () => {
+    const stored = await store();
+    toast(question ? t('Saved') : t('Draft created. Publish it when it is ready.'));
+    saved?.(stored);
+  };
+  const { submit, problem } = useSubmit(form, saveOnly, fieldNameOf);
+  const { submit: askToPublish } = useSubmit(form, async () => setPublishing(true));
+  const publishNow = async () => {
+    const stored = await store();
+    const live = isDraft ? await publish.mutateAsync({ params: { id: stored.id } }) : stored;
+    toast(isDraft ? t('The question is live.') : t('The changes are live.'));
+    saved?.(live);
+  };
+  /** Faults are shown at their fields, which are behind the dialog. */
+  const tryToPublish = async () => {
+    try {
+      await publishNow();
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || !setFieldErrors(form, error, fieldNameOf)) throw error;
+    }
+  };
+  const discard = async () => {
+    drop();
+    form.reset(values, ALL_VALUES);
+  };
+  const publishing = { isOpen: isPublishing, close: () => setPublishing(false), act: tryToPublish };
+  return { form, values, restored, leaving, publishing, isDraft, submit, askToPublish, discard, problem };
+}
+
+/** Focuses the first field with an error. Waits for the dialog, which restores the focus when it has closed. */
+const focusFault = (form: HTMLFormElement | null) =>
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()),
+  );
+
+/** Note about edits that were restored. */
+const Restored = ({ at, isOutdated }: { at: string; isOutdated: boolean }) => (
+  <Note tone={isOutdated ? 'warn' : 'info'}>
+    <p>
+      {t('Your edits of {time} were restored.', { time: formatTime(at) })}{' '}
+      {isOutdated && t('The question was changed since then.')}
+    </p>
+  </Note>
 );
 
-/** Selectable types; a published question keeps its own. */
-const typesOf = (question: Question | undefined): QuestionType[] =>
-  question && question.status !== 'draft' ? [question.type] : questionTypes();
-
-function Editor({ values, question, save }: EditorProps) {
-  const form = useForm<QuestionValues>({ values, resetOptions: { keepDirtyValues: true } });
+/** Form, preview and the bar with the ways to save. */
+function Editor(props: EditorProps) {
+  const { question } = props;
+  const { form, values, restored, leaving, publishing, isDraft, submit, askToPublish, discard, problem } =
+    useEditor(props);
   const seen = form.watch();
-  const isFixed = question !== undefined && question.status !== 'draft';
+  const { isDirty } = form.formState;
+  const node = useRef<HTMLFormElement>(null);
+  const isLive = question?.status === 'live';
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void (isLive ? askToPublish() : submit());
+  };
   return (
     <div className={styles.editor}>
       <Panel>
-        <Form form={form} send={save} submitLabel={question ? t('Save changes') : t('Create draft')}>
-          {isFixed && (
-            <Note>
-              <p>
-                {t(
-                  'Saving changes to the visible text creates version {next}. The type, scale and set of options cannot be changed.',
-                  {
-                    next: question.version + 1,
-                  },
-                )}
-              </p>
-            </Note>
+        <form ref={node} className={fields.form} noValidate onSubmit={onSubmit}>
+          {restored && <Restored {...restored} />}
+          <QuestionFields form={form} question={question} />
+          {(isDraft || isDirty) && (
+            <SaveBar
+              isDirty={isDirty}
+              isPending={form.formState.isSubmitting}
+              problem={problem}
+              discard={discard}
+              save={isLive ? undefined : () => void submit()}
+              saveLabel={isDraft ? t('Save draft') : t('Save changes')}
+              publish={isDraft || isLive ? () => void askToPublish() : undefined}
+            />
           )}
-          <Choices
-            form={form}
-            name="type"
-            label={t('Type')}
-            disabled={isFixed}
-            choices={typesOf(question).map(type => ({ value: type, label: typeName(type), hint: typeHint(type) }))}
-          />
-          <TextInput
-            form={form}
-            name="title"
-            label={t('Question')}
-            hint={t('The text your users see.')}
-            maxLength={300}
-            rules={{ required: true }}
-          />
-          <TextArea
-            form={form}
-            name="description"
-            label={t('Description')}
-            hint={t('Optional text below the question.')}
-            maxLength={1000}
-            rows={2}
-          />
-          <ConfigFields form={form} isFixed={isFixed} />
-          <TextInput
-            form={form}
-            name="name"
-            label={t('Name')}
-            hint={t('Visible only to your team. Defaults to the question text.')}
-            maxLength={120}
-          />
-          <CheckInput
-            form={form}
-            name="allow_public"
-            label={t('Show in apps that use a public key')}
-            hint={t('Users of these apps are not verified. Their answers are marked as unverified.')}
-          />
-          <details className={styles.more}>
-            <summary>{t('Frequency and priority')}</summary>
-            <div className="stack">
-              <Frequency form={form} />
-            </div>
-          </details>
-        </Form>
+        </form>
       </Panel>
-      <aside className={styles.preview} aria-label={t('Preview')}>
-        <h2>{t('Preview')}</h2>
-        <CardPreview
-          type={seen.type}
-          title={seen.title}
-          description={seen.description}
-          config={configOf(seen.type, seen.config)}
-        />
-      </aside>
+      <Preview question={question} edited={isDirty || !question ? cardTextOf(seen) : undefined} />
+      <PublishDialog
+        {...publishing}
+        closed={() => focusFault(node.current)}
+        isFirst={isDraft}
+        changes={changesFor(isDraft ? undefined : values, seen)}
+      />
+      <LeaveDialog isOpen={leaving.isOpen} stay={leaving.stay} leave={leaving.leave} />
     </div>
   );
 }
@@ -148,15 +162,20 @@ function Editor({ values, question, save }: EditorProps) {
 /** Page that creates a draft. */
 export function NewQuestion() {
   const create = useAct('POST /v1/questions');
+  const patch = useAct('PATCH /v1/questions/{id}');
   const [, go] = useLocation();
+  /** The draft of an earlier attempt, which could be saved but not published. */
+  const draft = useRef<Question>(undefined);
   const save = async (values: QuestionValues) => {
-    const question = await create.mutateAsync({ body: bodyOf(values) as Schemas['QuestionInput'] });
-    toast(t('Draft created. Publish it when it is ready.'));
-    go(pathTo('question', { id: question.id }));
+    const body = bodyOf(values) as Schemas['QuestionInput'];
+    draft.current = draft.current
+      ? await patch.mutateAsync({ params: { id: draft.current.id }, body })
+      : await create.mutateAsync({ body });
+    return draft.current;
   };
   return (
-    <Page title={t('New question')} back={{ href: PATHS.questions, label: t('Questions') }}>
-      <Editor values={EMPTY_QUESTION} save={save} />
+    <Page title={t('New question')} back={{ href: pathTo('questions'), label: t('Questions') }}>
+      <Editor save={save} saved={({ id }) => go(pathTo('question', { id }), { replace: true })} />
     </Page>
   );
 }
@@ -173,7 +192,7 @@ const ReadOnlyQuestion = ({ question }: { question: Question }) => (
           : t('Closed questions cannot be edited. Clone the question to continue from here.')}
       </p>
     </Note>
-    <CardPreview {...question} />
+    <Preview question={question} />
   </div>
 );
 
@@ -183,16 +202,18 @@ export function EditQuestion() {
   const query = useApi('GET /v1/questions/{id}', { params: { id } });
   const patch = useAct('PATCH /v1/questions/{id}');
   const { may } = useSession();
-  const save = (question: Question) => async (values: QuestionValues) => {
-    await patch.mutateAsync({ params: { id }, body: bodyOf(values), ifMatch: etagOf(question) });
-    toast(t('Saved'));
-  };
+  const save = (values: QuestionValues) =>
+    patch.mutateAsync({
+      params: { id },
+      body: bodyOf(values) as Schemas['QuestionPatch'],
+      ifMatch: query.etag,
+    });
   return (
     <QuestionFrame id={id} question={query.data}>
       <Ready query={query}>
         {question =>
           isEditable(question) && may('questions:write') ? (
-            <Editor values={valuesOf(question)} question={question} save={save(question)} />
+            <Editor key={id} question={question} save={save} />
           ) : (
             <ReadOnlyQuestion question={question} />
           )

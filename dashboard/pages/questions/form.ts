@@ -1,23 +1,12 @@
 import type { Schemas } from '../../api/schema.ts';
+import type { CardText } from '../../components/card/card-source.ts';
+import { t } from '../../i18n.ts';
 import type { QuestionType } from '../../words.ts';
+import { type ConfigValues, configOf, configValuesOf, EMPTY_CONFIG } from './config-values.ts';
+import { type TranslationValues, translationsOf, translationValuesOf } from './languages/translations.ts';
+import { type FollowUpValues, followUpsOf, followUpValuesOf } from './steps/step-values.ts';
 
 type Question = Schemas['Question'];
-
-/** Config values of all types at once, so that switching the type in the editor keeps them. */
-export interface ConfigValues {
-  labels: { low: string; high: string };
-  style: 'number' | 'smiley' | 'star';
-  scale: number;
-  options: { id: string; label: string }[];
-  allow_other: boolean;
-  shuffle: boolean;
-  min: number | null;
-  max: number | null;
-  min_length: number;
-  max_length: number;
-  input: 'text' | 'email' | 'url' | 'number';
-  url: string;
-}
 
 export interface QuestionValues {
   type: QuestionType;
@@ -25,28 +14,17 @@ export interface QuestionValues {
   title: string;
   description: string;
   config: ConfigValues;
+  follow_ups: FollowUpValues[];
+  /** Language of the question's own texts; empty: the tenant's default. */
+  locale: string;
+  translations: TranslationValues;
   frequency: Question['frequency'];
   allow_public: boolean;
   priority: number;
 }
 
-const EMPTY_CONFIG: ConfigValues = {
-  labels: { low: '', high: '' },
-  style: 'number',
-  scale: 5,
-  options: [
-    { id: 'option-1', label: '' },
-    { id: 'option-2', label: '' },
-  ],
-  allow_other: false,
-  shuffle: false,
-  min: null,
-  max: null,
-  min_length: 0,
-  max_length: 5000,
-  input: 'text',
-  url: '',
-};
+/** Prefix of the fields of a step in the form; empty for the question itself. */
+export type StepPath = '' | `follow_ups.${number}.`;
 
 /** Initial values of a new question. */
 export const EMPTY_QUESTION: QuestionValues = {
@@ -55,6 +33,9 @@ export const EMPTY_QUESTION: QuestionValues = {
   title: '',
   description: '',
   config: EMPTY_CONFIG,
+  follow_ups: [],
+  locale: '',
+  translations: {},
   frequency: { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false },
   allow_public: false,
   priority: 0,
@@ -67,6 +48,9 @@ export const valuesOf = ({
   title,
   description,
   config,
+  follow_ups,
+  locale,
+  translations = {},
   frequency,
   allow_public,
   priority,
@@ -75,50 +59,47 @@ export const valuesOf = ({
   name,
   title,
   description,
-  config: { ...EMPTY_CONFIG, ...config, labels: { ...EMPTY_CONFIG.labels, ...(config.labels as object | undefined) } },
+  config: configValuesOf(config),
+  follow_ups: follow_ups.map(followUpValuesOf),
+  locale,
+  translations: translationValuesOf(translations),
   frequency,
   allow_public,
   priority,
 });
 
-/** Omits empty labels; the API rejects an empty `labels` object. */
-function labelsOf({ labels: { low, high } }: ConfigValues): { labels?: { low?: string; high?: string } } {
-  if (!low && !high) return {};
-  return { labels: { ...(low ? { low } : {}), ...(high ? { high } : {}) } };
-}
-
-/** Picks the config of one type from the editor values. */
-export function configOf(type: QuestionType, config: ConfigValues): Record<string, unknown> {
-  const { style, scale, options, allow_other, shuffle, min, max, min_length, max_length, input, url } = config;
-  const choice = { options: options.map(({ id, label }) => ({ id, label })), allow_other, shuffle };
-  const labels = labelsOf(config);
-  const configs: Record<QuestionType, Record<string, unknown>> = {
-    nps: labels,
-    csat: { style, ...labels },
-    ces: { scale, ...labels },
-    rating: { scale, style, ...labels },
-    thumbs: {},
-    single_choice: choice,
-    multi_choice: { ...choice, ...(min ? { min } : {}), ...(max ? { max } : {}) },
-    text: { min_length, max_length, input },
-    date: {},
-    consent: {},
-    statement: url ? { url } : {},
-  };
-  return configs[type];
-}
-
 /** Request body for the editor values; without a name, the API uses the title. */
-export const bodyOf = ({ name, config, ...values }: QuestionValues) => ({
+export const bodyOf = ({ name, config, locale, ...values }: QuestionValues) => ({
   ...values,
+  ...(locale ? { locale } : {}),
   ...(name.trim() ? { name } : {}),
   config: configOf(values.type, config),
+  follow_ups: followUpsOf({ ...values, config }),
+  translations: translationsOf({ ...values, config }),
 });
 
-/** Returns an unused option id. Ids never change once published. */
-export function freeOptionId(options: { id: string }[]): string {
-  const taken = new Set(options.map(({ id }) => id));
-  let number = options.length + 1;
-  while (taken.has(`option-${number}`)) number++;
-  return `option-${number}`;
-}
+/** The card of the edited question, with placeholders for missing titles. */
+export const cardTextOf = (values: QuestionValues): CardText => ({
+  type: values.type,
+  title: values.title || t('Your question'),
+  description: values.description,
+  config: configOf(values.type, values.config),
+  follow_ups: followUpsOf(values).map((step, at) => ({
+    ...step,
+    title: step.title || t('Step {number}', { number: at + 2 }),
+  })),
+  locale: values.locale,
+  translations: translationsOf(values),
+});
+
+/**
+ * Returns the form's name of the field at a JSON pointer. The form has the conditions of a step in one list, however many
+ * there are.
+ */
+export const fieldNameOf = (pointer: string): string =>
+  pointer
+    .slice(1)
+    .replace(/^(follow_ups\/\d+\/)show_if\/(?:all|any)\//, '$1conditions/')
+    .replace(/^(follow_ups\/\d+\/)show_if\//, '$1conditions/0/')
+    .replace(/^(follow_ups\/\d+\/)show_if$/, '$1match')
+    .replaceAll('/', '.');

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/schema.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Page } from '../../components/page.tsx';
 import { t } from '../../i18n.ts';
-import { PATHS } from '../../paths.ts';
+import { pathTo } from '../../paths.ts';
 import { STATUS_TONE, statusName, typeName } from '../../words.ts';
 import { QuestionActions } from './actions.tsx';
 import { QuestionTabs } from './tabs.tsx';
@@ -26,7 +26,7 @@ export const QuestionFrame = ({ id, question, children }: FrameProps) => (
   <Page
     title={question?.name ?? t('Question')}
     lead={question && <Lead {...question} />}
-    back={{ href: PATHS.questions, label: t('Questions') }}
+    back={{ href: pathTo('questions'), label: t('Questions') }}
     actions={question && <QuestionActions question={question} />}
   >
     <QuestionTabs id={id} />

@@ -1,20 +1,23 @@
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { useList } from '../../api/hooks.ts';
 import type { QuestionWithResults } from '../../api/names.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ButtonLink } from '../../components/button.tsx';
-import { Filter, Search } from '../../components/fields/fields.tsx';
+import { Filter } from '../../components/fields/fields.tsx';
+import { Search } from '../../components/fields/search.tsx';
+import styles from '../../components/list-page.module.css';
 import { Empty, Page, Ready } from '../../components/page.tsx';
 import { More, Table } from '../../components/table.tsx';
 import { formatNumber, formatShare, t } from '../../i18n.ts';
-import { PATHS, pathTo } from '../../paths.ts';
+import { pathTo } from '../../paths.ts';
+import { useQueryState } from '../../query-state.ts';
 import { scoreText } from '../../score.ts';
 import { useSession } from '../../session.tsx';
 import { type QuestionStatus, STATUS_TONE, statusName, typeName } from '../../words.ts';
-import styles from './questions.module.css';
 
 const STATUSES: QuestionStatus[] = ['draft', 'live', 'paused', 'closed', 'archived'];
+
+const FILTERS = { status: '' as QuestionStatus | '', q: '' };
 
 /** Poll interval of the results. */
 const EVERY_MS = 5000;
@@ -68,28 +71,27 @@ const numbers = () => [
 
 /** List of questions with live results. */
 export function Questions() {
-  const [status, setStatus] = useState<QuestionStatus | ''>('');
-  const [search, setSearch] = useState('');
+  const [{ status, q }, change] = useQueryState(FILTERS);
   const list = useList(
     'GET /v1/questions',
-    { query: { include: 'results', status: status || undefined, q: search.trim() || undefined } },
+    { query: { include: 'results', status: status || undefined, q: q.trim() || undefined } },
     { everyMs: EVERY_MS },
   );
   const { may } = useSession();
   const create = may('questions:write') && (
-    <ButtonLink look="primary" href={PATHS.newQuestion}>
+    <ButtonLink look="primary" href={pathTo('newQuestion')}>
       {t('New question')}
     </ButtonLink>
   );
-  const isFiltered = status !== '' || search.trim() !== '';
+  const isFiltered = status !== '' || q.trim() !== '';
   return (
     <Page title={t('Questions')} lead={t('The questions you ask your users, and their results.')} actions={create}>
       <div className={styles.filters}>
-        <Search label={t('Search by name or title')} value={search} onChange={event => setSearch(event.target.value)} />
+        <Search label={t('Search by name or title')} value={q} change={text => change({ q: text })} />
         <Filter
           label={t('Status')}
           value={status}
-          onChange={event => setStatus(event.target.value as QuestionStatus | '')}
+          onChange={event => change({ status: event.target.value as QuestionStatus | '' })}
         >
           <option value="">{t('All statuses')}</option>
           {STATUSES.map(value => (

@@ -1,19 +1,21 @@
-import { useState } from 'react';
 import { useParams } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import type { Results, Score } from '../../api/names.ts';
 import type { Schemas } from '../../api/schema.ts';
-import { Chart } from '../../components/chart/chart.tsx';
+import { COMMENT_FILTERS, Comments } from '../../components/comments/comments.tsx';
 import { Filter } from '../../components/fields/fields.tsx';
 import { type Figure, Figures } from '../../components/figure.tsx';
 import { Empty, Panel, Ready } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
-import { formatNumber, formatShare, formatTime, t } from '../../i18n.ts';
+import { formatNumber, formatShare, t } from '../../i18n.ts';
+import { pathTo } from '../../paths.ts';
+import { useQueryState } from '../../query-state.ts';
 import { formatScore, measureHint, measureName, scoreText } from '../../score.ts';
-import { Comments } from './comments.tsx';
 import { Distribution } from './distribution.tsx';
 import { QuestionFrame } from './frame.tsx';
 import styles from './results.module.css';
+import { StepResults, stepTitle } from './step-results.tsx';
+import { Trend } from './trend.tsx';
 
 /** Poll interval; unchanged results are answered with 304. */
 const EVERY_MS = 2500;
@@ -22,6 +24,8 @@ const DAY_MS = 86_400_000;
 /** Time ranges in days. */
 const SPANS = { week: 7, month: 30, quarter: 90, year: 365, all: undefined } as const;
 type Span = keyof typeof SPANS;
+
+const FILTERS = { span: 'month' as Span, version: '', step: '', ...COMMENT_FILTERS };
 
 const spanName = (span: Span): string =>
   ({
@@ -32,12 +36,13 @@ const spanName = (span: Span): string =>
     all: t('All time'),
   })[span];
 
-const queryOf = (span: Span, version: string) => {
+const queryOf = (span: Span, version: string, step = '') => {
   const days = SPANS[span];
   return {
     from: days === undefined ? undefined : new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10),
     group_by: days !== undefined && days <= 90 ? ('day' as const) : ('week' as const),
-    version: version === '' ? undefined : Number(version),
+    version: /^\d+$/.test(version) ? Number(version) : undefined,
+    step: step || undefined,
   };
 };
 
@@ -55,7 +60,7 @@ const scoreFigure = (score: Score): Figure => ({
   hint: intervalText(score) ?? measureHint(score.measure),
 });
 
-const figuresOf = ({ score, answered, displays, response_rate, dismissed, written }: Results): Figure[] => [
+const figuresOf = ({ score, answered, displays, response_rate, dismissed, written, step }: Results): Figure[] => [
   ...(score ? [scoreFigure(score)] : []),
   {
     label: t('Answers'),
@@ -65,7 +70,8 @@ const figuresOf = ({ score, answered, displays, response_rate, dismissed, writte
   {
     label: t('Shown'),
     value: formatNumber(displays),
-    hint: t('{count} dismissed', { count: formatNumber(dismissed) }),
+    hint:
+      step === 'main' ? t('{count} dismissed', { count: formatNumber(dismissed) }) : t('Answers that showed the step'),
   },
   {
     label: t('Response rate'),
@@ -73,50 +79,6 @@ const figuresOf = ({ score, answered, displays, response_rate, dismissed, writte
     hint: t('Answered out of shown'),
   },
 ];
-
-const dayText = (start: string): string =>
-  formatTime(`${start}T12:00:00Z`, { day: 'numeric', month: 'short', timeZone: 'UTC' });
-
-function Trend({ results: { over_time, score, group_by } }: { results: Results }) {
-  const where = group_by === 'day' ? t('Day') : t('Week of');
-  const points = over_time.map(({ start }) => dayText(start));
-  return (
-    <>
-      {score && (
-        <Panel title={t('{measure} over time', { measure: measureName(score.measure) })}>
-          <Chart
-            kind="line"
-            label={t('{measure} over time', { measure: measureName(score.measure) })}
-            where={where}
-            points={points}
-            series={[
-              {
-                label: measureName(score.measure),
-                tone: 'accent',
-                values: over_time.map(bucket => bucket.score?.value ?? null),
-              },
-            ]}
-            format={value => formatScore(score.measure, value)}
-            {...(score.measure === 'nps' ? { min: -100, max: 100 } : {})}
-          />
-        </Panel>
-      )}
-      <Panel title={t('Answers over time')}>
-        <Chart
-          kind="bar"
-          label={t('Shown and answered over time')}
-          where={where}
-          points={points}
-          series={[
-            { label: t('Shown'), tone: 'quiet', values: over_time.map(({ displays }) => displays) },
-            { label: t('Answered'), tone: 'accent', values: over_time.map(({ answered }) => answered) },
-          ]}
-          format={formatNumber}
-        />
-      </Panel>
-    </>
-  );
-}
 
 const Versions = ({ versions }: { versions: Results['versions'] }) => (
   <Panel title={t('By version')}>
@@ -140,14 +102,28 @@ const Versions = ({ versions }: { versions: Results['versions'] }) => (
   </Panel>
 );
 
-const Numbers = ({ results }: { results: Results }) =>
-  results.displays === 0 ? (
+interface NumbersProps {
+  results: Results;
+  /** Returns the path of the answers with a value of the question itself. */
+  answersOf(value: string): string;
+  select(step: string): void;
+}
+
+const Numbers = ({ results, answersOf, select }: NumbersProps) =>
+  results.displays === 0 && results.step === 'main' ? (
     <Empty title={t('No answers in this period')}>{t('New answers appear here automatically.')}</Empty>
   ) : (
     <>
+      {results.steps.length > 1 && <StepResults results={results} select={select} />}
       <Figures figures={figuresOf(results)} />
       <div className={styles.charts}>
-        {results.values.length > 1 && <Distribution type={results.type} values={results.values} />}
+        {results.values.length > 1 && (
+          <Distribution
+            type={results.type}
+            values={results.values}
+            {...(results.step === 'main' ? { answersOf } : { lead: stepTitle(results) })}
+          />
+        )}
         {results.over_time.length > 1 && <Trend results={results} />}
       </div>
       {results.versions.length > 1 && <Versions versions={results.versions} />}
@@ -155,18 +131,24 @@ const Numbers = ({ results }: { results: Results }) =>
   );
 
 function Body({ question }: { question: Schemas['Question'] }) {
-  const [span, setSpan] = useState<Span>('month');
-  const [version, setVersion] = useState('');
+  const [filters, change] = useQueryState(FILTERS);
+  const { version, step } = filters;
+  const span = Object.hasOwn(SPANS, filters.span) ? (filters.span as Span) : FILTERS.span;
   const results = useApi(
     'GET /v1/questions/{id}/results',
-    { params: { id: question.id }, query: queryOf(span, version) },
+    { params: { id: question.id }, query: queryOf(span, version, step) },
     { everyMs: EVERY_MS },
   );
+  const answersOf = (value: string) => {
+    const { from, version: asked } = queryOf(span, version);
+    const wanted = { value, ...(from ? { from } : {}), ...(asked ? { version: String(asked) } : {}) };
+    return `${pathTo('questionAnswers', { id: question.id })}?${new URLSearchParams(wanted)}`;
+  };
   const versions = Array.from({ length: question.version }, (_, at) => String(at + 1));
   return (
     <>
       <div className={styles.filters}>
-        <Filter label={t('Time range')} value={span} onChange={event => setSpan(event.target.value as Span)}>
+        <Filter label={t('Time range')} value={span} onChange={event => change({ span: event.target.value as Span })}>
           {(Object.keys(SPANS) as Span[]).map(name => (
             <option key={name} value={name}>
               {spanName(name)}
@@ -174,7 +156,7 @@ function Body({ question }: { question: Schemas['Question'] }) {
           ))}
         </Filter>
         {versions.length > 1 && (
-          <Filter label={t('Version')} value={version} onChange={event => setVersion(event.target.value)}>
+          <Filter label={t('Version')} value={version} onChange={event => change({ version: event.target.value })}>
             <option value="">{t('All versions')}</option>
             {versions.map(number => (
               <option key={number} value={number}>
@@ -184,8 +166,14 @@ function Body({ question }: { question: Schemas['Question'] }) {
           </Filter>
         )}
       </div>
-      <Ready query={results}>{data => <Numbers results={data} />}</Ready>
-      <Comments question={question} />
+      <Ready query={results}>
+        {data => (
+          <Numbers results={data} answersOf={answersOf} select={key => change({ step: key === 'main' ? '' : key })} />
+        )}
+      </Ready>
+      <Panel title={t('Comments')}>
+        <Comments questionId={question.id} filters={filters} change={change} />
+      </Panel>
     </>
   );
 }

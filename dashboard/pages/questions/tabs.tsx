@@ -8,6 +8,7 @@ export const QuestionTabs = ({ id }: { id: string }) => (
     label={t('Question')}
     tabs={[
       { href: pathTo('questionResults', { id }), title: t('Results') },
+      { href: pathTo('questionAnswers', { id }), title: t('Answers') },
       { href: pathTo('question', { id }), title: t('Edit') },
       { href: pathTo('questionVersions', { id }), title: t('Versions') },
     ]}

@@ -1,46 +1,26 @@
 import { useParams } from 'wouter';
 import { useApi, useList } from '../../api/hooks.ts';
 import type { VersionWithChanges } from '../../api/names.ts';
+import { ChangeList } from '../../components/change-list.tsx';
 import { Empty, Panel, Ready } from '../../components/page.tsx';
 import { More } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { t } from '../../i18n.ts';
 import { QuestionFrame } from './frame.tsx';
-import styles from './versions.module.css';
 
 /** Formats a changed value: strings as they are, other values as JSON. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 1));
 
-const Change = ({ pointer, before, after }: { pointer: string; before: unknown; after: unknown }) => (
-  <li className={styles.change}>
-    <code className="small quiet">{pointer.slice(1).replaceAll('/', ' › ')}</code>
-    {before != null && (
-      <p>
-        <span className="hidden-text">{t('before:')} </span>
-        <del className={styles.before}>{asText(before)}</del>
-      </p>
-    )}
-    {after != null && (
-      <p>
-        <span className="hidden-text">{t('after:')} </span>
-        <ins className={styles.after}>{asText(after)}</ins>
-      </p>
-    )}
-  </li>
-);
+const asChange = ({ pointer, before, after }: { pointer: string; before: unknown; after: unknown }) => ({
+  label: pointer.slice(1).replaceAll('/', ' › '),
+  before: before == null ? undefined : asText(before),
+  after: after == null ? undefined : asText(after),
+});
 
 const Version = ({ version: { version, title, created_at, changes = [] } }: { version: VersionWithChanges }) => (
   <li>
     <Panel title={t('Version {version}', { version })} lead={<Time at={created_at} />}>
-      {changes.length > 0 ? (
-        <ul className="stack">
-          {changes.map(change => (
-            <Change key={change.pointer} {...change} />
-          ))}
-        </ul>
-      ) : (
-        <p className="wrap-anywhere">{title}</p>
-      )}
+      {changes.length > 0 ? <ChangeList changes={changes.map(asChange)} /> : <p className="wrap-anywhere">{title}</p>}
     </Panel>
   </li>
 );

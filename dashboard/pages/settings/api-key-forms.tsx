@@ -1,12 +1,15 @@
 import { useForm } from 'react-hook-form';
 import { useAct } from '../../api/hooks.ts';
 import type { ApiKey, ApiKeyWithSecrets, NewApiKey } from '../../api/names.ts';
-import { SCOPES } from '../../api/schema.ts';
+import { SCOPES, USED_SCOPES } from '../../api/schema.ts';
 import styles from '../../components/fields/fields.module.css';
 import { CheckInput, TextArea, TextInput } from '../../components/fields/fields.tsx';
 import { Form } from '../../components/fields/form.tsx';
 import { toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
+
+/** Scopes of features that do not exist yet are not offered. */
+const OFFERED = SCOPES.filter(scope => (USED_SCOPES as readonly string[]).includes(scope));
 
 /** New keys may do everything except erase identities. */
 const isDefault = (scope: string): boolean => scope !== 'identities:erase';
@@ -35,7 +38,13 @@ const bodyOf = ({ name, isPublic, scopes, expires_on, allowed_origins }: Values)
 /** Form for a new server key or, with the Public option, a key for apps without a backend. */
 export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void }) {
   const form = useForm<Values>({
-    defaultValues: { name: '', isPublic: false, scopes: SCOPES.filter(isDefault), expires_on: '', allowed_origins: '' },
+    defaultValues: {
+      name: '',
+      isPublic: false,
+      scopes: OFFERED.filter(isDefault),
+      expires_on: '',
+      allowed_origins: '',
+    },
   });
   const create = useAct('POST /v1/api-keys');
   const isPublic = form.watch('isPublic');
@@ -72,7 +81,7 @@ export function CreateKeyForm({ done }: { done(apiKey: ApiKeyWithSecrets): void 
         <fieldset>
           <legend className={styles.title}>{t('Scopes')}</legend>
           <div className={styles.choices}>
-            {SCOPES.map(scope => (
+            {OFFERED.map(scope => (
               <label key={scope}>
                 <input type="checkbox" value={scope} {...form.register('scopes')} /> <code>{scope}</code>
               </label>

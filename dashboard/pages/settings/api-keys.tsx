@@ -3,10 +3,9 @@ import { useAct, useList } from '../../api/hooks.ts';
 import type { ApiKey, ApiKeyWithSecrets } from '../../api/names.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { CopyValue } from '../../components/copy.tsx';
 import { ConfirmButton, Dialog } from '../../components/dialog.tsx';
 import { Empty, Ready } from '../../components/page.tsx';
-import { Note } from '../../components/problem-note.tsx';
+import { Snippets } from '../../components/snippets/first-request.tsx';
 import { More, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
@@ -15,51 +14,8 @@ import { useSession } from '../../session.tsx';
 import { KEY_TONE, keyStatus } from '../../words.ts';
 import { CreateKeyForm, OriginsForm, RotateKeyForm } from './api-key-forms.tsx';
 import { SettingsFrame } from './frame.tsx';
-
-/** Shows a new key's credentials once, in a dialog that cannot be dismissed by accident. */
-function Secrets({ apiKey, close }: { apiKey: ApiKeyWithSecrets; close(): void }) {
-  return (
-    <Dialog title={t('API key “{name}”', { name: apiKey.name })} isOpen close={close} dismissable={false}>
-      {apiKey.secret && (
-        <Note tone="warn">
-          <p>{t('Copy these values now. They cannot be shown again.')}</p>
-        </Note>
-      )}
-      <dl className="stack">
-        <div>
-          <dt className="small quiet">{t('API key ID')}</dt>
-          <dd>
-            <CopyValue value={apiKey.id} what={t('API key ID')} />
-          </dd>
-        </div>
-        {apiKey.secret && (
-          <div>
-            <dt className="small quiet">
-              {t('API key secret (signs tokens for your users; keep it on your backend)')}
-            </dt>
-            <dd>
-              <CopyValue value={apiKey.secret} what={t('API key secret')} />
-            </dd>
-          </div>
-        )}
-        {apiKey.api_key && (
-          <div>
-            <dt className="small quiet">{t('API key (for requests from your servers)')}</dt>
-            <dd>
-              <CopyValue value={apiKey.api_key} what={t('API key')} />
-            </dd>
-          </div>
-        )}
-      </dl>
-      {!apiKey.secret && <p>{t('Public keys have no secret. Your app needs only the key ID.')}</p>}
-      <div>
-        <Button look="primary" onPress={close}>
-          {t('Done')}
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
+import { Secrets } from './secrets.tsx';
+import { TokenInspector } from './token-inspector.tsx';
 
 type Task = { kind: 'create' } | { kind: 'rotate' | 'origins'; apiKey: ApiKey };
 
@@ -170,6 +126,8 @@ export function ApiKeys() {
           )
         }
       </Ready>
+      <Snippets />
+      {may('tokens:inspect') && <TokenInspector />}
       <Dialog title={t('Create API key')} isOpen={task?.kind === 'create'} close={() => begin(undefined)}>
         <CreateKeyForm done={finish} />
       </Dialog>

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { useList } from '../../api/hooks.ts';
 import type { AuditEntry } from '../../api/names.ts';
 import { ACTIONS } from '../../api/schema.ts';
@@ -7,6 +6,7 @@ import { Filter } from '../../components/fields/fields.tsx';
 import { Empty, Ready } from '../../components/page.tsx';
 import { More, Table } from '../../components/table.tsx';
 import { formatTime, t } from '../../i18n.ts';
+import { useQueryState } from '../../query-state.ts';
 import { SettingsFrame } from './frame.tsx';
 
 const actorKind = (type: AuditEntry['actor']['type']): string =>
@@ -51,9 +51,11 @@ const columns = () => [
   },
 ];
 
+const FILTERS = { action: '' as AuditEntry['action'] | '' };
+
 /** Settings, tab Audit log: administrative actions, newest first. Entries are immutable. */
 export function AuditLog() {
-  const [action, setAction] = useState<AuditEntry['action'] | ''>('');
+  const [{ action }, change] = useQueryState(FILTERS);
   const list = useList('GET /v1/audit-log', { query: { action: action || undefined } });
   return (
     <SettingsFrame title={t('Audit log')}>
@@ -62,7 +64,7 @@ export function AuditLog() {
           small
           label={t('Action')}
           value={action}
-          onChange={event => setAction(event.target.value as typeof action)}
+          onChange={event => change({ action: event.target.value as typeof action })}
         >
           <option value="">{t('All actions')}</option>
           {ACTIONS.map(name => (

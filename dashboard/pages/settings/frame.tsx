@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Page } from '../../components/page.tsx';
 import { PageTabs } from '../../components/tabs.tsx';
 import { t } from '../../i18n.ts';
-import { PATHS } from '../../paths.ts';
+import { pathTo } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
 import styles from './frame.module.css';
 
@@ -18,11 +18,10 @@ export function SettingsFrame({
 }) {
   const { may } = useSession();
   const tabs = [
-    { href: PATHS.general, title: t('General') },
-    ...(may('api-keys:manage') ? [{ href: PATHS.apiKeys, title: t('API Keys') }] : []),
-    { href: PATHS.members, title: t('Members') },
-    { href: PATHS.security, title: t('Security') },
-    ...(may('audit-log:read') ? [{ href: PATHS.auditLog, title: t('Audit log') }] : []),
+    { href: pathTo('general'), title: t('General') },
+    ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API Keys') }] : []),
+    { href: pathTo('members'), title: t('Members') },
+    ...(may('audit-log:read') ? [{ href: pathTo('auditLog'), title: t('Audit log') }] : []),
   ];
   return (
     <Page title={title} actions={actions}>

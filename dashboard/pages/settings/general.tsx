@@ -1,5 +1,4 @@
 import { useForm } from 'react-hook-form';
-import { etagOf } from '../../api/client.ts';
 import { useAct, useApi } from '../../api/hooks.ts';
 import type { Tenant } from '../../api/names.ts';
 import { CopyValue } from '../../components/copy.tsx';
@@ -9,18 +8,17 @@ import { Panel, Ready } from '../../components/page.tsx';
 import { toast } from '../../components/toast.tsx';
 import { locale, t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
+import { timeZones } from '../../time-zones.ts';
 import { SettingsFrame } from './frame.tsx';
 import { PrivacyForm } from './privacy-form.tsx';
+import { TokenInspector } from './token-inspector.tsx';
 
 /** Selectable default languages; the tenant's current BCP 47 tag is added to the list. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'sv', 'da', 'cs', 'ja', 'zh'];
 
 const languageName = (tag: string): string => new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
 
-/** Time zones; the browser's list lacks UTC. */
-const zones = (current: string): string[] => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
-
-function TenantForm({ tenant }: { tenant: Tenant }) {
+function TenantForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
   const { name, default_locale, timezone, cooldown_days } = tenant;
   const form = useForm({
     values: { name, default_locale, timezone, cooldown_days },
@@ -32,7 +30,7 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
       form={form}
       submitLabel={t('Save changes')}
       send={async values => {
-        await patch.mutateAsync({ body: values, ifMatch: etagOf(tenant) });
+        await patch.mutateAsync({ body: values, ifMatch: etag });
         toast(t('Saved'));
       }}
     >
@@ -50,7 +48,7 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
         ))}
       </SelectInput>
       <SelectInput form={form} name="timezone" label={t('Time zone')}>
-        {zones(timezone).map(zone => (
+        {timeZones(timezone).map(zone => (
           <option key={zone}>{zone}</option>
         ))}
       </SelectInput>
@@ -104,15 +102,16 @@ export function General() {
       </Panel>
       <Panel title={t('Tenant')}>
         <Ready query={tenant}>
-          {data => (may('tenant:write') ? <TenantForm tenant={data} /> : <Facts tenant={data} />)}
+          {data => (may('tenant:write') ? <TenantForm tenant={data} etag={tenant.etag} /> : <Facts tenant={data} />)}
         </Ready>
       </Panel>
+      {may('tokens:inspect') && !may('api-keys:manage') && <TokenInspector />}
       {may('tenant:write') && (
         <Panel
           title={t('Retention and privacy')}
           lead={t('Which data about your users and team is stored, and for how long.')}
         >
-          <Ready query={tenant}>{data => <PrivacyForm tenant={data} />}</Ready>
+          <Ready query={tenant}>{data => <PrivacyForm tenant={data} etag={tenant.etag} />}</Ready>
         </Panel>
       )}
     </SettingsFrame>

@@ -12,7 +12,7 @@ import { Panel, Ready } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
 import { More, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { toast } from '../../components/toast.tsx';
+import { showProblem, toast } from '../../components/toast.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { roleHint, roleName } from '../../words.ts';
@@ -73,7 +73,7 @@ function Role({ member }: { member: Member }) {
   const change = (role: MemberRole) =>
     patch.mutate(
       { params: { id: member.id }, body: { role } },
-      { onSuccess: () => toast(t('Saved')), onError: problem => toast(`${problem.title}: ${problem.message}`) },
+      { onSuccess: () => toast(t('Saved')), onError: showProblem },
     );
   return (
     <Filter

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { etagOf } from '../../api/client.ts';
 import { useAct } from '../../api/hooks.ts';
 import type { Tenant } from '../../api/names.ts';
 import { Confirmation } from '../../components/dialog.tsx';
@@ -32,7 +31,7 @@ const deletes = (before: Tenant['retention'], after: Tenant['retention']): boole
   isShorter(before.answers_days, after.answers_days) || isShorter(before.conversations_days, after.conversations_days);
 
 /** Retention and privacy settings. Asks for confirmation before a shorter retention is saved. */
-export function PrivacyForm({ tenant }: { tenant: Tenant }) {
+export function PrivacyForm({ tenant, etag }: { tenant: Tenant; etag: string | undefined }) {
   const { retention, ip_mode, identity_attributes_allowed } = tenant;
   const form = useForm<Values>({
     values: { retention, ip_mode, identity_attributes_allowed: identity_attributes_allowed.join('\n') },
@@ -42,7 +41,7 @@ export function PrivacyForm({ tenant }: { tenant: Tenant }) {
   const patch = useAct('PATCH /v1/tenant');
   const save = async ({ identity_attributes_allowed: names, ...values }: Values) => {
     const body = { ...values, identity_attributes_allowed: linesOf(names) };
-    await patch.mutateAsync({ body, ifMatch: etagOf(tenant) });
+    await patch.mutateAsync({ body, ifMatch: etag });
     toast(t('Saved'));
   };
   const days = { type: 'number', min: 1, max: 3650, placeholder: t('Forever') } as const;

@@ -10,16 +10,20 @@ import {
   validateContent,
 } from '../../domain/answers.ts';
 import { countsOncePerCard } from '../../domain/cards.ts';
+import { answerRules } from '../../domain/questions.ts';
 import { jsonPointer, parseInput, UNKNOWN_FIELD } from '../../domain/validation.ts';
 import type { Caches } from '../../platform/caches.ts';
-import type { NamedVersion } from '../../storage/questions.ts';
-import { type KeyCaller, type UserCaller, userName } from '../caller.ts';
+import type { LiveQuestionRow, NamedVersion } from '../../storage/questions.ts';
+import { type KeyCaller, type TestCaller, type UserCaller, userName } from '../caller.ts';
 import type { CardIds, CardOwner } from './card-ids.ts';
 import type { Catalog, QuestionTerms, TenantCatalog } from './catalog.ts';
 import { createSyncMemory } from './sync-memory.ts';
 
 /** The sender of answers: a user, or a server on behalf of users. */
-type Sender = KeyCaller | UserCaller;
+type Sender = KeyCaller | UserCaller | TestCaller;
+
+/** The part of a catalog against which answers are validated. */
+type KnownQuestions = Pick<TenantCatalog, 'questions' | 'rulesOf' | 'isDeleted'>;
 
 /** A received sync of one or more card views. */
 export interface Sync {
@@ -38,6 +42,8 @@ export interface SyncResult {
 export interface AnswerValidator {
   /** Validates each item separately (contract section 4). Reads the catalog if it is not in memory. */
   validate(caller: Sender, sync: Sync): Promise<SyncResult>;
+  /** Validates answers of a member who tries out a question, against its present form. */
+  validateTest(caller: TestCaller, sync: Sync, question: LiveQuestionRow | undefined): SyncResult;
   /** Call when accepted answers are durable: later syncs of these ids are compared with them. */
   remember(accepted: readonly AcceptedAnswer[]): void;
 }
@@ -92,7 +98,7 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
     }
   };
 
-  const validateAll = (caller: Sender, sync: Sync, items: ParsedItem[], tenant: TenantCatalog): SyncResult => {
+  const validateAll = (caller: Sender, sync: Sync, items: ParsedItem[], tenant: KnownQuestions): SyncResult => {
     const stamp = stampOf(sync);
     const idsOf = cardIdsFor(caller, cardIds);
     const accept = (item: ParsedItem) => acceptItem(item, caller, stamp, tenant, idsOf);
@@ -111,6 +117,9 @@ export function createAnswerValidator(catalog: Catalog, cardIds: CardIds, caches
       const tenant = isComplete ? known : await catalog.including(caller.tenantId, namedVersions(items));
       return validateAll(caller, sync, items, tenant);
     },
+
+    validateTest: (caller, sync, question) =>
+      validateAll(caller, sync, sync.answers.map(parseItem), catalogOf(question)),
 
     remember(accepted) {
       for (const answer of accepted) memory.keep(answer);
@@ -175,7 +184,7 @@ function acceptItem(
   item: ParsedItem,
   caller: Sender,
   stamp: Stamp,
-  tenant: TenantCatalog,
+  tenant: KnownQuestions,
   cardIds: CardIds,
 ): AcceptedAnswer {
   if (item instanceof Rejected) throw item;
@@ -204,12 +213,29 @@ function acceptItem(
     content_hash: '',
     clock_skew_ms: stamp.clock_skew_ms,
     received_at: stamp.received_at,
-    key_id: caller.keyId,
-    ...(caller.keyOverlapUntil === undefined ? {} : { key_overlap_until: caller.keyOverlapUntil }),
+    ...keyOf(caller),
   };
   if (caller.kind !== 'api-key' && countsOncePerCard(terms)) accepted.once_per_card = true;
   accepted.content_hash = contentHash(accepted);
   return accepted;
+}
+
+/** The key of a sender, which the worker checks again; absent with a test token, which Parley signs. */
+function keyOf(caller: Sender): Pick<AcceptedAnswer, 'key_id' | 'key_overlap_until'> {
+  if (caller.kind === 'test-token') return {};
+  const { keyId, keyOverlapUntil } = caller;
+  return { key_id: keyId, ...(keyOverlapUntil === undefined ? {} : { key_overlap_until: keyOverlapUntil }) };
+}
+
+/** The catalog of a member who tries out a question: only its present form, which need not be published. */
+function catalogOf(question: LiveQuestionRow | undefined): KnownQuestions {
+  const rules = question && answerRules(question);
+  const terms = question && { version: question.version, repeat: 'always' as const, closedAt: null, rules };
+  return {
+    questions: new Map(question && terms ? [[question.id, terms]] : []),
+    rulesOf: (id, version) => (id === question?.id && version === question.version ? rules : undefined),
+    isDeleted: () => false,
+  };
 }
 
 function ownerOf(answer: NewAnswer, caller: Sender): CardOwner {
@@ -255,7 +281,7 @@ function checkCard(answer: NewAnswer, caller: Sender, owner: CardOwner, cardIds:
 }
 
 /** Returns the question of an answer. Throws when it does not accept the answer. */
-function checkQuestion(answer: NewAnswer, tenant: TenantCatalog, receivedAt: Date): QuestionTerms {
+function checkQuestion(answer: NewAnswer, tenant: KnownQuestions, receivedAt: Date): QuestionTerms {
   const question = tenant.questions.get(answer.question_id);
   if (!question) throw new Rejected('unknown-card', 'The question does not exist or is not published.', '/question_id');
   const rules = tenant.rulesOf(answer.question_id, answer.question_version);

@@ -1,20 +1,41 @@
+import type { Attributes } from '../../domain/identities.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 
-/** The cards of one user as a response: its body, and the body's strong entity tag. */
-export interface CardList {
-  body: string;
-  etag: string;
-}
-
-/** A card list with the facts that make it valid. */
-export interface CachedList extends CardList {
+/**
+ * The cards of one user, as references to the live questions of the tenant's catalog. Texts are in the catalog only,
+ * except those that recall attributes of the user, so a list is equally large in every language.
+ */
+export interface CachedList extends CardView {
   /** The user's full name: two users may share a digest. */
   user: string;
-  /** The generation of the tenant's catalog from which the list was built. */
-  generation: number;
+  /** The `liveDigest` of the catalog from which the list was built. */
+  liveDigest: string;
+  /** The position of each card's question in the catalog's `live`. */
+  positions: readonly number[];
+  /** The cards' ids, joined: the parts after `card_`, of `CARD_ID_LENGTH` characters each. */
+  ids: string;
+  /** The language in the user's profile. */
+  profileLocale: string | null;
+  /** The user's attributes that the cards recall. */
+  attributes: Attributes;
   /** Until when the list is valid, in milliseconds since 1970. */
   validUntil: number;
 }
+
+/** The languages and texts of a list's cards, for one request. */
+export interface CardView {
+  /** The tenant's languages that the request prefers. Requests that prefer the same ones have the same view. */
+  preferred: string;
+  /** The language of each card, separated by spaces; a single one if all have the same. */
+  locales: string;
+  /** The JSON of cards with attributes of the user, by index; null without any. */
+  personal: ReadonlyMap<number, string> | null;
+  /** A hash of the ids and texts. */
+  tag: string;
+}
+
+/** Characters of a TypeID after its prefix. */
+export const CARD_ID_LENGTH = 26;
 
 /** The building of one card list. */
 export interface Build {
@@ -26,8 +47,10 @@ export interface Build {
 
 /** The card lists that this process remembers, by the digest of their user. Times are in milliseconds since 1970. */
 export interface CardCache {
-  /** Returns the user's list if it is still valid for that generation of the catalog. Counts a hit or a miss. */
-  find(digest: string, user: string, generation: number, now: number): CardList | undefined;
+  /** Returns the user's list if it is still valid for a catalog with that `liveDigest`. Counts a hit or a miss. */
+  find(digest: string, user: string, liveDigest: string, now: number): CachedList | undefined;
+  /** Replaces a list that was just found by the same list in another view. */
+  renew(digest: string, list: CachedList): void;
   /** To be called before the records of the user are read. */
   begin(digest: string, now: number): Build;
   /** Removes the lists of users whose records changed, and keeps lists that are being built from being cached. */
@@ -36,27 +59,38 @@ export interface CardCache {
   clear(): void;
 }
 
-/** Heap bytes of a list beyond its body and its user: the object, its tag and its digest. */
-const LIST_BYTES = 430;
+/** Heap bytes of a list besides its cards and its user: the object, its tag and its digest. */
+const LIST_BYTES = 540;
+const POSITION_BYTES = 8;
+const PERSONAL_BYTES = 100;
+
+function sizeOf({ ids, positions, user, preferred, locales, personal, attributes }: CachedList): number {
+  const base = LIST_BYTES + POSITION_BYTES * positions.length;
+  const texts = [ids, user, preferred, locales].reduce((sum, text) => sum + textBytes(text), 0);
+  if (!personal) return base + texts;
+  const cards = [...personal.values()].reduce((sum, json) => sum + PERSONAL_BYTES + textBytes(json), 0);
+  return base + texts + cards + textBytes(JSON.stringify(attributes));
+}
 
 /** Creates a cache of card lists within the share that `caches` grants. Has no clock and no I/O of its own. */
 export function createCardCache(caches: Caches): CardCache {
   /** The time of the latest build: lists that ended before it can be dropped. */
   let latest = 0;
   const lists = caches.create<string, CachedList>('card_lists', {
-    sizeOf: ({ body, user }) => LIST_BYTES + textBytes(body) + textBytes(user),
+    sizeOf,
     isExpired: ({ validUntil }) => validUntil <= latest,
   });
   /** Builds in progress. A change removes them, because they may have read the records before it. */
   const builds = new Map<string, symbol>();
 
   return {
-    find(digest, user, generation, now) {
+    find(digest, user, liveDigest, now) {
       const list = lists.peek(digest);
-      const isHit = list?.user === user && list.generation === generation && now < list.validUntil;
+      const isHit = list?.user === user && list.liveDigest === liveDigest && now < list.validUntil;
       lists.count(isHit);
       return isHit ? list : undefined;
     },
+    renew: (digest, list) => void lists.set(digest, list),
     begin(digest, now) {
       latest = now;
       const build = Symbol(digest);

@@ -1,27 +1,46 @@
 import type { Notices } from '../../coordination/notices.ts';
-import { decideCards, nextChange } from '../../domain/cards.ts';
+import { cardPlacement, decideCards, nextChange } from '../../domain/cards.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import type { Caches } from '../../platform/caches.ts';
-import { listCardRecords, recordDigest } from '../../storage/cards.ts';
+import { readCardHistory, recordDigest } from '../../storage/cards.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { setFirstCardTime } from '../../storage/tenants.ts';
-import type { UserCaller } from '../caller.ts';
+import { findTestedQuestion } from '../../storage/test-answers.ts';
+import type { TestCaller, UserCaller } from '../caller.ts';
 import { etagOf } from '../http/etag.ts';
-import { type CardList, createCardCache } from './card-cache.ts';
+import { CARD_ID_LENGTH, type CachedList, createCardCache } from './card-cache.ts';
 import type { CardIds } from './card-ids.ts';
-import type { Catalog, TenantCatalog } from './catalog.ts';
+import { renderCards } from './card-json.ts';
+import {
+  type LanguageRequest,
+  languagesOf,
+  POLL_AFTER_SECONDS,
+  pickRecalled,
+  preferredOf,
+  textsFor,
+  viewOf,
+} from './card-view.ts';
+import type { Catalog, LiveQuestion, TenantCatalog } from './catalog.ts';
 
 /** Maximum number of cards in one response. */
 export const MAX_CARDS = 20;
-/** How long an app should wait before the next fetch. */
-const POLL_AFTER_SECONDS = 300;
 
 /** Maximum age of a cached list. A safeguard against missed notices. */
 const MAX_AGE_MS = 60_000;
 
+/** A card list as a response: its body, and the body's strong entity tag. */
+export interface CardList {
+  body: string;
+  etag: string;
+  /** The languages of its cards, as in `Content-Language`. */
+  languages: string;
+}
+
 export interface CardLists {
-  /** Returns the user's current cards, at most `limit`. */
-  get(caller: UserCaller, limit: number, now: Date): Promise<CardList>;
+  /** Returns the user's current cards, at most `limit`, each entirely in one language. */
+  get(caller: UserCaller, limit: number, now: Date, request?: LanguageRequest): Promise<CardList>;
+  /** Returns the card of the question that a member tries out, always, as long as it and the member exist. */
+  test(caller: TestCaller, request: LanguageRequest): Promise<CardList>;
 }
 
 /**
@@ -37,7 +56,7 @@ export function createCardLists(
   cardIds: CardIds,
   caches: Caches,
 ): CardLists {
-  const deps = { storage, cardIds };
+  const deps = { storage, cardIds, catalog };
   const cache = createCardCache(caches);
   /** Digests by caller. A caller remains the same object while its token is cached. */
   const digestsOf = new WeakMap<UserCaller, string>();
@@ -55,22 +74,26 @@ export function createCardLists(
   };
 
   return {
-    async get(caller, limit, now) {
+    test: (caller, request) => buildTestList(deps, caller, request),
+
+    async get(caller, limit, now, request = {}) {
       const tenant = catalog.cached(caller.tenantId) ?? (await catalog.of(caller.tenantId));
-      if (limit !== MAX_CARDS || !notices.isListening()) return buildCardList(deps, caller, tenant, limit, now);
-      const { user } = caller;
+      const preferred = preferredOf(tenant, request);
+      if (!notices.isListening())
+        return present(tenant, await buildCardList(deps, caller, tenant, preferred, now), limit);
       const digest = digestOf(caller);
-      const known = cache.find(digest, user, tenant.generation, now.getTime());
-      if (known) return known;
+      const known = cache.find(digest, caller.user, tenant.liveDigest, now.getTime());
+      if (known?.preferred === preferred) return present(tenant, known, limit);
+      if (known) {
+        const list = { ...known, ...viewOf(tenant, known, preferred) };
+        cache.renew(digest, list);
+        return present(tenant, list, limit);
+      }
       const build = cache.begin(digest, now.getTime());
       try {
-        const list = {
-          ...(await buildCardList(deps, caller, tenant, limit, now)),
-          user,
-          generation: tenant.generation,
-        };
+        const list = await buildCardList(deps, caller, tenant, preferred, now);
         build.keep(list);
-        return list;
+        return present(tenant, list, limit);
       } finally {
         build.end();
       }
@@ -82,6 +105,7 @@ export function createCardLists(
 interface BuildDeps {
   storage: Storage;
   cardIds: CardIds;
+  catalog: Catalog;
 }
 
 /** Records the tenant's first card, once per catalog without one. Later fetches cost no write. */
@@ -96,14 +120,71 @@ async function recordFirstCard(
   await setFirstCardTime(storage.forTenant(tenantId), now);
 }
 
-async function buildCardList(deps: BuildDeps, caller: UserCaller, tenant: TenantCatalog, limit: number, now: Date) {
-  const records = await listCardRecords(deps.storage.forTenant(caller.tenantId), caller.identity, caller.verified);
+/** The body of a list. V8 joins its parts only when it is sent, so a 304 does not pay for them. */
+const toBody = (cards: string, { appearance }: TenantCatalog): string =>
+  `{"data":[${cards}],"poll_after_s":${POLL_AFTER_SECONDS},"appearance":${appearance}}`;
+
+/** The cards of a list in `tenant`, the catalog that the list was built from or one with the same `liveDigest`. */
+function present(tenant: TenantCatalog, list: CachedList, limit: number): CardList {
+  const { positions, personal, ids, tag } = list;
+  const count = Math.min(limit, positions.length);
+  const locales = list.locales.split(' ', count);
+  const [first] = locales;
+  let cards = '';
+  for (let index = 0; index < count; index++) {
+    const { texts } = (tenant.live[positions[index] as number] as LiveQuestion).cards;
+    const json = personal?.get(index) ?? texts.get((locales[index] ?? first) as string)?.json;
+    const id = ids.slice(index * CARD_ID_LENGTH, (index + 1) * CARD_ID_LENGTH);
+    cards += `${index > 0 ? ',' : ''}{"id":"card_${id}",${json}`;
+  }
+  return {
+    body: toBody(cards, tenant),
+    etag: count < positions.length ? `"${tag}.${count}"` : `"${tag}"`,
+    languages: languagesOf(tenant, locales),
+  };
+}
+
+async function buildTestList(
+  { storage, cardIds, catalog }: BuildDeps,
+  caller: TestCaller,
+  request: LanguageRequest,
+): Promise<CardList> {
+  const [question, tenant] = await Promise.all([
+    findTestedQuestion(storage.forTenant(caller.tenantId), caller),
+    catalog.of(caller.tenantId),
+  ]);
+  const placed = question && { ...question, placement: cardPlacement(question, tenant.placement) };
+  const texts = placed && textsFor(renderCards(placed), tenant, request);
+  const body = toBody(
+    placed && texts ? `{"id":"${toTypeId('card', cardIds(caller)(placed.id))}",${texts.json}` : '',
+    tenant,
+  );
+  return { body, etag: etagOf(body), languages: languagesOf(tenant, texts ? [texts.locale] : []) };
+}
+
+async function buildCardList(
+  deps: BuildDeps,
+  caller: UserCaller,
+  tenant: TenantCatalog,
+  preferred: string,
+  now: Date,
+): Promise<CachedList> {
+  const scope = deps.storage.forTenant(caller.tenantId);
+  const { records, profile } = await readCardHistory(scope, caller.identity, caller.verified);
   const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
-  const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, limit);
+  const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, MAX_CARDS);
   if (due.length > 0) await recordFirstCard(deps, caller.tenantId, tenant, now);
-  const cardId = deps.cardIds(caller);
-  const cards = due.map(({ id, cardJsonSuffix }) => `{"id":"${toTypeId('card', cardId(id))}",${cardJsonSuffix}`);
-  const body = `{"data":[${cards.join(',')}],"poll_after_s":${POLL_AFTER_SECONDS}}`;
   const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;
-  return { body, etag: etagOf(body), validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS) };
+  const cardId = deps.cardIds(caller);
+  const ids = due.map(({ id }) => toTypeId('card', cardId(id)).slice(-CARD_ID_LENGTH)).join('');
+  const list = {
+    user: caller.user,
+    liveDigest: tenant.liveDigest,
+    positions: due.map(question => tenant.live.indexOf(question)),
+    ids,
+    profileLocale: profile.locale,
+    attributes: pickRecalled(due, caller.verified ? profile.attributes : {}),
+    validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS),
+  };
+  return { ...list, ...viewOf(tenant, list, preferred) };
 }

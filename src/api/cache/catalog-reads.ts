@@ -61,6 +61,13 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
   const isFresh = ({ isStale, readAt, awaySince }: CachedRead<Value>): boolean =>
     !isStale && awaySince === undefined && now() - readAt < MAX_AGE_MS;
 
+  /** After an outage that ended with another error, callers wait for a read again instead of using the old value. */
+  const endOutage = (known: CachedRead<Value>): void => {
+    if (known.awaySince === undefined) return;
+    known.awaySince = undefined;
+    known.isStale = true;
+  };
+
   const begin = (tenantId: string): Promise<Value> => {
     const readAt = now();
     const done = load(tenantId, readAt).then(
@@ -72,9 +79,12 @@ export function createCatalogReads<Value>({ entries, load, now }: CatalogReadsOp
       error => {
         readings.delete(tenantId);
         const known = entries.peek(tenantId);
-        if (!known || !isOutage(error)) throw error;
-        known.awaySince = readAt;
-        return known.value;
+        if (known && isOutage(error)) {
+          known.awaySince = readAt;
+          return known.value;
+        }
+        if (known) endOutage(known);
+        throw error;
       },
     );
     const reading: Reading<Value> = { number: ++begun, isStale: false, done };

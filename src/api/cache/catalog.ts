@@ -1,12 +1,25 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { CLOSED_GRACE_DAYS } from '../../domain/answers.ts';
+import { completeAppearance, drawnAppearance, type Placement } from '../../domain/appearance.ts';
+import { cardPlacement } from '../../domain/cards.ts';
+import { canonicalJson } from '../../domain/json.ts';
+import { indexLocales, type LocaleIndex } from '../../domain/locales.ts';
 import { Problem } from '../../domain/problem.ts';
-import { type AnswerRules, answerRules, earlierRules, type Frequency } from '../../domain/questions.ts';
-import { DEFAULT_COOLDOWN_DAYS } from '../../domain/tenants.ts';
+import {
+  type AnswerRules,
+  answerRules,
+  earlierRules,
+  type Frequency,
+  followUpRules,
+  type StepRules,
+} from '../../domain/questions.ts';
+import { optionBytes, stepBytes } from '../../domain/rule-bytes.ts';
+import { DEFAULT_COOLDOWN_DAYS, DEFAULT_LOCALE } from '../../domain/tenants.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';
 import { listDeletedAnswers } from '../../storage/answers.ts';
 import type { Storage } from '../../storage/orm.ts';
 import {
+  type LiveQuestionRow,
   loadPublishedQuestions,
   type NamedVersion,
   type PublishedQuestions,
@@ -14,7 +27,8 @@ import {
   type VersionRulesRow,
 } from '../../storage/questions.ts';
 import { findTenant } from '../../storage/tenants.ts';
-import { cardJsonSuffix } from './card-json.ts';
+import { shortHash } from '../http/etag.ts';
+import { type CardLanguages, renderCards } from './card-json.ts';
 import { type CachedRead, createCatalogReads } from './catalog-reads.ts';
 import { createVersionLookup, type PresentRules, versionKey } from './version-lookup.ts';
 
@@ -23,8 +37,8 @@ export interface LiveQuestion {
   id: string;
   allow_public: boolean;
   frequency: Frequency;
-  /** The part of its card that is the same for all users: the JSON after the id. */
-  cardJsonSuffix: string;
+  /** Its card in each language, without the id. */
+  cards: CardLanguages;
 }
 
 /** The rules for accepting answers to a published question. */
@@ -40,9 +54,19 @@ export interface QuestionTerms {
 
 /** The cached data of one tenant, so that intake and cards need no query: questions, versions, deleted ids. */
 export interface TenantCatalog {
-  /** Unique among all catalogs of a process, also between two reads of the same tenant. */
-  generation: number;
+  /**
+   * A hash of everything that decides on cards, of their texts and appearance. It stays the same when a draft, an answer or
+   * anything else changes.
+   */
+  liveDigest: string;
   cooldownDays: number;
+  defaultLocale: string;
+  /** The languages of live questions. */
+  locales: LocaleIndex;
+  /** How clients draw cards, as JSON. */
+  appearance: string;
+  /** Where questions without a placement of their own appear; also in `appearance`. */
+  placement: Placement;
   /** Whether one of its users has been shown a card before. */
   hadCards: boolean;
   /** Live questions in the order in which cards are shown. */
@@ -129,8 +153,6 @@ const withRules = (tenant: TenantCatalog, found: ReadonlyMap<string, AnswerRules
   rulesOf: (questionId, version) => tenant.rulesOf(questionId, version) ?? found.get(versionKey(questionId, version)),
 });
 
-let generations = 0;
-
 async function loadCatalog(storage: Storage, tenantId: string, at: number): Promise<TenantCatalog> {
   const scope = storage.forTenant(tenantId);
   const [tenant, published, deletedIds] = await Promise.all([
@@ -138,19 +160,24 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
     loadPublishedQuestions(scope, new Date(at - CLOSED_LOADED_MS)),
     listDeletedAnswers(scope, MAX_DELETED_IDS),
   ]);
+  const drawn = drawnAppearance(completeAppearance(tenant?.appearance ?? {}));
   const deleted = new Set(deletedIds);
-  const live = published.live.map(row => ({
-    id: row.id,
-    allow_public: row.allow_public,
-    frequency: row.frequency,
-    cardJsonSuffix: cardJsonSuffix(row),
-  }));
+  const live = published.live.map(row => toLiveQuestion({ ...row, placement: cardPlacement(row, drawn.placement) }));
   const questions = new Map(published.terms.map(row => [row.id, termsOf(row)]));
   const earlier = gatherRules(published.earlier, questions);
   const ignoringCooldown = new Set(published.terms.filter(row => row.ignore_cooldown).map(({ id }) => id));
+  const cooldownDays = tenant?.cooldown_days ?? DEFAULT_COOLDOWN_DAYS;
+  const defaultLocale = tenant?.default_locale ?? DEFAULT_LOCALE;
+  const appearance = JSON.stringify(drawn);
   return {
-    generation: ++generations,
-    cooldownDays: tenant?.cooldown_days ?? DEFAULT_COOLDOWN_DAYS,
+    liveDigest: shortHash(
+      JSON.stringify([cooldownDays, defaultLocale, appearance, [...ignoringCooldown].sort(), live.map(decidingParts)]),
+    ),
+    cooldownDays,
+    defaultLocale,
+    locales: indexLocales(live.flatMap(({ cards }) => [...cards.texts.keys()])),
+    appearance,
+    placement: drawn.placement,
     hadCards: Boolean(tenant?.first_card_at),
     live,
     questions,
@@ -164,11 +191,23 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
   };
 }
 
-const termsOf = ({ version, type, config, repeat, closed_at }: QuestionTermsRow): QuestionTerms => ({
+const toLiveQuestion = (row: LiveQuestionRow): LiveQuestion => ({
+  id: row.id,
+  allow_public: row.allow_public,
+  frequency: row.frequency,
+  cards: renderCards(row),
+});
+
+const decidingParts = ({ id, allow_public, frequency, cards }: LiveQuestion) => [
+  ...[id, allow_public, frequency, cards.own],
+  ...[...cards.texts].map(([locale, { tag }]) => [locale, tag]),
+];
+
+const termsOf = ({ version, type, config, follow_ups, repeat, closed_at }: QuestionTermsRow): QuestionTerms => ({
   version,
   repeat,
   closedAt: closed_at,
-  rules: config ? answerRules({ type, config }) : undefined,
+  rules: config ? answerRules({ type, config, follow_ups }) : undefined,
 });
 
 /** Rules of earlier versions by question. Versions that differ only in their texts share one object. */
@@ -177,11 +216,13 @@ function gatherRules(
   questions: ReadonlyMap<string, QuestionTerms>,
 ): Map<string, Map<number, AnswerRules>> {
   const gathered = new Map<string, Map<number, AnswerRules>>();
+  const shareSteps = createSharedSteps();
+  for (const { rules } of questions.values()) if (rules) shareSteps(rules.slice(1));
   for (const row of rows) {
     const present = questions.get(row.question_id)?.rules;
     if (!present) continue;
     const versions = gathered.get(row.question_id) ?? new Map<number, AnswerRules>();
-    const rules = earlierRules(present, row.config);
+    const rules = earlierRules(present, row.config, shareSteps(row.follow_ups.map(followUpRules)));
     const same = [present, ...versions.values()].find(known => isSame(known, rules));
     versions.set(row.version, same ?? rules);
     gathered.set(row.question_id, versions);
@@ -191,24 +232,42 @@ function gatherRules(
 
 /** Whether two rules of one question are equal. Besides scale and options, a config has at most five fields. */
 const isSame = (one: AnswerRules, other: AnswerRules): boolean => {
-  const [a, b] = [one.config as Record<string, unknown>, other.config as Record<string, unknown>];
+  const [a, b] = [one[0].config as Record<string, unknown>, other[0].config as Record<string, unknown>];
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...names].every(name => name === 'options' || a[name] === b[name]);
+  const haveSameMain = [...names].every(name => name === 'options' || a[name] === b[name]);
+  return haveSameMain && one.length === other.length && one.slice(1).every((step, index) => step === other[index + 1]);
 };
 
-const CATALOG_BYTES = 1000;
-const LIVE_BYTES = 400;
+/** Returns a function that replaces steps by equal ones that it received before: most versions differ in texts only. */
+function createSharedSteps(): (steps: StepRules[]) => StepRules[] {
+  const known = new Map<string, StepRules>();
+  return steps =>
+    steps.map(step => {
+      const form = canonicalJson(step);
+      const same = known.get(form) ?? step;
+      known.set(form, same);
+      return same;
+    });
+}
+
+const CATALOG_BYTES = 1800;
+const LIVE_BYTES = 700;
+const LANGUAGE_BYTES = 200;
 const TERMS_BYTES = 400;
-const OPTION_BYTES = 110;
 const EARLIER_BYTES = 180;
 const DELETED_BYTES = 100;
 
+/** A question with recalls also keeps the texts from which personal cards are rendered: about as much again. */
+function cardBytes({ texts, recalled }: CardLanguages): number {
+  let bytes = 0;
+  for (const { json } of texts.values()) bytes += LANGUAGE_BYTES + textBytes(json);
+  return recalled.size > 0 ? 2 * bytes : bytes;
+}
+
+/** An upper bound: equal steps of several versions are stored once. */
 const bytesOf = ({ terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>
   CATALOG_BYTES +
-  live.reduce((sum, question) => sum + LIVE_BYTES + textBytes(question.cardJsonSuffix), 0) +
-  terms.reduce((sum, { config }) => sum + TERMS_BYTES + OPTION_BYTES * countOptions(config), 0) +
-  earlier.length * EARLIER_BYTES +
+  live.reduce((sum, { cards }) => sum + LIVE_BYTES + cardBytes(cards), 0) +
+  terms.reduce((sum, row) => sum + TERMS_BYTES + optionBytes(row.config) + stepBytes(row.follow_ups), 0) +
+  earlier.reduce((sum, row) => sum + EARLIER_BYTES + stepBytes(row.follow_ups), 0) +
   deleted * DELETED_BYTES;
-
-const countOptions = (config: QuestionTermsRow['config']): number =>
-  config && 'options' in config ? config.options.length : 0;

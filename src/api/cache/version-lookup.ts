@@ -1,4 +1,5 @@
-import { type AnswerRules, earlierRules } from '../../domain/questions.ts';
+import { type AnswerRules, earlierRules, followUpRules, type StepRules } from '../../domain/questions.ts';
+import { stepBytes } from '../../domain/rule-bytes.ts';
 import type { Caches } from '../../platform/caches.ts';
 import { createGroupCommit, type GroupCommit } from '../../platform/group-commit.ts';
 import type { Storage } from '../../storage/orm.ts';
@@ -24,19 +25,24 @@ export interface PresentRules extends NamedVersion {
   present: AnswerRules;
 }
 
-type Varying = VersionRulesRow['config'];
+/** The rules of a version that may differ from those of the current one. */
+interface Varying {
+  config: VersionRulesRow['config'];
+  followUps: StepRules[];
+}
 
 /** A question's version as a key. */
 export const versionKey = (questionId: string, version: number): string => `${questionId} ${version}`;
 
 /** Heap bytes of the varying part of a version's config, with its key. */
-const VARYING_BYTES = 200;
+const VARYING_BYTES = 230;
+const sizeOf = ({ followUps }: Varying): number => VARYING_BYTES + stepBytes(followUps);
 /** Versions per query: ten of the largest syncs. */
 const MAX_NAMED = 1000;
 
 export function createVersionLookup(storage: Storage, caches: Caches): VersionLookup {
-  /** Excludes scale and options, which would keep those of an old catalog in memory. */
-  const known = caches.create<string, Varying>('question_versions', { sizeOf: () => VARYING_BYTES });
+  /** Excludes scale and options of the question itself, which would keep those of an old catalog in memory. */
+  const known = caches.create<string, Varying>('question_versions', { sizeOf });
 
   const findPresent = byTenant(async (tenantId, named) => {
     const ids = [...new Set(named.map(({ questionId }) => questionId))];
@@ -64,8 +70,9 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
       const key = versionKey(questionId, version);
       const row = rows.get(key);
       if (!row) continue;
-      known.set(`${tenantId} ${key}`, row.config);
-      found.set(key, row.config);
+      const varying = { config: row.config, followUps: row.follow_ups.map(followUpRules) };
+      known.set(`${tenantId} ${key}`, varying);
+      found.set(key, varying);
     }
     return found;
   };
@@ -80,7 +87,8 @@ export function createVersionLookup(storage: Storage, caches: Caches): VersionLo
       const rules = new Map<string, AnswerRules>();
       for (const { questionId, version, present } of named) {
         const varying = found.get(versionKey(questionId, version));
-        if (varying) rules.set(versionKey(questionId, version), earlierRules(present, varying));
+        if (varying)
+          rules.set(versionKey(questionId, version), earlierRules(present, varying.config, varying.followUps));
       }
       return rules;
     },

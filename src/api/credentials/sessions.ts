@@ -59,6 +59,7 @@ export async function authenticateSession(
   if (!found || sessionEnd(found, deps.config.SESSION_IDLE_HOURS) <= now)
     throw new Problem('session-ended', 'The session has expired or was ended.');
   if (isWrite(request.method)) requireOwnWrite(request, found.id, deps);
+  if (as === 'session') requireTenant(request);
   if (now.getTime() - found.last_seen_at.getTime() > SEEN_EVERY_MS)
     await touchSession(deps.storage.forAccount(found.account_id), found.id, now);
   return as === 'session' ? asMember(found, tenantId) : asPerson(found);
@@ -73,13 +74,15 @@ function requireOwnWrite(request: IncomingMessage, sessionId: string, { config, 
 }
 
 /** Returns the tenant in `Tenant-Id`. A malformed id is treated like a tenant without members. */
-function tenantOf({ headers }: IncomingMessage): string | undefined {
-  const sent = headers['tenant-id'];
-  if (typeof sent !== 'string' || sent === '')
-    throw new Problem('tenant-missing', 'Requests with a session require the Tenant-Id header.', {
-      errors: [{ parameter: 'Tenant-Id', code: 'required', detail: 'Required: send the id of one of your tenants.' }],
-    });
-  return parseTypeId('tenant', sent);
+const tenantOf = ({ headers }: IncomingMessage): string | undefined =>
+  parseTypeId('tenant', String(headers['tenant-id'] ?? ''));
+
+/** Called after the session was verified, because an ended session is the fault to correct first. */
+function requireTenant({ headers }: IncomingMessage): void {
+  if (headers['tenant-id']) return;
+  throw new Problem('tenant-missing', 'Requests with a session require the Tenant-Id header.', {
+    errors: [{ parameter: 'Tenant-Id', code: 'required', detail: 'Required: send the id of one of your tenants.' }],
+  });
 }
 
 const asPerson = (found: FoundSession): PersonCaller => ({

@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import rawBody from 'raw-body';
-import { findRepeatedMember } from '../../domain/json.ts';
+import { type FormFault, findFormFault } from '../../domain/json.ts';
 import { Problem } from '../../domain/problem.ts';
-import { isDeeperThan } from '../../domain/validation.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
 export const MAX_PUBLIC_BODY_BYTES = 16 * 1024;
@@ -111,10 +110,11 @@ const placeIn = ({ message }: Error): string => {
 };
 
 /** Of two members with one name, parsers disagree which one counts: a proxy may have checked the other one. */
-function refuseRepeated(pointer: string | undefined): void {
-  if (pointer === undefined) return;
+function refuseForm(fault: FormFault): never {
+  if (fault === 'too-deep')
+    throw new Problem('malformed-json', `The body is nested more than ${MAX_DEPTH} levels deep.`);
   throw new Problem('malformed-json', 'An object in the body has two members with the same name.', {
-    errors: [{ pointer, code: 'repeated-field', detail: 'Must appear only once in its object.' }],
+    errors: [{ pointer: fault.repeated, code: 'repeated-field', detail: 'Must appear only once in its object.' }],
   });
 }
 
@@ -127,8 +127,7 @@ function parse(bytes: Buffer): unknown {
   } catch (cause) {
     throw new Problem('malformed-json', `The body is not valid JSON in UTF-8${placeIn(cause as Error)}.`, { cause });
   }
-  if (isDeeperThan(json, MAX_DEPTH))
-    throw new Problem('malformed-json', `The body is nested more than ${MAX_DEPTH} levels deep.`);
-  refuseRepeated(findRepeatedMember(text, json));
+  const fault = findFormFault(text, json, MAX_DEPTH);
+  if (fault) refuseForm(fault);
   return json;
 }

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto';
 import { Problem } from '../../domain/problem.ts';
 
+/** Returns 162 bits of a text's SHA-256. */
+export const shortHash = (text: string): string => hash('sha256', text, 'base64url').slice(0, 27);
+
 /** Returns a strong entity tag of a body (RFC 9110 section 8.8.3). */
-export const etagOf = (body: string): string => `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
+export const etagOf = (body: string): string => `"${shortHash(body)}"`;
 
 /**
  * Returns the entity tag of a version of a resource, equal in replies to reads and to writes. The order of members does

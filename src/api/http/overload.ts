@@ -21,7 +21,7 @@ interface WaitingRequest {
  * than 32 requests wait and each iteration of the event loop brings another, the batch waits one more iteration. A lone
  * request waits for one.
  *
- * Requests that wait for a store do not lengthen a batch, so many slow reads cause no refusals.
+ * Requests that wait for a store do not lengthen a batch, and slow reads therefore cause no refusals.
  */
 export function createOverload({ requestsShed }: Pick<Metrics, 'requestsShed'>): Overload {
   const batches = createRequestBatches<WaitingRequest>();

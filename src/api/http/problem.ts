@@ -1,5 +1,6 @@
 import type { Context, Middleware } from 'koa';
-import { Problem, type ProblemKind } from '../../domain/problem.ts';
+import { Problem } from '../../domain/problem.ts';
+import type { ProblemKind } from '../../domain/problem-kinds.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { replyToUnread } from './body.ts';

@@ -1,5 +1,5 @@
 import { type IdPrefix, toTypeId } from '../../domain/ids.ts';
-import { teamExamples } from './team-examples.ts';
+import { APPEARANCE, teamExamples } from './team-examples.ts';
 
 /** Returns the identifier of an example. */
 const idOf = (prefix: IdPrefix): string => toTypeId(prefix, '01936d5e-8f00-7000-8000-000000000001');
@@ -12,6 +12,53 @@ const labels = { low: 'Not likely', high: 'Very likely' };
 const content = { type: 'nps', title: 'How likely are you to recommend us?', description: '', config: { labels } };
 const frequency = { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false };
 
+/** A follow-up to an NPS. */
+const followUp = {
+  key: 'reason',
+  type: 'text',
+  title: 'What is the main reason?',
+  description: '',
+  config: { min_length: 0, max_length: 1000, input: 'text' },
+  required: false,
+  show_if: { step: 'main', op: 'lte', value: 6 },
+};
+
+/** The text shown after an answer. */
+const thanks = {
+  title: 'Thank you!',
+  body: 'We read every answer.',
+  link: { label: 'See what is new', url: 'https://example.com/news' },
+};
+
+/** The question and its follow-up in German. */
+const translations = {
+  de: {
+    title: 'Wie wahrscheinlich ist es, dass Sie uns weiterempfehlen?',
+    config: { labels: { low: 'Unwahrscheinlich', high: 'Sehr wahrscheinlich' } },
+    follow_ups: { reason: { title: 'Was sollen wir verbessern?' } },
+    thanks: { title: 'Vielen Dank!', body: 'Wir lesen jede Antwort.', link: { label: 'Das ist neu' } },
+  },
+};
+
+const complete = { ...content, follow_ups: [followUp], thanks, locale: 'en', translations };
+
+/** The figures of a step that some saw. */
+const passed = (shown: number, answered: number, skipped: number) => ({
+  ...{ shown, answered, skipped },
+  left: shown - answered - skipped,
+});
+
+/** A template of a question. */
+const template = {
+  id: 'nps',
+  name: 'Net Promoter Score',
+  description: 'How likely users are to recommend you, and why.',
+  question: {
+    ...{ name: 'Net Promoter Score', ...content, follow_ups: [followUp], locale: 'en' },
+    ...{ frequency, allow_public: false, priority: 0 },
+  },
+};
+
 /** Questions, their cards and their results. */
 function questionExamples(): Record<string, unknown> {
   const question = {
@@ -19,10 +66,11 @@ function questionExamples(): Record<string, unknown> {
     name: 'NPS',
     status: 'live',
     version: 2,
-    ...content,
+    ...complete,
     frequency,
     allow_public: false,
     priority: 10,
+    placement: null,
     created_at: AT,
     updated_at: LATER,
     published_at: LATER,
@@ -32,7 +80,12 @@ function questionExamples(): Record<string, unknown> {
   const figures = { displays: 300, answered: 120, response_rate: 0.4, score };
   const detailed = { ...figures, values: [{ value: 10, count: 54, share: 0.45 }] };
   return {
-    QuestionInput: { name: 'NPS', priority: 10, ...content, frequency: { repeat: 'until_answered' } },
+    QuestionInput: {
+      name: 'NPS',
+      priority: 10,
+      ...complete,
+      frequency: { repeat: 'until_answered' },
+    },
     'QuestionInput.single_choice': {
       type: 'single_choice',
       title: 'What did you come here to do?',
@@ -51,7 +104,7 @@ function questionExamples(): Record<string, unknown> {
     QuestionVersion: {
       question_id: question.id,
       version: 2,
-      ...content,
+      ...complete,
       created_at: LATER,
       changes: [{ pointer: '/title', before: 'Would you recommend us?', after: content.title }],
     },
@@ -63,33 +116,46 @@ function questionExamples(): Record<string, unknown> {
       group_by: 'month',
       version: null,
       verified: null,
+      step: 'main',
+      test: false,
       seen: 150,
       dismissed: 30,
       partial: 0,
       completed: 120,
       written: 48,
       ...detailed,
+      steps: [
+        { key: 'main', type: 'nps', title: content.title, ...passed(300, 120, 0), score, values: detailed.values },
+        { key: 'reason', type: 'text', title: followUp.title, ...passed(40, 31, 5), score: null, values: [] },
+      ],
       over_time: [{ start: '2026-11-01', ...detailed }],
       versions: [{ version: 2, ...detailed }],
     },
-    CardList: {
-      data: [
-        {
-          id: idOf('card'),
-          question_id: question.id,
-          question_version: 2,
-          kind: 'question',
-          steps: [{ key: 'main', ...content, required: true, show_if: null }],
-          locale: 'en',
-          priority: 10,
-          expires_at: null,
-          reply: null,
-        },
-      ],
-      poll_after_s: 300,
-    },
+    QuestionTemplates: { data: [template] },
+    CardList: cardListOf(question.id, content),
   };
 }
+
+/** The card of a question with a follow-up. */
+const cardListOf = (questionId: string, content: object) => ({
+  data: [
+    {
+      id: idOf('card'),
+      question_id: questionId,
+      question_version: 2,
+      kind: 'question',
+      steps: [{ key: 'main', ...content, required: true, show_if: null }, followUp],
+      locale: 'en',
+      priority: 10,
+      expires_at: null,
+      thanks,
+      placement: null,
+      reply: null,
+    },
+  ],
+  poll_after_s: 300,
+  appearance: APPEARANCE,
+});
 
 /** Answers on their way and as stored. */
 function answerExamples(): Record<string, unknown> {
@@ -200,6 +266,7 @@ function userExamples(): Record<string, unknown> {
       body: 'Under Settings, Billing.',
       format: 'text',
       client_message_id: 'm-2',
+      event: null,
       created_at: LATER,
       edited_at: null,
       redacted: false,
@@ -207,6 +274,21 @@ function userExamples(): Record<string, unknown> {
     ReadHorizon: { seq: 2 },
     IdentityInput: { attributes, ...device },
     IdentityPatch: { attributes: { plan: 'free', seats: null } },
+    IdentityBatch: { identities: [{ identity: 'user|42', attributes, locale: 'en' }] },
+    IdentityResults: {
+      results: [
+        { identity: 'user|42', verified: true, status: 'unchanged' },
+        {
+          identity: 'user|43',
+          verified: true,
+          status: 'rejected',
+          code: 'unknown-field',
+          detail: 'This field is not known here. Remove it or correct its name.',
+          pointer: '/surname',
+        },
+      ],
+    },
+    IdentityAttributes: { data: [{ name: 'plan', types: ['string'], values: ['pro', 'free'] }] },
     OwnAttributesPatch: { attributes: { plan: 'pro' } },
     OwnAttributes: { attributes: { plan: 'pro' } },
     IdentityProfile: {

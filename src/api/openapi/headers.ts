@@ -5,6 +5,7 @@ import {
   type SentHeader,
   takesIdempotencyKey,
 } from '../operation.ts';
+import { KEY_FORM } from '../pipeline/idempotency.ts';
 
 type Header = {
   description: string;
@@ -28,7 +29,7 @@ export const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description:
       'Name of this request, chosen by the client, for 24 hours. A repetition with the same key and body returns the first reply instead of acting again. Only with an API key or a session',
-    schema: { ...text('8e03978e-40d5-43e8-bc93-6894a57f9324'), minLength: 1, maxLength: 257 },
+    schema: { ...text('8e03978e-40d5-43e8-bc93-6894a57f9324'), pattern: KEY_FORM.source, maxLength: 257 },
   },
   'Tenant-Id': {
     description: 'The tenant to act in, one of `memberships` of `GET /v1/me`. Required with a session',
@@ -39,8 +40,9 @@ export const REQUEST_HEADERS = {
     schema: text('OTgxYmU2NGYtYjc5MS00NGM2LWE4ZTQtZGYxYjE0ZjQ3NjFj'),
   },
   'X-Request-Id': {
-    description: 'An id for this request, which the reply and the log repeat. By default, the server chooses one',
-    schema: { ...text('checkout-7d1f'), pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    description:
+      'An id for this request, which the reply and the log repeat: 1 to 128 letters, digits, `.`, `_` and `-`. Without one, or if it has another form, the server chooses one',
+    schema: text('checkout-7d1f'),
   },
 } as const satisfies Record<string, Header>;
 export type RequestHeader = keyof typeof REQUEST_HEADERS;

@@ -7,6 +7,7 @@ interface ProblemDetails {
   errors?: ProblemError[];
   from?: string;
   allowed?: string[];
+  oldest_version?: string;
   etag?: string;
   narrow?: string[];
 }
@@ -85,6 +86,12 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
     instance: '/v1/questions/question_01jdpnx3r0e008000000000001/resume',
     from: 'closed',
     allowed: ['archived'],
+  },
+  'upgrade-unfinished': {
+    detail:
+      'Follow-ups need all API processes to run this version; one of version 0.1.0 was seen in the last minute. Finish the update and try again.',
+    instance: '/v1/questions/question_01jdpnx3r0e008000000000001/publish',
+    oldest_version: '0.1.0',
   },
   'immutable-field': {
     detail: 'Type, scale and option ids of a published question cannot change.',

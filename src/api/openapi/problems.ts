@@ -30,6 +30,18 @@ const FIELD_ERROR = {
   },
 };
 
+/** A color with too little contrast. */
+const CONTRAST_FAULT = {
+  type: 'object',
+  required: ['field', 'ratio', 'required', 'nearest'],
+  properties: {
+    field: text('`text` or `accent`', { 'x-extensible-enum': ['text', 'accent'] }),
+    ratio: { type: 'number', description: 'Contrast with the background of the card, from 1 to 21' },
+    required: { type: 'number', description: 'Minimum contrast' },
+    nearest: text('Nearest color that passes', { example: '#857200' }),
+  },
+};
+
 const PROBLEM = {
   type: 'object',
   description: 'An error (RFC 9457). React to `code`; `title` and `detail` are for people and may change',
@@ -49,13 +61,19 @@ const PROBLEM = {
     },
     from: text('Only with `invalid-transition`: the current state'),
     allowed: list('Only with `invalid-transition`: the states that can follow'),
+    oldest_version: text('Only with `upgrade-unfinished`: the oldest version of a running API process'),
+    contrasts: {
+      type: 'array',
+      description: 'Only with `low-contrast` in `errors`: the colors that are hard to read, and by how much',
+      items: { $ref: '#/components/schemas/ContrastFault' },
+    },
     etag: text('Only with `precondition-failed`: the entity tag of the current version'),
     narrow: list('Only with `query-too-expensive`: filters that the request did not use'),
   },
 };
 
 /** The components of problems. */
-export const problemSchemas = { Problem: PROBLEM, FieldError: FIELD_ERROR } as const;
+export const problemSchemas = { Problem: PROBLEM, FieldError: FIELD_ERROR, ContrastFault: CONTRAST_FAULT } as const;
 
 const TOKEN_PROBLEMS: ProblemCode[] = [
   'credentials-missing',

@@ -6,15 +6,35 @@ type JsonSchema = Record<string, unknown>;
 /** Formats that replace zod's patterns, which are long and use lookahead, which RE2 refuses. */
 const FORMATS = new Set(['date-time', 'date', 'email', 'uuid', 'uri']);
 
+/** The JSON type of a schema, where references are objects. */
+const jsonTypeOf = ({ type, $ref }: JsonSchema): unknown => ($ref === undefined ? type : 'object');
+
+/**
+ * Turns a union of different JSON types in a request into `oneOf`. The meaning is the same, since a value has one type, but
+ * generators for Rust and Kotlin merge the branches of `anyOf` into one object, which has no place for a number.
+ *
+ * Replies keep `anyOf`: generated Java clients convert between types, and refuse a value that matches several branches of `oneOf`.
+ */
+function separateTypes(schema: JsonSchema): void {
+  const branches = (schema.anyOf ?? []) as JsonSchema[];
+  const types = branches.map(jsonTypeOf).filter(type => typeof type === 'string');
+  if (branches.length < 2 || types.includes('null') || new Set(types).size < branches.length) return;
+  schema.oneOf = branches;
+  delete schema.anyOf;
+}
+
 /**
  * Opens the schemas of replies to additions by later versions: members, and values of a list (docs/versioning.md). Ids
- * are opaque, so lengths and patterns are left out. Requests stay strict.
+ * are opaque, so lengths and patterns are left out. Requests stay strict; their unions of JSON types become `oneOf`.
  *
  * The known values of a list stay in `x-extensible-enum` (docs/decisions/0034-open-replies.md).
  */
 export const openReplies: ZodOpenApiOverride = ({ jsonSchema, io }) => {
-  if (io === 'input') return;
   const schema = jsonSchema as JsonSchema;
+  if (io === 'input') {
+    separateTypes(schema);
+    return;
+  }
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   delete schema.pattern;
   delete schema.maxLength;
@@ -26,6 +46,22 @@ export const openReplies: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   delete schema.enum;
   delete schema.const;
 };
+
+/**
+ * Replaces a list of integers by its bounds, and names the values in the description. Generated Kotlin clients send the members of
+ * such a list as strings, or do not compile.
+ */
+function describeListOfIntegers(schema: JsonSchema): void {
+  const { type, enum: values, description } = schema;
+  if (type !== 'integer' || !Array.isArray(values)) return;
+  const list = `One of ${values.join(', ')}`;
+  Object.assign(schema, {
+    minimum: Math.min(...values),
+    maximum: Math.max(...values),
+    description: typeof description === 'string' ? `${list}. ${description}` : list,
+  });
+  delete schema.enum;
+}
 
 /** Integers without bounds of their own, or beyond 32 bits, have 64 bits. */
 function describeInteger(schema: JsonSchema): void {
@@ -77,6 +113,7 @@ function describeDefaults({ properties = {} }: JsonSchema): void {
 function simplify(schema: JsonSchema): void {
   if (FORMATS.has(schema.format as string)) delete schema.pattern;
   describeDefaults(schema);
+  describeListOfIntegers(schema);
   describeInteger(schema);
   splitTypes(schema);
   joinNull(schema);
@@ -88,6 +125,16 @@ export function simplifySchemas(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   for (const [key, child] of Object.entries(part)) if (key !== 'example' && key !== 'examples') simplifySchemas(child);
   if (!Array.isArray(part)) simplify(part as JsonSchema);
+}
+
+/** Copies the description of a parameter's schema to the parameter, where linters and viewers look for it. */
+export function describeParameters({ paths }: { paths?: unknown }): void {
+  for (const item of Object.values((paths ?? {}) as Record<string, Record<string, { parameters?: JsonSchema[] }>>))
+    for (const { parameters = [] } of Object.values(item))
+      for (const parameter of parameters) {
+        const { description } = (parameter.schema ?? {}) as JsonSchema;
+        if (description !== undefined) parameter.description ??= description;
+      }
 }
 
 function* refsIn(part: unknown): Generator<string> {

@@ -1,9 +1,13 @@
+import { DEFAULT_APPEARANCE } from '../../domain/appearance.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
 import { DEFAULT_SCOPES } from '../../domain/scopes.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const CSRF = 'OTgxYmU2NGYtYjc5MS00NGM2LWE4ZTQtZGYxYjE0ZjQ3NjFj';
 const EXPIRES = '2026-12-21T07:00:00.000Z';
+
+/** How cards look, with a color of the tenant. */
+export const APPEARANCE = { ...DEFAULT_APPEARANCE, theme: 'light', accent: '#0f766e' };
 
 type IdOf = (prefix: IdPrefix) => string;
 
@@ -22,7 +26,11 @@ function accountExamples(idOf: IdOf, at: string): Record<string, unknown> {
   return {
     Login: { email, password: PASSWORD },
     LoggedIn: { member: account, csrf_token: CSRF },
-    LoginOptions: { password_reset_by_mail: true, oidc: { name: 'Acme SSO', login_url: '/v1/oidc/login' } },
+    LoginOptions: {
+      password_reset_by_mail: true,
+      needs_owner: false,
+      oidc: { name: 'Acme SSO', login_url: '/v1/oidc/login' },
+    },
     Session: {
       id: idOf('session'),
       current: true,
@@ -53,6 +61,7 @@ function accountExamples(idOf: IdOf, at: string): Record<string, unknown> {
 function tokenExamples(idOf: IdOf, at: string): Record<string, unknown> {
   const claims = { iss: idOf('key'), sub: idOf('tenant'), exp: 1_795_244_400, grants: { identity: 'user|42' } };
   return {
+    TestToken: { access_token: 'eyJhbGciOiJIUzI1NiIs…', expires_in: 900 },
     Me: {
       credential: 'access-token',
       tenant_id: idOf('tenant'),
@@ -113,9 +122,10 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       retention: { answers_days: 730, conversations_days: null },
       ip_mode: 'truncated',
       identity_attributes_allowed: ['plan'],
+      appearance: APPEARANCE,
       created_at: at,
     },
-    TenantPatch: { timezone: 'Europe/Berlin', retention: { answers_days: 730 } },
+    TenantPatch: { timezone: 'Europe/Berlin', retention: { answers_days: 730 }, appearance: { accent: '#0f766e' } },
     Member: { id: idOf('member'), name: 'Grace Hopper', totp_enabled: true, created_at: at, ...grace },
     MemberPatch: { role: 'analyst' },
     InvitationInput: grace,
@@ -152,6 +162,7 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       request_id: '4f0c1c52-3a0e-4d6e-9a51-6e3c9e4a7c11',
     },
     Health: { status: 'ok', degraded: [] },
+    Readiness: { status: 'ok', degraded: [], version: '0.2.0', commit: '5d1c9f0e7b3a4c2d8e6f1a0b9c8d7e6f5a4b3c2d' },
     OpenApiDocument: { openapi: '3.1.0', info: { title: 'Parley', version: '0.1.0' }, paths: {} },
   };
 }

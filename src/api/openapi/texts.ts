@@ -3,7 +3,7 @@ export const ABOUT = `Feedback cards, answers and conversations of a tenant's us
 
 Errors are problem documents (RFC 9457) with a stable \`code\`. Lists are paginated with opaque cursors. \`429\` and \`503\` mean that the request was not accepted: send it again after \`Retry-After\` seconds.
 
-Later versions add members to replies and values to the lists in \`x-extensible-enum\`. Ignore unknown members, and handle unknown values. Requests are strict: an unknown member is refused.
+Later versions add members to replies and values to the lists in \`x-extensible-enum\`. Ignore unknown members, and handle unknown values. Requests are strict: an unknown member is refused, and so are U+0000 and lone surrogates in texts, and control characters in identities.
 
 A request may also fail before it reaches an operation: 404 for an unknown path, 405 with \`Allow\` for a method that the path does not have.`;
 

@@ -21,7 +21,7 @@ import type { ReadBody } from '../http/body.ts';
 import type { Operation, OperationReply } from '../operation.ts';
 
 /** A structured-field string, or the bare token that most clients send. */
-const FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
+export const KEY_FORM = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
 /** Response headers that a replay repeats. */
 const KEPT_HEADERS = ['Cache-Control', 'Content-Type', 'Location', 'ETag'];
@@ -53,7 +53,7 @@ export function readIdempotencyKey(
       'not-allowed',
       'Must be omitted: it requires an API key, or a session with a tenant. Users send their own ids instead.',
     );
-  const match = FORM.exec(String(header)); // Node joins several with commas
+  const match = KEY_FORM.exec(String(header)); // Node joins several with commas
   const key = match?.[1] ?? match?.[2];
   if (key === undefined)
     throw refused('invalid-format', 'Must be 1 to 255 printable ASCII characters, in quotes if it contains spaces.');

@@ -98,14 +98,15 @@ const actInTransaction =
     return isReply(result) ? result : {};
   };
 
-/** Runs the handler. Audited operations run in one transaction with their audit entry. */
+/** Runs the handler. Audited operations run in one transaction with their audit entry; without one if unchanged. */
 function runHandler({ audit, handle }: Operation, request: ServedRequest, deps: ApiDeps): unknown {
   const caller = request.caller as Caller | undefined;
   if (!audit || !caller || 'identity' in caller) return handle(request, deps);
   return deps.storage.inTransaction(async storage => {
     const transactionDeps = { ...deps, storage };
     const result = await handle(request, transactionDeps);
-    await recordAuditEntry(audit, caller, request, result, transactionDeps);
+    const isUnchanged = isReply(result) && result.unchanged === true;
+    if (!isUnchanged) await recordAuditEntry(audit, caller, request, result, transactionDeps);
     return result;
   });
 }

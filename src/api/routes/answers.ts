@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { Answer, AnswerPatch, AnswerState, AnswerStatus, NewAnswers, Receipt } from '../../domain/answers.ts';
 import { documentedAs } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
-import { notFound } from '../../domain/problem.ts';
-import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
+import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean, queryInt } from '../../domain/pages.ts';
+import { notFound, Problem } from '../../domain/problem.ts';
+import { Day, Identity, SEARCHED, SearchWords, Tag, Timestamp, text } from '../../domain/text.ts';
 import {
   type AnswerRow,
   deleteAnswer as deleteAnswerRow,
@@ -12,11 +12,15 @@ import {
   listAnswers as listAnswerRows,
   tagAnswer,
 } from '../../storage/answers.ts';
-import { isTeam } from '../caller.ts';
+import { findTestAnswer, findTestedQuestion, storeTestAnswer, type TestAnswerRow } from '../../storage/test-answers.ts';
+import type { Sync } from '../cache/answer-validator.ts';
+import { isTeam, type TestCaller } from '../caller.ts';
+import type { ApiDeps } from '../deps.ts';
 import { operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
+import { refuseReversedDays } from './results.ts';
 
-const AnswerPath = z.object({ id: z.uuid().toLowerCase() });
+const AnswerPath = z.object({ id: z.uuid().toLowerCase().meta({ description: 'The id that the client chose' }) });
 
 const presentAnswer = (row: AnswerRow) => ({
   id: row.id,
@@ -50,7 +54,7 @@ export const recordAnswers = operation({
   summary: 'Send answers',
   description:
     'A 202 means that the accepted answers are on disk in the queue and will be stored exactly once, however often they are sent. (With `QUEUE_DURABILITY=relaxed`, up to 1 s of answers may be lost on power failure; `/readyz` then reports this.) Each item has its own result, and an invalid item never affects the others. After 429, 503 or a lost response, send the items again with the same ids; `Idempotency-Key` is ignored. With an access token, each item counts as one request against the rate limit: a batch that exceeds the remaining limit is rejected with 429 as a whole, but an unused limit accepts any batch. With an API key, a batch counts as one request.',
-  credentials: ['access-token', 'public-access-token', 'api-key'],
+  credentials: ['access-token', 'public-access-token', 'test-token', 'api-key'],
   lastKnownKeys: true,
   right: 'answers:write',
   ignoresIdempotencyKey: true, // storing a key would make intake depend on PostgreSQL
@@ -64,8 +68,9 @@ export const recordAnswers = operation({
     queue.refuseWhileBusy();
   },
 
-  async handle({ caller, body, bodyBytes, receivedAt }, { answerValidator, queue, rejections, metrics }) {
+  async handle({ caller, body, bodyBytes, receivedAt }, { answerValidator, queue, rejections, metrics, storage }) {
     const sync = { answers: body.answers, clientTime: body.client_time, receivedAt };
+    if (caller.kind === 'test-token') return recordTest(caller, sync, { answerValidator, storage });
     const { receipts, accepted } = await answerValidator.validate(caller, sync);
     if (accepted.length > 0) await queue.enqueue(accepted, bodyBytes);
     answerValidator.remember(accepted);
@@ -76,6 +81,30 @@ export const recordAnswers = operation({
   },
 });
 
+/** Stores the answers of a member who tries out a question at once, without the queue. */
+async function recordTest(
+  caller: TestCaller,
+  sync: Sync,
+  { answerValidator, storage }: Pick<ApiDeps, 'answerValidator' | 'storage'>,
+) {
+  const tenant = storage.forTenant(caller.tenantId);
+  const question = await findTestedQuestion(tenant, caller);
+  const { receipts, accepted } = answerValidator.validateTest(caller, sync, question);
+  for (const answer of accepted) await storeTestAnswer(tenant, caller, answer);
+  return { results: receipts };
+}
+
+/** An answer to a preview: of the test identity, and never counted. */
+const presentTestAnswer = (row: TestAnswerRow) =>
+  presentAnswer({
+    ...row,
+    identity: `test|${toTypeId('member', row.member_id)}`,
+    identity_verified: true,
+    tags: [],
+    counted: false,
+    stored_at: row.received_at,
+  });
+
 export const readAnswer = operation({
   id: 'readAnswer',
   method: 'get',
@@ -84,7 +113,7 @@ export const readAnswer = operation({
   summary: 'Get an answer; 404 until it is stored',
   description:
     'Returns 404 until the worker has stored the answer, usually within a second. A user sees only their own answers; with a public access token, only the id and the state.',
-  credentials: ['api-key', 'access-token', 'public-access-token', 'session'],
+  credentials: ['api-key', 'access-token', 'public-access-token', 'test-token', 'session'],
   right: 'answers:read',
   params: AnswerPath,
   status: 200,
@@ -93,7 +122,14 @@ export const readAnswer = operation({
     .meta({ id: 'AnswerView', description: '`PublicAnswer` with a public access token, otherwise `Answer`' }),
   etag: true,
   async handle({ caller, params }, { storage }) {
-    const row = await findAnswer(storage.forTenant(caller.tenantId), params.id);
+    const tenant = storage.forTenant(caller.tenantId);
+    if (caller.kind === 'test-token')
+      return presentTestAnswer(await findTestAnswer(tenant, params.id, caller.memberId));
+    const row = await findAnswer(tenant, params.id).catch(async error => {
+      if (!isTeam(caller) || !(error instanceof Problem) || error.kind !== 'not-found') throw error;
+      return presentTestAnswer(await findTestAnswer(tenant, params.id));
+    });
+    if ('status' in row) return row;
     const isOwn = isTeam(caller) || (row.identity === caller.identity && row.identity_verified === caller.verified);
     if (!isOwn) throw notFound('answer');
     if (caller.kind === 'public-access-token') return { id: row.id, state: row.state, status: 'stored' };
@@ -114,11 +150,21 @@ export const listAnswers = operation({
   query: z.object({
     ...pageQuery,
     question_id: typeId('question').optional(),
-    state: AnswerState.optional(),
+    state: AnswerState.optional().meta({ description: 'State of the answer' }),
     identity: Identity.optional(),
-    verified: queryBoolean.optional(),
+    verified: queryBoolean.optional().meta({
+      description:
+        '`true`: users whose identity is proven by an access token or an API key; `false`: claimed identities',
+    }),
     version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Question version' }),
-    tag: Tag.optional(),
+    value: text(40, 1).optional().meta({
+      description:
+        'Only answers with this value of the question itself, as `values` of the results: a score, `true` or `false`, the id of an option, or `other`',
+    }),
+    counted: queryBoolean.optional().meta({ description: 'Whether the answer is counted in the results' }),
+    from: Day.optional().meta({ description: 'First day (UTC) of the first receipt, as in the results' }),
+    to: Day.optional().meta({ description: 'Last day (UTC) of the first receipt, inclusive' }),
+    tag: Tag.optional().meta({ description: 'Answers with this tag' }),
     written: z
       .literal('true')
       .transform(() => true as const)
@@ -126,12 +172,13 @@ export const listAnswers = operation({
       .optional()
       .meta({ description: '`true`: only answers with a comment or text' }),
     q: SearchWords.optional().meta({ description: `Search in comments and texts: ${SEARCHED}` }),
-    updated_since: Timestamp.optional(),
+    updated_since: Timestamp.optional().meta({ description: CHANGED_SINCE }),
   }),
   status: 200,
   response: pageOf(Answer),
   async handle({ caller, query, after, page }, { storage, incrementalReads }) {
     const { updated_since, limit, ...filter } = query;
+    refuseReversedDays(filter);
     const updated = await incrementalReads.open(updated_since);
     const rows = await listAnswerRows(storage.forTenant(caller.tenantId), { ...filter, updated }, limit, after);
     return withUpdatedUntil(page(rows, presentAnswer), updated);

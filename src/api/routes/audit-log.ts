@@ -38,9 +38,9 @@ export const readAuditLog = operation({
   right: 'audit-log:read',
   query: z.object({
     ...pageQuery,
-    action: Action.optional(),
+    action: Action.optional().meta({ description: 'The action of the entries' }),
     actor: Actor.optional().meta({ description: '`member_…` or `key_…`' }),
-    since: Timestamp.optional(),
+    since: Timestamp.optional().meta({ description: 'Entries at or after this time' }),
   }),
   status: 200,
   response: pageOf(AuditEntry),

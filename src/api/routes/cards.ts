@@ -1,17 +1,21 @@
 import { z } from 'zod';
+import { Appearance } from '../../domain/appearance.ts';
 import { Card } from '../../domain/cards.ts';
 import { int32 } from '../../domain/documented.ts';
 import { queryBoolean, queryIntOr } from '../../domain/pages.ts';
 import { text } from '../../domain/text.ts';
-import { LOCALE } from '../cache/card-json.ts';
 import { MAX_CARDS } from '../cache/card-lists.ts';
 import { operation, reply } from '../operation.ts';
 
 const CardList = z
-  .object({ data: z.array(Card), poll_after_s: int32().meta({ description: 'Seconds until the next fetch' }) })
+  .object({
+    data: z.array(Card),
+    poll_after_s: int32().meta({ description: 'Seconds until the next fetch' }),
+    appearance: Appearance,
+  })
   .meta({ id: 'CardList' });
 
-const HEADERS = { Vary: 'Authorization, Accept-Language', 'Content-Language': LOCALE };
+const VARY = 'Authorization, Accept-Language';
 
 export const listCards = operation({
   id: 'listCards',
@@ -20,10 +24,10 @@ export const listCards = operation({
   tag: 'Cards',
   summary: 'Get the current feedback cards of the user',
   description:
-    'The cards depend on the identity of the token, the frequency of each question and the cooldown of the tenant. Send `If-None-Match`; a 304 means that the cards have not changed.',
-  credentials: ['access-token', 'public-access-token'],
+    'The cards depend on the identity of the token, the frequency of each question and the cooldown of the tenant. Each card is entirely in one language: the first that its question has of `locale`, `Accept-Language`, the locale of the profile and the default of the tenant, each with its shorter forms (`de-AT`, then `de`; RFC 4647), or else the language of the question itself. Send `If-None-Match`; a 304 means that the cards have not changed.',
+  credentials: ['access-token', 'public-access-token', 'test-token'],
   query: z.object({
-    locale: text(35, 2).optional().meta({ description: 'Language of the user (BCP 47)' }),
+    locale: text(35, 2).optional().meta({ description: 'Preferred language (BCP 47)', example: 'de-AT' }),
     platform: text(50, 1).optional().meta({ description: 'Platform of the app: ios, android, web …' }),
     app_version: text(50, 1).optional().meta({ description: 'Version of the app (semver)' }),
     limit: queryIntOr(1, MAX_CARDS, MAX_CARDS).meta({ description: `Maximum number of cards (1–${MAX_CARDS})` }),
@@ -37,9 +41,12 @@ export const listCards = operation({
   etag: true,
   problems: ['database-unavailable'],
 
-  async handle({ caller, query }, { cardLists, now }) {
-    const { body, etag } = await cardLists.get(caller, query.limit, now());
-    return reply({ body, headers: { ...HEADERS, ETag: etag } });
+  async handle({ caller, query, header }, { cardLists, now }) {
+    const request = { locale: query.locale, acceptLanguage: header('accept-language') };
+    const { body, etag, languages } = await (caller.kind === 'test-token'
+      ? cardLists.test(caller, request)
+      : cardLists.get(caller, query.limit, now(), request));
+    return reply({ body, headers: { Vary: VARY, 'Content-Language': languages, ETag: etag } });
   },
 });
 

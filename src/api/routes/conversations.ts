@@ -9,7 +9,7 @@ import {
 } from '../../domain/conversations.ts';
 import { documentedAs, int32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
+import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import {
@@ -92,19 +92,24 @@ export const listConversations = operation({
   right: 'conversations:read',
   query: z.object({
     ...pageQuery,
-    status: ConversationStatus.optional(),
+    status: ConversationStatus.optional().meta({ description: 'Status of the conversation' }),
     unread: queryBoolean.optional().meta({ description: 'For the side of the caller (user or team)' }),
-    updated_since: Timestamp.optional(),
+    updated_since: Timestamp.optional().meta({ description: CHANGED_SINCE }),
     identity: Identity.optional(),
-    verified: queryBoolean.optional(),
+    verified: queryBoolean.optional().meta({
+      description:
+        '`true`: users whose identity is proven by an access token or an API key; `false`: claimed identities',
+    }),
     assignee: Assignee.optional(),
-    tag: Tag.optional(),
-    priority: ConversationPriority.optional(),
-    source: z.enum(['user', 'api', 'member']).optional(),
+    tag: Tag.optional().meta({ description: 'Conversations with this tag' }),
+    priority: ConversationPriority.optional().meta({ description: 'Priority of the conversation' }),
+    source: z.enum(['user', 'api', 'member']).optional().meta({ description: 'Who started the conversation' }),
     q: SearchWords.optional().meta({
       description: `Search in the subject and in single messages and notes: ${SEARCHED}`,
     }),
-    sort: z.enum(CONVERSATION_SORTS).optional(),
+    sort: z.enum(CONVERSATION_SORTS).optional().meta({
+      description: 'Order of the list; `-` is descending. Default: `-last_activity_at`',
+    }),
   }),
   status: 200,
   response: pageOf(Conversation),

@@ -1,26 +1,36 @@
 import { z } from 'zod';
 import { documentedAs } from '../../domain/documented.ts';
 import {
-  Attributes,
+  IdentityAttribute,
+  IdentityBatch,
+  IdentityItem,
   IdentityPatch,
   IdentityProfile,
+  IdentityResult,
   IdentityStart,
+  MAX_PROFILES,
   NewIdentity,
   OwnAttributes,
   OwnAttributesPatch,
-  patchAttributes,
+  patchProfile,
 } from '../../domain/identities.ts';
 import { pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { notFound, Problem } from '../../domain/problem.ts';
 import { Identity } from '../../domain/text.ts';
-import { bodyErrors, jsonPointer, parseInput } from '../../domain/validation.ts';
+import { bodyErrors, type Fault, jsonPointer, parseInput } from '../../domain/validation.ts';
 import {
   findIdentity,
   type IdentityRow,
   listIdentities as listIdentityRows,
   saveIdentity,
-  saveProfile,
 } from '../../storage/identities.ts';
+import {
+  listAttributes,
+  PROFILES_LOOKED_AT,
+  patchProfiles,
+  type SavedProfile,
+  saveProfile,
+} from '../../storage/profiles.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { operation, reply } from '../operation.ts';
 
@@ -50,7 +60,14 @@ export const listIdentities = operation({
     'A user is known once a card was shown to them, they have a conversation, or they were created with `PUT`.',
   credentials: ['api-key', 'session'],
   right: 'identities:read',
-  query: z.object({ ...pageQuery, verified: queryBoolean.optional(), q: IdentityStart.optional() }),
+  query: z.object({
+    ...pageQuery,
+    verified: queryBoolean.optional().meta({
+      description:
+        '`true`: users whose identity is proven by an access token or an API key; `false`: claimed identities',
+    }),
+    q: IdentityStart.optional(),
+  }),
   status: 200,
   response: pageOf(IdentityProfile),
   async handle({ caller, query, after, page }, { storage }) {
@@ -101,12 +118,12 @@ export const putIdentity = operation({
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
     let isNew = false;
-    const row = await saveIdentity(storage.forTenant(caller.tenantId), owner, known => {
+    const { row, status } = await saveIdentity(storage.forTenant(caller.tenantId), owner, known => {
       requireMatch(present(known));
       isNew = known === null;
       return body;
     });
-    return reply({ status: isNew ? 201 : 200, body: presentIdentity(row) });
+    return reply({ status: isNew ? 201 : 200, body: presentIdentity(row), unchanged: status === 'unchanged' });
   },
 });
 
@@ -129,24 +146,88 @@ export const patchIdentity = operation({
   etag: true,
   async handle({ caller, params, query, body, requireMatch }, { storage }) {
     const owner = { identity: params.identity, verified: query.verified };
-    const row = await saveIdentity(storage.forTenant(caller.tenantId), owner, (known, profile) => {
+    const { row, status } = await saveIdentity(storage.forTenant(caller.tenantId), owner, (known, profile) => {
       if (!known) throw notFound('identity');
       requireMatch(present(known));
-      const { attributes, ...device } = body;
-      return { ...profile, ...device, attributes: checkAttributes(patchAttributes(profile.attributes, attributes)) };
+      return patchOrThrow(profile, body);
     });
-    return presentIdentity(row);
+    return reply({ body: presentIdentity(row), unchanged: status === 'unchanged' });
   },
 });
 
-/** Checks the total size of attributes that are each valid. */
-function checkAttributes(attributes: Attributes): Attributes {
-  const parsed = parseInput(Attributes, attributes);
-  if (parsed.success) return parsed.data;
+/** Returns the profile after a patch. Throws 422 if it has too many attributes, each of which may be valid. */
+function patchOrThrow(profile: NewIdentity, patch: IdentityPatch): NewIdentity {
+  const patched = patchProfile(profile, patch);
+  if (patched.success) return patched.data;
   throw new Problem('validation-failed', 'The identity has too many attributes.', {
-    errors: bodyErrors(parsed.faults, '/attributes'),
+    errors: bodyErrors(patched.faults, '/attributes'),
   });
 }
+
+/** Parses the items of a batch, each on its own. */
+const parseItem = (item: unknown) => parseInput(IdentityItem, item);
+
+/** Returns the result of an invalid item, with its identity if it has one. */
+function rejection(item: unknown, { path, code, detail }: Fault): IdentityResult {
+  const { identity, verified = true } = (typeof item === 'object' && item !== null ? item : {}) as Record<
+    string,
+    unknown
+  >;
+  return {
+    identity: typeof identity === 'string' ? identity.slice(0, 256).toWellFormed() : null,
+    verified: typeof verified === 'boolean' ? verified : null,
+    ...{ status: 'rejected', code, detail, pointer: jsonPointer(path) },
+  };
+}
+
+const resultOf = (item: IdentityItem, saved: SavedProfile): IdentityResult =>
+  saved.status === 'rejected'
+    ? rejection(item, { ...saved.fault, path: ['attributes', ...saved.fault.path] })
+    : { identity: item.identity, verified: item.verified, status: saved.status };
+
+export const saveIdentities = operation({
+  id: 'saveIdentities',
+  method: 'post',
+  path: '/v1/identities',
+  tag: 'Identities',
+  summary: 'Create or update many users',
+  description: `Changes up to ${MAX_PROFILES} users in one transaction, each like \`PATCH\`, and creates those who are not known yet. Each item has its own result, in order, and an invalid item never affects the others. A profile that stays the same is not written. A user who is named twice is changed twice, in order.`,
+  credentials: ['api-key', 'session'],
+  right: 'identities:write',
+  audit: 'identity.updated',
+  body: IdentityBatch,
+  status: 200,
+  response: z.object({ results: z.array(IdentityResult) }).meta({ id: 'IdentityResults' }),
+  async handle({ caller, body }, { storage }) {
+    const parsed = body.identities.map(parseItem);
+    const valid = parsed.flatMap(item => (item.success ? [item.data] : []));
+    const saved = (await patchProfiles(storage.forTenant(caller.tenantId), valid)).values();
+    const results = parsed.map((item, index) =>
+      item.success
+        ? resultOf(item.data, saved.next().value as SavedProfile)
+        : rejection(body.identities[index], item.faults[0] as Fault),
+    );
+    const unchanged = results.every(({ status }) => status === 'unchanged' || status === 'rejected');
+    return reply({ body: { results }, unchanged });
+  },
+});
+
+export const readIdentityAttributes = operation({
+  id: 'readIdentityAttributes',
+  method: 'get',
+  path: '/v1/identity-attributes',
+  tag: 'Identities',
+  summary: 'Get the attributes in use',
+  description: `The names, types and most frequent values of the attributes of the ${PROFILES_LOOKED_AT.toLocaleString('en')} users whose profiles changed last.`,
+  credentials: ['api-key', 'session'],
+  right: 'identities:read',
+  status: 200,
+  response: z.object({ data: z.array(IdentityAttribute) }).meta({ id: 'IdentityAttributes' }),
+  heavy: true,
+  async handle({ caller }, { storage }) {
+    return { data: await listAttributes(storage.forTenant(caller.tenantId)) };
+  },
+});
 
 export const patchMyAttributes = operation({
   id: 'patchMyAttributes',
@@ -164,10 +245,7 @@ export const patchMyAttributes = operation({
     const tenant = storage.forTenant(caller.tenantId);
     const allowed = new Set((await findTenant(tenant))?.identity_attributes_allowed);
     refuseUnlisted(Object.keys(body.attributes), allowed);
-    const { attributes } = await saveProfile(tenant, caller, profile => ({
-      ...profile,
-      attributes: checkAttributes(patchAttributes(profile.attributes, body.attributes)),
-    }));
+    const { attributes } = await saveProfile(tenant, caller, profile => patchOrThrow(profile, body));
     return { attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => allowed.has(name))) };
   },
 });
@@ -185,4 +263,12 @@ function refuseUnlisted(names: string[], allowed: ReadonlySet<string>): void {
 }
 
 /** Every operation on identities. */
-export const identityRoutes = [listIdentities, readIdentity, putIdentity, patchIdentity, patchMyAttributes];
+export const identityRoutes = [
+  listIdentities,
+  saveIdentities,
+  readIdentity,
+  putIdentity,
+  patchIdentity,
+  readIdentityAttributes,
+  patchMyAttributes,
+];

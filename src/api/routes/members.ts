@@ -41,7 +41,9 @@ import { deviceOf, replyLoggedIn } from '../pipeline/logged-in.ts';
 
 const shared = { tag: 'Members' } as const;
 const MemberPath = z.object({ id: typeId('member') });
-const InvitationPath = z.object({ token: z.string().max(200) });
+const InvitationPath = z.object({
+  token: z.string().max(200).meta({ description: 'The token of the invitation link' }),
+});
 
 const presentMember = (row: MemberRow) => ({
   id: toTypeId('member', row.id),

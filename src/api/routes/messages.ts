@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readEventText } from '../../domain/conversation-events.ts';
 import { ReadHorizon, type Side } from '../../domain/conversations.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
@@ -20,6 +21,9 @@ const addressOf = (params: z.output<typeof MessagePath>, caller: Participant) =>
   owner: ownerOf(caller),
 });
 
+const eventOf = ({ kind, event, body, author_type: type, author_id: id }: MessageRow) =>
+  kind === 'event' ? (event ?? readEventText(body, { type, id })) : null;
+
 /** A message as one side sees it. Users see the name of a team author, but no ids of the team. */
 const presentMessage = (side: Side) => (row: MessageRow) => ({
   id: toTypeId('message', row.id),
@@ -34,6 +38,7 @@ const presentMessage = (side: Side) => (row: MessageRow) => ({
   body: row.body,
   format: row.format,
   client_message_id: row.client_message_id,
+  event: eventOf(row),
   created_at: row.created_at,
   edited_at: row.edited_at,
   redacted: row.redacted,
@@ -44,21 +49,24 @@ export const listMessages = operation({
   method: 'get',
   path: '/v1/conversations/{id}/messages',
   tag: 'Conversations',
-  summary: 'List messages of a conversation, oldest first',
-  description: 'Notes and events are visible only to the team and appear in chronological order.',
+  summary: 'List messages of a conversation',
+  description:
+    'Notes and events are visible only to the team and appear in chronological order. With `order=desc` the list starts with the newest message, and each further page goes back in time.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
   query: z.object({
     ...pageQuery,
     after_seq: queryIntOr(0, 2_147_483_647, 0).meta({ description: 'Only messages after the reply with this `seq`' }),
+    order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'Oldest or newest message first' }),
   }),
   status: 200,
   response: pageOf(Message),
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const { after_seq: afterSeq, limit } = query;
-    const rows = await listMessageRows(tenant, params.id, ownerOf(caller), { afterSeq, limit, after });
+    const { after_seq: afterSeq, order, limit } = query;
+    const paging = { afterSeq, newestFirst: order === 'desc', limit, after };
+    const rows = await listMessageRows(tenant, params.id, ownerOf(caller), paging);
     return page(rows, presentMessage(sideOfCaller(caller)));
   },
 });

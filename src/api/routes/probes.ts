@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { statusOfHealth } from '../../platform/metrics-server.ts';
+import { readinessOf, statusOfHealth } from '../../platform/metrics-server.ts';
 import { operation, reply } from '../operation.ts';
 
 const Health = z
@@ -8,6 +8,11 @@ const Health = z
     degraded: z.array(z.string()).meta({ description: 'Current impairments, with their reasons' }),
   })
   .meta({ id: 'Health' });
+
+const Readiness = Health.extend({
+  version: z.string().meta({ description: 'Version of the running process' }),
+  commit: z.string().meta({ description: 'Commit that the running process was built from, or `unknown`' }),
+}).meta({ id: 'Readiness' });
 
 const shared = { tag: 'Operating', method: 'get', credentials: [], status: 200 } as const;
 
@@ -31,12 +36,12 @@ export const readReadiness = operation({
   credentials: [],
   summary: 'Readiness probe',
   description:
-    'Returns 503 until the database and the queue have been reached and the schema is compatible, and while the process is stopping. A later outage of a store returns 200 with `degraded`, because reads work without the queue, and answers are accepted without the database.',
-  response: Health,
+    'Returns 503 until the database and the queue have been reached and the schema is compatible, and while the process is stopping. A later outage of a store returns 200 with `degraded`, because reads work without the queue, and answers are accepted without the database. The reply also has the version and the commit of the process.',
+  response: Readiness,
   otherStatuses: { 503: 'The process is starting or stopping' },
   handle(_, { readiness }) {
     const health = readiness.health();
-    return reply({ status: statusOfHealth(health), body: health });
+    return reply({ status: statusOfHealth(health), body: readinessOf(health) });
   },
 });
 

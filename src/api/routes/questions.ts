@@ -1,33 +1,40 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Action } from '../../domain/audit-log.ts';
 import { noCounts } from '../../domain/counts.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
-import { Problem } from '../../domain/problem.ts';
+import { notFound } from '../../domain/problem.ts';
 import {
-  CONFIGS,
-  immutableParts,
+  applyPatch,
+  contentOf,
+  finishContent,
+  refuseButtonInCooldown,
+  refuseOwnLanguage,
+  wrongState,
+} from '../../domain/question-changes.ts';
+import { QuestionTemplate, questionTemplates } from '../../domain/question-templates/templates.ts';
+import { recalledAttributes } from '../../domain/question-texts.ts';
+import { QuestionType } from '../../domain/question-types.ts';
+import {
   NewQuestion,
-  nextStatuses,
-  possibleActions,
   QUESTION_ACTIONS,
   Question,
   type QuestionAction,
   type QuestionContent,
   QuestionPatch,
   QuestionStatus,
-  QuestionType,
   QuestionVersion,
-  versionChanges,
 } from '../../domain/questions.ts';
 import { figuresOf, ResultsSummary } from '../../domain/results.ts';
 import { text } from '../../domain/text.ts';
-import { bodyErrors, parseInput } from '../../domain/validation.ts';
+import { versionChanges } from '../../domain/version-changes.ts';
+import { FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA } from '../../storage/migrations/index.ts';
+import { requireUpgraded } from '../../storage/processes.ts';
 import {
   deleteQuestion as deleteQuestionRow,
   findQuestion,
   insertQuestion,
+  listPublishedSteps,
   listQuestions as listQuestionRows,
   listQuestionVersions as listVersionRows,
   type QuestionRow,
@@ -35,6 +42,8 @@ import {
   updateQuestion,
 } from '../../storage/questions.ts';
 import { type CountsSummary, summarizeCounts } from '../../storage/results.ts';
+import { findTenant } from '../../storage/tenants.ts';
+import type { Transaction } from '../../storage/transaction.ts';
 import { operation, reply } from '../operation.ts';
 
 const QuestionPath = z.object({ id: typeId('question') });
@@ -49,22 +58,27 @@ const presentQuestion = (row: QuestionRow) => ({
   title: row.title,
   description: row.description,
   config: row.config,
+  follow_ups: row.follow_ups,
+  locale: row.locale,
+  translations: row.translations,
   frequency: row.frequency,
   allow_public: row.allow_public,
   priority: row.priority,
+  thanks: row.thanks,
+  placement: row.placement,
   created_at: row.created_at,
   updated_at: row.updated_at,
   published_at: row.published_at,
   closed_at: row.closed_at,
 });
 
-const presentVersion = ({
-  previous,
-  question_id,
-  ...version
-}: QuestionVersionRow & { previous: QuestionContent | null }) => ({
+const presentVersion = (
+  { previous, question_id, ...version }: QuestionVersionRow & { previous: QuestionContent | null },
+  locale: string,
+) => ({
   question_id: toTypeId('question', question_id),
   ...version,
+  locale,
   changes: previous ? versionChanges(previous, version) : [],
 });
 
@@ -91,8 +105,8 @@ export const listQuestions = operation({
   right: 'questions:read',
   query: z.object({
     ...pageQuery,
-    status: QuestionStatus.optional(),
-    type: QuestionType.optional(),
+    status: QuestionStatus.optional().meta({ description: 'Status of the question' }),
+    type: QuestionType.optional().meta({ description: 'Type of the question' }),
     q: text(200, 1).optional().meta({ description: 'Substring of the name or the title' }),
     include: z.literal('results').optional().meta({ description: '`results`: include the results of each question' }),
   }),
@@ -125,12 +139,13 @@ export const createQuestion = operation({
   etag: true,
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, now }) {
-    const row = await insertQuestion(
-      storage.forTenant(caller.tenantId),
-      { ...body, name: body.name ?? nameFrom(body.title) },
-      now(),
-    );
-    return created(row);
+    refuseButtonInCooldown(body);
+    const tenant = storage.forTenant(caller.tenantId);
+    const locale = body.locale ?? (await findTenant(tenant))?.default_locale;
+    if (!locale) throw notFound('tenant');
+    const question = { ...body, locale, name: body.name ?? nameFrom(body.title) };
+    refuseOwnLanguage(question);
+    return created(await insertQuestion(tenant, question, now()));
   },
 });
 
@@ -158,42 +173,14 @@ export const readQuestion = operation({
   },
 });
 
-/** Validates a config by its type. Throws 422 with pointers into the body. */
-function parseConfig(type: QuestionType, config: unknown): QuestionRow['config'] {
-  const parsed = parseInput<QuestionRow['config']>(CONFIGS[type], config);
-  if (parsed.success) return parsed.data;
-  throw new Problem('validation-failed', `The config is not valid for a question of type ${type}.`, {
-    errors: bodyErrors(parsed.faults, '/config'),
-  });
-}
-
-/** The versioned content, as plain JSON, because the database returns fields in a different order. */
-const contentOf = ({ type, title, description, config }: QuestionRow): QuestionContent =>
-  JSON.parse(JSON.stringify({ type, title, description, config }));
-
-/** Applies a patch. A change of visible content creates a new version once the question was published. */
-function applyPatch(row: QuestionRow, { frequency, config, type, ...rest }: QuestionPatch): void {
-  if (row.status === 'closed' || row.status === 'archived')
-    throw wrongState(row, 'It can be edited until it is closed.');
-  const before = contentOf(row);
-  if (row.status !== 'draft') refuseImmutable({ '/type': row.type }, { '/type': type ?? row.type });
-  if (type && type !== row.type && !config) row.config = parseConfig(type, {});
-  Object.assign(row, rest, type ? { type } : {});
-  if (config) row.config = parseConfig(row.type, config);
-  if (frequency) row.frequency = { ...row.frequency, ...frequency };
-  if (row.status === 'draft') return;
-  refuseImmutable(immutableParts(before), immutableParts(row));
-  if (!isDeepStrictEqual(before, contentOf(row))) row.version++;
-}
-
-function refuseImmutable(before: Record<string, unknown>, after: Record<string, unknown>): void {
-  const changed = Object.keys(before).filter(
-    pointer => JSON.stringify(before[pointer]) !== JSON.stringify(after[pointer]),
-  );
-  if (changed.length === 0) return;
-  throw new Problem('immutable-field', 'Type, scale and option ids of a published question cannot change.', {
-    errors: changed.map(pointer => ({ pointer, code: 'immutable-field', detail: 'Cannot change once published.' })),
-  });
+/**
+ * Throws 409 while API processes run that would refuse the answers to a question with follow-ups, show recalls as they
+ * are written, or lose translations when they store a version.
+ */
+async function requireSupport(question: QuestionRow, tx: Transaction): Promise<void> {
+  if (question.follow_ups.length > 0) await requireUpgraded(tx, FOLLOW_UPS_SCHEMA, 'Follow-ups');
+  if (Object.keys(question.translations).length > 0) await requireUpgraded(tx, TRANSLATIONS_SCHEMA, 'Translations');
+  if (recalledAttributes(question).size > 0) await requireUpgraded(tx, TRANSLATIONS_SCHEMA, 'Recalls of attributes');
 }
 
 export const patchQuestion = operation({
@@ -204,20 +191,23 @@ export const patchQuestion = operation({
   credentials: ['api-key', 'session'],
   summary: 'Update a question',
   description:
-    'In a draft, everything can change. For a live or paused question, a change of title, description or config creates a new immutable version, at most 50 within 24 hours.',
+    'In a draft, everything can change. For a live or paused question, a change of title, description, config, follow-ups, thanks or translations creates a new immutable version, at most 50 within 24 hours. Translations are replaced as a whole; of a published question they are complete, and texts without an original are removed.',
   right: 'questions:write',
   audit: 'question.updated',
   params: QuestionPath,
   body: QuestionPatch,
   status: 200,
   response: Question,
-  problems: ['immutable-field', 'invalid-transition', 'limit-reached'],
+  problems: ['immutable-field', 'invalid-transition', 'limit-reached', 'upgrade-unfinished'],
   ifMatch: true,
   etag: true,
   async handle({ caller, params, body, requireMatch }, { storage, now }) {
-    const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, now(), question => {
+    const { tenantId } = caller;
+    const row = await updateQuestion(storage.forTenant(tenantId), params.id, now(), async (question, tx) => {
       requireMatch(presentQuestion(question));
-      applyPatch(question, body);
+      const isPublished = question.status !== 'draft' && body.follow_ups !== undefined;
+      applyPatch(question, body, isPublished ? await listPublishedSteps(tx, tenantId, params.id) : []);
+      if (question.status !== 'draft') await requireSupport(question, tx);
     });
     return presentQuestion(row);
   },
@@ -246,15 +236,6 @@ export const deleteQuestion = operation({
   },
 });
 
-/** The 409 for a question in another state than required, with the actions that are possible instead. */
-const wrongState = ({ status }: QuestionRow, requirement: string) =>
-  new Problem('invalid-transition', `The question is ${status}. ${requirement} ${insteadIn(status)}`, {
-    extra: { from: status, allowed: nextStatuses(status) },
-  });
-
-const insteadIn = (status: QuestionStatus): string =>
-  `Possible now: ${[...possibleActions(status), 'clone'].join(', ')}.`;
-
 const SUMMARIES: Record<QuestionAction, string> = {
   publish: 'Publish a draft',
   pause: 'Pause a live question: its card is no longer shown',
@@ -265,7 +246,7 @@ const SUMMARIES: Record<QuestionAction, string> = {
 
 const DESCRIPTIONS: Record<QuestionAction, string> = {
   publish:
-    'From now on the question is shown as a card. Type, scale and option ids can no longer change. A tenant can have at most 200 live questions.',
+    'From now on the question is shown as a card. Its language, and type, scale and option ids of its steps, can no longer change. Follow-ups, translations and recalls of attributes must be complete: 422 with a pointer into the question for each fault. Translations of texts that the question does not have are removed. A tenant can have at most 200 live questions.',
   pause: 'Answers to cards that were already fetched are still accepted.',
   resume: 'The question is shown again, with its results continued. A tenant can have at most 200 live questions.',
   close: 'The card is no longer shown. A closed question cannot be reopened; clone it instead.',
@@ -295,16 +276,24 @@ const actionOperation = (action: QuestionAction) =>
     params: QuestionPath,
     status: 200,
     response: Question,
-    problems: ['invalid-transition', 'limit-reached'],
+    problems: [
+      'invalid-transition',
+      'limit-reached',
+      ...(action === 'publish' ? (['upgrade-unfinished'] as const) : []),
+    ],
     ifMatch: true,
     etag: true,
     async handle({ caller, params, requireMatch }, { storage, now }) {
       const at = now();
-      const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, question => {
+      const row = await updateQuestion(storage.forTenant(caller.tenantId), params.id, at, async (question, tx) => {
         requireMatch(presentQuestion(question));
         const { from, to } = QUESTION_ACTIONS[action];
         if (!(from as readonly QuestionStatus[]).includes(question.status))
           throw wrongState(question, `"${action}" requires the status ${from.join(' or ')}.`);
+        if (action === 'publish') {
+          finishContent(question);
+          await requireSupport(question, tx);
+        }
         question.status = to;
         if (action === 'publish') question.published_at = at;
         if (action === 'close') question.closed_at = at;
@@ -338,11 +327,11 @@ export const cloneQuestion = operation({
   problems: ['limit-reached'],
   async handle({ caller, params }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const { name, type, title, description, config, frequency, allow_public, priority } = await findQuestion(
+    const { name, locale, frequency, allow_public, priority, placement, ...question } = await findQuestion(
       tenant,
       params.id,
     );
-    const copy = { name, type, title, description, config, frequency, allow_public, priority };
+    const copy = { ...contentOf(question), name, locale, frequency, allow_public, priority, placement };
     return created(await insertQuestion(tenant, copy, now()));
   },
 });
@@ -362,13 +351,36 @@ export const listQuestionVersions = operation({
   response: pageOf(QuestionVersion),
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    await findQuestion(tenant, params.id);
-    return page(await listVersionRows(tenant, params.id, query.limit, after), presentVersion);
+    const { locale } = await findQuestion(tenant, params.id);
+    const versions = await listVersionRows(tenant, params.id, query.limit, after);
+    return page(versions, row => presentVersion(row, locale));
   },
+});
+
+export const readQuestionTemplates = operation({
+  id: 'readQuestionTemplates',
+  method: 'get',
+  path: '/v1/question-templates',
+  tag: 'Questions',
+  summary: 'Get question templates',
+  description:
+    'Common questions with their follow-ups: NPS, CSAT, CES, product-market fit, cancellation, onboarding, feature request and bug report. The `question` of a template is a body for `POST /v1/questions`.',
+  credentials: ['api-key', 'session'],
+  right: 'questions:read',
+  query: z.object({
+    locale: text(35, 2)
+      .default('en')
+      .meta({ description: 'Language of the texts (BCP 47): German for `de` and its regions, otherwise English' }),
+  }),
+  status: 200,
+  response: z.object({ data: z.array(QuestionTemplate) }).meta({ id: 'QuestionTemplates' }),
+  etag: true,
+  handle: ({ query }) => ({ data: questionTemplates(query.locale) }),
 });
 
 /** Every operation on questions. */
 export const questionRoutes = [
+  readQuestionTemplates,
   listQuestions,
   createQuestion,
   readQuestion,

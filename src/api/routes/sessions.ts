@@ -4,7 +4,7 @@ import { pageOf } from '../../domain/pages.ts';
 import { Problem } from '../../domain/problem.ts';
 import { LoggedIn, Login, LoginOptions, Session, sessionEnd } from '../../domain/sessions.ts';
 import { sha256 } from '../../platform/secrets.ts';
-import { findAccountOfSubject, findLogin, linkSubject } from '../../storage/accounts.ts';
+import { findAccountOfSubject, findLogin, hasOwner, linkSubject } from '../../storage/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../storage/members.ts';
 import {
   deleteSession,
@@ -46,13 +46,16 @@ export const readLoginOptions = operation({
   credentials: [],
   summary: 'List the available login methods',
   description:
-    'For the login page: whether password resets are sent by mail, and the identity provider if one is configured.',
+    'For the login page: whether password resets are sent by mail, whether an owner is missing, and the identity provider if one is configured.',
   status: 200,
   response: LoginOptions,
-  handle: (_, { config, mail }) => ({
-    password_reset_by_mail: mail !== undefined,
-    oidc: config.OIDC_ISSUER ? { name: config.OIDC_NAME, login_url: OIDC_LOGIN_PATH } : null,
-  }),
+  async handle(_, { config, mail, storage }) {
+    return {
+      password_reset_by_mail: mail !== undefined,
+      needs_owner: !(await hasOwner(storage)),
+      oidc: config.OIDC_ISSUER ? { name: config.OIDC_NAME, login_url: OIDC_LOGIN_PATH } : null,
+    };
+  },
 });
 
 export const logIn = operation({
@@ -182,7 +185,8 @@ const ReturnTo = z
     /^\/dashboard\/(?:\.?[A-Za-z0-9/_~?=&%-])*\.?$/,
     'Must be a path of the dashboard such as /dashboard/questions.',
   )
-  .default('/dashboard/');
+  .default('/dashboard/')
+  .meta({ description: 'The page of the dashboard to open after the login' });
 
 const toOidc = (deps: ApiDeps): OidcLogin => {
   if (!deps.oidc) throw new Problem('resource-not-found', 'No identity provider is configured.');
@@ -239,7 +243,14 @@ export const finishOidcLogin = operation({
     "Accounts are identified by the provider's subject. A new person needs an invitation. An existing account is linked by one login with its password (`link-required`) and keeps its password and authenticator. On any error, the browser is redirected to the login page with `error`.",
   query: z.object(
     Object.fromEntries(
-      [...CALLBACK_PARAMETERS, ...OTHER_PARAMETERS].map(name => [name, z.string().max(4000).optional()]),
+      [...CALLBACK_PARAMETERS, ...OTHER_PARAMETERS].map(name => [
+        name,
+        z
+          .string()
+          .max(4000)
+          .optional()
+          .meta({ description: `\`${name}\` of the identity provider's redirect` }),
+      ]),
     ),
   ),
   status: 302,

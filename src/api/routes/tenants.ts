@@ -29,7 +29,7 @@ export const patchTenant = operation({
   credentials: ['session'],
   summary: 'Update the settings of the tenant',
   description:
-    'With a shorter retention, older records are deleted permanently within minutes. A longer retention does not restore deleted records.',
+    'With a shorter retention, older records are deleted permanently within minutes. A longer retention does not restore deleted records. A new appearance reaches cards with their next fetch; colors that are hard to read are 422 `low-contrast`.',
   right: 'tenant:write',
   audit: 'tenant.updated',
   body: TenantPatch,
@@ -38,7 +38,10 @@ export const patchTenant = operation({
   etag: true,
   async handle({ caller, body, requireMatch }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const row = await updateTenant(tenant, changedSettings(body), before => requireMatch(presentTenant(before)));
+    const row = await updateTenant(tenant, before => {
+      requireMatch(presentTenant(before));
+      return changedSettings(before, body);
+    });
     return presentTenant(row);
   },
 });

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { parseTypeId, toTypeId } from '../../domain/ids.ts';
+import { parseTypeId, toTypeId, typeId } from '../../domain/ids.ts';
 import { Problem } from '../../domain/problem.ts';
 import {
   Inspection,
@@ -8,21 +8,25 @@ import {
   Me,
   PublicToken,
   PublicTokenRequest,
+  TEST_TOKEN_SECONDS,
+  TestToken,
   TOKEN_LIFETIME_SECONDS,
 } from '../../domain/tokens.ts';
 import { findTenantKey } from '../../storage/api-keys.ts';
+import { findQuestion } from '../../storage/questions.ts';
 import type { PersonCaller, TeamCaller } from '../caller.ts';
 import { findIssuer, readToken, signPublicToken, verifyAccessToken } from '../credentials/access-tokens.ts';
 import { verifyBasicKey } from '../credentials/basic.ts';
 import type { RingKey } from '../credentials/key-ring.ts';
 import { DEVICE_COOKIE, rememberDevice } from '../credentials/known-devices.ts';
 import { csrfTokenOf } from '../credentials/sessions.ts';
+import { signTestToken } from '../credentials/test-tokens.ts';
 import type { ApiDeps } from '../deps.ts';
 import { operation, reply, type UnreadRequest } from '../operation.ts';
 import { readAccount } from '../pipeline/logged-in.ts';
 
 /** The tenant id is plain text, because an unknown one must look like every other credential failure. */
-const IssuePath = z.object({ tenant_id: z.string() });
+const IssuePath = z.object({ tenant_id: z.string().meta({ description: '`tenant_…`' }) });
 
 /** Returns the key named in a request for a public token. Cached after the first use. */
 const issuerOf = (
@@ -175,5 +179,30 @@ export const whoAmI = operation({
   },
 });
 
+export const issueTestToken = operation({
+  id: 'issueTestToken',
+  method: 'post',
+  path: '/v1/questions/{id}/test-token',
+  tag: 'Tokens',
+  summary: 'Issue a token to try out a question',
+  description:
+    'The token is for an identity of the member, `test|member_…`, and for this question only, which need not be published: `GET /v1/cards` returns its card, and `POST /v1/answers` takes answers to it, which are stored at once. They are never counted, appear only in results with `test=true`, and are deleted after 24 hours.',
+  credentials: ['session'],
+  right: 'questions:write',
+  params: z.object({ id: typeId('question') }),
+  status: 200,
+  response: TestToken,
+  problems: ['invalid-transition'],
+  async handle({ caller, params }, { storage, keychain, now }) {
+    const question = await findQuestion(storage.forTenant(caller.tenantId), params.id);
+    if (question.status === 'archived')
+      throw new Problem('invalid-transition', 'An archived question cannot be tried out.', {
+        extra: { from: 'archived', allowed: [] },
+      });
+    const tested = { tenantId: caller.tenantId, questionId: question.id, memberId: caller.memberId };
+    return { access_token: await signTestToken(tested, keychain, now()), expires_in: TEST_TOKEN_SECONDS };
+  },
+});
+
 /** Every operation on tokens. */
-export const tokenRoutes = [issuePublicToken, inspectToken, whoAmI];
+export const tokenRoutes = [issuePublicToken, inspectToken, issueTestToken, whoAmI];

@@ -78,10 +78,14 @@ function refuseOtherMethods(ctx: Context): void {
   throw new Problem('method-not-allowed', 'This path supports GET and HEAD.');
 }
 
+/** Whether a browser opens a mistyped address of a page: it asks for HTML, and the name is not that of a file. */
+const isNavigation = (ctx: Context, name: string): boolean =>
+  ctx.get('Accept').includes('text/html') && !name.startsWith('assets/') && !/\.[a-z]+$/.test(name);
+
 /**
  * Adds the dashboard: its files, its single page under each of its paths, and the redirect from `/`.
  *
- * Other paths are 404. Until the dashboard is built, its pages reply 503.
+ * Other paths are 404, for a browser with the page, which offers the way back. Until the dashboard is built, its pages reply 503.
  */
 export function addDashboard(router: Router): void {
   const pages = createPages();
@@ -90,11 +94,13 @@ export function addDashboard(router: Router): void {
     const name = ctx.path.slice(BASE.length + 1);
     const built = await pages();
     const file = name === 'index.html' ? undefined : built?.files.get(name);
-    if (built && !file && !built.hasPage(`/${name}`)) throw notFound('page');
+    const isPage = built?.hasPage(`/${name}`);
+    if (built && !file && !isPage && !isNavigation(ctx, name)) throw notFound('page');
     refuseOtherMethods(ctx);
     if (!built) return sendNotBuilt(ctx);
     if (file) return sendFile(ctx, file, name.startsWith('assets/') ? FOR_EVER : EACH_TIME);
-    return sendFile(ctx, built.files.get('index.html') as PageFile, EACH_TIME);
+    sendFile(ctx, built.files.get('index.html') as PageFile, isPage ? EACH_TIME : 'no-store');
+    if (!isPage) ctx.status = 404; // the page says so
   };
   const lead = (ctx: Context) => {
     ctx.state.route = '/';

@@ -6,6 +6,7 @@ import type { Context } from 'koa';
 import { FIELD_CODES } from '../../domain/field-errors.ts';
 import { PROBLEMS, Problem, type ProblemCode } from '../../domain/problem.ts';
 import { STATUS_OF } from '../http/problem.ts';
+import { escapeHtml } from './html.ts';
 
 /** The viewer's files, served from here: Parley's pages load nothing from other hosts. */
 const VIEWER_FILES: Record<string, string> = {
@@ -20,8 +21,9 @@ const viewerFolder = (): string =>
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
+/** Names an empty icon, without which browsers request `/favicon.ico`. */
 const page = (title: string, head: string, body: string): string =>
-  `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title>${head}</head><body>${body}</body></html>\n`;
+  `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><title>${title}</title>${head}</head><body>${body}</body></html>\n`;
 
 const VIEWER_PAGE = page(
   'Parley API',
@@ -32,10 +34,8 @@ const VIEWER_START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#viewer',
 
 const STYLE =
   '<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}code{font-size:.95em}</style>';
-const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const withCode = (text: string): string => escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 const problemPage = (code: ProblemCode): string => {

@@ -33,8 +33,8 @@ async function readPageFile(path: string, type: string): Promise<PageFile> {
   return { type, etag: etagOf(plain.toString('utf8')), plain, br, gzip };
 }
 
-/** A path pattern as a regular expression: `/questions/:id` has one segment for the id. */
-const expressionOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`);
+/** A path pattern as a regular expression: `:id` is one segment, `/:id?` an optional one. */
+const expressionOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/\/:\w+(\??)/g, '(?:/[^/]+)$1')}$`);
 
 async function readPages(): Promise<Pages> {
   const names = await readdir(PAGES_DIR, { recursive: true });
@@ -52,7 +52,7 @@ async function readPages(): Promise<Pages> {
  * It is read at first use, and again after a new build, which a `start` from source may run while serving requests.
  */
 export function createPages(): () => Promise<Pages | undefined> {
-  let builtAtMs = 0;
+  let builtAtMs: number | undefined; // a reproducible image has the time 0
   let pages: Promise<Pages> | undefined;
   return async () => {
     const stamp = join(PAGES_DIR, STAMP_FILE);
@@ -61,7 +61,7 @@ export function createPages(): () => Promise<Pages | undefined> {
     if (mtimeMs !== builtAtMs) {
       builtAtMs = mtimeMs;
       pages = readPages();
-      pages.catch(() => (builtAtMs = 0)); // this caller gets the error; the next one retries
+      pages.catch(() => (builtAtMs = undefined)); // this caller gets the error; the next one retries
     }
     return pages;
   };

@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Producer } from '../../queue/producer.ts';
 import { hasAnswer, removeCanaries } from '../../storage/answers.ts';
+import { readLastBackup } from '../../storage/backups.ts';
 import { auditFlushes, claimFlushes, countLosses } from '../../storage/conservation.ts';
 import type { Storage } from '../../storage/orm.ts';
 
@@ -40,14 +41,21 @@ export function watchIngestion(deps: WatchDeps): IngestionWatch {
   const { signal } = closing;
   const canary = createCanary(deps, signal);
   const balance = createBalance(deps);
-  const every = async (check: () => Promise<void>, what: string) => {
+  const every = async (check: () => Promise<void>, failure: string) => {
     while (await pause(deps.intervalMs, signal))
       await check().catch(error => {
-        if (!deps.isStopping()) deps.log.warn({ reason: error.message }, `${what} failed`);
+        if (!deps.isStopping()) deps.log.warn({ reason: error.message }, failure);
       });
   };
   if (deps.intervalMs > 0) deps.metrics.canaryInterval.set(deps.intervalMs / 1000);
-  const running = deps.intervalMs === 0 ? [] : [every(canary.fly, 'canary'), every(balance.check, 'delivery audit')];
+  const running =
+    deps.intervalMs === 0
+      ? []
+      : [
+          every(canary.fly, 'canary failed'),
+          every(balance.check, 'delivery audit failed'),
+          every(() => reportBackup(deps), 'reading the last backup failed'),
+        ];
   return {
     degraded: () => [...canary.degraded(), ...balance.degraded()],
     async close() {
@@ -56,6 +64,12 @@ export function watchIngestion(deps: WatchDeps): IngestionWatch {
       if (running.length > 0) await balance.claim();
     },
   };
+}
+
+/** Reports the time of the newest backup; nothing before the first one. */
+async function reportBackup({ storage, metrics }: WatchDeps): Promise<void> {
+  const at = await readLastBackup(storage);
+  if (at) metrics.lastBackup.set(at.getTime() / 1000);
 }
 
 /** Resolves to true after the time, or to false at the signal. */

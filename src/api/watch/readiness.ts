@@ -1,6 +1,7 @@
 import type { Log } from '../../platform/log.ts';
 import type { Health } from '../../platform/metrics-server.ts';
 import type { OpenFiles } from '../../platform/open-files.ts';
+import type { DatabaseUrl } from '../../platform/store-urls.ts';
 import type { Producer } from '../../queue/producer.ts';
 import { awaitSchema } from '../../storage/migrate.ts';
 import type { DerivedKeys } from '../credentials/derived-keys.ts';
@@ -19,7 +20,7 @@ export interface Readiness {
 }
 
 interface ReadinessDeps {
-  databaseUrl: string;
+  databaseUrl: DatabaseUrl;
   durability: DatabaseDurability;
   derivedKeys: DerivedKeys;
   queue: Producer;

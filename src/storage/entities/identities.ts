@@ -15,4 +15,5 @@ export const IdentityEntity = defineEntity({
     created_at: moment(),
     updated_at: moment(),
   },
+  indexes: [{ name: 'identities_changed', properties: ['tenant_id', 'updated_at'] }],
 });

@@ -15,15 +15,18 @@ import {
   RecordedFlushEntity,
   VanishedAnswerEntity,
 } from './ingestion.ts';
+import { LastBackupEntity } from './last-backup.ts';
 import { InvitationEntity, MemberEntity } from './members.ts';
 import { MessageEntity } from './messages.ts';
+import { ProcessEntity } from './processes.ts';
 import { QuestionEntity, QuestionVersionEntity } from './questions.ts';
 import { RateCounterEntity } from './rate-counters.ts';
-import { QuestionResultEntity } from './results.ts';
+import { QuestionResultEntity, QuestionStepResultEntity } from './results.ts';
 import { SchemaStateEntity } from './schema-state.ts';
 import { AnswerWordsEntity, MessageWordsEntity, SearchBacklogEntity, UnindexedTextEntity } from './search.ts';
 import { SessionEntity } from './sessions.ts';
 import { DeletedTenantEntity, TenantEntity } from './tenants.ts';
+import { TestAnswerEntity } from './test-answers.ts';
 
 /** All tables, for MikroORM and for the test that compares them with the migrated schema. */
 export const ENTITIES = [
@@ -41,11 +44,13 @@ export const ENTITIES = [
   QuestionVersionEntity,
   AnswerEntity,
   QuestionResultEntity,
+  QuestionStepResultEntity,
   AnswerWordsEntity,
   MessageWordsEntity,
   UnindexedTextEntity,
   SearchBacklogEntity,
   DeletedAnswerEntity,
+  TestAnswerEntity,
   CardRecordEntity,
   IdentityEntity,
   QuarantinedAnswerEntity,
@@ -57,6 +62,8 @@ export const ENTITIES = [
   FlushProducerEntity,
   LostFlushEntity,
   VanishedAnswerEntity,
+  LastBackupEntity,
+  ProcessEntity,
   IdempotencyKeyEntity,
   RateCounterEntity,
   DerivedKeyEntity,

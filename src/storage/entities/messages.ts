@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { indexFromMigration, int, moment, text, uuid } from './columns.ts';
+import type { MessageEvent } from '../../domain/conversation-events.ts';
+import { indexFromMigration, int, json, moment, text, uuid } from './columns.ts';
 
 export const MessageEntity = defineEntity({
   name: 'Message',
@@ -20,6 +21,7 @@ export const MessageEntity = defineEntity({
     edited_at: moment().nullable(),
     redacted: p.boolean(),
     author_name: text().nullable(),
+    event: json<MessageEvent>().nullable(),
   },
   indexes: [indexFromMigration('messages_words')],
   uniques: [

@@ -1,7 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import { int, json, moment, text, uuid } from './columns.ts';
 
-const content = { type: text(), title: text(), description: text(), config: json<object>() };
+const content = {
+  type: text(),
+  title: text(),
+  description: text(),
+  config: json<object>(),
+  follow_ups: json<object>().defaultRaw("'[]'"),
+  thanks: json<object>().nullable(),
+  translations: json<object>().defaultRaw("'{}'"),
+};
 
 export const QuestionEntity = defineEntity({
   name: 'Question',
@@ -13,9 +21,11 @@ export const QuestionEntity = defineEntity({
     status: text(),
     version: int(),
     ...content,
+    locale: text().default('en'),
     frequency: json<object>(),
     allow_public: p.boolean(),
     priority: int(),
+    placement: text().nullable(),
     created_at: moment(),
     updated_at: moment(),
     published_at: moment().nullable(),
@@ -31,10 +41,7 @@ export const QuestionVersionEntity = defineEntity({
     tenant_id: uuid().primary(),
     question_id: uuid().primary(),
     version: int().primary(),
-    type: text(),
-    title: text(),
-    description: text(),
-    config: json<object>(),
+    ...content,
     created_at: moment(),
   },
 });

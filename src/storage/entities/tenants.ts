@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { int, moment, text, textArray, uuid } from './columns.ts';
+import { int, json, moment, text, textArray, uuid } from './columns.ts';
 
 export const TenantEntity = defineEntity({
   name: 'Tenant',
@@ -16,6 +16,7 @@ export const TenantEntity = defineEntity({
     retention_answers_days: int().nullable(),
     retention_conversations_days: int().nullable(),
     identity_attributes_allowed: textArray().defaultRaw(`'{}'`),
+    appearance: json<object>().defaultRaw("'{}'"),
     results_fixed_before: p.date().nullable(),
     first_card_at: moment().nullable(),
   },

@@ -19,18 +19,12 @@ const TENANT_TABLES = [
 /** Tables that the worker accesses for all tenants in one statement. */
 const WORKER_TABLES = ['answers', 'deleted_answers', 'card_records', 'quarantined_answers', 'ingestion_totals'];
 
-const role = (name: string) => `
-do $$ begin
-  if not exists (select from pg_roles where rolname = '${name}') then create role ${name} nologin; end if;
-exception when duplicate_object or unique_violation then null;
-end $$`;
-
-/** The first schema: tenants, keys, questions, answers, conversations, and row-level security. */
+/**
+ * The first schema: tenants, keys, questions, answers, conversations, and row-level security. `ensureRoles` has created
+ * the roles.
+ */
 export class Foundation extends Migration {
   override up(): void {
-    this.addSql(role('parley_app'));
-    this.addSql(role('parley_worker'));
-    this.addSql(`do $$ begin execute format('grant parley_app, parley_worker to %I', current_user); end $$`);
     this.createTables();
     this.createConversations();
     this.createBookkeeping();

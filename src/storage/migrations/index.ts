@@ -23,6 +23,14 @@ import { SearchIndex } from './20261210-search-index.ts';
 import { NarrowIdentityIndex } from './20261212-narrow-identity-index.ts';
 import { VacuumSooner } from './20261213-vacuum-sooner.ts';
 import { RequestRepeats } from './20261216-request-repeats.ts';
+import { MessageEvents } from './20261217-message-events.ts';
+import { Processes } from './20261217-processes.ts';
+import { LastBackup } from './20261219-last-backup.ts';
+import { TestAnswers } from './20261220-test-answers.ts';
+import { FOLLOW_UPS_SCHEMA, FollowUps } from './20261222-follow-ups.ts';
+import { CardAppearance } from './20261223-appearance.ts';
+import { TRANSLATIONS_SCHEMA, Translations } from './20261224-translations.ts';
+import { ChangedProfiles } from './20261225-changed-profiles.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -51,7 +59,17 @@ export const MIGRATIONS = [
   { name: '20261212-narrow-identity-index', class: NarrowIdentityIndex },
   { name: '20261213-vacuum-sooner', class: VacuumSooner },
   { name: '20261216-request-repeats', class: RequestRepeats },
+  { name: '20261217-message-events', class: MessageEvents },
+  { name: '20261217-processes', class: Processes },
+  { name: '20261219-last-backup', class: LastBackup },
+  { name: '20261220-test-answers', class: TestAnswers },
+  { name: '20261222-follow-ups', class: FollowUps },
+  { name: '20261223-appearance', class: CardAppearance },
+  { name: '20261224-translations', class: Translations },
+  { name: '20261225-changed-profiles', class: ChangedProfiles },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 21;
+export const NEEDED_SCHEMA = 28;
+
+export { FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

@@ -321,6 +321,6 @@ export const ANSWER_MISTAKES: Mistake[] = [
     403,
     'insufficient-scope',
     undefined,
-    'This endpoint requires an access token or a public access token; the credential is an API key.',
+    'This endpoint requires an access token or a public access token or a test token; the credential is an API key.',
   ],
 ];

@@ -226,6 +226,72 @@ export const QUESTION_MISTAKES: Mistake[] = [
     '/config/scale',
     'This field is not known here. Remove it or correct its name.',
   ],
+  ...(
+    [
+      [
+        'repeated-key',
+        '/key',
+        { key: 'main' },
+        'Must differ from the keys of the other steps and from "main", the question.',
+      ],
+      [
+        'unknown-step',
+        '/show_if/step',
+        { show_if: { step: 'x', op: 'answered' } },
+        'Must be the key of an earlier step: "main".',
+      ],
+      [
+        'looks-ahead',
+        '/show_if/step',
+        { show_if: { step: 'why', op: 'answered' } },
+        'Must be the key of an earlier step: "main".',
+      ],
+      [
+        'unreachable-step',
+        '/show_if',
+        { show_if: { step: 'main', op: 'lt', value: 0 } },
+        'Must be possible: no answer to the earlier steps fulfills the condition.',
+      ],
+      [
+        'wrong-operator',
+        '/show_if/op',
+        { show_if: { step: 'main', op: 'contains_any', value: ['a'] } },
+        'Must be an operator for the type nps: answered, not_answered, eq, ne, lt, lte, gt, gte, in.',
+      ],
+    ] as const
+  ).map(
+    ([code, place, fields, says]): Mistake => [
+      `a follow-up with ${code}`,
+      asKey('PATCH', ofLive, { follow_ups: [{ key: 'why', type: 'text', title: 'Why?', ...fields }] }),
+      422,
+      code,
+      `/follow_ups/0${place}`,
+      says,
+    ],
+  ),
+  [
+    'a condition on an option that its step lacks',
+    asKey('PATCH', ofLive, {
+      follow_ups: [
+        {
+          key: 'pick',
+          type: 'single_choice',
+          title: 'Which?',
+          config: {
+            options: [
+              { id: 'a', label: 'A' },
+              { id: 'b', label: 'B' },
+            ],
+          },
+        },
+        { key: 'why', type: 'text', title: 'Why?', show_if: { step: 'pick', op: 'eq', value: 'c' } },
+      ],
+    }),
+    422,
+    'unknown-option',
+    '/follow_ups/1/show_if/value',
+    'Must be the id of an option of the step "pick".',
+  ],
   [
     'another type once published',
     asKey('PATCH', ofLive, { type: 'csat' }),

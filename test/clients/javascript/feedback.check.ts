@@ -137,7 +137,7 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     await page.keyboard.type('Fine.');
     await press('Tab', 'Enter');
     await heading(page, CHOICES.title).waitFor();
-    await press('Tab', 'Space', 'Tab', 'Tab', 'Tab');
+    await press('Tab', 'Space', 'Tab', 'Tab', 'Space'); // Other opens its field, which has the focus
     await page.keyboard.type('Search');
     await press('Enter');
     await heading(page, TEXT.title).waitFor();
@@ -257,8 +257,115 @@ describe.runIf(hasBrowser())('<parley-feedback> in a browser', () => {
     const { tenant, url } = await serve([NPS]);
     const { page } = await open(url());
     await heading(page, NPS.title).waitFor();
+    await waitForRecorded(page);
     await page.evaluate(() => document.querySelector('parley-feedback')?.remove());
     expect((await answersOnce(tenant, 'seen'))[0]?.identity).toBe('user|1');
+  });
+
+  const recorded = (page: Page) =>
+    page.evaluate(async () => (await window.parley.outbox.waiting()).map(({ answer }) => answer.state));
+  const waitForRecorded = (page: Page) => waitFor(async () => (await recorded(page)).length > 0);
+
+  test('a card counts as seen after half of it was visible for a second, in a visible tab', async () => {
+    const { tenant, url } = await serve([NPS]);
+    const { page } = await open(`${url()}&below=1`);
+    await heading(page, NPS.title).waitFor();
+    await page.waitForTimeout(1500); // below the fold
+    expect(await recorded(page)).toEqual([]);
+    await page.evaluate(() => document.querySelector('parley-feedback')?.scrollIntoView());
+    await page.waitForTimeout(400);
+    await page.evaluate(() => scrollTo(0, 0)); // not long enough
+    await page.waitForTimeout(1200);
+    expect(await recorded(page)).toEqual([]);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+      document.querySelector('parley-feedback')?.scrollIntoView();
+    });
+    await page.waitForTimeout(1500); // the tab is hidden
+    expect(await recorded(page)).toEqual([]);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await waitForRecorded(page);
+    expect(await recorded(page)).toEqual(['seen']);
+    await page.evaluate(() => document.querySelector('parley-feedback')?.remove());
+    await answersOnce(tenant, 'seen');
+  });
+
+  test('a card that was not seen is not recorded when the view is removed or the page hidden', async () => {
+    const { url } = await serve([NPS]);
+    const { page } = await open(`${url()}&below=1`);
+    await heading(page, NPS.title).waitFor();
+    await page.evaluate(() => {
+      dispatchEvent(new Event('pagehide'));
+      document.querySelector('parley-feedback')?.remove();
+    });
+    await page.waitForTimeout(200);
+    expect(await recorded(page)).toEqual([]);
+  });
+
+  test('the app learns the answer, and the thanks can be closed', async () => {
+    const { url } = await serve([NPS]);
+    const { page } = await open(url());
+    await page.evaluate(() => {
+      addEventListener('parley-answer', event => {
+        const { card, ...content } = (event as CustomEvent).detail;
+        Object.assign(window, { learnt: { ...content, question: card.steps[0].title } });
+      });
+    });
+    await page.getByRole('radio', { name: '9 of 10' }).check();
+    await page.getByLabel('Anything to add?').fill('Great.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you for your feedback.').waitFor();
+    expect(await page.evaluate(() => (window as never as { learnt: unknown }).learnt)).toEqual({
+      ...{ state: 'completed', values: { main: 9 }, comment: 'Great.', question: NPS.title },
+    });
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Thank you for your feedback.').waitFor({ state: 'detached' });
+    expect(await state(page)).toBe('empty');
+  });
+
+  test('the thanks disappear on their own', async () => {
+    const { url } = await serve([NPS]);
+    const { page } = await open(url());
+    await page.clock.install();
+    await page.getByRole('radio', { name: '9 of 10' }).check();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you for your feedback.').waitFor();
+    await page.mouse.move(0, 0);
+    await page.clock.runFor(9000);
+    await waitFor(async () => (await state(page)) === 'empty');
+  });
+
+  test('a database that the browser closes under the page is opened again', async () => {
+    const { tenant, url } = await serve([NPS]);
+    const { page } = await open(url());
+    await heading(page, NPS.title).waitFor();
+    await waitForRecorded(page);
+    await page.evaluate(() => {
+      for (const database of window.parley.databases) database.close();
+    });
+    await page.getByRole('radio', { name: '6 of 10' }).check();
+    await page.getByRole('button', { name: 'Send' }).click();
+    expect(await answersOnce(tenant, 'completed')).toMatchObject([{ values: { main: 6 } }]);
+    expect(await recorded(page)).toEqual([]);
+    expect(await page.evaluate(() => window.parley.errors)).toEqual([]);
+  });
+
+  test('a full disk is reported, and the answer is sent', async () => {
+    const { tenant, url } = await serve([NPS]);
+    const { page } = await open(url());
+    await heading(page, NPS.title).waitFor();
+    await page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('The quota is exceeded.', 'QuotaExceededError');
+      };
+    });
+    await page.getByRole('radio', { name: '5 of 10' }).check();
+    await page.getByRole('button', { name: 'Send' }).click();
+    expect(await answersOnce(tenant, 'completed')).toMatchObject([{ values: { main: 5 } }]);
+    expect((await page.evaluate(() => window.parley.errors)).join()).toContain('The quota is exceeded');
   });
 
   test("after a logout the next user starts without the previous user's data", async () => {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NewAnswer, Receipt } from '../../../clients/javascript/src/index.ts';
-import {
-  changesByAge,
-  changesBySettling,
-  changesToRecord,
-  MAX_AGE_MS,
-  MAX_ANSWERS,
-} from '../../../clients/javascript/src/outbox/changes.ts';
+import { changesBySettling, changesToRecord, MAX_ANSWERS } from '../../../clients/javascript/src/outbox/changes.ts';
 import type { Entry } from '../../../clients/javascript/src/outbox/storage.ts';
 
 const OWNER = { tenant: 'tenant_a', identity: 'user|1' };
@@ -52,14 +46,6 @@ describe('recording an answer', () => {
     expect(changesToRecord(full, answerOf('a0', 2), OWNER, NOW)).toHaveLength(1);
     expect(changesToRecord(full.slice(1), answerOf('b'), OWNER, NOW)).toHaveLength(1);
   });
-});
-
-test('entries are given up after the maximum age', () => {
-  const [old, young] = [
-    entryOf('a', { recordedAt: NOW - MAX_AGE_MS - 1 }),
-    entryOf('b', { recordedAt: NOW - MAX_AGE_MS }),
-  ];
-  expect(changesByAge([old, young], NOW)).toEqual([{ remove: old, code: 'outbox-expired' }]);
 });
 
 describe('the receipts of a batch', () => {

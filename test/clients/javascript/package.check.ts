@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,13 +13,17 @@ import { ROOT } from '../../support/documents.ts';
 import { makeTenant, type TestTenant } from '../../support/make.ts';
 import { freePort } from '../../support/process.ts';
 import { waitFor } from '../../support/wait.ts';
+import { FORMBRICKS_RESPONSES, FORMBRICKS_SURVEY, response } from './formbricks-export.ts';
 import { bundle } from './page-server.ts';
 
 const run = promisify(execFile);
 const SOURCE = join(ROOT, 'clients/javascript');
 /** Runtimes that the package supports, in addition to the Node of these tests. */
 const RUNTIMES = ['node@20.20.2', 'deno@2.9.6', 'bun@1.4.5'];
+/** Optional peers: signing tokens and the React hooks need them. */
+const PEERS = ['jose@6.2.17', 'react@19.3.1'];
 const ATTW = join(ROOT, 'node_modules/.bin/attw');
+const TSC = join(ROOT, 'node_modules/.bin/tsc');
 
 let project: string;
 let tarball: string;
@@ -29,11 +33,11 @@ beforeAll(async () => {
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: SOURCE });
   tarball = join(project, JSON.parse(stdout.slice(stdout.indexOf('[')))[0].filename);
   await writeFile(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
+  await run('npm', ['install', '--no-audit', '--no-fund', tarball, ...PEERS], { cwd: project });
 });
 afterAll(() => rm(project, { recursive: true }));
 
-const installed = () => join(project, 'node_modules/@parley/client');
+const installed = () => join(project, 'node_modules/parley-feedback');
 
 test('publint reports no problems', async () => {
   const { messages, pkg } = await publint({ pkgDir: installed(), level: 'suggestion', pack: false });
@@ -49,7 +53,9 @@ test('the types resolve in every supported module resolution', async () => {
     analysis: { entrypoints: object };
     problems: Record<string, { resolutionKind: string }[]>;
   };
-  expect(Object.keys(analysis.entrypoints)).toEqual(expect.arrayContaining(['.', './feedback', './server', './node']));
+  expect(Object.keys(analysis.entrypoints)).toEqual(
+    expect.arrayContaining(['.', './feedback', './placements', './server', './node', './react']),
+  );
   const served = Object.values(problems).flat();
   expect(served.filter(({ resolutionKind }) => !NOT_SERVED.includes(resolutionKind))).toEqual([]);
 });
@@ -57,7 +63,8 @@ test('the types resolve in every supported module resolution', async () => {
 test('it has no dependencies and contains no sources', async () => {
   const manifest = JSON.parse(await readFile(join(installed(), 'package.json'), 'utf8'));
   expect(manifest.dependencies ?? {}).toEqual({});
-  expect(manifest.peerDependencies ?? {}).toEqual({});
+  expect(Object.keys(manifest.peerDependencies)).toEqual(['jose', 'react']);
+  expect(manifest.peerDependenciesMeta).toEqual({ jose: { optional: true }, react: { optional: true } });
   const { stdout } = await run('tar', ['-tzf', tarball]);
   const kinds = new Set(
     stdout
@@ -68,29 +75,84 @@ test('it has no dependencies and contains no sources', async () => {
   expect([...kinds].toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'examples', 'package.json']);
 });
 
+test('it is packed from its own folder, as in a release archive', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-archive-'));
+  try {
+    const filter = (path: string) => !/\/(node_modules|dist)$/.test(path);
+    await cp(SOURCE, folder, { recursive: true, filter });
+    await run('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock'], { cwd: folder });
+    const { stdout } = await run('npm', ['pack', '--json'], { cwd: folder });
+    const [{ files }] = JSON.parse(stdout.slice(stdout.indexOf('[')));
+    const paths = files.map(({ path }: { path: string }) => path);
+    expect(paths).toEqual(expect.arrayContaining(['dist/index.js', 'dist/react/index.d.ts', 'LICENSE', 'README.md']));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 describe('sizes', () => {
-  const CORE = "export { createClient, tokenEndpoint } from '@parley/client';";
-  const OUTBOX = "export { createClient, createOutbox, tokenEndpoint } from '@parley/client';";
-  const VIEW = `${OUTBOX} export { defineFeedback } from '@parley/client/feedback';`;
+  const CORE = "export { createClient, tokenEndpoint } from 'parley-feedback';";
+  const OUTBOX = "export { createClient, createOutbox, tokenEndpoint } from 'parley-feedback';";
+  const VIEW = `${OUTBOX} export { defineFeedback } from 'parley-feedback/feedback';`;
+  const REACT = `${VIEW} export { Feedback, useCards, useUnreadCount } from 'parley-feedback/react';`;
+  const CONVERSATIONS = `${OUTBOX} export { createConversations } from 'parley-feedback';`;
+  const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'];
+
+  const PLACEMENTS = `${VIEW} export { addPlacements } from 'parley-feedback/placements';`;
 
   /** The compressed size of the code that an app bundles for these imports. */
   async function sizeOf(name: string, text: string): Promise<number> {
     const entry = join(project, `${name}.js`);
     await writeFile(entry, text);
-    return gzipSync(await bundle(entry), { level: 9 }).length;
+    return gzipSync(await bundle(entry, ['react']), { level: 9 }).length;
   }
 
   test('are below the documented limits', async () => {
-    const [core, outbox, view] = [
-      await sizeOf('core', CORE),
-      await sizeOf('outbox', OUTBOX),
-      await sizeOf('view', VIEW),
-    ];
-    expect(core).toBeLessThan(6 * 1024);
-    expect(outbox).toBeLessThan(9 * 1024);
-    expect(view - outbox).toBeLessThan(12 * 1024);
+    const core = await sizeOf('core', CORE);
+    const outbox = await sizeOf('outbox', OUTBOX);
+    const view = await sizeOf('view', VIEW);
+    const react = (await sizeOf('react', REACT)) - view;
+    const conversations = (await sizeOf('conversations', CONVERSATIONS)) - outbox;
+    const languages = await Promise.all(
+      LANGUAGES.map(each => sizeOf(each, `export { ${each} } from 'parley-feedback/texts/${each}';`)),
+    );
+    const language = Math.max(...languages);
+    const placements = (await sizeOf('placements', PLACEMENTS)) - view;
+    const bytes = { core, outbox, view, react, conversations, placements, language };
+    expect(core, JSON.stringify(bytes)).toBeLessThan(6 * 1024);
+    expect(outbox, JSON.stringify(bytes)).toBeLessThan(9 * 1024);
+    expect(view, JSON.stringify(bytes)).toBeLessThan(17 * 1024);
+    expect(placements, JSON.stringify(bytes)).toBeLessThan(2 * 1024);
+    for (const addition of [react, conversations, language]) expect(addition, JSON.stringify(bytes)).toBeLessThan(1024);
     expect(outbox).toBeGreaterThan(core); // unused exports are not bundled
   });
+});
+
+test('a language without one of the texts does not compile', async () => {
+  const config = {
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2020',
+    lib: ['es2020', 'dom'],
+    types: [],
+  };
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: config, include: ['language.ts'] }),
+  );
+  const compile = async (text: string) => {
+    await writeFile(join(project, 'language.ts'), text);
+    return run(TSC, ['--project', project], { cwd: project }).then(
+      () => '',
+      ({ stdout }) => stdout as string,
+    );
+  };
+  const head = "import type { Texts } from 'parley-feedback/feedback'; import { de } from 'parley-feedback/texts/de';";
+  expect(await compile(`${head} export const texts: Texts = { ...de, send: 'Los' };`)).toBe('');
+  expect(await compile(`${head} const { 'too-few': _, ...rest } = de; export const texts: Texts = rest;`)).toContain(
+    "Property ''too-few'' is missing",
+  );
 });
 
 describe('with a server', () => {
@@ -103,7 +165,7 @@ describe('with a server', () => {
     tenant = await makeTenant(api);
     env = {
       PATH: process.env.PATH,
-      BASE_URL: api.baseUrl,
+      SERVICE_BASE_URL: api.baseUrl,
       SERVICE_API_KEY: tenant.key.apiKey,
       SERVICE_API_KEY_ID: tenant.key.id,
       SERVICE_API_KEY_SECRET: tenant.key.secret,
@@ -147,7 +209,7 @@ describe('with a server', () => {
         });
       const reply = await waitFor(() => ask('abc').catch(() => undefined));
       const { access_token } = (await reply.json()) as { access_token: string };
-      const me = await fetch(`${env.BASE_URL}/v1/me`, { headers: { Authorization: `Bearer ${access_token}` } });
+      const me = await fetch(`${env.SERVICE_BASE_URL}/v1/me`, { headers: { Authorization: `Bearer ${access_token}` } });
       expect(await me.json()).toMatchObject({ identity: 'user|42', identity_verified: true });
       expect((await ask('somebody')).status).toBe(401);
     } finally {
@@ -155,113 +217,73 @@ describe('with a server', () => {
     }
   });
 
-  test('the example importer imports a survey of Formbricks and its responses, each once', async () => {
+  test('the example importer turns a survey of Formbricks into a question with steps, and its responses into answers, each once', async () => {
     const folder = join(project, 'import');
     await mkdir(folder, { recursive: true });
-    const importer = join(folder, 'import-formbricks.mjs');
-    await writeFile(importer, await readFile(join(installed(), 'examples/import-formbricks.mjs')));
+    const importer = join(installed(), 'examples/import-formbricks.mjs');
     const responses = [...FORMBRICKS_RESPONSES];
     await writeFile(join(folder, 'survey.json'), JSON.stringify({ data: FORMBRICKS_SURVEY }));
     const importAll = async () => {
       await writeFile(join(folder, 'responses.json'), JSON.stringify({ data: responses }));
       const settings = {
         ...env,
-        PARLEY_URL: env.BASE_URL,
-        PARLEY_API_KEY: env.SERVICE_API_KEY,
         PARLEY_IDENTITY_PREFIX: 'user|',
       };
       const files = ['survey.json', 'responses.json'].map(file => join(folder, file));
       return run(process.execPath, [importer, ...files], { cwd: folder, env: settings });
     };
     const { stdout, stderr } = await importAll();
-    expect(stdout).toContain('7 accepted, 0 duplicate, 0 superseded, 0 rejected');
-    expect(stderr).toBe('left out: "Show us your face", Parley has nothing like fileUpload\n');
-    responses.push({ ...response('r3', '2026-03-01T00:00:00.000Z', '3'), data: { nps: 2 } });
-    expect((await importAll()).stdout).toContain('1 accepted, 7 duplicate');
+    expect(stdout).toContain('question: Onboarding, 6 steps\nquestion: Onboarding: A gift?\n');
+    expect(stdout).toContain('3 accepted, 0 duplicate, 0 superseded, 0 rejected');
+    expect(stderr.split('\n')).toEqual([
+      'left out: a question that becomes required by an answer: it stays optional',
+      'left out: "Show us your face", Parley has nothing like fileUpload',
+      'a question of its own: "A gift?", Parley has no condition like the logic that leads to it',
+      '',
+    ]);
+    responses.push({
+      ...response('r3', '2026-03-01T00:00:00.000Z', '3'),
+      finished: false,
+      data: { nps: 2, why: 'Slow.' },
+    });
+    expect((await importAll()).stdout).toContain('1 accepted, 3 duplicate');
 
-    const parley = createServerClient({ baseUrl: env.BASE_URL as string, apiKey: env.SERVICE_API_KEY as string });
+    const parley = createServerClient({
+      baseUrl: env.SERVICE_BASE_URL as string,
+      apiKey: env.SERVICE_API_KEY as string,
+    });
     const listed = async <Item>(list: AsyncIterable<Item>) => Array.fromAsync(list);
     const imported = await waitFor(async () => {
-      const answers = await listed(parley.listAnswers({ limit: 100 }));
+      const answers = await listed(parley.answers.list({ limit: 100 }));
       const ours = answers.filter(({ metadata }) => metadata.sdk === 'import-formbricks');
-      return ours.length === 8 && ours;
+      return ours.length === 4 && ours;
     });
-    const questions = (await listed(parley.listQuestions({}))).filter(({ name }) => name.startsWith('Onboarding: '));
-    expect(questions.map(({ status }) => status)).toEqual(['paused', 'paused', 'paused', 'paused', 'paused']);
-    const answersTo = (title: string) => {
-      const { id } = questions.find(question => question.title === title) as { id: string };
-      return imported.filter(answer => answer.question_id === id).map(answer => [answer.identity, answer.values.main]);
-    };
-    expect(answersTo('How likely are you to recommend us & our app?').toSorted()).toEqual([
-      ['formbricks|r2', 10],
-      ['user|1', 9],
-      ['user|3', 2],
+    const questions = (await listed(parley.questions.list({}))).filter(({ name }) => name.startsWith('Onboarding'));
+    expect(questions.map(({ status }) => status)).toEqual(['paused', 'paused']);
+    const questionOf = (name: string) => questions.find(question => question.name === name) as (typeof questions)[0];
+    const { title, type, follow_ups } = questionOf('Onboarding');
+    expect([title, type]).toEqual(['How likely are you to recommend us & our app?', 'nps']);
+    expect(follow_ups.map(({ key, type, required, show_if }) => [key, type, required, show_if])).toEqual([
+      ['place', 'single_choice', false, null],
+      ['why', 'text', false, { step: 'main', op: 'lte', value: 8 }],
+      ['tools', 'multi_choice', true, null],
+      ['more', 'text', false, null],
+      ['mail', 'consent', false, null],
     ]);
-    expect(answersTo('Where do you work?')).toEqual([['user|1', { option_id: 'c1' }]]);
-    expect(answersTo('What do you use?').toSorted()).toEqual([
-      ['formbricks|r2', { option_ids: ['d2'], other_text: 'a drum' }],
-      ['user|1', { option_ids: ['d1', 'd2'] }],
+    const answersTo = (name: string) =>
+      imported
+        .filter(answer => answer.question_id === questionOf(name).id)
+        .map(answer => [answer.identity, answer.state, answer.values]);
+    expect(answersTo('Onboarding').toSorted()).toEqual([
+      // Without the reason, which a score of 10 does not ask for
+      ['formbricks|r2', 'completed', { main: 10, tools: { option_ids: ['d2'], other_text: 'a drum' } }],
+      [
+        'user|1',
+        'completed',
+        { main: 9, place: { option_id: 'c1' }, tools: { option_ids: ['d1', 'd2'] }, more: 'No.', mail: true },
+      ],
+      ['user|3', 'partial', { main: 2, why: 'Slow.' }],
     ]);
-    expect(answersTo('Anything else?')).toEqual([['user|1', 'No.']]);
-    expect(answersTo('May we write to you?')).toEqual([['user|1', true]]);
+    expect(answersTo('Onboarding: A gift?')).toEqual([['formbricks|r2', 'completed', { main: 'A pen' }]]);
   });
 });
-
-const text = (words: string, german?: string) => ({ default: words, ...(german ? { de: german } : {}) });
-const FORMBRICKS_SURVEY = {
-  id: 'cm5survey0000',
-  name: 'Onboarding',
-  questions: [],
-  blocks: [
-    {
-      elements: [
-        { id: 'nps', type: 'nps', headline: text('<p>How likely are you to recommend us &amp; our <b>app</b>?</p>') },
-        {
-          id: 'place',
-          type: 'multipleChoiceSingle',
-          headline: text('Where do you work?'),
-          choices: [
-            { id: 'c1', label: text('At home', 'Zu Hause') },
-            { id: 'c2', label: text('Elsewhere', 'Anderswo') },
-          ],
-        },
-      ],
-    },
-    {
-      elements: [
-        {
-          id: 'tools',
-          type: 'multipleChoiceMulti',
-          headline: text('What do you use?'),
-          choices: [
-            { id: 'd1', label: text('Pen') },
-            { id: 'd2', label: text('Paper') },
-            { id: 'other', label: text('Other') },
-          ],
-        },
-        { id: 'more', type: 'openText', headline: text('Anything else?'), inputType: 'text', charLimit: {} },
-        { id: 'mail', type: 'consent', headline: text('May we write to you?'), label: text('Yes') },
-        { id: 'face', type: 'fileUpload', headline: text('Show us your face') },
-      ],
-    },
-  ],
-};
-const response = (id: string, time: string, userId?: string) => ({
-  id,
-  createdAt: time,
-  updatedAt: time,
-  finished: true,
-  language: 'default',
-  contact: userId ? { id: `contact-${id}`, userId } : null,
-  data: {},
-});
-const FORMBRICKS_RESPONSES = [
-  {
-    ...response('r1', '2026-01-01T10:00:00.000Z', '1'),
-    data: { nps: 9, place: 'Zu Hause', tools: ['Pen', 'Paper'], more: 'No.', mail: 'accepted', face: ['a.png'] },
-  },
-  {
-    ...response('r2', '2026-02-01T10:00:00.000Z'),
-    data: { nps: 10, tools: ['Paper', 'a drum'], more: '', mail: 'dismissed' },
-  },
-];

@@ -5,7 +5,7 @@ import { build, type Rolldown } from 'vite';
 import type { TestTenant } from '../../support/make.ts';
 
 /** Bundles a module with all its imports into one minified file. */
-export async function bundle(entry: string): Promise<string> {
+export async function bundle(entry: string, external: string[] = []): Promise<string> {
   const built = (await build({
     configFile: false,
     logLevel: 'warn',
@@ -13,7 +13,7 @@ export async function bundle(entry: string): Promise<string> {
       write: false,
       target: 'es2020',
       modulePreload: false,
-      rolldownOptions: { input: entry, preserveEntrySignatures: 'strict', output: { format: 'es' } },
+      rolldownOptions: { input: entry, external, preserveEntrySignatures: 'strict', output: { format: 'es' } },
     },
   })) as Rolldown.RolldownOutput;
   if (built.output.length !== 1) throw new Error('The bundle is more than one file.');

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { inOrder } from '../../../clients/javascript/runner/server-steps.ts';
+import { inOrder, methodOf } from '../../../clients/javascript/runner/server-steps.ts';
 import { checkBaseUrl } from '../../../clients/javascript/src/base-url.ts';
 import {
   type AttributesPatch,
   createClient,
+  createConversations,
   ParleyError,
   publicTokens,
 } from '../../../clients/javascript/src/index.ts';
@@ -48,6 +49,19 @@ describe('urls.json', () => {
       () => createClient({ baseUrl: url, provider }),
       () => createServerClient({ baseUrl: url, apiKey: KEY }),
       () => publicTokens({ baseUrl: url, tenantId: 'tenant_1', keyId: 'key_1', userId: () => '1' }),
+    ])
+      expect(await outcomeOf(async () => make())).toBe('insecure-url');
+  });
+  test.each<{ url: string; base: string }>(urls.accepted_with_allow_http)('$url with allowHttp', ({ url, base }) => {
+    expect(checkBaseUrl(url, true)).toBe(base);
+    expect(() => checkBaseUrl(url)).toThrow('allowHttp');
+  });
+  test.each<{ url: string }>(urls.refused_with_allow_http)('$url is rejected with allowHttp', async ({ url }) => {
+    const provider = () => ({ access_token: '' });
+    for (const make of [
+      () => createClient({ baseUrl: url, provider, allowHttp: true }),
+      () => createServerClient({ baseUrl: url, apiKey: KEY, allowHttp: true }),
+      () => publicTokens({ baseUrl: url, tenantId: 'tenant_1', keyId: 'key_1', userId: () => '1', allowHttp: true }),
     ])
       expect(await outcomeOf(async () => make())).toBe('insecure-url');
   });
@@ -98,8 +112,9 @@ describe('requests.json', () => {
   test.each(requestCases.filter(({ as }) => as.includes('server')))('$operation of a server', async request => {
     const { client, wire } = serverOn(() => ANY_REPLY);
     const operation = request.operation as OperationName;
-    const call = client[operation] as (...args: unknown[]) => Promise<unknown> & { page?(): Promise<unknown> };
-    const made = call(...inOrder(operation, request.arguments));
+    const made = methodOf(client, operation)(...inOrder(operation, request.arguments)) as Promise<unknown> & {
+      page?(): Promise<unknown>;
+    };
     await (made.page ? made.page() : made);
     expect(wire.sent).toHaveLength(1);
     expectSent(wire.sent[0], request);
@@ -119,21 +134,22 @@ describe('requests.json', () => {
     whoAmI: client => client.whoAmI(),
     patchMyAttributes: (client, { body }: { body: { attributes: object } }) =>
       client.patchMyAttributes(body.attributes as AttributesPatch),
-    countUnreadConversations: client => client.countUnreadConversations(),
-    listConversations: (client, { query }) => client.listConversations(query).page(),
-    createConversation: (client, { body }) => client.createConversation(body),
-    readConversation: (client, { params }: { params: { id: string } }) => client.readConversation(params.id),
-    patchConversation: (client, { params }: { params: { id: string } }) => client.resolveConversation(params.id),
+    countUnreadConversations: client => createConversations(client).countUnread(),
+    listConversations: (client, { query }) => createConversations(client).list(query).page(),
+    createConversation: (client, { body }) => createConversations(client).create(body),
+    readConversation: (client, { params }: { params: { id: string } }) => createConversations(client).read(params.id),
+    patchConversation: (client, { params }: { params: { id: string } }) =>
+      createConversations(client).resolve(params.id),
     listMessages: (client, { params, query }: { params: { id: string }; query: object }) =>
-      client.listMessages(params.id, query).page(),
+      createConversations(client).listMessages(params.id, query).page(),
     createMessage: (client, { params, body }: { params: { id: string }; body: never }) =>
-      client.createMessage(params.id, body),
+      createConversations(client).createMessage(params.id, body),
     patchMessage: (client, { params, body }: { params: { id: string; message_id: string }; body: never }) =>
-      client.patchMessage(params.id, params.message_id, body),
+      createConversations(client).updateMessage(params.id, params.message_id, body),
     redactMessage: (client, { params }: { params: { id: string; message_id: string } }) =>
-      client.redactMessage(params.id, params.message_id),
+      createConversations(client).redactMessage(params.id, params.message_id),
     markConversationRead: (client, { params, body }: { params: { id: string }; body: { seq: number } }) =>
-      client.markConversationRead(params.id, body.seq),
+      createConversations(client).markRead(params.id, body.seq),
   };
 
   test.each(requestCases.filter(({ as }) => as.includes('app')))('$operation of an app', async request => {
@@ -142,22 +158,23 @@ describe('requests.json', () => {
     await appCalls[request.operation]?.(client, request.arguments as never);
     expect(wire.sent).toHaveLength(1);
     expectSent(wire.sent[0], request);
-    const allowed = ['authorization', 'content-type', 'if-none-match'];
+    const allowed = ['authorization', 'content-type', 'if-none-match', 'user-agent'];
     expect([...(wire.sent[0]?.headers.keys() ?? [])].filter(name => !allowed.includes(name))).toEqual([]);
   });
 
   test.each(['', '.', '..'])('an id "%s", which would change the path, is rejected', async id => {
     const wire = createNetwork(() => ANY_REPLY);
     const client = createClient({ baseUrl: BASE, provider: () => ({ access_token: tokenFor('user|1', 3600) }), wire });
+    const conversations = createConversations(client);
     const server = createServerClient({ baseUrl: BASE, apiKey: KEY, wire });
     const calls = [
       () => client.readAnswer(id),
-      () => client.readConversation(id),
-      () => client.patchMessage('conversation_1', id, { body: 'x' }),
-      () => server.deleteQuestion(id),
+      () => conversations.read(id),
+      () => conversations.updateMessage('conversation_1', id, { body: 'x' }),
+      () => server.questions.delete(id),
     ];
     for (const call of calls) expect(await outcomeOf(call)).toBe('invalid-argument');
-    expect(() => client.listMessages(id)).toThrow('id must not be');
+    expect(() => conversations.listMessages(id)).toThrow('id must not be');
     expect(wire.sent).toEqual([]);
   });
 
@@ -195,7 +212,7 @@ async function errorOf(reply: Answered): Promise<Record<string, unknown>> {
   const wire = createNetwork(() => reply);
   wire.setTime(Date.parse(now) / 1000);
   const client = createServerClient({ baseUrl: BASE, apiKey: KEY, wire, retry: { retries: 0 } });
-  const error = await client.readIngestion().catch(thrown => thrown);
+  const error = await client.ingestion.read().catch(thrown => thrown);
   expect(error).toBeInstanceOf(ParleyError);
   return { ...error, request_id: error.requestId, retry_after_ms: error.retryAfterMs };
 }
@@ -223,7 +240,7 @@ describe('problems.json', () => {
     const fetch: typeof globalThis.fetch = (_, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new Error('aborted'))));
     const client = createServerClient({ baseUrl: BASE, apiKey: KEY, wire: { ...wire, fetch, timeoutMs: 20 } });
-    expect(await outcomeOf(() => client.readIngestion())).toBe('no-reply');
+    expect(await outcomeOf(() => client.ingestion.read())).toBe('no-reply');
   });
 });
 
@@ -262,10 +279,10 @@ describe('retries.json', () => {
     outcome: string;
   }
   const OPERATION: Record<string, (client: ReturnType<typeof createServerClient>) => Promise<unknown>> = {
-    GET: client => client.readIngestion(),
-    POST: client => client.createQuestion({ type: 'nps', title: 'How likely?' }),
-    PUT: client => client.putIdentity('user|1', {}),
-    DELETE: client => client.deleteConversation('conversation_1'),
+    GET: client => client.ingestion.read(),
+    POST: client => client.questions.create({ type: 'nps', title: 'How likely?' }),
+    PUT: client => client.identities.put('user|1', {}),
+    DELETE: client => client.conversations.delete('conversation_1'),
   };
   test.each<CallCase>(retries.calls)('$name', async ({ method, replies, attempts, outcome }) => {
     const { client, wire } = serverOn((_, index) => replies[index] as Answered);
@@ -297,7 +314,7 @@ describe('pages.json', () => {
     });
     const got: unknown[] = [];
     const read = async () => {
-      for await (const item of client.listQuestions(query)) {
+      for await (const item of client.questions.list(query)) {
         got.push(item);
         if (got.length === take) return;
       }

@@ -7,8 +7,12 @@ interface Provided {
   token?: string;
   identity?: string;
   expires_at?: number;
+  expires_in?: number;
   raw?: string;
   failure?: string;
+  retryable?: boolean;
+  retry_after_ms?: number;
+  hangs?: true;
 }
 
 interface TokenStep {
@@ -19,14 +23,29 @@ interface TokenStep {
   sent?: string[];
   outcome?: string;
   cause?: string;
+  retryable?: boolean;
+  retry_after_ms?: number | null;
+  waits_ms?: number[];
+  timeout_ms?: number;
   provider_calls: number;
 }
 
+/** The failure of an entry: the library's own error, or any other. */
+const failureOf = ({ failure = '', retryable, retry_after_ms }: Provided): Error =>
+  retryable === undefined
+    ? new Error(failure)
+    : new ParleyError('unavailable', failure, { retryable, retryAfterMs: retry_after_ms ?? null });
+
 /** The credential of an entry, or its failure: thrown or returned, as both are allowed. */
-function provide({ token, identity = '', expires_at = 0, raw, failure }: Provided, call: number): Credential | Error {
-  if (failure === undefined) return { access_token: raw ?? tokenFor(identity, expires_at, token) };
-  if (call % 2 === 0) return new Error(failure);
-  throw new Error(failure);
+function provide(entry: Provided, call: number): Promise<never> | Credential | Error {
+  const { token, identity = '', expires_at = 0, expires_in, raw, failure, hangs } = entry;
+  if (hangs) return new Promise(() => undefined);
+  if (failure !== undefined && call % 2 === 0) return failureOf(entry);
+  if (failure !== undefined) throw failureOf(entry);
+  return {
+    access_token: raw ?? tokenFor(identity, expires_at, token),
+    ...(expires_in === undefined ? {} : { expires_in }),
+  };
 }
 
 const nameOf = (authorization: string | null): string =>
@@ -35,7 +54,14 @@ const nameOf = (authorization: string | null): string =>
 /** Lets all settled promises run their reactions. */
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
-async function outcomeOf(work: Promise<unknown>): Promise<{ kind: string; cause?: unknown }> {
+interface Outcome {
+  kind: string;
+  cause?: unknown;
+  retryable?: boolean;
+  retryAfterMs?: number | null;
+}
+
+async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
   try {
     await work;
     return { kind: 'success' };
@@ -62,9 +88,10 @@ describe('token-cache.json', () => {
       await beforeReply();
       return reply;
     });
+    const timeoutMs = steps.find(({ timeout_ms }) => timeout_ms)?.timeout_ms ?? wire.timeoutMs;
     const client = createClient({
       baseUrl: 'https://feedback.example.com',
-      wire,
+      wire: { ...wire, timeoutMs },
       async provider() {
         const call = calls++;
         await beforeToken();
@@ -75,6 +102,7 @@ describe('token-cache.json', () => {
     for (const step of steps) {
       wire.setTime(step.at);
       wire.sent.length = 0;
+      wire.slept.length = 0;
       replies = [...(step.replies ?? [])];
       if (step.do === 'logout') client.logout();
       if (step.do === 'logout_while_sending') {
@@ -99,9 +127,12 @@ describe('token-cache.json', () => {
       for (const outcome of await Promise.all(pending)) {
         expect(outcome.kind).toBe(step.outcome);
         if (step.cause) expect((outcome.cause as Error).message).toBe(step.cause);
+        if (step.retryable !== undefined) expect(outcome.retryable).toBe(step.retryable);
+        if (step.retry_after_ms !== undefined) expect(outcome.retryAfterMs).toBe(step.retry_after_ms);
       }
       await settle();
       expect(wire.sent.map(({ headers }) => nameOf(headers.get('Authorization')))).toEqual(step.sent ?? []);
+      if (step.waits_ms) expect(wire.slept).toEqual(step.waits_ms);
       expect(calls).toBe(step.provider_calls);
     }
   });

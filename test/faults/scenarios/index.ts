@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts';
+import { otherDevice } from './devices.ts';
 import { doors } from './doors.ts';
 import {
   partitionedPrimary,
@@ -38,6 +39,7 @@ import { migrationUnderLoad, versionSkew } from './versions.ts';
 export const SCENARIOS: readonly Scenario[] = [
   workerKills,
   apiKills,
+  otherDevice,
   poisonedPayloads,
   valkeyRestarts,
   lateValkey,

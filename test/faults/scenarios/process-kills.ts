@@ -5,7 +5,7 @@ import type { Unit } from '../units.ts';
 import type { World } from '../world.ts';
 
 /** Kills one of the processes at random moments and restarts it at once. */
-async function killInTurns(world: World, victims: Unit[], kills: number): Promise<void> {
+export async function killInTurns(world: World, victims: Unit[], kills: number): Promise<void> {
   for (let done = 0; done < kills; done++) {
     await sleep(world.random.between(500, 3000));
     const victim = world.random.pick(victims);

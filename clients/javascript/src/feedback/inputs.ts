@@ -1,227 +1,157 @@
+import { rangeOf } from '../session/rules.ts';
 import type { AnswerValue, CardStep, QuestionType } from '../types.ts';
-import { element } from './dom.ts';
+import { element, icon, linkTo } from './dom.ts';
 import { say, type Texts } from './texts.ts';
 
 /** The input of a step. */
 export interface Input {
   nodes: Node[];
-  /** Current value; undefined if empty or invalid. */
+  /** Current value, valid or not; undefined if empty. */
   read(): AnswerValue | undefined;
-  /** Value of an empty input on submit; absent if there is none. */
-  whenEmpty?: AnswerValue;
-  /** Validation message, if any. Empty inputs are valid. */
-  fault(): string | undefined;
 }
 
-type Render = (step: CardStep, texts: Texts, describedBy: string) => Input;
-
-const noFault = (): undefined => undefined;
+type Render = (step: CardStep, texts: Texts) => Input;
 
 interface Point {
   value: number | boolean;
-  face: string;
+  face: Node[];
   name: string;
 }
 
-/** Horizontal radio buttons with a visible symbol and an accessible name. */
-function renderPoints(step: CardStep, points: Point[], describedBy: string): Input {
-  const radios = points.map(({ name }) =>
-    element('input', { type: 'radio', name: step.key, 'aria-label': name, 'aria-describedby': describedBy }),
+/** Number of points from which a scale is as wide as a narrow card. */
+const WIDE = 10;
+
+/** Horizontal radio buttons with a visible symbol and an accessible name. A digit key selects the point of that value. */
+function renderPoints(points: Point[], style: string, { low = '', high = '' } = {}): Input {
+  const radios = points.map(({ name, value }) =>
+    element('input', { type: 'radio', 'aria-label': name, value: `${value}` }),
   );
-  const faces = points.map(({ face }) => element('span', { 'aria-hidden': 'true' }, face));
   const labels = radios.map((radio, index) =>
-    element('label', { part: 'point' }, radio, faces[index] as HTMLSpanElement),
+    element(
+      'label',
+      { part: 'point' },
+      radio,
+      element('span', { 'aria-hidden': 'true' }, ...(points[index] as Point).face),
+    ),
   );
-  const { low, high } = step.config.labels ?? {};
-  const ends = element('p', { part: 'ends' }, element('span', {}, low ?? ''), element('span', {}, high ?? ''));
-  return {
-    nodes: [element('div', { part: 'scale' }, ...labels), ...(low || high ? [ends] : [])],
-    read: () => points[radios.findIndex(radio => radio.checked)]?.value,
-    fault: noFault,
-  };
+  const range = element('div', { part: points.length < WIDE ? 'range' : 'range wide' });
+  range.append(element('div', { part: `scale ${style}` }, ...labels));
+  if (low || high) range.append(element('p', { part: 'ends' }, element('span', {}, low), element('span', {}, high)));
+  return { nodes: [range], read: () => points[radios.findIndex(radio => radio.checked)]?.value };
 }
 
-const SMILEYS = ['😠', '🙁', '😐', '🙂', '😀'];
+const STAR = 'm12 3 2.8 5.7 6.2.9-4.5 4.4 1 6.2-5.5-2.9-5.5 2.9 1-6.2L3 9.6l6.2-.9z';
+const THUMB =
+  'M7 10v10H3.5V10zl4.2-7c1.9 0 2.9 1.3 2.5 3.1L13 9h5.3c1.6 0 2.5 1.2 2.2 2.6l-1.3 6.2C19 19.2 18.1 20 16.8 20H7';
 
-function faceOf(style: string | undefined, n: number, from: number, to: number): string {
-  if (style === 'star') return '★';
-  if (style === 'smiley') return SMILEYS[Math.round(((n - from) / (to - from)) * (SMILEYS.length - 1))] as string;
-  return String(n);
+/** A face whose mouth shows the position on the scale, from 0 to 1. The lowest one frowns, the highest laughs. */
+function faceAt(position: number): Node {
+  const bend = position * 8 - 4;
+  const mouth = `M8 ${15.5 - bend / 2}Q12 ${15.5 + bend} 16 ${15.5 - bend / 2}`;
+  const extreme = position === 0 ? 'M8 7l2.5 1.3M16 7l-2.5 1.3' : position === 1 ? 'z' : '';
+  return icon(`M21 12A9 9 0 1 1 3 12A9 9 0 0 1 21 12M9 10v.1M15 10v.1${mouth}${extreme}`);
 }
 
-const scale =
-  (from: number, lastOf: (step: CardStep) => number): Render =>
-  (step, texts, describedBy) => {
-    const to = lastOf(step);
-    const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-    const { low, high } = step.config.labels ?? {};
-    const nameOf = (n: number) =>
-      [say(texts.point, n, to), n === from ? low : n === to ? high : undefined].filter(Boolean).join(', ');
-    const points = numbers.map(n => ({ value: n, face: faceOf(step.config.style, n, from, to), name: nameOf(n) }));
-    return renderPoints(step, points, describedBy);
+const scale: Render = (step, texts) => {
+  const { from, to } = rangeOf(step);
+  const { style = 'number', labels } = step.config;
+  const pointOf = (value: number): Point => {
+    const number = new Text(`${value}`);
+    const label = value === from ? labels?.low : value === to ? labels?.high : '';
+    return {
+      value,
+      // Ten stars are numbers in a narrow card.
+      face:
+        style === 'star'
+          ? [...(to < WIDE ? [] : [element('i', {}, number)]), icon(STAR)]
+          : [style === 'smiley' ? faceAt((value - from) / (to - from)) : number],
+      name: say(texts.point, value, to) + (label ? `, ${label}` : ''),
+    };
   };
+  return renderPoints(
+    Array.from({ length: to - from + 1 }, (_, index) => pointOf(from + index)),
+    style,
+    labels,
+  );
+};
 
-const thumbs: Render = (step, texts, describedBy) =>
+const thumbs: Render = ({ config: { labels } }, texts) =>
   renderPoints(
-    step,
     [
-      { value: true, face: '👍', name: texts.thumbsUp },
-      { value: false, face: '👎', name: texts.thumbsDown },
+      { value: true, face: [icon(THUMB)], name: texts.thumbsUp },
+      { value: false, face: [icon(THUMB, 'matrix(1 0 0 -1 0 24)')], name: texts.thumbsDown },
     ],
-    describedBy,
+    'thumbs',
+    labels,
   );
 
-function shuffled<T>(items: T[]): T[] {
-  const mixed = [...items];
-  for (let last = mixed.length - 1; last > 0; last--) {
-    const other = Math.floor(Math.random() * (last + 1));
-    [mixed[last], mixed[other]] = [mixed[other] as T, mixed[last] as T];
-  }
-  return mixed;
-}
+const shuffled = <T>(items: T[]): T[] =>
+  items
+    .map(item => ({ item, rank: Math.random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
 
-/** Vertical options; the last one may be "other" with a text field. */
-function renderOptions(step: CardStep, texts: Texts, type: 'radio' | 'checkbox', describedBy: string) {
-  const { options = [], allow_other, shuffle } = step.config;
-  const shown = (shuffle ? shuffled(options) : options).map(option => ({
-    ...option,
-    box: element('input', { type, name: step.key, 'aria-describedby': describedBy }),
-  }));
-  const nodes: Node[] = shown.map(({ box, label }) => element('label', { part: 'option' }, box, label));
-  const box = element('input', { type, name: step.key, 'aria-describedby': describedBy });
-  const text = element('input', { part: 'input', type: 'text', maxlength: 5000, 'aria-label': texts.otherText });
-  text.addEventListener('input', () => (box.checked = true));
-  if (allow_other) nodes.push(element('label', { part: 'option' }, box, texts.other), text);
-  return {
-    nodes,
-    chosen: () => shown.filter(option => option.box.checked).map(({ id }) => id),
-    isOther: () => box.checked,
-    other: () => (box.checked && text.value.trim() !== '' ? text.value : undefined),
-    otherFault: () => (box.checked && text.value.trim() === '' ? `${texts.otherText}.` : undefined),
+/** Radio buttons or checkboxes, and a field for another answer. */
+const options =
+  (type: 'radio' | 'checkbox', toValue: (ids: string[], other: { other_text?: string }) => AnswerValue): Render =>
+  ({ config: { options = [], allow_other, shuffle } }, texts) => {
+    const shown = (shuffle ? shuffled(options) : options).map(({ id, label }) => {
+      const box = element('input', { type });
+      return { id, box, node: element('label', { part: 'option' }, box, label) };
+    });
+    const nodes: Node[] = shown.map(({ node }) => node);
+    const box = element('input', { type });
+    const text = element('input', { part: 'input', type: 'text', maxlength: 5000, 'aria-label': texts.otherText });
+    if (allow_other) nodes.push(element('label', { part: 'option' }, box, texts.other), text);
+    box.addEventListener('change', () => box.checked && text.focus()); // the styles show it while its box is checked
+    return {
+      nodes,
+      read() {
+        const ids = shown.filter(each => each.box.checked).map(({ id }) => id);
+        if (ids.length > 0 || box.checked) return toValue(ids, box.checked ? { other_text: text.value } : {});
+        return undefined;
+      },
+    };
   };
-}
 
-const singleChoice: Render = (step, texts, describedBy) => {
-  const { nodes, chosen, isOther, other, otherFault } = renderOptions(step, texts, 'radio', describedBy);
-  return {
-    nodes,
-    read() {
-      const [option_id] = chosen();
-      if (option_id !== undefined) return { option_id };
-      const other_text = isOther() ? other() : undefined;
-      return other_text === undefined ? undefined : { other_text };
-    },
-    fault: otherFault,
-  };
-};
-
-const multiChoice: Render = (step, texts, describedBy) => {
-  const { nodes, chosen, isOther, other, otherFault } = renderOptions(step, texts, 'checkbox', describedBy);
-  const { min = 1, max = Number.POSITIVE_INFINITY } = step.config;
-  const fault = (): string | undefined => {
-    const count = chosen().length + (isOther() ? 1 : 0);
-    if (count > 0 && count < min) return say(texts.chooseAtLeast, min);
-    return count > max ? say(texts.chooseAtMost, max) : otherFault();
-  };
-  return {
-    nodes,
-    read() {
-      const option_ids = chosen();
-      const other_text = other();
-      const isEmpty = option_ids.length === 0 && other_text === undefined;
-      if (isEmpty || fault() !== undefined) return undefined;
-      return { option_ids, ...(other_text === undefined ? {} : { other_text }) };
-    },
-    fault,
-    ...(min === 0 ? { whenEmpty: { option_ids: [] } } : {}),
-  };
-};
-
-/** The same rules as on the server. */
-const FORMS: Record<string, (text: string) => boolean> = {
-  email: text =>
-    /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/.test(text),
-  url: text => /^[a-z][a-z0-9+.-]*:\/\/[^\s/]+/i.test(text) && !/\s/.test(text),
-  number: text => /^-?\d+([.,]\d+)?$/.test(text),
-};
+/** The keyboards of inputs whose name in HTML is another one. */
 const INPUT_MODES: Record<string, string> = { number: 'decimal' };
 
-const text: Render = ({ key, title, config }, texts, describedBy) => {
-  const { input = 'text', min_length = 0, max_length = 5000 } = config;
-  const attributes = {
-    part: 'input',
-    name: key,
-    maxlength: max_length,
-    'aria-label': title,
-    'aria-describedby': describedBy,
-  };
-  const isProse = input === 'text';
-  const field = isProse
-    ? element('textarea', { ...attributes, rows: 3 })
-    : element('input', { ...attributes, type: 'text', inputmode: INPUT_MODES[input] ?? input });
-  const value = () => (isProse ? field.value : field.value.trim());
-  const fault = (): string | undefined => {
-    if (value().trim() === '') return undefined;
-    if (value().length < min_length) return say(texts.tooShort, min_length);
-    return isProse || FORMS[input]?.(value()) ? undefined : texts[input as 'email' | 'url' | 'number'];
-  };
-  return {
-    nodes: [field],
-    read: () => (value().trim() === '' || fault() !== undefined ? undefined : value()),
-    fault,
-  };
+const text: Render = ({ title, config: { input = 'text', max_length = 5000 } }) => {
+  const attributes = { part: 'input', maxlength: max_length, 'aria-label': title };
+  const field =
+    input === 'text'
+      ? element('textarea', { ...attributes, rows: 3 })
+      : element('input', { ...attributes, type: 'text', inputmode: INPUT_MODES[input] ?? input });
+  return { nodes: [field], read: () => field.value.trim() || undefined };
 };
 
-const date: Render = ({ key, title }, _, describedBy) => {
-  const field = element('input', {
-    part: 'input',
-    type: 'date',
-    name: key,
-    'aria-label': title,
-    'aria-describedby': describedBy,
-  });
-  return {
-    nodes: [field],
-    read: () => (/^\d{4}-\d\d-\d\d$/.test(field.value) ? field.value : undefined),
-    fault: noFault,
-  };
+const date: Render = ({ title }) => {
+  const field = element('input', { part: 'input', type: 'date', 'aria-label': title });
+  return { nodes: [field], read: () => field.value || undefined };
 };
 
-const consent: Render = ({ key }, texts, describedBy) => {
-  const box = element('input', { type: 'checkbox', name: key, 'aria-describedby': describedBy });
-  return {
-    nodes: [element('label', { part: 'option' }, box, texts.consent)],
-    read: () => box.checked || undefined,
-    fault: noFault,
-  };
+const consent: Render = (_, texts) => {
+  const box = element('input', { type: 'checkbox' });
+  return { nodes: [element('label', { part: 'option' }, box, texts.consent)], read: () => box.checked || undefined };
 };
 
-const statement: Render = ({ config: { url } }, texts) => {
-  const isWeb = url !== undefined && /^https?:\/\//i.test(url);
-  const link = isWeb ? [element('a', { part: 'link', href: url, target: '_blank', rel: 'noopener' }, texts.more)] : [];
-  return { nodes: link.map(node => element('p', {}, node)), read: noFault, fault: noFault };
-};
+const statement: Render = ({ config: { url } }, texts) => ({ nodes: linkTo(url, texts.more), read: () => undefined });
 
 /** Input factories by question type. */
 const INPUTS: Record<QuestionType, Render> = {
-  nps: scale(0, () => 10),
-  csat: scale(1, () => 5),
-  ces: scale(1, ({ config }) => config.scale ?? 7),
-  rating: scale(1, ({ config }) => config.scale ?? 5),
+  nps: scale,
+  csat: scale,
+  ces: scale,
+  rating: scale,
   thumbs,
-  single_choice: singleChoice,
-  multi_choice: multiChoice,
+  single_choice: options('radio', ([option_id], other) => (option_id === undefined ? other : { option_id })),
+  multi_choice: options('checkbox', (option_ids, other) => ({ option_ids, ...other })),
   text,
   date,
   consent,
   statement,
 };
 
-/** Whether this version supports the step; the server may be newer. */
-export const isKnown = ({ type, show_if }: CardStep): boolean => type in INPUTS && show_if === null;
-
-/** Types with a score, which allow a comment. */
-export const isScored = ({ type }: CardStep): boolean => ['nps', 'csat', 'ces', 'rating', 'thumbs'].includes(type);
-
-/** Creates the input of a step; `describedBy` is the id of its description. */
-export const renderInput: Render = (step, texts, describedBy) => INPUTS[step.type](step, texts, describedBy);
+/** Creates the input of a step. */
+export const renderInput: Render = (step, texts) => INPUTS[step.type](step, texts);

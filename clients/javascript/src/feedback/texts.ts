@@ -3,13 +3,19 @@ export interface Texts {
   /** Accessible name of the view. */
   view: string;
   send: string;
+  next: string;
+  back: string;
+  /** Position in a card with several steps. */
+  progress: string;
   dismiss: string;
   acknowledge: string;
   thanks: string;
+  close: string;
   comment: string;
   optional: string;
   required: string;
   other: string;
+  /** Label of the field for another answer, and the message if it is empty. */
   otherText: string;
   thumbsUp: string;
   thumbsDown: string;
@@ -17,20 +23,26 @@ export interface Texts {
   /** Accessible name of a point on a scale. */
   point: string;
   more: string;
-  tooShort: string;
-  chooseAtLeast: string;
-  chooseAtMost: string;
+  /** Messages about a value, by the code of its fault; for `invalid` by the kind of text. */
+  'too-short': string;
+  'too-few': string;
+  'too-many': string;
   email: string;
   url: string;
   number: string;
 }
 
-const en: Texts = {
+/** English texts of the view, its default. */
+export const en: Texts = {
   view: 'Feedback',
   send: 'Send',
+  next: 'Next',
+  back: 'Back',
+  progress: 'Step {n} of {of}',
   dismiss: 'Not now',
   acknowledge: 'OK',
   thanks: 'Thank you for your feedback.',
+  close: 'Close',
   comment: 'Anything to add?',
   optional: 'optional',
   required: 'Please answer the question.',
@@ -41,44 +53,21 @@ const en: Texts = {
   consent: 'I agree',
   point: '{n} of {of}',
   more: 'Read more',
-  tooShort: 'Please enter at least {n} characters.',
-  chooseAtLeast: 'Please select at least {n}.',
-  chooseAtMost: 'Please select no more than {n}.',
+  'too-short': 'Please enter at least {n} characters.',
+  'too-few': 'Please select at least {n}.',
+  'too-many': 'Please select no more than {n}.',
   email: 'Please enter an email address.',
   url: 'Please enter a complete URL, including https://.',
   number: 'Please enter a number.',
 };
 
-const de: Texts = {
-  view: 'Feedback',
-  send: 'Senden',
-  dismiss: 'Nicht jetzt',
-  acknowledge: 'OK',
-  thanks: 'Vielen Dank für Ihr Feedback.',
-  comment: 'Möchten Sie etwas ergänzen?',
-  optional: 'optional',
-  required: 'Bitte beantworten Sie die Frage.',
-  other: 'Anderes',
-  otherText: 'Bitte angeben',
-  thumbsUp: 'Daumen hoch',
-  thumbsDown: 'Daumen runter',
-  consent: 'Ich stimme zu',
-  point: '{n} von {of}',
-  more: 'Mehr erfahren',
-  tooShort: 'Bitte geben Sie mindestens {n} Zeichen ein.',
-  chooseAtLeast: 'Bitte wählen Sie mindestens {n}.',
-  chooseAtMost: 'Bitte wählen Sie höchstens {n}.',
-  email: 'Bitte geben Sie eine E-Mail-Adresse ein.',
-  url: 'Bitte geben Sie eine vollständige Adresse mit https:// ein.',
-  number: 'Bitte geben Sie eine Zahl ein.',
-};
+const languages = new Map<string, Texts>([['en', en]]);
 
-const languages = new Map<string, Texts>([
-  ['en', en],
-  ['de', de],
-]);
-
-/** Adds or overrides the texts of a language. Missing texts fall back to English. */
+/**
+ * Adds or overrides the texts of a language, for cards displayed from now on. Missing texts fall back to English.
+ *
+ * Translations that come with this package: `import { de } from 'parley-feedback/texts/de'`.
+ */
 export function addTexts(language: string, texts: Partial<Texts>): void {
   const key = language.toLowerCase();
   languages.set(key, { ...(languages.get(key) ?? en), ...texts });

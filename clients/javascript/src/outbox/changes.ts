@@ -4,8 +4,6 @@ import type { Entry } from './storage.ts';
 
 /** Maximum number of stored answers of all users; the oldest is dropped when full. */
 export const MAX_ANSWERS = 500;
-/** Maximum age of an answer. */
-export const MAX_AGE_MS = 30 * 86_400_000;
 
 /** A change of the stored entries. A removed entry with a `code` is given up, which the app is notified of. */
 export type Change = { put: Entry } | { remove: Entry; code?: string };
@@ -24,12 +22,6 @@ export function changesToRecord(entries: Entry[], answer: NewAnswer, owner: Owne
     ...entries.slice(0, excess).map(entry => ({ remove: entry, code: 'outbox-full' })),
   ];
 }
-
-/** Returns the changes that give up entries older than `MAX_AGE_MS`. */
-export const changesByAge = (entries: Entry[], now: number): Change[] =>
-  entries
-    .filter(({ recordedAt }) => now - recordedAt > MAX_AGE_MS)
-    .map(entry => ({ remove: entry, code: 'outbox-expired' }));
 
 /**
  * Returns the changes for the receipts of a batch, in the order of the batch. Entries without a receipt, and those with

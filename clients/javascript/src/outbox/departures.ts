@@ -1,11 +1,16 @@
+import { reportUncaught } from '../callbacks.ts';
 import type { Client } from '../client.ts';
-import { delayBefore, type RetryPolicy } from '../retry.ts';
+import { listen } from '../listen.ts';
+import type { RetryPolicy } from '../policy.ts';
+import { delayBefore } from '../retry.ts';
 import type { Flushed } from './flushed.ts';
 
 /** Triggers of automatic flushes. */
 export interface Departures {
   /** Flushes now and schedules a retry on failure. */
   flush(): Promise<Flushed>;
+  /** Flushes in the background. */
+  departQuietly(): void;
   close(): void;
 }
 
@@ -16,8 +21,8 @@ interface Parts {
   policy: RetryPolicy;
 }
 
-/** Event target for page lifecycle events; undefined in workers and Node. */
-const pageOf = () => globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener' | 'document'>>;
+/** The page; workers and Node have none, or only a part of it. */
+const page = globalThis as unknown as EventTarget & { document?: Document };
 
 /** Flushes at start, after failures, when the network returns, after a user change, and on page hide. */
 export function watchDepartures({ client, flush, flushBeyondPage, policy }: Parts): Departures {
@@ -28,37 +33,39 @@ export function watchDepartures({ client, flush, flushBeyondPage, policy }: Part
 
   async function depart(): Promise<Flushed> {
     clearTimeout(timer);
-    const flushed = await flush();
-    failures = flushed.outcome === 'later' ? failures + 1 : 0;
-    if (failures > 0 && !closed) {
-      const delay = delayBefore(policy, failures, random(), flushed.error?.retryAfterMs ?? null);
-      timer = setTimeout(departQuietly, delay ?? policy.capMs);
+    let flushed: Flushed | undefined;
+    try {
+      flushed = await flush();
+      return flushed;
+    } finally {
+      failures = !flushed || flushed.outcome === 'later' ? failures + 1 : 0;
+      const delay = delayBefore(policy, failures, random(), flushed?.error?.retryAfterMs ?? null);
+      clearTimeout(timer);
+      if (failures > 0 && !closed) timer = setTimeout(departQuietly, delay ?? policy.capMs);
     }
-    return flushed;
   }
 
-  /** Runs in the background. Errors come from the storage and recur on the next flush. */
-  const departQuietly = () => void depart().catch(() => undefined);
-  const onVisibility = () => {
-    if (pageOf().document?.visibilityState === 'hidden') flushBeyondPage();
-    else departQuietly();
-  };
-  const { addEventListener: listen, removeEventListener: unlisten, document } = pageOf();
-  listen?.('online', departQuietly);
-  listen?.('pagehide', flushBeyondPage);
-  document?.addEventListener('visibilitychange', onVisibility);
-  const unsubscribe = client.onLogout(departQuietly);
+  /** Runs in the background: failures are retried, and the app's next `flush` returns one that persists. */
+  const departQuietly = () => void depart().catch(reportUncaught);
+  const listeners = [client.onLogout(departQuietly)];
+  if ('addEventListener' in page)
+    listeners.push(listen(page, 'online', departQuietly), listen(page, 'pagehide', flushBeyondPage));
+  const { document } = page;
+  if (document)
+    listeners.push(
+      listen(document, 'visibilitychange', () =>
+        document.visibilityState === 'hidden' ? flushBeyondPage() : departQuietly(),
+      ),
+    );
   departQuietly();
 
   return {
     flush: depart,
+    departQuietly,
     close() {
       closed = true;
       clearTimeout(timer);
-      unlisten?.('online', departQuietly);
-      unlisten?.('pagehide', flushBeyondPage);
-      document?.removeEventListener('visibilitychange', onVisibility);
-      unsubscribe();
+      for (const stop of listeners) stop();
     },
   };
 }

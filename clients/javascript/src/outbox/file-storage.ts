@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createQueue, type Entry, type OutboxStorage } from './storage.ts';
+import { createQueue, type DamagedEntry, type Entry, type OutboxStorage } from './storage.ts';
 
 /** Syncs a folder, so that new entries survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
@@ -27,40 +27,56 @@ async function prepare(folder: string): Promise<void> {
   await Promise.all(halves.map(name => rm(join(folder, name), { force: true })));
 }
 
-/** Reads a file; undefined if it has been removed since the listing. */
-async function readIfThere(path: string): Promise<string | undefined> {
+/** Errors that pass: too many open files, an interrupted or busy device. */
+const PASSING = ['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'EINTR'];
+
+/** Reads an entry; none if it has been removed since the listing. */
+async function readEntry(path: string, id: string): Promise<(Entry | DamagedEntry)[]> {
   try {
-    return await readFile(path, 'utf8');
+    const entry = JSON.parse(await readFile(path, 'utf8')) as Entry | null;
+    return [entry?.id === id ? entry : { id }];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    if (PASSING.includes(code)) throw error;
+    return [{ id }];
   }
 }
 
 /**
  * Creates a storage in a folder for Node, with one file per answer. Only one process may use the folder at a time.
  *
- * Files are written, synced and renamed, so that a kill leaves either the old or the new version.
+ * Files are written, synced and renamed, so that a kill leaves either the old or the new version. Files that cannot be
+ * read are renamed to `<id>.json.damaged`.
  */
 export function fileStorage(folder: string): OutboxStorage {
-  const ready = prepare(folder);
+  let prepared: Promise<void> | undefined;
+  /** Prepares the folder once; after a failure, again. */
+  const ready = async (): Promise<void> => {
+    prepared ??= prepare(folder);
+    await prepared.catch(error => {
+      prepared = undefined;
+      throw error;
+    });
+  };
   const pathOf = (id: string) => join(folder, `${encodeURIComponent(id)}.json`);
   return {
     async list() {
-      await ready;
+      await ready();
       const names = (await readdir(folder)).filter(name => name.endsWith('.json'));
-      const texts = await Promise.all(names.map(name => readIfThere(join(folder, name))));
-      return texts.flatMap(text => (text === undefined ? [] : [JSON.parse(text) as Entry]));
+      const read = names.map(name => readEntry(join(folder, name), decodeURIComponent(name.slice(0, -'.json'.length))));
+      return (await Promise.all(read)).flat();
     },
     async put(entry) {
-      await ready;
+      await ready();
       await writeDurably(pathOf(entry.id), JSON.stringify(entry));
       await syncFolder(folder);
     },
     async remove(id) {
-      await ready;
+      await ready();
       await rm(pathOf(id), { force: true });
     },
+    setAside: id => rename(pathOf(id), `${pathOf(id)}.damaged`),
     exclusively: createQueue(),
   };
 }

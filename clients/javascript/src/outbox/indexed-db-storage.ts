@@ -1,6 +1,10 @@
+import { ParleyError } from '../errors.ts';
+import { within } from '../limit.ts';
 import { createQueue, type Entry, memoryStorage, type OutboxStorage } from './storage.ts';
 
 const STORE = 'answers';
+/** Maximum duration of an operation. A database may stop answering when the page was in the background. */
+const LONGEST_MS = 5000;
 
 const settled = <T>(request: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -18,28 +22,50 @@ const committed = (transaction: IDBTransaction): Promise<void> =>
 function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1);
   request.onupgradeneeded = () => void request.result.createObjectStore(STORE, { keyPath: 'id' });
-  return settled(request);
+  return settled(request).then(database => {
+    database.onversionchange = () => database.close(); // another page deletes it
+    return database;
+  });
 }
 
-/** Web Locks across all tabs of an origin; in-page locks in browsers without them. */
+/** Web Locks across all tabs of an origin; in-page locks in browsers without them, or where they are denied. */
 function createLock(name: string): OutboxStorage['exclusively'] {
-  const locks = (navigator as { locks?: LockManager }).locks;
-  if (!locks) return createQueue();
-  return <T>(part: string, work: () => Promise<T>) => locks.request(`${name}/${part}`, work) as Promise<T>;
+  const { locks } = navigator as { locks?: LockManager };
+  const queue = createQueue();
+  if (!locks) return queue;
+  return async <T>(part: string, work: () => Promise<T>) => {
+    let isHeld = false;
+    const run = (): Promise<T> => {
+      isHeld = true;
+      return work();
+    };
+    try {
+      return (await locks.request(`${name}/${part}`, run)) as T;
+    } catch (error) {
+      if (isHeld) throw error;
+      return queue(part, work); // a sandboxed frame: two tabs may send an answer twice, which the server treats as one
+    }
+  };
 }
 
-/** Storage in IndexedDB, shared by all tabs of the origin. */
-function createStorage(opening: Promise<IDBDatabase>, name: string): OutboxStorage {
-  const write = async (change: (store: IDBObjectStore) => void): Promise<void> => {
-    const transaction = (await opening).transaction(STORE, 'readwrite', { durability: 'strict' });
-    change(transaction.objectStore(STORE));
-    await committed(transaction);
+/** Runs work with a database, which is opened again if the browser has closed it or it does not answer. */
+function createConnection(name: string) {
+  let opening: Promise<IDBDatabase> | undefined;
+  const connect = (): Promise<IDBDatabase> => {
+    opening ??= openDatabase(name);
+    return opening;
   };
-  return {
-    list: async () => settled<Entry[]>((await opening).transaction(STORE).objectStore(STORE).getAll()),
-    put: entry => write(store => store.put(entry)),
-    remove: id => write(store => store.delete(id)),
-    exclusively: createLock(name),
+  const attempt = <T>(work: (database: IDBDatabase) => Promise<T>): Promise<T> =>
+    within(LONGEST_MS, connect().then(work), 'IndexedDB did not answer');
+  return async <T>(work: (database: IDBDatabase) => Promise<T>): Promise<T> => {
+    const used = opening;
+    try {
+      return await attempt(work);
+    } catch (error) {
+      if (opening === used || used === undefined) opening = undefined; // another operation may have opened it again
+      if (used === undefined) throw error; // it was opened by this operation
+      return attempt(work);
+    }
   };
 }
 
@@ -51,15 +77,39 @@ function createStorage(opening: Promise<IDBDatabase>, name: string): OutboxStora
 export function browserStorage(name = 'parley-outbox'): OutboxStorage {
   if (typeof indexedDB === 'undefined') return memoryStorage();
   const memory = memoryStorage();
-  const opening = openDatabase(name);
-  const storage = opening.then(
-    () => createStorage(opening, name),
-    () => memory, // denied by the browser: answers are lost with the page
-  );
+  const withDatabase = createConnection(name);
+  /** Whether the browser denies the database: answers are lost with the page. */
+  let isDenied: Promise<boolean> | undefined;
+
+  async function run<T>(work: (database: IDBDatabase) => Promise<T>, inMemory: () => Promise<T>): Promise<T> {
+    isDenied ??= withDatabase(async () => false).catch(error => {
+      if (!(error instanceof ParleyError)) return true;
+      isDenied = undefined; // it did not answer in time, and may do so later
+      throw error;
+    });
+    return (await isDenied) ? inMemory() : withDatabase(work);
+  }
+  const write = (change: (store: IDBObjectStore) => void) => async (database: IDBDatabase) => {
+    const transaction = database.transaction(STORE, 'readwrite', { durability: 'strict' });
+    change(transaction.objectStore(STORE));
+    await committed(transaction);
+  };
   return {
-    list: async () => (await storage).list(),
-    put: async entry => (await storage).put(entry),
-    remove: async id => (await storage).remove(id),
-    exclusively: async (part, work) => (await storage).exclusively(part, work),
+    list: () =>
+      run<Entry[]>(
+        database => settled(database.transaction(STORE).objectStore(STORE).getAll()),
+        memory.list as () => Promise<Entry[]>,
+      ),
+    put: entry =>
+      run(
+        write(store => store.put(entry)),
+        () => memory.put(entry),
+      ),
+    remove: id =>
+      run(
+        write(store => store.delete(id)),
+        () => memory.remove(id),
+      ),
+    exclusively: createLock(name),
   };
 }

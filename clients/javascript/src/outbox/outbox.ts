@@ -1,12 +1,15 @@
 import type { Call } from '../call.ts';
+import { notify } from '../callbacks.ts';
 import type { Client } from '../client.ts';
 import { ParleyError } from '../errors.ts';
-import { OUTBOX_POLICY, type RetryPolicy } from '../retry.ts';
-import { isSameOwner, type Owner } from '../tokens.ts';
+import type { RetryPolicy } from '../policy.ts';
+import { OUTBOX_POLICY } from '../retry.ts';
+import { asOwner, isSameOwner, type Owner } from '../tokens.ts';
 import type { NewAnswer, Receipt } from '../types.ts';
 import { MAX_BATCH, takeBatch } from './batches.ts';
+import { boundStorage } from './bounded-storage.ts';
 import { type Departures, watchDepartures } from './departures.ts';
-import { openEntries } from './entries.ts';
+import { type LostAnswer, openEntries } from './entries.ts';
 import type { Flushed } from './flushed.ts';
 import { browserStorage } from './indexed-db-storage.ts';
 import type { Entry, OutboxStorage } from './storage.ts';
@@ -14,19 +17,27 @@ import type { Entry, OutboxStorage } from './storage.ts';
 export interface OutboxOptions {
   /** Storage of the answers; defaults to IndexedDB. In Node use `fileStorage(folder)`. */
   storage?: OutboxStorage;
-  /** Called for each answer that is given up, with the server's code, `outbox-full` or `outbox-expired`. */
-  onLost?: (answer: NewAnswer, code: string) => void;
+  /**
+   * Called for each answer that is given up, with the server's code, `outbox-full`, or `outbox-unreadable` for a damaged
+   * entry, of which only the id is known.
+   */
+  onLost?: (answer: LostAnswer, code: string) => void;
   /**
    * Whether to flush automatically: at start, when the network returns, when the page is hidden or closed, and after
    * failures. Set to false to call `flush` yourself.
    */
   automatic?: boolean;
   retry?: Partial<RetryPolicy>;
+  /** Time limit of each access to the storage, and of the wait for its lock; defaults to 15 s. */
+  storageTimeoutMs?: number;
 }
 
 /** Stores answers on disk before sending them, each under its own user only. */
 export interface Outbox {
-  /** Writes the latest state of an answer to disk without sending it. Rejects if its user cannot be determined. */
+  /**
+   * Writes the latest state of an answer to disk without sending it. Rejects if its user cannot be determined, and with
+   * `storage-failed` if the disk refuses; the answer is then in memory and sent like the others.
+   */
   record(answer: NewAnswer): Promise<void>;
   /** Sends the current user's answers. Network failures do not reject. */
   flush(): Promise<Flushed>;
@@ -44,22 +55,21 @@ const TOO_LARGE: Receipt[] = [{ id: null, revision: null, status: 'rejected', co
 
 /** Creates an outbox for the answers of a client's users. */
 export function createOutbox(client: Client, options: OutboxOptions = {}): Outbox {
-  const { storage = browserStorage(), onLost = () => undefined, automatic = true } = options;
+  const { automatic = true } = options;
   const { now } = client.wire;
-  const entries = openEntries(storage, now, onLost);
+  const storage = boundStorage(options.storage ?? browserStorage(), options.storageTimeoutMs ?? 15_000);
+  const entries = openEntries(storage, now, (answer, code) => notify(options.onLost, answer, code));
   /** Entries already in `keepalive` requests: pages report their end more than once. */
   const leaving = new Set<Entry>();
 
-  async function sendAll(): Promise<Flushed> {
-    await entries.dropExpired();
-    if ((await entries.list()).length === 0) return { outcome: 'done' };
-    const owner = await client.owner();
+  async function sendAll(owner: Owner): Promise<Flushed> {
     for (let size = MAX_BATCH; ; ) {
+      const { entries: waiting, failure } = await entries.atHand();
       const batch = takeBatch(
-        (await entries.list()).filter(entry => isSameOwner(entry, owner)),
+        waiting.filter(entry => isSameOwner(entry, owner)),
         size,
       );
-      if (batch.length === 0) return { outcome: 'done' };
+      if (batch.length === 0) return ended(failure);
       const receipts = await sendBatch(client, owner, batch);
       const isTooLarge = receipts === TOO_LARGE;
       if (isTooLarge && batch.length > 1) size = Math.floor(batch.length / 2);
@@ -68,15 +78,18 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     }
   }
 
-  const flush = (): Promise<Flushed> =>
-    storage.exclusively('flush', async () => {
-      try {
-        return await sendAll();
-      } catch (error) {
-        if (!(error instanceof ParleyError)) throw error;
-        return { outcome: error.retryable || error.kind === 'provider-failed' ? 'later' : 'stopped', error };
-      }
-    });
+  /** Sends the current user's entries. The provider is asked before the lock: it must not stop other pages. */
+  async function flush(): Promise<Flushed> {
+    try {
+      const { entries: waiting, failure } = await entries.atHand();
+      if (waiting.length === 0) return ended(failure);
+      const owner = await client.owner();
+      return await storage.exclusively('flush', () => sendAll(owner));
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      return { outcome: error.retryable || error.kind === 'provider-failed' ? 'later' : 'stopped', error };
+    }
+  }
 
   function flushBeyondPage(): void {
     const owner = client.heldOwner();
@@ -90,7 +103,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
     client
       .requestBeyondPage(callFor(owner, batch, now()))
       ?.then(({ json, status }) => entries.settle(batch, receiptsIn(json, status)))
-      .catch(() => undefined) // still on disk: the next flush resends it with the same id
+      .catch(() => undefined) // still stored: the next flush resends it with the same id, and returns a failure that persists
       .then(() => {
         for (const entry of batch) leaving.delete(entry);
       });
@@ -99,8 +112,13 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
   let departures: Departures | undefined;
   const outbox: Outbox = {
     async record(answer) {
-      const { tenant, identity } = ownerAtHand(client, answer) ?? (await client.owner());
-      await entries.record(answer, { tenant, identity });
+      const owner = asOwner(ownerAtHand(client, answer) ?? (await client.owner()));
+      try {
+        await entries.record(answer, owner);
+      } catch (error) {
+        departures?.departQuietly(); // the answer is only in memory: send it now
+        throw error;
+      }
     },
     flush: () => (departures ? departures.flush() : flush()),
     flushBeyondPage,
@@ -112,6 +130,9 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
   return outbox;
 }
 
+const ended = (failure: ParleyError | undefined): Flushed =>
+  failure ? { outcome: 'later', error: failure } : { outcome: 'done' };
+
 /** Owner of an answer, determined synchronously for unloading pages. */
 const ownerAtHand = (client: Client, { card_id }: NewAnswer): Owner | undefined =>
   (card_id ? client.ownerOf(card_id) : undefined) ?? client.heldOwner();
@@ -121,7 +142,8 @@ const callFor = (owner: Owner, batch: Entry[], now: number): Call & { owner: Own
   path: PATH,
   body: { client_time: new Date(now).toISOString(), answers: batch.map(({ answer }) => answer) },
   owner,
-  retry: { ...OUTBOX_POLICY, retries: 0 }, // failed flushes are retried as a whole
+  operation: 'recordAnswers',
+  options: { retry: { retries: 0 } }, // failed flushes are retried as a whole
 });
 
 /** Receipts of a batch, or an indication that it was too large. */

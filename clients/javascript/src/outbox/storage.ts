@@ -12,15 +12,34 @@ export interface Entry extends Owner {
   place: number;
 }
 
+/** A stored entry that cannot be read, such as a damaged file. */
+export interface DamagedEntry {
+  id: string;
+}
+
 /** Storage of an outbox. Entries are on disk when the promise of `put` resolves. */
 export interface OutboxStorage {
   /** All entries, unordered. */
-  list(): Promise<Entry[]>;
+  list(): Promise<(Entry | DamagedEntry)[]>;
   /** Inserts or replaces an entry. */
   put(entry: Entry): Promise<void>;
   remove(id: string): Promise<void>;
+  /** Hides a damaged entry from `list` and keeps it for inspection; without this function it is removed. */
+  setAside?(id: string): Promise<void>;
   /** Runs work under a lock shared by all pages or processes that use the storage. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Whether a stored entry is complete. Unknown members are kept: a later version may have written it. */
+export function isReadable(stored: Entry | DamagedEntry): stored is Entry {
+  const { tenant, identity, place, answer } = stored as Partial<Entry>;
+  return (
+    typeof tenant === 'string' &&
+    typeof identity === 'string' &&
+    typeof place === 'number' &&
+    answer?.id === stored.id &&
+    typeof answer.revision === 'number'
+  );
 }
 
 /** Runs work sequentially per name. */

@@ -1,19 +1,26 @@
+import type { Attempt } from '../attempt.ts';
 import { checkBaseUrl } from '../base-url.ts';
 import { ParleyError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { createList, type Page } from '../pages.ts';
 import { fillPath, type Query, withQuery } from '../path.ts';
-import { persist, REQUEST_POLICY, type RetryPolicy } from '../retry.ts';
+import type { RetryPolicy } from '../policy.ts';
+import { persist, REQUEST_POLICY } from '../retry.ts';
 import { exchange, openWire, type Reply, type Wire } from '../wire.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
-import type { IdentityOptions, Operations } from './types.ts';
+import { OPERATIONS, type OperationName, RESOURCES } from './operations.ts';
+import type { Operations } from './resources.ts';
+import type { IdentityOptions } from './types.ts';
 
 export interface ServerClientOptions {
   /** Base URL of Parley: `https://…`, or `http://localhost` in development. */
   baseUrl: string;
   /** Bearer value of a server key, `sk_…`. Use it on servers only. */
   apiKey: string;
+  /** Also accept `http://` for other hosts, such as a Service inside a cluster. The key is then readable in that network. */
+  allowHttp?: boolean;
   retry?: Partial<RetryPolicy>;
+  /** Called after each attempt of a call, for logs and metrics. Its errors reach the caller. */
+  onAttempt?: (attempt: Attempt) => void;
   wire?: Partial<Wire>;
 }
 
@@ -27,6 +34,7 @@ const etags = new WeakMap<object, string>();
 export const etagOf = (resource: object): string | undefined => etags.get(resource);
 
 interface Parsed {
+  method: string;
   path: string;
   query: Query;
   body: unknown;
@@ -38,65 +46,75 @@ interface Parsed {
 /** Answer ids make retries safe; the server ignores `Idempotency-Key` here. */
 const [, RECORD_ANSWERS] = OPERATIONS.recordAnswers;
 
+/** Paths of POSTs without a body. */
+const ACTIONS = /\/(publish|pause|resume|close|archive|clone|replay)$/;
+
 /** Splits the arguments of an operation: path parameters, query or body, options. */
-function parse(method: string, pattern: string, args: unknown[]): Parsed {
+function parse(name: OperationName, args: unknown[]): Parsed {
+  const [method, pattern, kind]: readonly [string, string, string?] = OPERATIONS[name];
   const names = pattern.match(/\{\w+\}/g) ?? [];
   const path = fillPath(pattern, args.slice(0, names.length) as string[]);
   const rest = args.slice(names.length);
-  if (method === 'GET') return { path, query: { ...(rest[0] as Query) }, body: undefined, options: {}, isKeyed: false };
-  const takesBody = method !== 'DELETE' && !/\/(publish|pause|resume|close|archive|clone|replay)$/.test(pattern);
-  const options = (takesBody ? rest[1] : rest[0]) as IdentityOptions | undefined;
+  const takesMore = kind !== undefined || !(method === 'GET' || method === 'DELETE' || ACTIONS.test(pattern));
+  const [more, options] = takesMore ? rest : [undefined, rest[0]];
+  const { verified } = (options ?? {}) as IdentityOptions;
   return {
+    method,
     path,
-    query: { verified: options?.verified },
-    body: takesBody ? rest[0] : undefined,
+    query: kind ? { ...(more as Query) } : { verified },
+    body: kind ? undefined : more,
     options: options ?? {},
     isKeyed: method === 'POST' && pattern !== RECORD_ANSWERS,
   };
 }
 
 /** Creates a client with an API key, for a tenant's backend. Throws `insecure-url`, `invalid-argument`. */
-export function createServerClient({ baseUrl, apiKey, retry, wire: parts }: ServerClientOptions): ServerClient {
-  const base = checkBaseUrl(baseUrl);
+export function createServerClient(settings: ServerClientOptions): ServerClient {
+  const { apiKey, retry, onAttempt } = settings;
+  const base = checkBaseUrl(settings.baseUrl, settings.allowHttp);
   if (!/^sk_[\x21-\x7e]+$/.test(apiKey))
     throw new ParleyError('invalid-argument', 'apiKey must be the bearer value of a server key, sk_….', {
       code: 'apiKey',
     });
-  const wire = openWire(parts);
+  const wire = openWire(settings.wire, onAttempt);
   const policy = { ...REQUEST_POLICY, ...retry };
 
-  async function send(method: string, { path, query, body, options, isKeyed }: Parsed): Promise<unknown> {
+  async function send(operation: OperationName, { method, path, query, body, options, isKeyed }: Parsed) {
     const headers = {
       Authorization: `Bearer ${apiKey}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch }),
       ...(isKeyed ? { 'Idempotency-Key': options.idempotencyKey ?? newId() } : {}),
     };
-    const outgoing = { method, url: base + withQuery(path, query), headers, body: body && JSON.stringify(body) };
-    const reply = await persist(wire, policy, async before => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const outgoing = { method, url: base + withQuery(path, query), headers, body: text };
+    const about = { method, operation };
+    const reply = await persist({ wire, policy, about, options }, async before => {
       try {
-        return await exchange(wire, outgoing as never);
+        return await exchange(wire, outgoing, options);
       } catch (error) {
+        // A repeated deletion that finds nothing has succeeded: only the first response was lost.
         if (before > 0 && method === 'DELETE' && error instanceof ParleyError && error.kind === 'not-found') return;
-        throw error; // 404 for a retried DELETE is a success: the first response was lost
+        throw error;
       }
     });
     return remember(reply);
   }
 
   /** Like `send`, but rejects on invalid arguments instead of throwing. */
-  const sendOne = async (method: string, pattern: string, args: unknown[]) =>
-    send(method, parse(method, pattern, args));
+  const sendOne = async (operation: OperationName, args: unknown[]) => send(operation, parse(operation, args));
 
-  const call = (name: OperationName, args: unknown[]): unknown => {
-    const [method, pattern, list] = OPERATIONS[name] as readonly [string, string, 'list'?];
-    if (!list) return sendOne(method, pattern, args);
-    const parsed = parse(method, pattern, args);
-    return createList(parsed.query, query => send(method, { ...parsed, query }) as Promise<Page<unknown>>);
+  const call = (operation: OperationName, args: unknown[]): unknown => {
+    const [, , kind]: readonly [string, string, string?] = OPERATIONS[operation];
+    if (kind !== 'list') return sendOne(operation, args);
+    const parsed = parse(operation, args);
+    return createList(parsed.query, query => send(operation, { ...parsed, query }) as Promise<Page<unknown>>);
   };
-  const names = Object.keys(OPERATIONS) as OperationName[];
-  const operations = names.map(name => [name, (...args: unknown[]) => call(name, args)]);
-  return Object.fromEntries(operations) as ServerClient;
+  const methodsOf = (names: Record<string, OperationName>) =>
+    Object.fromEntries(Object.entries(names).map(([name, id]) => [name, (...args: unknown[]) => call(id, args)]));
+  return Object.fromEntries(
+    Object.entries(RESOURCES).map(([name, names]) => [name, methodsOf(names)]),
+  ) as unknown as ServerClient;
 }
 
 function remember(reply: Reply | undefined): unknown {

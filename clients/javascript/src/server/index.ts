@@ -1,9 +1,13 @@
+export type { Attempt } from '../attempt.ts';
+export type { CallOptions } from '../call.ts';
 export { type ErrorKind, type FieldError, ParleyError } from '../errors.ts';
 export { newId } from '../ids.ts';
 export type { List, Page } from '../pages.ts';
-export type { RetryPolicy } from '../retry.ts';
+export type { RetryPolicy } from '../policy.ts';
+export { visibleSteps } from '../session/steps.ts';
 export type * from '../types.ts';
 export type { Wire } from '../wire.ts';
 export { createServerClient, etagOf, type ServerClient, type ServerClientOptions } from './client.ts';
+export type * from './resources.ts';
 export { signToken, type TokenGrant } from './sign-token.ts';
 export type * from './types.ts';

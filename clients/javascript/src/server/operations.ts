@@ -1,4 +1,4 @@
-/** Operations that accept an API key: method, path and whether they return a list. */
+/** Operations that accept an API key: method, path, and whether they return a list or take a query. */
 export const OPERATIONS = {
   recordAnswers: ['POST', '/v1/answers'],
   listAnswers: ['GET', '/v1/answers', 'list'],
@@ -28,15 +28,65 @@ export const OPERATIONS = {
   resumeQuestion: ['POST', '/v1/questions/{id}/resume'],
   closeQuestion: ['POST', '/v1/questions/{id}/close'],
   archiveQuestion: ['POST', '/v1/questions/{id}/archive'],
-  readResults: ['GET', '/v1/questions/{id}/results'],
+  readQuestionTemplates: ['GET', '/v1/question-templates', 'query'],
+  readResults: ['GET', '/v1/questions/{id}/results', 'query'],
   listIdentities: ['GET', '/v1/identities', 'list'],
-  readIdentity: ['GET', '/v1/identities/{identity}'],
+  readIdentity: ['GET', '/v1/identities/{identity}', 'query'],
   putIdentity: ['PUT', '/v1/identities/{identity}'],
   patchIdentity: ['PATCH', '/v1/identities/{identity}'],
+  saveIdentities: ['POST', '/v1/identities'],
+  readIdentityAttributes: ['GET', '/v1/identity-attributes'],
   readIngestion: ['GET', '/v1/ingestion'],
   listQuarantine: ['GET', '/v1/quarantine', 'list'],
   replayQuarantined: ['POST', '/v1/quarantine/{id}/replay'],
   discardQuarantined: ['DELETE', '/v1/quarantine/{id}'],
-} as const satisfies Record<string, readonly [string, string] | readonly [string, string, 'list']>;
+} as const satisfies Record<string, readonly [method: string, path: string, kind?: 'list' | 'query']>;
 
 export type OperationName = keyof typeof OPERATIONS;
+
+/** Operations by resource and method of the client. */
+export const RESOURCES = {
+  answers: {
+    record: 'recordAnswers',
+    list: 'listAnswers',
+    read: 'readAnswer',
+    update: 'patchAnswer',
+    delete: 'deleteAnswer',
+  },
+  conversations: {
+    list: 'listConversations',
+    create: 'createConversation',
+    read: 'readConversation',
+    update: 'patchConversation',
+    delete: 'deleteConversation',
+    markRead: 'markConversationRead',
+  },
+  identities: {
+    list: 'listIdentities',
+    read: 'readIdentity',
+    put: 'putIdentity',
+    update: 'patchIdentity',
+    save: 'saveIdentities',
+    readAttributes: 'readIdentityAttributes',
+  },
+  ingestion: { read: 'readIngestion' },
+  messages: { list: 'listMessages', create: 'createMessage', update: 'patchMessage', redact: 'redactMessage' },
+  quarantine: { list: 'listQuarantine', replay: 'replayQuarantined', discard: 'discardQuarantined' },
+  questions: {
+    list: 'listQuestions',
+    create: 'createQuestion',
+    read: 'readQuestion',
+    update: 'patchQuestion',
+    delete: 'deleteQuestion',
+    clone: 'cloneQuestion',
+    listVersions: 'listQuestionVersions',
+    publish: 'publishQuestion',
+    pause: 'pauseQuestion',
+    resume: 'resumeQuestion',
+    close: 'closeQuestion',
+    archive: 'archiveQuestion',
+    readTemplates: 'readQuestionTemplates',
+    readResults: 'readResults',
+  },
+  tokens: { inspect: 'inspectToken' },
+} as const satisfies Record<string, Record<string, OperationName>>;

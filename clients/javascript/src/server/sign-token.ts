@@ -20,14 +20,6 @@ const HEADER = { alg: 'HS256', typ: 'JWT', cty: 'svc-fpa;v=1' };
 const LIFETIME_SECONDS = 3600;
 const MAX_IDENTITY = 256;
 
-const toBase64Url = (bytes: Uint8Array): string =>
-  btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
-
-const encodePart = (part: object): string => toBase64Url(new TextEncoder().encode(JSON.stringify(part)));
-
 function demand(isRight: boolean, argument: string, what: string): void {
   if (!isRight) throw new ParleyError('invalid-argument', `${argument} must be ${what}.`, { code: argument });
 }
@@ -53,18 +45,26 @@ function check({ keyId, secret, tenantId, identity, lifetimeSeconds = LIFETIME_S
   demand(isLife, 'lifetimeSeconds', 'a whole number from 1 to 3600');
 }
 
+type Jose = typeof import('jose');
+
+/** Loads jose, a peer dependency of this function only. */
+async function loadJose(): Promise<Jose> {
+  try {
+    return await import('jose');
+  } catch (cause) {
+    throw new ParleyError('invalid-argument', 'signToken needs the package jose: npm install jose', { cause });
+  }
+}
+
 /**
- * Signs an access token for one of your users, with Web Crypto.
+ * Signs an access token for one of your users, with jose.
  *
  * Backend only: the secret allows impersonating every user. Rejects with `invalid-argument`.
  */
 export async function signToken(grant: TokenGrant): Promise<string> {
   check(grant);
   const { keyId, secret, tenantId, identity, lifetimeSeconds = LIFETIME_SECONDS, now = Date.now() / 1000 } = grant;
+  const { SignJWT } = await loadJose();
   const claims = { iss: keyId, sub: tenantId, exp: Math.floor(now) + lifetimeSeconds, grants: { identity } };
-  const signed = `${encodePart(HEADER)}.${encodePart(claims)}`;
-  const utf8 = new TextEncoder();
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', utf8.encode(secret), algorithm, false, ['sign']);
-  return `${signed}.${toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', key, utf8.encode(signed))))}`;
+  return new SignJWT(claims).setProtectedHeader(HEADER).sign(new TextEncoder().encode(secret));
 }

@@ -2,7 +2,7 @@
 
 /**
  * Endpoint that issues access tokens to your users, in plain PHP: `POST /v1/svc/auth/token`, the convention of Parley's
- * guides. Copy it into a project that has parley/client and lcobucci/jwt, and try it with
+ * guides. Copy it into a project that has parley-feedback/client and lcobucci/jwt, and try it with
  *
  *     SESSIONS=session-of-ada=42 php -S 127.0.0.1:8080 token.php
  *     curl -X POST -H 'Authorization: Bearer session-of-ada' http://127.0.0.1:8080/v1/svc/auth/token

@@ -29,7 +29,7 @@ trait Answers
     public function recordAnswers(array $body): array
     {
         /** @var Receipts */
-        return $this->postIdentified('/v1/answers', $body);
+        return $this->postIdentified(__FUNCTION__, '/v1/answers', $body);
     }
 
     /**
@@ -41,7 +41,7 @@ trait Answers
     public function listAnswers(array $query = []): Listing
     {
         /** @var Listing<Answer> */
-        return $this->list('/v1/answers', $query);
+        return $this->list(__FUNCTION__, '/v1/answers', $query);
     }
 
     /**
@@ -53,7 +53,7 @@ trait Answers
     public function readAnswer(string $id, ?string &$etag = null): array
     {
         /** @var Answer */
-        return $this->read(Path::fill('/v1/answers/{id}', $id), etag: $etag);
+        return $this->read(__FUNCTION__, Path::fill('/v1/answers/{id}', $id), etag: $etag);
     }
 
     /**
@@ -65,13 +65,13 @@ trait Answers
     public function patchAnswer(string $id, array $body, ?string $ifMatch = null): array
     {
         /** @var Answer */
-        return $this->change('PATCH', Path::fill('/v1/answers/{id}', $id), $body, ifMatch: $ifMatch);
+        return $this->change(__FUNCTION__, 'PATCH', Path::fill('/v1/answers/{id}', $id), $body, ifMatch: $ifMatch);
     }
 
     /** Deletes an answer. Its id cannot be reused: a later sync is rejected. */
     public function deleteAnswer(string $id, ?string $ifMatch = null): void
     {
-        $this->delete(Path::fill('/v1/answers/{id}', $id), $ifMatch);
+        $this->delete(__FUNCTION__, Path::fill('/v1/answers/{id}', $id), $ifMatch);
     }
 
     /**
@@ -83,6 +83,6 @@ trait Answers
     public function inspectToken(array $body, ?string $idempotencyKey = null): array
     {
         /** @var Inspection */
-        return $this->post('/v1/auth/inspect', $body, $idempotencyKey);
+        return $this->post(__FUNCTION__, '/v1/auth/inspect', $body, $idempotencyKey);
     }
 }

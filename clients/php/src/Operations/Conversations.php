@@ -30,7 +30,7 @@ trait Conversations
     public function listConversations(array $query = []): Listing
     {
         /** @var Listing<Conversation> */
-        return $this->list('/v1/conversations', $query);
+        return $this->list(__FUNCTION__, '/v1/conversations', $query);
     }
 
     /**
@@ -42,7 +42,7 @@ trait Conversations
     public function createConversation(array $body, ?string $idempotencyKey = null): array
     {
         /** @var Conversation */
-        return $this->post('/v1/conversations', $body, $idempotencyKey);
+        return $this->post(__FUNCTION__, '/v1/conversations', $body, $idempotencyKey);
     }
 
     /**
@@ -52,7 +52,7 @@ trait Conversations
     public function readConversation(string $id, ?string &$etag = null): array
     {
         /** @var Conversation */
-        return $this->read(Path::fill('/v1/conversations/{id}', $id), etag: $etag);
+        return $this->read(__FUNCTION__, Path::fill('/v1/conversations/{id}', $id), etag: $etag);
     }
 
     /**
@@ -64,25 +64,25 @@ trait Conversations
     public function patchConversation(string $id, array $body, ?string $ifMatch = null): array
     {
         /** @var Conversation */
-        return $this->change('PATCH', Path::fill('/v1/conversations/{id}', $id), $body, ifMatch: $ifMatch);
+        return $this->change(__FUNCTION__, 'PATCH', Path::fill('/v1/conversations/{id}', $id), $body, ifMatch: $ifMatch);
     }
 
     /** Permanently deletes a conversation with its messages. */
     public function deleteConversation(string $id, ?string $ifMatch = null): void
     {
-        $this->delete(Path::fill('/v1/conversations/{id}', $id), $ifMatch);
+        $this->delete(__FUNCTION__, Path::fill('/v1/conversations/{id}', $id), $ifMatch);
     }
 
     /**
-     * Lists messages, including notes and events, oldest first.
+     * Lists messages, including notes and events, oldest first; with `order: desc` newest first.
      *
-     * @param array{after_seq?: int, limit?: int, cursor?: string} $query
+     * @param array{after_seq?: int, order?: 'asc'|'desc', limit?: int, cursor?: string} $query
      * @return Listing<Message>
      */
     public function listMessages(string $id, array $query = []): Listing
     {
         /** @var Listing<Message> */
-        return $this->list(Path::fill('/v1/conversations/{id}/messages', $id), $query);
+        return $this->list(__FUNCTION__, Path::fill('/v1/conversations/{id}/messages', $id), $query);
     }
 
     /**
@@ -94,7 +94,7 @@ trait Conversations
     public function createMessage(string $id, array $body, ?string $idempotencyKey = null): array
     {
         /** @var Message */
-        return $this->post(Path::fill('/v1/conversations/{id}/messages', $id), $body, $idempotencyKey);
+        return $this->post(__FUNCTION__, Path::fill('/v1/conversations/{id}/messages', $id), $body, $idempotencyKey);
     }
 
     /**
@@ -107,13 +107,13 @@ trait Conversations
     {
         $path = Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId);
         /** @var Message */
-        return $this->change('PATCH', $path, $body);
+        return $this->change(__FUNCTION__, 'PATCH', $path, $body);
     }
 
     /** Removes the text of a message; an empty message remains. */
     public function redactMessage(string $id, string $messageId): void
     {
-        $this->delete(Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId));
+        $this->delete(__FUNCTION__, Path::fill('/v1/conversations/{id}/messages/{message_id}', $id, $messageId));
     }
 
     /**
@@ -123,6 +123,6 @@ trait Conversations
      */
     public function markConversationRead(string $id, array $body): void
     {
-        $this->change('PUT', Path::fill('/v1/conversations/{id}/read', $id), $body);
+        $this->change(__FUNCTION__, 'PUT', Path::fill('/v1/conversations/{id}/read', $id), $body);
     }
 }

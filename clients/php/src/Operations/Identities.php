@@ -12,9 +12,12 @@ use Parley\Shapes;
  * User profiles. `verified` selects the identity verified by your backend (the default) or the unverified one of the
  * same name.
  *
+ * @phpstan-import-type IdentityAttribute from Shapes
+ * @phpstan-import-type IdentityItem from Shapes
  * @phpstan-import-type IdentityPatch from Shapes
  * @phpstan-import-type IdentityProfile from Shapes
  * @phpstan-import-type IdentityQuery from Shapes
+ * @phpstan-import-type IdentityResult from Shapes
  * @phpstan-import-type NewIdentity from Shapes
  */
 trait Identities
@@ -26,7 +29,7 @@ trait Identities
     public function listIdentities(array $query = []): Listing
     {
         /** @var Listing<IdentityProfile> */
-        return $this->list('/v1/identities', $query);
+        return $this->list(__FUNCTION__, '/v1/identities', $query);
     }
 
     /**
@@ -37,7 +40,7 @@ trait Identities
     public function readIdentity(string $identity, array $query = [], ?string &$etag = null): array
     {
         /** @var IdentityProfile */
-        return $this->read(Path::fill('/v1/identities/{identity}', $identity), $query, $etag);
+        return $this->read(__FUNCTION__, Path::fill('/v1/identities/{identity}', $identity), $query, $etag);
     }
 
     /**
@@ -50,7 +53,7 @@ trait Identities
     public function putIdentity(string $identity, array $body, array $query = [], ?string $ifMatch = null): array
     {
         /** @var IdentityProfile */
-        return $this->change('PUT', Path::fill('/v1/identities/{identity}', $identity), $body, $query, $ifMatch);
+        return $this->change(__FUNCTION__, 'PUT', Path::fill('/v1/identities/{identity}', $identity), $body, $query, $ifMatch);
     }
 
     /**
@@ -63,6 +66,29 @@ trait Identities
     public function patchIdentity(string $identity, array $body, array $query = [], ?string $ifMatch = null): array
     {
         /** @var IdentityProfile */
-        return $this->change('PATCH', Path::fill('/v1/identities/{identity}', $identity), $body, $query, $ifMatch);
+        return $this->change(__FUNCTION__, 'PATCH', Path::fill('/v1/identities/{identity}', $identity), $body, $query, $ifMatch);
+    }
+
+    /**
+     * Creates or updates up to 100 users. Each item has its own result, in order.
+     *
+     * @param array{identities: list<IdentityItem>} $body
+     * @return array{results: list<IdentityResult>}
+     */
+    public function saveIdentities(array $body, ?string $idempotencyKey = null): array
+    {
+        /** @var array{results: list<IdentityResult>} */
+        return $this->post(__FUNCTION__, '/v1/identities', $body, $idempotencyKey);
+    }
+
+    /**
+     * Returns names, types and most frequent values of the attributes in use.
+     *
+     * @return array{data: list<IdentityAttribute>}
+     */
+    public function readIdentityAttributes(): array
+    {
+        /** @var array{data: list<IdentityAttribute>} */
+        return $this->read(__FUNCTION__, '/v1/identity-attributes');
     }
 }

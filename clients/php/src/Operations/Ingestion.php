@@ -24,7 +24,7 @@ trait Ingestion
     public function readIngestion(): array
     {
         /** @var IngestionFigures */
-        return $this->read('/v1/ingestion');
+        return $this->read(__FUNCTION__, '/v1/ingestion');
     }
 
     /**
@@ -36,7 +36,7 @@ trait Ingestion
     public function listQuarantine(array $query = []): Listing
     {
         /** @var Listing<QuarantinedAnswer> */
-        return $this->list('/v1/quarantine', $query);
+        return $this->list(__FUNCTION__, '/v1/quarantine', $query);
     }
 
     /**
@@ -47,12 +47,12 @@ trait Ingestion
     public function replayQuarantined(string $id, ?string $idempotencyKey = null): array
     {
         /** @var QuarantinedAnswer */
-        return $this->post(Path::fill('/v1/quarantine/{id}/replay', $id), null, $idempotencyKey);
+        return $this->post(__FUNCTION__, Path::fill('/v1/quarantine/{id}/replay', $id), null, $idempotencyKey);
     }
 
     /** Permanently discards a quarantined answer. */
     public function discardQuarantined(string $id): void
     {
-        $this->delete(Path::fill('/v1/quarantine/{id}', $id));
+        $this->delete(__FUNCTION__, Path::fill('/v1/quarantine/{id}', $id));
     }
 }

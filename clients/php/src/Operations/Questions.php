@@ -16,6 +16,7 @@ use Parley\Shapes;
  * @phpstan-import-type QuestionListItem from Shapes
  * @phpstan-import-type QuestionPatch from Shapes
  * @phpstan-import-type QuestionQuery from Shapes
+ * @phpstan-import-type QuestionTemplates from Shapes
  * @phpstan-import-type QuestionVersion from Shapes
  * @phpstan-import-type Results from Shapes
  * @phpstan-import-type ResultsQuery from Shapes
@@ -29,7 +30,7 @@ trait Questions
     public function listQuestions(array $query = []): Listing
     {
         /** @var Listing<QuestionListItem> */
-        return $this->list('/v1/questions', $query);
+        return $this->list(__FUNCTION__, '/v1/questions', $query);
     }
 
     /**
@@ -41,7 +42,7 @@ trait Questions
     public function createQuestion(array $body, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post('/v1/questions', $body, $idempotencyKey);
+        return $this->post(__FUNCTION__, '/v1/questions', $body, $idempotencyKey);
     }
 
     /**
@@ -51,7 +52,7 @@ trait Questions
     public function readQuestion(string $id, ?string &$etag = null): array
     {
         /** @var Question */
-        return $this->read(Path::fill('/v1/questions/{id}', $id), etag: $etag);
+        return $this->read(__FUNCTION__, Path::fill('/v1/questions/{id}', $id), etag: $etag);
     }
 
     /**
@@ -63,13 +64,13 @@ trait Questions
     public function patchQuestion(string $id, array $body, ?string $ifMatch = null): array
     {
         /** @var Question */
-        return $this->change('PATCH', Path::fill('/v1/questions/{id}', $id), $body, ifMatch: $ifMatch);
+        return $this->change(__FUNCTION__, 'PATCH', Path::fill('/v1/questions/{id}', $id), $body, ifMatch: $ifMatch);
     }
 
     /** Deletes a draft. */
     public function deleteQuestion(string $id, ?string $ifMatch = null): void
     {
-        $this->delete(Path::fill('/v1/questions/{id}', $id), $ifMatch);
+        $this->delete(__FUNCTION__, Path::fill('/v1/questions/{id}', $id), $ifMatch);
     }
 
     /**
@@ -80,7 +81,7 @@ trait Questions
     public function cloneQuestion(string $id, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post(Path::fill('/v1/questions/{id}/clone', $id), null, $idempotencyKey);
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/clone', $id), null, $idempotencyKey);
     }
 
     /**
@@ -92,7 +93,7 @@ trait Questions
     public function listQuestionVersions(string $id, array $query = []): Listing
     {
         /** @var Listing<QuestionVersion> */
-        return $this->list(Path::fill('/v1/questions/{id}/versions', $id), $query);
+        return $this->list(__FUNCTION__, Path::fill('/v1/questions/{id}/versions', $id), $query);
     }
 
     /**
@@ -103,21 +104,21 @@ trait Questions
     public function publishQuestion(string $id, ?string $ifMatch = null, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post(Path::fill('/v1/questions/{id}/publish', $id), null, $idempotencyKey, $ifMatch);
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/publish', $id), null, $idempotencyKey, $ifMatch);
     }
 
     /** @return Question */
     public function pauseQuestion(string $id, ?string $ifMatch = null, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post(Path::fill('/v1/questions/{id}/pause', $id), null, $idempotencyKey, $ifMatch);
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/pause', $id), null, $idempotencyKey, $ifMatch);
     }
 
     /** @return Question */
     public function resumeQuestion(string $id, ?string $ifMatch = null, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post(Path::fill('/v1/questions/{id}/resume', $id), null, $idempotencyKey, $ifMatch);
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/resume', $id), null, $idempotencyKey, $ifMatch);
     }
 
     /**
@@ -128,14 +129,26 @@ trait Questions
     public function closeQuestion(string $id, ?string $ifMatch = null, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post(Path::fill('/v1/questions/{id}/close', $id), null, $idempotencyKey, $ifMatch);
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/close', $id), null, $idempotencyKey, $ifMatch);
     }
 
     /** @return Question */
     public function archiveQuestion(string $id, ?string $ifMatch = null, ?string $idempotencyKey = null): array
     {
         /** @var Question */
-        return $this->post(Path::fill('/v1/questions/{id}/archive', $id), null, $idempotencyKey, $ifMatch);
+        return $this->post(__FUNCTION__, Path::fill('/v1/questions/{id}/archive', $id), null, $idempotencyKey, $ifMatch);
+    }
+
+    /**
+     * Returns common questions to start from: pass the `question` of one to `createQuestion`.
+     *
+     * @param array{locale?: string} $query language of the texts: German for `de`, otherwise English
+     * @return QuestionTemplates
+     */
+    public function readQuestionTemplates(array $query = []): array
+    {
+        /** @var QuestionTemplates */
+        return $this->read(__FUNCTION__, '/v1/question-templates', $query);
     }
 
     /**
@@ -147,6 +160,6 @@ trait Questions
     public function readResults(string $id, array $query = []): array
     {
         /** @var Results */
-        return $this->read(Path::fill('/v1/questions/{id}/results', $id), $query);
+        return $this->read(__FUNCTION__, Path::fill('/v1/questions/{id}/results', $id), $query);
     }
 }

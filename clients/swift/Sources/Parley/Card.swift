@@ -35,13 +35,8 @@ public struct CardStep: Decodable, Equatable, Sendable {
   public let description: String
   public let config: QuestionConfig
   public let required: Bool
-  /// Present if the step is conditional, which this version does not support.
-  public let showIf: Condition?
-}
-
-/// A condition, not decoded.
-public struct Condition: Decodable, Equatable, Sendable {
-  public init(from _: any Decoder) {}
+  /// nil: always shown.
+  public let showIf: ShowIf?
 }
 
 public struct QuestionType: OpenText {

@@ -56,7 +56,7 @@ final class CardReader: Sendable {
   func list(_ query: CardQuery) async throws -> [Card] {
     let path = try query.path()
     let asked = Guarded<(owner: Owner, known: Hand?)?>(nil)
-    var call = Call(method: "GET", path: path)
+    var call = Call(operation: "listCards", method: "GET", path: path)
     call.headers = { owner in
       let known = self.known(path, of: owner)
       asked.use { $0 = (owner, known) }

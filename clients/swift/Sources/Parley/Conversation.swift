@@ -51,6 +51,12 @@ public struct Message: Decodable, Equatable, Sendable, Identifiable {
     public let name: String?
   }
 
+  /// The order of a list of messages.
+  public enum Order: String, Sendable {
+    case oldestFirst = "asc"
+    case newestFirst = "desc"
+  }
+
   public let id: String
   public let conversationId: String
   /// Sequence number, from 1.

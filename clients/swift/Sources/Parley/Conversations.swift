@@ -4,11 +4,11 @@ import Foundation
 extension ParleyClient {
   /// Lists conversations, latest activity first.
   public func listConversations(_ query: ConversationQuery = ConversationQuery()) -> PagedList<Conversation> {
-    PagedList { try await self.read(query.path(cursor: $0)) }
+    PagedList(tokens: connection.tokens) { try await self.read("listConversations", query.path(cursor: $0)) }
   }
 
   public func readConversation(_ id: String) async throws -> Conversation {
-    try await read(path("conversations", id))
+    try await read("readConversation", path("conversations", id))
   }
 
   /// Starts a conversation. A repeated `clientMessageId` returns the first one, so failed calls can be retried safely.
@@ -19,25 +19,28 @@ extension ParleyClient {
     subject: String? = nil, message: String, clientMessageId: String = newId()
   ) async throws -> Conversation {
     try await write(
-      "POST", path("conversations"),
+      "createConversation", "POST", path("conversations"),
       ConversationBody(subject: subject, message: message, clientMessageId: clientMessageId))
   }
 
   /// Marks the conversation as resolved, the only status that a user can set.
   @discardableResult
   public func patchConversation(_ id: String, status: Conversation.Status) async throws -> Conversation {
-    try await write("PATCH", path("conversations", id), ["status": status])
+    try await write("patchConversation", "PATCH", path("conversations", id), ["status": status])
   }
 
-  /// Lists messages, oldest first, after the sequence number `afterSeq`.
+  /// Lists messages after the sequence number `afterSeq`, oldest first unless `order` is given.
   public func listMessages(
-    _ conversationId: String, afterSeq: Int? = nil, limit: Int? = nil, cursor: String? = nil
+    _ conversationId: String, afterSeq: Int? = nil, order: Message.Order? = nil, limit: Int? = nil,
+    cursor: String? = nil
   ) -> PagedList<Message> {
-    PagedList { next in
+    PagedList(tokens: connection.tokens) { next in
       let query: Query = [
-        ("after_seq", afterSeq.map(String.init)), ("limit", limit.map(String.init)), ("cursor", next ?? cursor),
+        ("after_seq", afterSeq.map(String.init)), ("order", order?.rawValue), ("limit", limit.map(String.init)),
+        ("cursor", next ?? cursor),
       ]
-      return try await self.read(path("conversations", conversationId, "messages", query: query))
+      return try await self.read(
+        "listMessages", path("conversations", conversationId, "messages", query: query))
     }
   }
 
@@ -47,7 +50,7 @@ extension ParleyClient {
     _ conversationId: String, body: String, format: MessageFormat? = nil, clientMessageId: String = newId()
   ) async throws -> Message {
     let body = MessageBody(body: body, format: format, clientMessageId: clientMessageId)
-    return try await write("POST", path("conversations", conversationId, "messages"), body)
+    return try await write("createMessage", "POST", path("conversations", conversationId, "messages"), body)
   }
 
   /// Edits an own message within 15 minutes.
@@ -56,22 +59,24 @@ extension ParleyClient {
     _ conversationId: String, _ messageId: String, body: String, format: MessageFormat? = nil
   ) async throws -> Message {
     let body = MessageBody(body: body, format: format, clientMessageId: nil)
-    return try await write("PATCH", path("conversations", conversationId, "messages", messageId), body)
+    return try await write(
+      "patchMessage", "PATCH", path("conversations", conversationId, "messages", messageId), body)
   }
 
   /// Removes the text of an own message; an empty message remains.
   public func redactMessage(_ conversationId: String, _ messageId: String) async throws {
-    try await act("DELETE", path("conversations", conversationId, "messages", messageId))
+    try await act("redactMessage", "DELETE", path("conversations", conversationId, "messages", messageId))
   }
 
   /// Marks messages up to `seq` as read; never moves back.
   public func markConversationRead(_ id: String, seq: Int) async throws {
-    try await act("PUT", path("conversations", id, "read"), JSON.encoder.encode(["seq": seq]))
+    try await act("markConversationRead", "PUT", path("conversations", id, "read"), JSON.encoder.encode(["seq": seq]))
   }
 
   /// Counts the conversations with unread messages.
   public func countUnreadConversations() async throws -> Int {
-    let unread: UnreadCount = try await read(path("conversations", "unread-count"))
+    let unread: UnreadCount = try await read(
+      "countUnreadConversations", path("conversations", "unread-count"))
     return unread.count
   }
 }

@@ -12,12 +12,21 @@ public final class ParleyClient: Sendable {
     public var retry = RetryPolicy.request
     /// Retry policy of the outbox.
     public var outboxRetry = RetryPolicy.outbox
-    /// Called for answers that are given up: rejected, too large, too many, too old.
+    /// Whether stored answers are sent when the client is created and, on Apple systems, when the network returns.
+    public var flushesAutomatically = true
+    /// Called for answers that are given up: rejected, too large, too many.
     public var onLost: @Sendable (LostAnswer) -> Void = { _ in }
     /// Queue of completion handlers.
     public var completionQueue = DispatchQueue.main
-    /// Network, clock and random numbers in use.
+    /// Called after each attempt of a call, for logs and metrics, on any thread.
+    public var onAttempt: @Sendable (Attempt) -> Void = { _ in }
+    /// Also accepts `http://` for other hosts than localhost. The token and the answers are then readable for everyone in
+    /// that network; App Transport Security must allow it too.
+    public var allowHTTP = false
+    /// Network, clock, random numbers and time limit in use.
     public var wire = Wire()
+    /// Waits until a file or folder of the outbox is on the disk; replaced in tests of a full disk.
+    var flushToDisk: @Sendable (_ path: String) throws -> Void = { try Parley.flushToDisk($0) }
 
     public init() {}
   }
@@ -26,26 +35,61 @@ public final class ParleyClient: Sendable {
   let cards: CardReader
   let outbox: Outbox
   let completionQueue: DispatchQueue
+  /// The client that this one was made of, by `with`.
+  private let original: ParleyClient?
+  private let reachability: Reachability?
 
   /// Creates a client for `baseURL`: `https://…`, or `http://localhost` in development.
   ///
-  /// Throws `insecureURL`, or the system's error if the outbox folder cannot be created.
+  /// Throws `insecureURL`, or `storageFailed` if the outbox folder cannot be created.
   public init(baseURL: String, provider: TokenProvider, options: Options = Options()) throws {
     let wire = options.wire
-    let tokens = TokenCache(provider: provider, now: wire.now)
-    let base = try checkBaseURL(baseURL)
-    let connection = Connection(baseURL: base, wire: wire, policy: options.retry, tokens: tokens)
+    let base = try checkBaseURL(baseURL, allowHTTP: options.allowHTTP)
+    let connection = Connection(
+      baseURL: base, wire: wire, policy: options.retry, tokens: TokenCache(provider: provider, wire: wire),
+      onAttempt: options.onAttempt)
     self.connection = connection
     cards = CardReader(connection: connection)
-    let folder = try OutboxFolder(options.outboxFolder ?? OutboxFolder.usual())
-    outbox = Outbox(connection: connection, folder: folder, policy: options.outboxRetry, onLost: options.onLost)
+    let folder = try ParleyClient.open(options)
+    let outbox = Outbox(connection: connection, folder: folder, policy: options.outboxRetry, onLost: options.onLost)
+    self.outbox = outbox
     completionQueue = options.completionQueue
+    original = nil
+    reachability = options.flushesAutomatically ? Reachability { [weak outbox] in outbox?.flushInBackground() } : nil
+  }
+
+  private static func open(_ options: Options) throws -> OutboxFolder {
+    do {
+      return try OutboxFolder(options.outboxFolder ?? OutboxFolder.usual(), flush: options.flushToDisk)
+    } catch {
+      throw ParleyError.storageFailed(error)
+    }
+  }
+
+  private init(_ other: ParleyClient, connection: Connection) {
+    self.connection = connection
+    cards = CardReader(connection: connection)
+    outbox = other.outbox
+    completionQueue = other.completionQueue
+    original = other.original ?? other
+    reachability = nil
+  }
+
+  /// Returns a client with another retry policy or time limit in seconds of each attempt, for single calls.
+  ///
+  /// It shares user, token and outbox with this client; `flush` keeps the policy of the outbox.
+  public func with(retry: RetryPolicy? = nil, timeout: TimeInterval? = nil) -> ParleyClient {
+    var changed = connection
+    changed.policy = retry ?? connection.policy
+    if let timeout { changed.wire = connection.wire.limited(to: timeout) }
+    return ParleyClient(self, connection: changed)
   }
 
   /// Call this when the user changes: drops the token and all cached data, and requests a new token.
   ///
   /// Returns immediately. Answers in the outbox stay there until their user signs in again.
   public func logout() {
+    if let original { return original.logout() }
     connection.tokens.logout()
     cards.forget()
     NotificationCenter.default.post(name: Self.didLogOut, object: self)
@@ -61,7 +105,7 @@ public final class ParleyClient: Sendable {
 
   /// Returns the user as the server authenticates them.
   public func whoAmI() async throws -> Me {
-    try await read(path("me"))
+    try await read("whoAmI", path("me"))
   }
 
   /// Updates the attributes that the tenant allows apps to set; nil removes one, others are unchanged.
@@ -69,29 +113,33 @@ public final class ParleyClient: Sendable {
   /// Returns all of them. Public tokens: `forbidden`.
   @discardableResult
   public func patchMyAttributes(_ attributes: [String: Attribute?]) async throws -> [String: Attribute] {
-    let known: Attributes<Attribute> = try await write("PATCH", path("me", "attributes"), Attributes(attributes: attributes))
+    let known: Attributes<Attribute> = try await write(
+      "patchMyAttributes", "PATCH", path("me", "attributes"), Attributes(attributes: attributes))
     return known.attributes
   }
 
   /// Reads an answer of the user; `notFound` until it is stored. Public tokens receive only `id` and `state`.
   public func readAnswer(_ id: String) async throws -> Answer {
-    try await read(path("answers", id))
+    try await read("readAnswer", path("answers", id))
   }
 
   /// Reads a resource.
-  func read<Value: Decodable>(_ path: String) async throws -> Value {
-    try await connection.request(Call(method: "GET", path: path)).read(Value.self)
+  func read<Value: Decodable>(_ operation: String, _ path: String) async throws -> Value {
+    try await connection.request(Call(operation: operation, method: "GET", path: path)).read(Value.self)
   }
 
   /// Sends a write and decodes the response.
-  func write<Value: Decodable>(_ method: String, _ path: String, _ body: some Encodable) async throws -> Value {
+  func write<Value: Decodable>(
+    _ operation: String, _ method: String, _ path: String, _ body: some Encodable
+  ) async throws -> Value {
     let body = try JSON.encoder.encode(body)
-    return try await connection.request(Call(method: method, path: path, body: body)).read(Value.self)
+    return try await connection
+      .request(Call(operation: operation, method: method, path: path, body: body)).read(Value.self)
   }
 
   /// Sends a write without a response body.
-  func act(_ method: String, _ path: String, _ body: Data? = nil) async throws {
-    let reply = try await connection.request(Call(method: method, path: path, body: body))
+  func act(_ operation: String, _ method: String, _ path: String, _ body: Data? = nil) async throws {
+    let reply = try await connection.request(Call(operation: operation, method: method, path: path, body: body))
     guard reply.status == 204 else { throw ParleyError.unreadable(reply) }
   }
 }

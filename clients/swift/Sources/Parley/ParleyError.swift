@@ -30,6 +30,8 @@ public struct ParleyError: Error, Sendable {
     case providerFailed = "provider-failed"
     /// The user changed while the call was in progress.
     case userChanged = "user-changed"
+    /// The disk refused to store answers; `cause` is the system's error.
+    case storageFailed = "storage-failed"
     case insecureURL = "insecure-url"
     case invalidArgument = "invalid-argument"
   }
@@ -76,8 +78,17 @@ public struct ParleyError: Error, Sendable {
   }
 }
 
-extension ParleyError: LocalizedError {
-  public var errorDescription: String? {
-    detail ?? title ?? (status == 0 ? kind.rawValue : "The server responded with status \(status) (\(kind.rawValue)).")
+extension ParleyError: LocalizedError, CustomStringConvertible {
+  /// The explanation with code, request id and invalid fields.
+  public var errorDescription: String? { description }
+
+  public var description: String {
+    let known = [kind.rawValue, status == 0 ? nil : String(status), code, requestId].compactMap { $0 }
+    let text = detail ?? title ?? (status == 0 ? "The call failed." : "The server responded with status \(status).")
+    return ([text + " (" + known.joined(separator: ", ") + ")"] + errors.map(\.description)).joined(separator: "\n")
   }
+}
+
+extension ParleyError.Fault: CustomStringConvertible {
+  public var description: String { "  \(parameter ?? pointer): \(detail) (\(code))" }
 }

@@ -33,6 +33,49 @@ extension ParleyError {
     return error
   }
 
+  /// A failure of the token provider, as retryable as its cause.
+  static func providerFailed(_ cause: any Error) -> ParleyError {
+    let why = (cause as? any LocalizedError)?.errorDescription ?? String(describing: cause)
+    var error = ParleyError(.providerFailed, "The provider returned no access token: \(why)", cause: cause)
+    if let known = cause as? ParleyError {
+      error.retryable = known.retryable
+      error.retryAfterMs = known.retryAfterMs
+    } else if let lost = cause as? URLError {
+      error.retryable = !permanent.contains(lost.code)
+    }
+    return error
+  }
+
+  /// Failures of `URLSession` that do not pass with time.
+  private static let permanent: Set<URLError.Code> = [
+    .cancelled, .badURL, .unsupportedURL, .userAuthenticationRequired, .appTransportSecurityRequiresSecureConnection,
+  ]
+
+  /// A failure of the outbox's disk. The answer is in memory, and later flushes send and remove it.
+  static func storageFailed(_ cause: any Error) -> ParleyError {
+    let why = "Answers cannot be stored on this device: \(cause.localizedDescription)"
+    var error = ParleyError(.storageFailed, why, cause: cause)
+    error.retryable = true
+    return error
+  }
+
+  /// Work that exceeded its time limit in seconds.
+  static func tooLate(_ what: String, after limit: TimeInterval) -> ParleyError {
+    var error = ParleyError(.noReply, "\(what) within \(limit) s.")
+    error.retryable = true
+    return error
+  }
+
+  /// A failure that may pass, for custom token providers: calls that need the token are retried.
+  public static func temporary(
+    _ detail: String, retryAfterMs: Int? = nil, cause: (any Error)? = nil
+  ) -> ParleyError {
+    var error = ParleyError(.unavailable, detail, cause: cause)
+    error.retryable = true
+    error.retryAfterMs = retryAfterMs
+    return error
+  }
+
   static let userChanged = ParleyError(.userChanged, "The user changed while the call was in progress.")
 }
 
@@ -54,14 +97,19 @@ private func readProblem(_ body: Data) -> Problem? {
   try? JSON.decoder.decode(Problem.self, from: body)
 }
 
+/// Limit of a parsed `Retry-After`.
+private let longestRetryAfterMs = 1_000_000_000_000
+
 /// Parses `Retry-After` (seconds or a date, RFC 9110) to milliseconds; nil if absent or invalid.
 private func readRetryAfter(_ value: String, at now: Date) -> Int? {
   if !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) {
-    return Int(value).map { min($0, 1_000_000_000) * 1000 }
+    return min(Int(value) ?? .max, longestRetryAfterMs / 1000) * 1000  // nil: more digits than an integer has
   }
   let format = DateFormatter()
   format.locale = Locale(identifier: "en_US_POSIX")
   format.timeZone = TimeZone(secondsFromGMT: 0)
   format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-  return format.date(from: value).map { max(0, Int(($0.timeIntervalSince(now) * 1000).rounded())) }
+  return format.date(from: value).map { date in
+    min(max(0, Int((date.timeIntervalSince(now) * 1000).rounded())), longestRetryAfterMs)
+  }
 }

@@ -3,13 +3,13 @@ import Foundation
 /// Caches one token for the current user; concurrent requests share one provider call.
 final class TokenCache: Sendable {
   private let provider: TokenProvider
-  private let now: @Sendable () -> Date
+  private let wire: Wire
   private let current: Guarded<Visit>
 
-  init(provider: TokenProvider, now: @escaping @Sendable () -> Date) {
+  init(provider: TokenProvider, wire: Wire) {
     self.provider = provider
-    self.now = now
-    current = Guarded(Visit(provider: provider, now: now))
+    self.wire = wire
+    current = Guarded(Visit(provider: provider, wire: wire))
   }
 
   /// Session of the current user.
@@ -19,7 +19,7 @@ final class TokenCache: Sendable {
 
   /// Ends the session: drops the token and requests the next user's in the background.
   func logout() {
-    let next = Visit(provider: provider, now: now)
+    let next = Visit(provider: provider, wire: wire)
     current.use { visit in
       visit.end()
       visit = next
@@ -37,23 +37,20 @@ final class Visit: Sendable {
     var isOver = false
   }
 
-  /// Remaining lifetime at which a token is replaced.
-  private static let renewBefore: TimeInterval = 60
-
   private let provider: TokenProvider
-  private let now: @Sendable () -> Date
+  private let wire: Wire
   private let state = Guarded(State())
 
-  init(provider: TokenProvider, now: @escaping @Sendable () -> Date) {
+  init(provider: TokenProvider, wire: Wire) {
     self.provider = provider
-    self.now = now
+    self.wire = wire
   }
 
   /// Returns the cached token or a new one. Throws `providerFailed`, `userChanged`.
   func token() async throws -> Token {
     try check()
     let serves: Token? = state.use { state in
-      state.held.flatMap { now() < $0.expiresAt.addingTimeInterval(-Self.renewBefore) ? $0 : nil }
+      state.held.flatMap { wire.now() < $0.renewAt ? $0 : nil }
     }
     if let serves { return serves }
     return try await renew()
@@ -90,7 +87,7 @@ final class Visit: Sendable {
   }
 
   private func renew() async throws -> Token {
-    try await startFetch().value
+    try await sharedValue(of: startFetch())
   }
 
   private func startFetch() -> Task<Token, any Error> {
@@ -108,20 +105,27 @@ final class Visit: Sendable {
     return try state.use { state in
       state.pending = nil
       state.waiting = 0
-      if state.isOver { throw ParleyError.userChanged }  // discard tokens requested before the logout
-      if case .failure = asked, let held = state.held, now() < held.expiresAt { return held }
-      let token = try asked.get()
-      state.held = token
-      return token
+      if state.isOver { throw ParleyError.userChanged }
+      if case .failure = asked, let held = state.held, wire.now() < held.expiresAt { return held }
+      return try asked.get()
     }
   }
 
   private func askProvider() async -> Result<Token, any Error> {
     do {
-      return .success(try Token(await provider.fetch()))
+      let late = ParleyError.tooLate("The provider did not return a token", after: wire.timeout)
+      return .success(try await within(wire.timeout, orThrow: late) { try await self.receiveToken() })
     } catch {
-      let why = (error as? LocalizedError)?.errorDescription ?? String(describing: error)
-      return .failure(ParleyError(.providerFailed, "The provider returned no access token: \(why)", cause: error))
+      return .failure(ParleyError.providerFailed(error))
     }
+  }
+
+  /// Asks the provider. A token that arrives after the time limit serves the next request.
+  private func receiveToken() async throws -> Token {
+    let token = try Token(await provider.fetch(), receivedAt: wire.now())
+    state.use { state in
+      if !state.isOver { state.held = token }  // discard tokens requested before the logout
+    }
+    return token
   }
 }

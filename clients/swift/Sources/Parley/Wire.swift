@@ -36,13 +36,30 @@ public struct Wire: Sendable {
   public var random: @Sendable () -> Double
   public var sleep: @Sendable (_ milliseconds: Int) async throws -> Void
 
-  /// The defaults; `timeout` is in seconds per attempt.
+  /// Time limit in seconds of each attempt and of each call of the token provider.
+  public var timeout: TimeInterval
+
+  /// The defaults.
   public init(timeout: TimeInterval = 30) {
-    let network = Network(timeout: timeout)
+    self.timeout = timeout
+    let network = Transport(timeout: timeout)
     exchange = { @Sendable in try await network.exchange($0) }
     now = { @Sendable in Date() }
     random = { @Sendable in Double.random(in: 0..<1) }
     sleep = { @Sendable in try await Task.sleep(nanoseconds: UInt64($0) * 1_000_000) }
+  }
+
+  /// The same with a shorter time limit, which also ends an exchange that is longer.
+  func limited(to seconds: TimeInterval) -> Wire {
+    var wire = self
+    wire.timeout = seconds
+    wire.exchange = { [exchange] request in
+      let running = Task { try await exchange(request) }
+      defer { running.cancel() }  // after its time limit, or when the caller is cancelled
+      let late = ParleyError.tooLate("The server did not respond completely", after: seconds)
+      return try await within(seconds, orThrow: late) { try await running.value }
+    }
+    return wire
   }
 
   /// Sends a request once. Throws a `ParleyError` for error responses, and `CancellationError`.
@@ -57,7 +74,8 @@ public struct Wire: Sendable {
       return try await exchange(request)
     } catch {
       try Task.checkCancellation()
-      var lost = ParleyError(.noReply, "The server could not be reached or the response was incomplete.", cause: error)
+      let why = "The server could not be reached or the response was incomplete: \(error.localizedDescription)"
+      var lost = ParleyError(.noReply, why, cause: error)
       lost.retryable = true
       throw lost
     }

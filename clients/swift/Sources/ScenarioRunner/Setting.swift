@@ -17,9 +17,9 @@ struct Setting: Sendable {
       return value
     }
     scenario = URL(fileURLWithPath: try value("PARLEY_SCENARIO"))
-    baseURL = try value("PARLEY_BASE_URL")
-    tenantId = try value("PARLEY_TENANT_ID")
-    publicKeyId = try value("PARLEY_PUBLIC_KEY_ID")
+    baseURL = try value("SERVICE_BASE_URL")
+    tenantId = try value("SERVICE_TENANT_ID")
+    publicKeyId = try value("SERVICE_PUBLIC_KEY_ID")
     tokenURL = try value("PARLEY_TOKEN_URL")
     outbox = URL(fileURLWithPath: try value("PARLEY_STATE")).appendingPathComponent("outbox")
     retryBaseMs = Int(environment["PARLEY_RETRY_BASE_MS"] ?? "") ?? RetryPolicy.request.baseMs
@@ -38,6 +38,7 @@ struct Setting: Sendable {
   func options(onLost: @escaping @Sendable (LostAnswer) -> Void) -> ParleyClient.Options {
     var options = ParleyClient.Options()
     options.outboxFolder = outbox
+    options.flushesAutomatically = false  // the scenario counts calls of the provider
     options.retry.baseMs = retryBaseMs
     options.outboxRetry.baseMs = retryBaseMs
     options.onLost = onLost

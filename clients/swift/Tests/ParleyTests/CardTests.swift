@@ -9,7 +9,7 @@ final class CardTests: XCTestCase {
       let (stage, login) = (Stage(), LoggedIn())
       let client = try makeClient(stage, provider: login.provider)
       for step in each["steps"]!.list {
-        login.become(step["identity"]?.text ?? "nobody")
+        _ = login.become(step["identity"]?.text ?? "nobody")
         if step["do"]!.text == "logout" {
           try await logOut(client)
         } else {

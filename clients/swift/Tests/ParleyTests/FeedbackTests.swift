@@ -24,6 +24,43 @@ final class FeedbackTests: XCTestCase {
     try await FeedbackPlay().cardsOfALaterServerAreLeftOut()
   }
 
+  func testACardCountsAsSeenAfterASecondInSight() async throws {
+    try await FeedbackPlay().aCardCountsAsSeenAfterASecondInSight()
+  }
+
+  func testACardThatNobodySawLeavesNoTrace() async throws {
+    try await FeedbackPlay().aCardThatNobodySawLeavesNoTrace()
+  }
+
+  func testTheAppLearnsWhatWasAnswered() async throws {
+    try await FeedbackPlay().theAppLearnsWhatWasAnswered()
+  }
+
+  func testTheThanksAreShownAfterTheLastCardAndDisappear() async throws {
+    try await FeedbackPlay().theThanksAreShownAfterTheLastCardAndDisappear()
+  }
+
+  func testADismissedCardIsNotThankedFor() async throws {
+    try await FeedbackPlay().aDismissedCardIsNotThankedFor()
+  }
+
+  func testASessionForAnInterfaceOfOnesOwn() async throws {
+    try await FeedbackPlay().aSessionForAnInterfaceOfOnesOwn()
+  }
+
+  func testTextIsSavedAfterAPause() async throws {
+    try await FeedbackPlay().textIsSavedAfterAPause()
+  }
+
+  func testTheVisibleShareOfAView() {
+    let (screen, card) = (CGRect(x: 0, y: 0, width: 400, height: 800), CGRect(x: 0, y: 600, width: 400, height: 400))
+    XCTAssertEqual(visibleShare(of: card, within: [screen]), 0.5)
+    XCTAssertEqual(visibleShare(of: card, within: [screen, CGRect(x: 0, y: 0, width: 400, height: 700)]), 0.25)
+    XCTAssertEqual(visibleShare(of: card.offsetBy(dx: 0, dy: 300), within: [screen]), 0, "below the fold")
+    XCTAssertEqual(visibleShare(of: CGRect(x: 0, y: -100, width: 400, height: 2000), within: [screen]), 1, "larger than the screen")
+    XCTAssertEqual(visibleShare(of: .zero, within: [screen]), 0)
+  }
+
   func testFaults() async throws {
     try await FeedbackPlay().faults()
   }
@@ -54,6 +91,137 @@ private struct FeedbackPlay {
     return answers.map { "\($0["state"]!.text!) \($0["revision"]!.int!)" }
   }
 
+  /// Lets a second pass with the card in sight.
+  private func see(_ deck: FeedbackDeck, _ stage: Stage) async {
+    await deck.measure(visibleShare: 1)?.value
+    stage.clock.use { $0 += 1 }
+    await deck.measure(visibleShare: 1)?.value
+  }
+
+  func aCardCountsAsSeenAfterASecondInSight() async throws {
+    let stage = Stage()
+    let deck = try makeDeck(stage)
+    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
+    await deck.load().value
+    let samples: [(seconds: Double, share: Double, isSeen: Bool)] = [
+      (0, 0.6, false), (0.9, 0.6, false), (1, 0.4, false), (1.5, 0.5, false), (2.4, 0.5, false), (2.5, 0.5, true),
+    ]
+    for sample in samples {
+      stage.clock.use { $0 = Date(timeIntervalSince1970: sample.seconds) }
+      await deck.measure(visibleShare: sample.share)?.value
+      let count = try await deck.client.countUnsentAnswers()
+      XCTAssertEqual(count == 1, sample.isSeen, "\(sample)")
+      XCTAssertEqual(deck.isWaitingToBeSeen, !sample.isSeen)
+    }
+    await deck.sync(CardEntry()).value
+    let bodies = await stage.sent.compactMap(\.body)
+    let answer = try readJSON(XCTUnwrap(bodies.first))["answers"]![0]
+    XCTAssertEqual(answer["displayed_at"], .text("1970-01-01T00:00:01.500Z"))
+    let sent = try await states(stage)
+    XCTAssertEqual(sent, ["seen 1"])
+  }
+
+  func aCardThatNobodySawLeavesNoTrace() async throws {
+    let stage = Stage()
+    let deck = try makeDeck(stage)
+    await stage.serve([cardsCue(card(1))])
+    await deck.load().value
+    await deck.save(CardEntry()).value
+    await deck.sync(CardEntry()).value
+    await deck.putAway(CardEntry()).value
+    let count = try await deck.client.countUnsentAnswers()
+    XCTAssertEqual(count, 0)
+    let sent = try await states(stage)
+    XCTAssertEqual(sent, [])
+  }
+
+  func theAppLearnsWhatWasAnswered() async throws {
+    let stage = Stage()
+    let deck = try makeDeck(stage)
+    var given: [GivenAnswer] = []
+    deck.onAnswer = { given.append($0) }
+    await stage.serve([cardsCue(card(1), card(2)), receiptsCue(.object([:])), receiptsCue(.object([:]))])
+    await deck.load().value
+    await deck.end(.completed, CardEntry(values: ["main": .number(10)], comment: "great")).value
+    await deck.end(.dismissed, CardEntry()).value
+    XCTAssertEqual(given.map(\.card.id), ["card_1", "card_2"])
+    XCTAssertEqual(given.map(\.state), [.completed, .dismissed])
+    XCTAssertEqual(given.map(\.main), [.number(10), nil])
+    XCTAssertEqual(given.map(\.comment), ["great", nil])
+  }
+
+  func theThanksAreShownAfterTheLastCardAndDisappear() async throws {
+    for closes in [true, false] {
+      let stage = Stage()
+      let client = try makeClient(stage, provider: steady, sleepEnds: !closes)
+      let deck = FeedbackDeck(client: client, query: CardQuery(), metadata: [:])
+      await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
+      await deck.load().value
+      var changes = 0
+      deck.onShow = { _ in changes += 1 }
+      let sending = deck.end(.completed, CardEntry(values: ["main": .number(9)]))
+      XCTAssertTrue(deck.isThanking)
+      XCTAssertEqual(changes, 1)
+      await sending.value
+      if closes { deck.closeThanks() }
+      while deck.isThanking { await Task.yield() }
+      XCTAssertEqual(changes, 2)
+      let slept = await stage.slept
+      if !closes { XCTAssertEqual(slept, [FeedbackDeck.thanksMs]) }
+    }
+  }
+
+  func aDismissedCardIsNotThankedFor() async throws {
+    let stage = Stage()
+    let deck = try makeDeck(stage)
+    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
+    await deck.load().value
+    await deck.end(.dismissed, CardEntry()).value
+    XCTAssertFalse(deck.isThanking)
+  }
+
+  func aSessionForAnInterfaceOfOnesOwn() async throws {
+    let stage = Stage()
+    let client = try makeClient(stage, provider: steady, sleepEnds: false)
+    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
+    let session = CardSession(try await client.listCards()[0], client: client)
+    try await session.markSeen()
+    try await session.markSeen()
+    XCTAssertEqual(session.validate(), ["main": FeedbackTexts().required])
+    do {
+      try await session.complete()
+      XCTFail("a card without a required value was completed")
+    } catch let error as ParleyError {
+      XCTAssertEqual(error.kind, .invalidArgument)
+    }
+    try await session.set(.number(8))
+    try await session.set(.number(8))
+    try await session.set(comment: " fast ")
+    XCTAssertEqual(session.validate(), [:])
+    try await session.complete()
+    try await session.set(.number(1))
+    let bodies = await stage.sent.compactMap(\.body)
+    let answer = try readJSON(XCTUnwrap(bodies.first))["answers"]![0]
+    XCTAssertEqual(answer["revision"], .number(4))
+    XCTAssertEqual(answer["state"], .text("completed"))
+    XCTAssertEqual(answer["values"], .object(["main": .number(8)]))
+    XCTAssertEqual(answer["comment"], .text("fast"))
+    let left = try await client.countUnsentAnswers()
+    XCTAssertEqual(left, 0)
+  }
+
+  func textIsSavedAfterAPause() async throws {
+    let debounce = Debounce(milliseconds: 20)
+    var saved: [Int] = []
+    for keystroke in 1...3 { debounce.schedule { saved.append(keystroke) } }
+    while saved.isEmpty { await Task.yield() }
+    XCTAssertEqual(saved, [3])
+    debounce.schedule { saved.append(4) }
+    debounce.cancel()
+    try await Task.sleep(nanoseconds: 60_000_000)
+    XCTAssertEqual(saved, [3])
+  }
+
   func aCardThatStopsBeingDisplayedIsSentAsFarAsItGoes() async throws {
     let (stage, receipts) = (Stage(), receiptsCue(.object([:])))
     let deck = try makeDeck(stage)
@@ -62,7 +230,7 @@ private struct FeedbackPlay {
     deck.onShow = { _ in changes += 1 }
     await deck.load().value
     XCTAssertEqual(deck.shown?.card.id, "card_1")
-    await deck.save(CardEntry()).value
+    await see(deck, stage)
     await deck.save(CardEntry()).value
     await deck.putAway(CardEntry(values: ["main": .number(9)], comment: "good")).value
     XCTAssertNil(deck.shown)
@@ -76,6 +244,7 @@ private struct FeedbackPlay {
     let deck = try makeDeck(stage)
     await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), receiptsCue(.object([:]))])
     await deck.load().value
+    await see(deck, stage)
     await deck.sync(CardEntry()).value
     XCTAssertEqual(deck.shown?.card.id, "card_1")
     await deck.end(.completed, CardEntry(values: ["main": .number(9)])).value
@@ -132,8 +301,24 @@ private struct FeedbackPlay {
     XCTAssertNil(try fault("text", #"{"input": "url"}"#, .text("https://example.com/a")))
     XCTAssertEqual(try fault("text", #"{"input": "number"}"#, .text("1e3")), texts.number)
     let two = AnswerValue.choice(.init(optionIds: ["a", "b"]))
-    XCTAssertEqual(try fault("multi_choice", #"{"max": 1}"#, two), "Please select no more than 1.")
-    XCTAssertEqual(try fault("multi_choice", #"{"min": 3}"#, two), "Please select at least 3.")
+    let options = #""options": [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]"#
+    XCTAssertEqual(try fault("multi_choice", #"{"max": 1, \#(options)}"#, two), "Please select no more than 1.")
+    XCTAssertEqual(try fault("multi_choice", #"{"min": 3, \#(options)}"#, two), "Please select at least 3.")
+    XCTAssertEqual(try fault("multi_choice", "{}", two), texts.required)
+    XCTAssertEqual(try fault("multi_choice", #"{"min": 1, \#(options)}"#, .choice(.init(optionIds: []))), "Please select at least 1.")
+    XCTAssertNil(try fault("multi_choice", #"{"min": 0, \#(options)}"#, .choice(.init(optionIds: []))))
+    XCTAssertEqual(try fault("multi_choice", "{\(options)}", .choice(.init(optionIds: ["a", "a"]))), texts.required)
+    XCTAssertNil(try fault("single_choice", "{\(options)}", .choice(.init(optionId: "a"))))
+    XCTAssertEqual(try fault("single_choice", "{\(options)}", .choice(.init(optionId: "c"))), texts.required)
+    XCTAssertEqual(try fault("single_choice", "{\(options)}", .choice(.init(otherText: "c"))), texts.required)
+    XCTAssertNil(try fault("single_choice", #"{"allow_other": true}"#, .choice(.init(otherText: "c"))))
+    for (type, value) in [("nps", AnswerValue.number(11)), ("nps", .text("9")), ("csat", .number(0)), ("consent", .flag(false))] {
+      XCTAssertEqual(try fault(type, "{}", value), texts.required, type)
+    }
+    XCTAssertNil(try fault("date", "{}", .text("2026-11-25")))
+    XCTAssertEqual(try fault("date", "{}", .text("25.11.2026")), texts.required)
+    XCTAssertEqual(try fault("text", #"{"max_length": 2}"#, .text("abc")), "Please enter no more than 2 characters.")
+    XCTAssertNil(try fault("ranking", "{}", .number(1)), "later types are left to the server")
     XCTAssertEqual(try fault("single_choice", "{}", .choice(.init(otherText: " "))), "Please specify.")
     XCTAssertEqual(FeedbackTexts.for("de-CH").send, "Senden")
   }

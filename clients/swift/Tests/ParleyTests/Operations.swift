@@ -24,7 +24,9 @@ func call(_ operation: String, _ arguments: Value, of client: ParleyClient) asyn
       subject: text("subject"), message: text("message")!, clientMessageId: text("client_message_id")!)
   case "patchConversation": _ = try? await client.patchConversation(id, status: .init(rawValue: text("status")!))
   case "listMessages":
-    _ = try? await client.listMessages(id, afterSeq: query?["after_seq"]?.int, limit: query?["limit"]?.int).page()
+    let order = query?["order"]?.text.flatMap(Message.Order.init)
+    let afterSeq = query?["after_seq"]?.int
+    _ = try? await client.listMessages(id, afterSeq: afterSeq, order: order, limit: query?["limit"]?.int).page()
   case "createMessage":
     _ = try? await client.createMessage(id, body: text("body")!, clientMessageId: text("client_message_id")!)
   case "patchMessage": _ = try? await client.patchMessage(id, messageId, body: text("body")!)
@@ -53,7 +55,7 @@ private func recordAnswers(_ body: Value, by client: ParleyClient) async throws 
      "question_version": 1, "state": "completed", "values": {"main": 9}}
     """
   let answer = try JSON.decoder.decode(NewAnswer.self, from: Data(json.utf8))
-  var call = try Call(method: "POST", path: path("answers"))
+  var call = try Call(operation: "recordAnswers", method: "POST", path: path("answers"))
   call.body = try JSON.encoder.encode(NewAnswers(answers: [answer]))
   _ = try await client.connection.request(call)
 }

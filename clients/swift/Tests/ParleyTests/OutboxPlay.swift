@@ -44,42 +44,102 @@ actor OutboxPlay {
   private let login = LoggedIn()
   private let folder = temporaryFolder()
   private let lost = Guarded<[LostAnswer]>([])
+  private let timeout: TimeInterval?
+  /// Whether the disk refuses writes.
+  private let isFull = Guarded(false)
   private var client: ParleyClient
+  /// Cards that the client has fetched, by number.
+  private var cards: [Int: Card] = [:]
 
-  init(_ name: String) throws {
-    self.name = name
-    client = try Self.makeClient(stage, login, folder, lost)
+  init(_ each: Value) throws {
+    name = each["name"]!.text!
+    timeout = each["steps"]!.list.compactMap { $0["timeout_ms"]?.number }.first.map { $0 / 1000 }
+    client = try Self.makeClient(stage, login, folder, lost, isFull, timeout)
   }
 
   private static func makeClient(
-    _ stage: Stage, _ login: LoggedIn, _ folder: URL, _ lost: Guarded<[LostAnswer]>
+    _ stage: Stage, _ login: LoggedIn, _ folder: URL, _ lost: Guarded<[LostAnswer]>, _ isFull: Guarded<Bool>,
+    _ timeout: TimeInterval?
   ) throws -> ParleyClient {
     try ParleyTests.makeClient(stage, provider: login.provider, folder: folder, sleepEnds: false) {
       $0.onLost = { each in lost.use { $0.append(each) } }
+      if let timeout { $0.wire.timeout = timeout }
+      $0.flushToDisk = { path in
+        if isFull.use({ $0 }) { throw POSIXError(.ENOSPC) }
+        try flushToDisk(path)
+      }
     }
   }
 
   func play(_ step: Value) async throws {
     stage.clock.use { $0 = Date(timeIntervalSince1970: step["at"]?.number ?? 0) }
-    if let identity = step["identity"]?.text { login.become(identity) }
-    if let failure = step["provider_failure"]?.text { login.fail(failure) }
-    switch step["do"]!.text! {
+    let act = step["do"]!.text!
+    if act == "logout" || act == "restart" {
+      if let identity = step["identity"]?.text { _ = login.become(identity) }
+    } else if !["left", "damage"].contains(act) {
+      try await become(step)
+    }
+    try await withStorage(step["storage"]?.text) { try await perform(act, step) }
+    try await checkLeft(step)
+    checkLost(step)
+  }
+
+  private func perform(_ act: String, _ step: Value) async throws {
+    switch act {
+    case "fetch_cards": try await fetchCards(step)
     case "record": try await record(step)
     case "record_many": try await recordMany(step)
     case "flush": try await flush(step, times: 1)
     case "flush_twice": try await flush(step, times: 2)
     case "logout": try await logOut(client)
-    case "restart": client = try Self.makeClient(stage, login, folder, lost)
+    case "restart": client = try Self.makeClient(stage, login, folder, lost, isFull, timeout)
+    case "damage": try damage(step["answer"]!.int!)
     case "left": break
     default: XCTFail("\(name): unknown step")
     }
-    try await checkLeft(step)
-    checkLost(step)
+  }
+
+  /// Runs work while the disk is full, or while every access to it fails.
+  private func withStorage(_ trouble: String?, _ work: () async throws -> Void) async throws {
+    let away = folder.appendingPathExtension("away")
+    isFull.use { $0 = trouble == "full" }
+    if trouble == "down" { try FileManager.default.moveItem(at: folder, to: away) }
+    try await work()
+    isFull.use { $0 = false }
+    if trouble == "down" { try FileManager.default.moveItem(at: away, to: folder) }
+  }
+
+  private func damage(_ number: Int) throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    let name = try XCTUnwrap(names.first { $0.hasSuffix("-\(try! answer(number, revision: 1).id).json") })
+    try Data("{".utf8).write(to: folder.appendingPathComponent(name))
+  }
+
+  /// Makes the current token belong to the step's user, or fail.
+  private func become(_ step: Value) async throws {
+    let hasChanged = login.become(step["identity"]?.text ?? login.identity, verified: step["verified"]?.flag ?? true)
+    let failure = step["provider_failure"]?.text
+    if let failure { login.fail(failure) }
+    let hangs = step["provider_hangs"]?.flag == true
+    if hangs { login.hang() }
+    if hasChanged || failure != nil || hangs { try await logOut(client) }
+  }
+
+  private func fetchCards(_ step: Value) async throws {
+    let numbers = step["cards"]!.list.map { $0.int! }
+    let list = numbers.map(cardJSON).joined(separator: ",")
+    await stage.serve([Cue(status: 200, body: #"{"data": [\#(list)], "poll_after_s": 60}"#)])
+    for (number, card) in zip(numbers, try await client.listCards()) { cards[number] = card }
   }
 
   private func record(_ step: Value) async throws {
     let comment = step["comment_bytes"]?.int.map { String(repeating: "x", count: $0) }
-    try await client.record(try answer(step["answer"]!.int!, revision: step["revision"]!.int!, comment: comment))
+    let number = step["answer"]!.int!
+    var answer = try answer(number, revision: step["revision"]!.int!, comment: comment)
+    answer.owner = cards[number]?.owner
+    let recorded = answer
+    let came = await outcome { try await client.record(recorded) }
+    XCTAssertEqual(came.name, step["failure"]?.text ?? "success", name)
   }
 
   private func recordMany(_ step: Value) async throws {
@@ -96,6 +156,7 @@ actor OutboxPlay {
     async let other = times == 2 ? client.flush() : nil
     let outcomes = [try await client.flush(), try await other].compactMap { $0?.rawValue }
     XCTAssertEqual(outcomes, Array(repeating: step["outcome"]!.text!, count: times), name)
+    if let failure = step["failure"]?.text { XCTAssertEqual(client.flushFailure?.kind.rawValue, failure, name) }
     try await checkSent(step)
     let unserved = await stage.unserved
     XCTAssertEqual(unserved, 0, name)
@@ -126,9 +187,8 @@ actor OutboxPlay {
   private func checkLeft(_ step: Value) async throws {
     if step["left"] == nil && step["left_range"] == nil { return }
     var left: [Value] = []
-    for slip in try await client.outbox.shelf.list() {
-      let entry = try await client.outbox.shelf.read(slip)!
-      left.append(.list([number(slip.id), .number(Double(entry.answer.revision)), .text(entry.owner.identity)]))
+    for entry in try await client.outbox.shelf.list() {
+      left.append(.list([number(entry.answer.id), .number(Double(entry.answer.revision)), .text(entry.owner.identity)]))
     }
     if let range = step["left_range"]?.list {
       XCTAssertEqual(left.map { $0[0].int! }, Array(range[0].int!...range[1].int!), name)

@@ -8,6 +8,24 @@ final class PageTests: XCTestCase {
     for each in try contract("pages.json").list { try await check(each) }
   }
 
+  func testAnIterationEndsAtTheLogout() async throws {
+    let (stage, login) = (Stage(), LoggedIn())
+    let client = try makeClient(stage, provider: login.provider)
+    await stage.serve([cue(.list([.number(1), .number(2)]), next: 1), cue(.list([.number(3)]), next: nil)])
+    var subjects: [String] = []
+    let came = await outcome {
+      for try await item in client.listConversations() {
+        subjects.append(item.subject)
+        _ = login.become("user|2")
+        try await logOut(client)
+      }
+    }
+    XCTAssertEqual(came.name, "user-changed")
+    XCTAssertEqual(subjects, ["1"])
+    let sent = await stage.sent
+    XCTAssertEqual(sent.count, 1)
+  }
+
   private func check(_ each: Value) async throws {
     let (stage, name) = (Stage(), each["name"]!.text!)
     let pages = each["pages"]!.list

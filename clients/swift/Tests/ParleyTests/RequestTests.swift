@@ -23,6 +23,8 @@ final class RequestTests: XCTestCase {
       wire: stage.wire(), userId: { user })
     let credential = try await provider.fetch()
     XCTAssertEqual(credential.accessToken, "a.b.c")
+    XCTAssertEqual(credential.expiresIn, 3600)
+    XCTAssertFalse(credential.verified)
     let sent = await stage.sent
     try compare(sent[0], each["sent"]!)
     XCTAssertEqual(sent[0].headers["Authorization"], "Basic " + Data("api_key:key_1".utf8).base64EncodedString())
@@ -54,8 +56,11 @@ final class RequestTests: XCTestCase {
     var expected = each["sent"]!.object
     if operation == "recordAnswers" { expected["body"] = forApps(expected["body"]!) }
     try compare(sent[0], .object(expected))
-    let names: Set = sent[0].body == nil ? ["Authorization"] : ["Authorization", "Content-Type"]
+    var names: Set = ["Authorization", "User-Agent"]
+    if sent[0].body != nil { names.insert("Content-Type") }
     XCTAssertEqual(Set(sent[0].headers.keys), names, operation)
+    XCTAssertEqual(sent[0].headers["User-Agent"], userAgent, operation)
+    XCTAssertTrue(userAgent.hasPrefix("parley-swift/"))
   }
 
   /// The case's item is that of a server: it has an identity, which the server rejects from an app, and no card,

@@ -30,7 +30,7 @@ final class RetryTests: XCTestCase {
       let cues = each["replies"]!.list.map { Cue($0) }
       await stage.serve(cues)
       let client = try makeClient(stage, provider: steady)
-      let call = Call(method: each["method"]!.text!, path: try path("me"))
+      let call = Call(operation: "whoAmI", method: each["method"]!.text!, path: try path("me"))
       let came = await outcome { _ = try await client.connection.request(call) }
       XCTAssertEqual(came.name, each["outcome"]!.text, name)
       let (sent, slept) = await (stage.sent, stage.slept)

@@ -15,6 +15,7 @@ func makeClient(
   var options = ParleyClient.Options()
   options.wire = stage.wire(sleepEnds: sleepEnds)
   options.outboxFolder = folder
+  options.flushesAutomatically = false
   change(&options)
   return try ParleyClient(baseURL: "https://feedback.example.com", provider: provider, options: options)
 }
@@ -32,7 +33,9 @@ func waitUntil(_ what: String, line: UInt = #line, _ isSo: @Sendable () async th
 }
 
 /// Returns `success` or the kind of the error.
-func outcome(_ work: () async throws -> Void) async -> (name: String, error: ParleyError?) {
+func outcome(
+  isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
+) async -> (name: String, error: ParleyError?) {
   do {
     try await work()
     return ("success", nil)

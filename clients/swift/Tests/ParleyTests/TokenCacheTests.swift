@@ -9,7 +9,10 @@ final class TokenCacheTests: XCTestCase {
       let feed = Feed(each["provider"]!.list)
       let stage = Stage()
       let play = TokenPlay(name: each["name"]!.text!, feed: feed, stage: stage,
-        client: try makeClient(stage, provider: feed.provider))
+        client: try makeClient(stage, provider: feed.provider) { options in
+          let limits = each["steps"]!.list.compactMap { $0["timeout_ms"]?.number }
+          if let limit = limits.first { options.wire.timeout = limit / 1000 }
+        })
       for step in each["steps"]!.list { try await play.play(step) }
     }
   }
@@ -23,6 +26,8 @@ private struct TokenPlay: Sendable {
 
   func play(_ step: Value) async throws {
     stage.clock.use { $0 = Date(timeIntervalSince1970: step["at"]!.number!) }
+    stage.chance.use { $0 = 0.5 }
+    let slept = await stage.slept.count
     switch step["do"]!.text! {
     case "nothing": break
     case "logout": try await logOut(client)
@@ -34,6 +39,10 @@ private struct TokenPlay: Sendable {
     }
     let calls = await feed.calls
     XCTAssertEqual(calls, step["provider_calls"]!.int, name)
+    if let waits = step["waits_ms"]?.list {
+      let since = await stage.slept.dropFirst(slept)
+      XCTAssertEqual(Array(since), waits.map { $0.int! }, name)
+    }
   }
 
   private func request(_ step: Value, count: Int) async throws {
@@ -73,9 +82,9 @@ private struct TokenPlay: Sendable {
   }
 
   private func logOutWhileSending(_ step: Value) async throws {
-    var lost = Cue.noReply
-    lost.meanwhile = { try await logOut(client) }
-    await stage.serve([lost])
+    var late = cue(step["replies"]![0])
+    late.meanwhile = { try await logOut(client) }
+    await stage.serve([late])
     check(await ask(), step)
     try await checkSent(step)
   }
@@ -94,8 +103,11 @@ private struct TokenPlay: Sendable {
 
   private func check(_ came: (name: String, error: ParleyError?), _ step: Value) {
     XCTAssertEqual(came.name, step["outcome"]!.text, name)
+    if let retryable = step["retryable"]?.flag { XCTAssertEqual(came.error?.retryable, retryable, name) }
+    if let after = step["retry_after_ms"] { XCTAssertEqual(came.error?.retryAfterMs, after.int, name) }
     guard let cause = step["cause"]?.text else { return }
-    XCTAssertEqual(came.error?.cause.map { String(describing: $0) }, cause, name)
+    let known = came.error?.cause as? ParleyError
+    XCTAssertEqual(known?.detail ?? came.error?.cause.map { String(describing: $0) }, cause, name)
   }
 
   private func checkSent(_ step: Value) async throws {

@@ -20,6 +20,23 @@ final class URLTests: XCTestCase {
     XCTAssertNoThrow(try TokenProvider.endpoint("https://example.com/token?kind=1", headers: { [:] }))
   }
 
+  func testPlainHTTPNeedsAnOption() throws {
+    for each in try contract("urls.json")["accepted_with_allow_http"]!.list {
+      let url = each["url"]!.text!
+      XCTAssertEqual(try checkBaseURL(url, allowHTTP: true), each["base"]!.text!)
+      XCTAssertThrowsError(try checkBaseURL(url), url, isInsecure)
+      var options = ParleyClient.Options()
+      options.allowHTTP = true
+      options.outboxFolder = temporaryFolder()
+      XCTAssertNoThrow(try ParleyClient(baseURL: url, provider: steady, options: options))
+      XCTAssertNoThrow(try TokenProvider.endpoint(url, allowHTTP: true, headers: { [:] }))
+    }
+    for each in try contract("urls.json")["refused_with_allow_http"]!.list {
+      let url = each["url"]!.text!
+      XCTAssertThrowsError(try checkBaseURL(url, allowHTTP: true), url, isInsecure)
+    }
+  }
+
   private func isInsecure(_ error: any Error) {
     XCTAssertEqual((error as? ParleyError)?.kind, .insecureURL)
   }

@@ -1,5 +1,5 @@
 /** An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`. */
-import { defineFeedback } from '../../../../clients/javascript/src/feedback/index.ts';
+import { addTexts, defineFeedback } from '../../../../clients/javascript/src/feedback/index.ts';
 import {
   type Client,
   createClient,
@@ -7,12 +7,22 @@ import {
   type Outbox,
   tokenEndpoint,
 } from '../../../../clients/javascript/src/index.ts';
+import { de } from '../../../../clients/javascript/src/texts/de.ts';
 
 declare global {
   interface Window {
-    parley: { client: Client; outbox: Outbox; user: string; errors: string[] };
+    parley: { client: Client; outbox: Outbox; user: string; errors: string[]; databases: IDBDatabase[] };
   }
 }
+
+/** Every database that the page opens. */
+const databases: IDBDatabase[] = [];
+const open = IDBFactory.prototype.open;
+IDBFactory.prototype.open = function (...args) {
+  const request = open.apply(this, args);
+  request.addEventListener('success', () => databases.push(request.result));
+  return request;
+};
 
 const query = new URLSearchParams(location.search);
 const client = createClient({
@@ -21,10 +31,12 @@ const client = createClient({
   retry: { baseMs: 50 },
 });
 const outbox = createOutbox(client, { retry: { baseMs: 50 } });
-window.parley = { client, outbox, user: query.get('user') ?? '', errors: [] };
+window.parley = { client, outbox, user: query.get('user') ?? '', errors: [], databases };
 
 addEventListener('parley-error', event => {
   window.parley.errors.push(String((event as CustomEvent).detail.error));
 });
+if (query.has('below')) (document.querySelector('h1') as HTMLElement).style.marginBottom = '3000px';
+addTexts('de', de);
 defineFeedback();
 for (const view of document.querySelectorAll('parley-feedback')) Object.assign(view, { client, outbox });

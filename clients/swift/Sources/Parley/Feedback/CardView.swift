@@ -1,23 +1,34 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// A displayed card: steps, comment and buttons.
+  /// A displayed card: one step after another, comment and buttons.
   final class CardView: UIView {
     var onChange: () -> Void = {}
+    /// Called when another step is shown.
+    var onStep: () -> Void = {}
     var onEnd: (AnswerState) -> Void = { _ in }
 
     private let texts: FeedbackTexts
+    private var walk: CardWalk
     private let fields: [FieldView]
     private let comment: TextInput?
+    private let commentPlace: UIView?
+    private let progress = UILabel()
     private let stack = UIStackView()
+    private lazy var submitButton = button(texts.send, #selector(submit))
+    private lazy var backButton = button(texts.back, #selector(goBack))
 
     init(_ card: Card, texts: FeedbackTexts) {
       self.texts = texts
+      walk = CardWalk(card)
       fields = card.steps.map { FieldView($0, texts: texts) }
       let isScored = card.steps[0].isScored
-      comment = isScored ? TextInput(label: texts.comment, maxLength: 5000, keyboard: .default) : nil
+      let comment = isScored ? TextInput(label: texts.comment, maxLength: 5000, keyboard: .default) : nil
+      self.comment = comment
+      commentPlace = comment.map { labelled(texts.comment, $0) }
       super.init(frame: .zero)
-      build(isStatement: card.steps.allSatisfy { $0.type == .statement })
+      build()
+      showStep()
     }
 
     @available(*, unavailable)
@@ -25,42 +36,68 @@
       nil
     }
 
-    /// The current input, without invalid values.
+    /// The current input: the valid values of the shown steps.
     var entry: CardEntry {
-      var entry = CardEntry()
-      for field in fields { entry.values[field.step.key] = field.validValue }
-      entry.comment = comment?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-      return entry
+      readInput()
+      return walk.entry
     }
 
-    /// Element that gets the screen reader's focus when the card appears.
+    /// Element that gets the screen reader's focus when the card or another step appears.
     var heading: UIView? {
-      fields.first?.title
+      current?.title
     }
 
-    private func build(isStatement: Bool) {
+    private var current: FieldView? {
+      fields.first { $0.step.key == walk.step?.key }
+    }
+
+    private func readInput() {
+      for field in fields { walk.set(field.input.value, for: field.step.key) }
+      walk.comment = comment?.text ?? ""
+    }
+
+    private func build() {
       addFilling(stack)
       stack.axis = .vertical
       stack.spacing = 12
+      write("", in: progress, .footnote)
+      stack.addArrangedSubview(progress)
       for field in fields {
-        field.input.onChange = { [weak self] in self?.onChange() }
+        field.input.onChange = { [weak self] in self?.change() }
         stack.addArrangedSubview(field)
       }
-      if let comment {
-        comment.onChange = { [weak self] in self?.onChange() }
-        stack.addArrangedSubview(labelled(texts.comment, comment))
-      }
-      stack.addArrangedSubview(buttons(isStatement: isStatement))
+      comment?.onChange = { [weak self] in self?.change() }
+      if let commentPlace { stack.addArrangedSubview(commentPlace) }
+      stack.addArrangedSubview(buttons())
     }
 
-    private func buttons(isStatement: Bool) -> UIView {
-      let submit = button(isStatement ? texts.acknowledge : texts.send, #selector(submit))
-      submit.titleLabel?.font = .preferredFont(forTextStyle: .headline)
-      let all = isStatement ? [submit] : [button(texts.dismiss, #selector(dismiss)), submit]
-      let row = UIStackView(arrangedSubviews: all)
+    private func buttons() -> UIView {
+      submitButton.titleLabel?.font = .preferredFont(forTextStyle: .headline)
+      let dismissal = walk.isStatement ? [] : [button(texts.dismiss, #selector(dismiss))]
+      let row = UIStackView(arrangedSubviews: dismissal + [backButton, submitButton])
       row.distribution = .fillEqually
       row.spacing = 12
       return row
+    }
+
+    private func change() {
+      readInput()
+      showPosition()
+      onChange()
+    }
+
+    private func showStep() {
+      for field in fields { field.isHidden = field !== current }
+      commentPlace?.isHidden = walk.step?.key != "main"
+      showPosition()
+    }
+
+    /// The number of steps depends on the input.
+    private func showPosition() {
+      progress.text = walk.progressText(texts)
+      progress.isHidden = progress.text == nil
+      backButton.isHidden = walk.progress.number == 1
+      submitButton.setTitle(walk.submitText(texts), for: .normal)
     }
 
     private func button(_ title: String, _ action: Selector) -> UIButton {
@@ -73,8 +110,19 @@
     }
 
     @objc private func submit() {
-      let isFaulty = fields.map { $0.showFault() }.contains(true)
-      if !isFaulty { onEnd(.completed) }
+      readInput()
+      if current?.showFault() == true { return }
+      if walk.next() == nil { onEnd(.completed) } else { turn() }
+    }
+
+    @objc private func goBack() {
+      readInput()
+      if walk.back() != nil { turn() }
+    }
+
+    private func turn() {
+      showStep()
+      onStep()
     }
 
     @objc private func dismiss() {

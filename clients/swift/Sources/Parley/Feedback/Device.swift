@@ -25,6 +25,3 @@
     }
   }
 #endif
-
-/// Library version in the answers' metadata.
-let clientVersion = "0.1.0"

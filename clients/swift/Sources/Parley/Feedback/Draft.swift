@@ -15,24 +15,33 @@ struct CardEntry: Equatable, Sendable {
 final class Draft {
   let card: Card
   private let now: @Sendable () -> Date
-  private let displayedAt: Date
+  private var displayedAt: Date
   private var answer: NewAnswer
   private var entry = CardEntry()
   private var isOver = false
   private var isNew = true
+  private(set) var isSeen = false
 
   init(_ card: Card, now: @escaping @Sendable () -> Date, metadata: [String: String]) {
     self.card = card
     self.now = now
     displayedAt = now()
     answer = NewAnswer(to: card, id: newId(at: displayedAt))
-    answer.displayedAt = displayedAt
-    answer.metadata = metadata
+    answer.metadata = metadata.merging(["card_locale": card.locale]) { _, locale in locale }
   }
 
-  /// Returns the revision to record for the current input; nil if unchanged.
+  /// Returns the revision to record when the user has seen the card; nil if that is recorded already.
+  func markSeen(since: Date? = nil) -> NewAnswer? {
+    if isSeen || isOver { return nil }
+    isSeen = true
+    if isNew { displayedAt = since ?? now() }
+    return isNew ? note(.seen, entry) : nil
+  }
+
+  /// Returns the revision to record for the current input; nil if unchanged, or if a card without input is not seen yet.
   func note(_ entry: CardEntry) -> NewAnswer? {
-    note(entry.isEmpty ? .seen : .partial, entry)
+    if entry.isEmpty && isNew && !isSeen { return nil }
+    return note(entry.isEmpty ? .seen : .partial, entry)
   }
 
   /// Returns the revision to record for a state; nil after `completed` and `dismissed`.
@@ -40,6 +49,7 @@ final class Draft {
     if isOver || (!isNew && state == answer.state && entry == self.entry) { return nil }
     if !isNew { answer.revision += 1 }
     isNew = false
+    isSeen = true
     isOver = state == .completed || state == .dismissed
     self.entry = entry
     fill(state, at: now())
@@ -48,6 +58,7 @@ final class Draft {
 
   private func fill(_ state: AnswerState, at now: Date) {
     answer.state = state
+    answer.displayedAt = displayedAt
     answer.values = entry.values
     answer.comment = entry.comment.isEmpty ? nil : entry.comment
     answer.answeredAt = state == .partial || state == .completed ? now : nil

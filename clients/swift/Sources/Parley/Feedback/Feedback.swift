@@ -5,18 +5,34 @@
   public struct Feedback: View {
     private let client: ParleyClient
     private let query: CardQuery?
+    private let texts: FeedbackTexts?
+    private let context: FeedbackContext
+    private let onAnswer: (GivenAnswer) -> Void
     private let onError: (any Error) -> Void
     @State private var height: CGFloat = 0
 
-    public init(client: ParleyClient, query: CardQuery? = nil, onError: @escaping (any Error) -> Void = { _ in }) {
+    /// Creates a view for the users of `client`.
+    ///
+    /// `texts` are by default those of the query's `locale`. `context` is stored with each answer. `onAnswer` is called when a
+    /// card is completed or dismissed.
+    public init(
+      client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil,
+      context: FeedbackContext = FeedbackContext(),
+      onAnswer: @escaping (GivenAnswer) -> Void = { _ in }, onError: @escaping (any Error) -> Void = { _ in }
+    ) {
       self.client = client
       self.query = query
+      self.texts = texts
+      self.context = context
+      self.onAnswer = onAnswer
       self.onError = onError
     }
 
     public var body: some View {
       GeometryReader { place in
-        Container(client: client, query: query, onError: onError, width: place.size.width, height: $height)
+        Container(
+          client: client, query: query, texts: texts, context: context, onAnswer: onAnswer, onError: onError,
+          width: place.size.width, height: $height)
       }
       .frame(height: height)
     }
@@ -24,15 +40,19 @@
     private struct Container: UIViewRepresentable {
       let client: ParleyClient
       let query: CardQuery?
+      let texts: FeedbackTexts?
+      let context: FeedbackContext
+      let onAnswer: (GivenAnswer) -> Void
       let onError: (any Error) -> Void
       let width: CGFloat
       @Binding var height: CGFloat
 
       func makeUIView(context _: Context) -> FeedbackView {
-        FeedbackView(client: client, query: query)
+        FeedbackView(client: client, query: query, texts: texts, context: context)
       }
 
       func updateUIView(_ view: FeedbackView, context _: Context) {
+        view.onAnswer = onAnswer
         view.onError = onError
         view.onResize = { [weak view] in
           guard let view else { return }

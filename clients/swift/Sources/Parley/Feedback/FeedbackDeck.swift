@@ -1,19 +1,28 @@
 import Foundation
 
-/// Manages the cards of a feedback view: the displayed one and its answer.
+/// Manages the cards of a feedback view: the displayed one, its answer, and the thanks at the end.
 ///
 /// Display changes are immediate; disk and network work runs in tasks.
 @MainActor
 final class FeedbackDeck {
+  /// How long the thanks are displayed.
+  static let thanksMs = 6000
+
   let client: ParleyClient
   private let query: CardQuery
   private let metadata: [String: String]
   private var coming: [Card] = []
+  private var visibility = SeenRule()
   /// Sequence number of the current load; results of earlier loads are ignored.
   private var turn = 0
   private(set) var shown: Draft?
-  /// Called when another card or none is shown; true if the user has just finished the previous one.
+  /// Whether the user has just completed the last card, and has not closed the thanks.
+  private(set) var isThanking = false
+  private var thanks: Task<Void, Never>?
+  /// Called when the view changes to another card, to the thanks, or to empty; true if the user has just finished a card.
   var onShow: (_ goesOn: Bool) -> Void = { _ in }
+  /// Called when the user has completed or dismissed a card.
+  var onAnswer: (GivenAnswer) -> Void = { _ in }
   /// Called on failures that are not shown to the user.
   var onError: (any Error) -> Void = { _ in }
 
@@ -34,6 +43,19 @@ final class FeedbackDeck {
     }
   }
 
+  /// Whether the view has to measure how much of the card is visible.
+  var isWaitingToBeSeen: Bool {
+    shown.map { !$0.isSeen } ?? false
+  }
+
+  /// Takes the visible share of the card, several times a second; records when the card counts as seen.
+  @discardableResult
+  func measure(visibleShare share: Double) -> Task<Void, Never>? {
+    guard let since = visibility.sample(share: share, at: client.connection.wire.now()) else { return nil }
+    let answer = shown?.markSeen(since: since)
+    return attempt { try await self.record(answer) }
+  }
+
   /// Records the current input.
   @discardableResult
   func save(_ entry: CardEntry) -> Task<Void, Never> {
@@ -47,12 +69,26 @@ final class FeedbackDeck {
     send(shown?.note(entry))
   }
 
-  /// Finishes the card: sends the answer and shows the next card.
+  /// Finishes the card: sends the answer and shows the next card or the thanks.
   @discardableResult
   func end(_ state: AnswerState, _ entry: CardEntry) -> Task<Void, Never> {
+    let card = shown?.card
     let answer = shown?.note(state, entry)
+    isThanking = state == .completed && coming.isEmpty
     showNext(goesOn: true)
+    if isThanking { closeThanksLater() }
+    if let card, let answer {
+      onAnswer(GivenAnswer(card: card, state: state, values: answer.values ?? [:], comment: answer.comment))
+    }
     return send(answer)
+  }
+
+  /// Removes the thanks.
+  func closeThanks() {
+    thanks?.cancel()
+    guard isThanking else { return }
+    isThanking = false
+    onShow(false)
   }
 
   /// Records and sends the input because the card is no longer displayed.
@@ -61,14 +97,16 @@ final class FeedbackDeck {
     turn += 1
     let answer = shown?.note(entry)
     coming = []
+    closeThanks()
     if shown != nil { showNext(goesOn: false) }
     return send(answer)
   }
 
   private func send(_ answer: NewAnswer?) -> Task<Void, Never> {
-    attempt {
-      try await self.record(answer)
-      try await self.client.flush()
+    let recording = attempt { try await self.record(answer) }
+    return attempt {
+      await recording.value
+      try await self.client.flush()  // also an answer that the disk refused
     }
   }
 
@@ -76,9 +114,17 @@ final class FeedbackDeck {
     if let answer { try await client.record(answer) }
   }
 
+  private func closeThanksLater() {
+    let sleep = client.connection.wire.sleep
+    thanks = Task { [weak self] in
+      try? await sleep(Self.thanksMs)  // throws only if it was cancelled
+      if !Task.isCancelled { self?.closeThanks() }
+    }
+  }
+
   /// Queues new cards; skips types that this version does not support.
   private func take(_ cards: [Card]) {
-    let known = cards.filter { $0.kind == .question && !$0.steps.isEmpty && $0.steps.allSatisfy(\.canBeShown) }
+    let known = cards.filter(\.canBeShown)
     coming = known.filter { $0.id != shown?.card.id }
     let isStillThere = shown != nil && coming.count < known.count
     if !isStillThere && !(shown == nil && coming.isEmpty) { showNext(goesOn: false) }
@@ -86,7 +132,12 @@ final class FeedbackDeck {
 
   private func showNext(goesOn: Bool) {
     let now = client.connection.wire.now
+    visibility = SeenRule()
     shown = coming.isEmpty ? nil : Draft(coming.removeFirst(), now: now, metadata: metadata)
+    if shown != nil {
+      thanks?.cancel()
+      isThanking = false
+    }
     onShow(goesOn)
   }
 

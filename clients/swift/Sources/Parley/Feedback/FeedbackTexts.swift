@@ -3,9 +3,15 @@ import Foundation
 /// UI texts of the feedback view. `{n}` and `{of}` are placeholders for numbers.
 public struct FeedbackTexts: Sendable {
   public var send = "Send"
+  public var next = "Next"
+  public var back = "Back"
+  /// Position in a card with several steps.
+  public var progress = "Step {n} of {of}"
   public var dismiss = "Not now"
   public var acknowledge = "OK"
   public var thanks = "Thank you for your feedback."
+  /// Accessible name of the button that closes the thanks.
+  public var close = "Close"
   public var comment = "Anything to add? (optional)"
   public var required = "Please answer the question."
   public var other = "Other"
@@ -17,6 +23,7 @@ public struct FeedbackTexts: Sendable {
   public var point = "{n} of {of}"
   public var more = "Read more"
   public var tooShort = "Please enter at least {n} characters."
+  public var tooLong = "Please enter no more than {n} characters."
   public var chooseAtLeast = "Please select at least {n}."
   public var chooseAtMost = "Please select no more than {n}."
   public var email = "Please enter an email address."
@@ -29,8 +36,12 @@ public struct FeedbackTexts: Sendable {
   public static let german: FeedbackTexts = {
     var texts = FeedbackTexts()
     texts.send = "Senden"
+    texts.next = "Weiter"
+    texts.back = "Zurück"
+    texts.progress = "Schritt {n} von {of}"
     texts.dismiss = "Nicht jetzt"
     texts.thanks = "Vielen Dank für Ihr Feedback."
+    texts.close = "Schließen"
     texts.comment = "Möchten Sie etwas ergänzen? (optional)"
     texts.required = "Bitte beantworten Sie die Frage."
     texts.other = "Anderes"
@@ -41,6 +52,7 @@ public struct FeedbackTexts: Sendable {
     texts.point = "{n} von {of}"
     texts.more = "Mehr erfahren"
     texts.tooShort = "Bitte geben Sie mindestens {n} Zeichen ein."
+    texts.tooLong = "Bitte geben Sie höchstens {n} Zeichen ein."
     texts.chooseAtLeast = "Bitte wählen Sie mindestens {n}."
     texts.chooseAtMost = "Bitte wählen Sie höchstens {n}."
     texts.email = "Bitte geben Sie eine E-Mail-Adresse ein."

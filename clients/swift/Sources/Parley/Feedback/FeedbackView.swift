@@ -1,31 +1,44 @@
 #if canImport(UIKit)
   import UIKit
 
-  /// Shows the user's cards one at a time; has no height without cards.
+  /// Shows the user's cards one at a time, each step by step; has no height without cards.
   ///
-  /// Each change is saved to disk immediately. Answers are sent when a card is answered, dismissed, removed from the
-  /// screen, or when the app goes to the background.
+  /// A card counts as seen when at least half of it has been visible for a second. Each change is saved to disk
+  /// immediately, text also while it is written. Answers are sent when a card is answered, dismissed, removed from the
+  /// screen, or when the app goes to the background. After the last card the view shows thanks for a few seconds.
   public final class FeedbackView: UIView {
+    /// Called when the user has completed or dismissed a card, for example to ask for a review after a 9 or 10.
+    public var onAnswer: (GivenAnswer) -> Void {
+      get { deck.onAnswer }
+      set { deck.onAnswer = newValue }
+    }
     /// Called on failures that are not shown to the user, such as a missing network.
     public var onError: (any Error) -> Void {
       get { deck.onError }
       set { deck.onError = newValue }
     }
-    /// Called when another card or none is shown, for layouts that depend on the view's height.
+    /// Called when the view changes to another card or step, to the thanks, or to empty, for layouts that depend on the view's height.
     public var onResize: () -> Void = {}
 
     private let deck: FeedbackDeck
     private let texts: FeedbackTexts
     private let stack = UIStackView()
     private var cardView: CardView?
+    private var thanksView: ThanksView?
+    /// Measures how much of the card is visible, until it counts as seen.
+    private var measuring: Timer?
 
     /// Creates a view for the users of `client`.
     ///
-    /// `query` is the display context, by default this device; its `locale` selects the texts unless given.
-    public init(client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil) {
+    /// `query` is the display context, by default this device; its `locale` selects the texts unless given. `context` is
+    /// stored with each answer.
+    public init(
+      client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil, context: FeedbackContext = FeedbackContext()
+    ) {
       let query = query ?? .ofThisDevice()
       self.texts = texts ?? .for(query.locale ?? "en")
-      deck = FeedbackDeck(client: client, query: query, metadata: .ofThisDevice(query))
+      let metadata = [String: String].ofThisDevice(query).merging(context.fields) { device, _ in device }
+      deck = FeedbackDeck(client: client, query: query, metadata: metadata)
       super.init(frame: .zero)
       addFilling(stack)
       stack.axis = .vertical
@@ -54,19 +67,43 @@
 
     private func show(moving: Bool) {
       cardView?.removeFromSuperview()
+      thanksView?.removeFromSuperview()
       cardView = deck.shown.map(makeCardView)
-      if let cardView {
-        stack.addArrangedSubview(cardView)
-        deck.save(CardEntry())  // seen
-      }
+      thanksView = deck.isThanking ? ThanksView(texts: texts) { [weak self] in self?.deck.closeThanks() } : nil
+      if let shown = cardView ?? thanksView { stack.addArrangedSubview(shown) }
+      startMeasuring()
       onResize()
-      if moving { UIAccessibility.post(notification: .screenChanged, argument: cardView?.heading ?? texts.thanks) }
+      if moving { UIAccessibility.post(notification: .screenChanged, argument: cardView?.heading ?? thanksView?.text) }
+    }
+
+    private func startMeasuring() {
+      measuring?.invalidate()
+      measuring = nil
+      guard deck.isWaitingToBeSeen else { return }
+      let timer = Timer(timeInterval: 0.2, repeats: true) { [weak self] _ in
+        MainActor.assumeIsolated { self?.measure() }
+      }
+      RunLoop.main.add(timer, forMode: .common)  // also while the user scrolls
+      measuring = timer
+    }
+
+    private func measure() {
+      let isActive = UIApplication.shared.applicationState == .active
+      deck.measure(visibleShare: isActive ? cardView?.visibleShare ?? 0 : 0)
+      if !deck.isWaitingToBeSeen { measuring?.invalidate() }
     }
 
     private func makeCardView(_ draft: Draft) -> CardView {
       let view = CardView(draft.card, texts: texts)
       view.onChange = { [weak self, weak view] in
-        if let view { self?.deck.save(view.entry) }
+        // A pause in writing may end after its card.
+        if let self, let view, view === self.cardView { self.deck.save(view.entry) }
+      }
+      view.onStep = { [weak self, weak view] in
+        guard let self, let view, view === self.cardView else { return }
+        self.deck.save(view.entry)
+        self.onResize()
+        UIAccessibility.post(notification: .screenChanged, argument: view.heading)
       }
       view.onEnd = { [weak self, weak view] state in
         if let view { self?.leave { self?.deck.end(state, view.entry) } }

@@ -32,14 +32,9 @@
       fatalError("not available from a nib")
     }
 
-    /// The current value unless invalid.
-    var validValue: AnswerValue? {
-      step.fault(of: input.value, texts) == nil ? input.value : nil
-    }
-
     /// Shows the validation error; false if there is none.
     func showFault() -> Bool {
-      let text = step.fault(of: input.value, texts)
+      let text = step.fault(of: input.value ?? step.emptyValue, texts)
       fault.text = text
       fault.isHidden = text == nil
       if text != nil { UIAccessibility.post(notification: .layoutChanged, argument: fault) }

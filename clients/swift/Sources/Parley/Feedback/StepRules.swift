@@ -1,5 +1,12 @@
 import Foundation
 
+extension Card {
+  /// Whether this version supports the card. A newer server may send unknown kinds, step types and conditions.
+  public var canBeShown: Bool {
+    kind == .question && !steps.isEmpty && steps.allSatisfy(\.canBeShown)
+  }
+}
+
 /// Validation rules of a step, the same as on the server.
 extension CardStep {
   private static let shown: Set<QuestionType> = [
@@ -11,7 +18,7 @@ extension CardStep {
 
   /// Whether this version supports the step; the server may be newer.
   var canBeShown: Bool {
-    Self.shown.contains(type) && showIf == nil
+    Self.shown.contains(type) && showIf != .unknown
   }
 
   /// Values of a scale; nil for other types.
@@ -30,21 +37,32 @@ extension CardStep {
     scale != nil || type == .thumbs
   }
 
-  /// Validation message for a value; nil if valid.
+  /// Value of a required step without input: an empty selection is an answer if the question accepts it.
+  var emptyValue: AnswerValue? {
+    required && type == .multiChoice && config.min == 0 ? .choice(.init(optionIds: [])) : nil
+  }
+
+  /// Validation message for a value; nil if valid. Values of later types are left to the server.
   func fault(of value: AnswerValue?, _ texts: FeedbackTexts) -> String? {
-    switch value {
-    case nil: required && type != .statement ? texts.required : nil
-    case .choice(let choice): fault(of: choice, texts)
-    case .text(let text) where type == .text: fault(of: text, texts)
-    default: nil
+    guard let value else { return required && type != .statement ? texts.required : nil }
+    switch (type, value) {
+    case (.singleChoice, .choice(let choice)), (.multiChoice, .choice(let choice)): return fault(of: choice, texts)
+    case (.text, .text(let text)): return fault(of: text, texts)
+    case (.date, .text(let text)): return matches(text, "[0-9]{4}-[0-9]{2}-[0-9]{2}") ? nil : texts.required
+    case (.thumbs, .flag), (.consent, .flag(true)): return nil
+    case (_, .number(let number)) where scale?.contains(number) == true: return nil
+    default: return Self.shown.contains(type) ? texts.required : nil
     }
   }
 
   private func fault(of choice: AnswerValue.Choice, _ texts: FeedbackTexts) -> String? {
     let isBlank = choice.otherText?.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty ?? false
     if isBlank { return texts.otherText + "." }
-    guard type == .multiChoice else { return nil }
-    let count = (choice.optionIds?.count ?? 0) + (choice.otherText == nil ? 0 : 1)
+    let ids = type == .multiChoice ? choice.optionIds ?? [] : [choice.optionId].compactMap { $0 }
+    let isKnown = Set(ids).isSubset(of: Set((config.options ?? []).map(\.id))) && Set(ids).count == ids.count
+    if !isKnown || (choice.otherText != nil && config.allowOther != true) { return texts.required }
+    let count = ids.count + (choice.otherText == nil ? 0 : 1)
+    if type == .singleChoice { return count == 1 ? nil : texts.required }
     if count < config.min ?? 1 { return texts.say(texts.chooseAtLeast, config.min ?? 1) }
     if let most = config.max, count > most { return texts.say(texts.chooseAtMost, most) }
     return nil
@@ -52,6 +70,7 @@ extension CardStep {
 
   private func fault(of text: String, _ texts: FeedbackTexts) -> String? {
     if text.utf16.count < config.minLength ?? 0 { return texts.say(texts.tooShort, config.minLength ?? 0) }
+    if text.utf16.count > config.maxLength ?? 5000 { return texts.say(texts.tooLong, config.maxLength ?? 5000) }
     switch config.input {
     case "email": return matches(text, Self.email) ? nil : texts.email
     case "url": return matches(text, "[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]+\\S*") ? nil : texts.url

@@ -12,33 +12,44 @@ import Foundation
 let unfinished = ".unfinished"
 
 extension Data {
-  /// Writes a file atomically; durable when this returns.
-  func writeDurably(to file: URL) throws {
+  /// Writes a file atomically; durable when this returns. `flush` waits until a file or folder is on the disk.
+  func writeDurably(to file: URL, flush: (_ path: String) throws -> Void = flushToDisk) throws {
     let draft = file.appendingPathExtension(String(unfinished.dropFirst()))
-    try write(to: draft)
-    try flushToDisk(draft.path)
-    guard rename(draft.path, file.path) == 0 else { throw systemError() }
-    try flushToDisk(file.deletingLastPathComponent().path)
+    do {
+      try write(to: draft)
+      try flush(draft.path)
+      guard rename(draft.path, file.path) == 0 else { throw systemError() }
+    } catch {
+      unlink(draft.path)  // a full disk needs the space
+      throw error
+    }
+    try flush(file.deletingLastPathComponent().path)
   }
 }
 
-/// Runs work under an inter-process lock.
+/// How long to wait for another process, which may have been suspended.
+private let longestLockWait: TimeInterval = 5
+
+/// Runs work under an inter-process lock. Throws `EWOULDBLOCK` if another process holds it for five seconds.
 func withFileLock<Result>(_ path: String, _ work: () throws -> Result) throws -> Result {
   let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
   guard descriptor >= 0 else { throw systemError() }
   defer { close(descriptor) }  // also releases the lock
-  while flock(descriptor, LOCK_EX) != 0 {
-    if errno != EINTR { throw systemError() }
+  let end = Date().addingTimeInterval(longestLockWait)
+  while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    guard [EINTR, EWOULDBLOCK].contains(errno), Date() < end else { throw systemError() }
+    usleep(2000)
   }
   return try work()
 }
 
-private func flushToDisk(_ path: String) throws {
+/// Waits until a file or folder is on the disk.
+func flushToDisk(_ path: String) throws {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw systemError() }
   defer { close(descriptor) }
   #if canImport(Darwin)
-    if fcntl(descriptor, F_FULLFSYNC) == 0 { return }  // fsync alone leaves data in the drive's cache on Apple systems
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return }  // fsync leaves data in the drive's cache on Apple systems
   #endif
   guard fsync(descriptor) == 0 else { throw systemError() }
 }

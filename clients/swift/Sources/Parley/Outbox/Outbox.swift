@@ -17,6 +17,8 @@ final class Outbox: Sendable {
     var timer: Task<Void, any Error>?
     /// Number of consecutive flushes that ended with `later`.
     var failures = 0
+    /// Why the last flush did not send all answers.
+    var failure: ParleyError?
   }
 
   let connection: Connection
@@ -45,6 +47,10 @@ final class Outbox: Sendable {
     try await shelf.put(OutboxEntry(owner: owner, answer: answer))
   }
 
+  var lastFailure: ParleyError? {
+    state.use { $0.failure }
+  }
+
   /// Sends the current user's answers; one flush at a time.
   func flush() async throws -> FlushOutcome {
     let (task, isOurs) = state.use { state -> (Task<FlushOutcome, any Error>, Bool) in
@@ -59,13 +65,18 @@ final class Outbox: Sendable {
     return isOurs || outcome != .done ? outcome : try await flush()
   }
 
+  /// Flushes without a caller; its failure is `lastFailure`.
+  func flushInBackground() {
+    Task { [weak self] in _ = try? await self?.flush() }
+  }
+
   private func run() async throws -> FlushOutcome {
     do {
       var sending = OutboxFlush(connection: connection, shelf: shelf)
       return end(try await sending.run() ? .done : .later)
     } catch let error as ParleyError {
       let isWorthWaiting = error.retryable || error.kind == .providerFailed
-      return end(isWorthWaiting ? .later : .stopped, retryAfterMs: error.retryAfterMs)
+      return end(isWorthWaiting ? .later : .stopped, error)
     } catch {
       _ = end(.stopped)
       throw error
@@ -73,14 +84,15 @@ final class Outbox: Sendable {
   }
 
   /// Ends a flush and sets the timer atomically: otherwise the timer could fire while the flush is still running.
-  private func end(_ outcome: FlushOutcome, retryAfterMs: Int? = nil) -> FlushOutcome {
+  private func end(_ outcome: FlushOutcome, _ failure: ParleyError? = nil) -> FlushOutcome {
     state.use { state in
       state.running = nil
+      state.failure = failure
       if outcome == .done { state.failures = 0 }
       guard outcome == .later else { return outcome }
       state.failures += 1
       let random = connection.wire.random()
-      let delay = policy.delay(before: state.failures, random: random, retryAfterMs: retryAfterMs)
+      let delay = policy.delay(before: state.failures, random: random, retryAfterMs: failure?.retryAfterMs)
       state.timer = delay.map(startTimer)
       return delay == nil ? .stopped : .later
     }
@@ -90,7 +102,7 @@ final class Outbox: Sendable {
     let sleep = connection.wire.sleep
     return Task { [weak self] in
       try await sleep(delay)
-      _ = try await self?.flush()  // disk errors recur on the next awaited flush
+      _ = try await self?.flush()  // its failure is `lastFailure`
     }
   }
 }
@@ -99,7 +111,8 @@ extension ParleyClient {
   /// Writes an answer to the outbox; durable when this returns. Call `flush` to send.
   ///
   /// It is sent as the user its card was fetched for, even if another user is signed in by then. At most 500 answers are
-  /// stored, for up to 30 days. Throws the system's error if the disk cannot be written.
+  /// stored. Throws `storageFailed` if the disk refuses; the answer is then in memory, and sent like the others while the
+  /// app runs.
   public func record(_ answer: NewAnswer) async throws {
     try await outbox.record(answer)
   }
@@ -110,7 +123,12 @@ extension ParleyClient {
     try await outbox.flush()
   }
 
-  /// Number of stored answers of all users.
+  /// Why the last flush did not send all answers of the user; nil if it did, or if the rest got no receipts.
+  public var flushFailure: ParleyError? {
+    outbox.lastFailure
+  }
+
+  /// Number of unsent answers of all users. Throws `storageFailed`.
   public func countUnsentAnswers() async throws -> Int {
     try await outbox.shelf.list().count
   }

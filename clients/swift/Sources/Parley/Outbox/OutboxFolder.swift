@@ -10,10 +10,30 @@ struct OutboxEntry: Codable, Sendable {
 ///
 /// All methods block on disk I/O. Processes that share the folder are synchronized by a lock.
 struct OutboxFolder: Sendable {
-  private let url: URL
+  /// Result of a removal.
+  enum Removal {
+    case removed
+    /// A newer revision has been recorded, and stays.
+    case newer
+    case absent
+  }
 
-  init(_ url: URL) throws {
+  /// The content of the folder.
+  struct Content {
+    /// Readable entries, oldest first.
+    var entries: [OutboxEntry] = []
+    /// IDs of damaged entries, which were set aside.
+    var damaged: [String] = []
+    /// Failure to read an entry, which stays.
+    var failure: (any Error)?
+  }
+
+  private let url: URL
+  private let flush: @Sendable (_ path: String) throws -> Void
+
+  init(_ url: URL, flush: @escaping @Sendable (_ path: String) throws -> Void = { try flushToDisk($0) }) throws {
     self.url = url
+    self.flush = flush
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: protection)
     try excludeFromBackup(url)
     try alone { try removeUnfinished() }
@@ -31,12 +51,13 @@ struct OutboxFolder: Sendable {
     try alone {
       let slips = try readNames()
       let known = slips.first { $0.id == entry.answer.id }
-      if let known, let held = try read(known) {
-        guard held.owner == entry.owner else { throw ParleyError(.invalidArgument, "The id is already used by another user") }
+      // An unreadable revision is replaced; if the disk itself fails, so does the write below.
+      if let known, let held = try? read(known) {
+        guard held.owner.isSame(as: entry.owner) else { throw ParleyError(.invalidArgument, "The id is already used by another user") }
         if held.answer.revision >= entry.answer.revision { return }
       }
       let next = OutboxSlip(place: (slips.last?.place ?? 0) + 1, recordedAt: now, id: entry.answer.id)
-      try JSON.encoder.encode(entry).writeDurably(to: file(known ?? next))
+      try JSON.encoder.encode(entry).writeDurably(to: file(known ?? next), flush: flush)
     }
   }
 
@@ -45,12 +66,21 @@ struct OutboxFolder: Sendable {
     try alone { try readNames() }
   }
 
-  /// Reads an answer; nil if it has been removed. Throws `DecodingError` for foreign files.
-  func read(_ slip: OutboxSlip) throws -> OutboxEntry? {
-    do {
-      return try JSON.decoder.decode(OutboxEntry.self, from: Data(contentsOf: file(slip)))
-    } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-      return nil
+  /// Reads all answers. Damaged files are renamed, so that they do not block others, and can be examined.
+  func readAll() throws -> Content {
+    try alone {
+      var content = Content()
+      for slip in try readNames() {
+        do {
+          if let entry = try read(slip) { content.entries.append(entry) }
+        } catch is DecodingError {
+          try FileManager.default.moveItem(at: file(slip), to: file(slip).appendingPathExtension("unreadable"))
+          content.damaged.append(slip.id)
+        } catch {
+          content.failure = error  // for example before the first unlock of the device
+        }
+      }
+      return content
     }
   }
 
@@ -59,13 +89,13 @@ struct OutboxFolder: Sendable {
     try alone { try delete(slip) }
   }
 
-  /// Removes an answer; false if a newer revision has been recorded.
-  func remove(_ slip: OutboxSlip, upTo revision: Int) throws -> Bool {
+  /// Removes an answer unless a newer revision has been recorded.
+  func remove(id: String, upTo revision: Int) throws -> Removal {
     try alone {
-      guard let held = try read(slip) else { return false }
-      if held.answer.revision > revision { return false }
+      guard let slip = try readNames().first(where: { $0.id == id }), let held = try read(slip) else { return .absent }
+      if held.answer.revision > revision { return .newer }
       try delete(slip)
-      return true
+      return .removed
     }
   }
 
@@ -75,6 +105,15 @@ struct OutboxFolder: Sendable {
 
   private func file(_ slip: OutboxSlip) -> URL {
     url.appendingPathComponent(slip.name)
+  }
+
+  /// Reads an answer; nil if it has been removed. Throws `DecodingError` for damaged files.
+  private func read(_ slip: OutboxSlip) throws -> OutboxEntry? {
+    do {
+      return try JSON.decoder.decode(OutboxEntry.self, from: Data(contentsOf: file(slip)))
+    } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+      return nil
+    }
   }
 
   private func delete(_ slip: OutboxSlip) throws {

@@ -5,6 +5,7 @@
   final class TextInput: StepInput, UITextViewDelegate {
     private let field = UITextView()
     private let maxLength: Int
+    private let pause = Debounce(milliseconds: 800)
 
     var text: String {
       field.text
@@ -38,8 +39,13 @@
       view.text.utf16.count - range.length + replacementText.utf16.count <= maxLength
     }
 
-    /// Saved when the field loses focus, not on each keystroke.
+    /// Saved after a pause in writing, so that a kill loses at most a second.
+    func textViewDidChange(_: UITextView) {
+      pause.schedule { [weak self] in self?.onChange() }
+    }
+
     func textViewDidEndEditing(_: UITextView) {
+      pause.cancel()
       onChange()
     }
   }

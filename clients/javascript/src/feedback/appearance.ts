@@ -1,0 +1,36 @@
+import type { Appearance } from '../types.ts';
+
+/** Red, green, blue and alpha (0 to 255) of any CSS color. */
+function pixelOf(color: string): Uint8ClampedArray {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  if (!canvas) return new Uint8ClampedArray(4);
+  canvas.fillStyle = color;
+  canvas.fillRect(0, 0, 1, 1);
+  return canvas.getImageData(0, 0, 1, 1).data;
+}
+
+/** Whether black text on the color has more contrast than white text, by the relative luminance of WCAG. */
+function isBright([red = 0, green = 0, blue = 0]: Uint8ClampedArray): boolean {
+  const linear = (channel: number) => (channel / 255) ** 2.2;
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.179;
+}
+
+/** The color scheme that fits the background behind an element; without one, that of the page. */
+function schemeBehind(node: Element): string {
+  for (let behind: Element | null = node; behind; behind = behind.parentElement) {
+    const pixel = pixelOf(getComputedStyle(behind).backgroundColor);
+    if ((pixel[3] ?? 0) > 127) return isBright(pixel) ? 'light' : 'dark';
+  }
+  return 'inherit';
+}
+
+const SCHEMES: Record<string, string> = { auto: 'light dark', light: 'light', dark: 'dark' };
+
+/** Styles of the tenant's appearance. The app's own variables (`--parley-accent`) come first. */
+export function stylesOf(host: Element, { theme, accent, background, text, radius, font }: Appearance): string {
+  const color = (name: string, value: string | null) =>
+    value && /^#[\da-f]{6}$/i.test(value) ? `--_${name}:${value};` : '';
+  const shown = getComputedStyle(host).getPropertyValue('--parley-accent').trim() || accent;
+  const onAccent = shown && (isBright(pixelOf(shown)) ? '#000000' : '#ffffff');
+  return `[part~=frame],[part~=panel]{color-scheme:${SCHEMES[theme] ?? schemeBehind(host)};${color('a', accent)}${color('o', onAccent)}${color('b', background)}${color('t', text)}${typeof radius === 'number' ? `--_r:${radius}px;` : ''}${font === 'system' ? 'font-family:system-ui,sans-serif' : ''}}`;
+}

@@ -1,0 +1,220 @@
+import type { Client } from '../client.ts';
+import { listen } from '../listen.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Content } from '../session/content.ts';
+import { createDraft } from '../session/draft.ts';
+import type { Metadata } from '../session/metadata.ts';
+import { isSupported } from '../session/steps.ts';
+import type { Card, CardQuery, Placement } from '../types.ts';
+import { SDK } from '../version.ts';
+import { stylesOf } from './appearance.ts';
+import { type CardView, renderCard } from './card-view.ts';
+import { element } from './dom.ts';
+import { presenterFor } from './presenter.ts';
+import { addStyles } from './styles.ts';
+import { textsFor } from './texts.ts';
+import { renderThanks, type ThanksView } from './thanks.ts';
+
+/** Shows the cards of the user, one at a time. */
+export interface Stage {
+  /** Refetches the cards. The displayed card stays if it is still among them. */
+  reload(): Promise<void>;
+  /** Saves and sends the input, and shows no more cards. */
+  close(): void;
+}
+
+interface StageHost extends HTMLElement {
+  context: Metadata | undefined;
+}
+
+/** The nearest `lang` around an element, or the browser's language. */
+const languageOf = (node: Element): string => node.closest<HTMLElement>('[lang]')?.lang || navigator.language;
+
+function environmentOf(host: Element) {
+  const app_version = host.getAttribute('app-version');
+  return { platform: 'web', locale: languageOf(host), ...(app_version ? { app_version } : {}) };
+}
+
+function queryOf(host: Element): CardQuery {
+  const limit = host.getAttribute('limit');
+  return { ...environmentOf(host), ...(limit ? { limit: Number(limit) } : {}) };
+}
+
+const metadataOf = (host: StageHost): Metadata => ({
+  ...host.context,
+  ...environmentOf(host),
+  sdk: SDK.replace('parley-', ''),
+  screen: `${screen.width}x${screen.height}`,
+});
+
+/** Dispatches an event of the element. */
+const tell = (host: Element, type: string, detail: object): void =>
+  void host.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+
+/** Opens the stage of an element, which has the attributes and dispatches the events, and fetches the cards. */
+export function openStage(host: StageHost, root: ShadowRoot, client: Client, outbox: Outbox): Stage {
+  const place = element('div', { part: 'view', role: 'region' });
+  const status = element('div', { part: 'status', role: 'status' });
+  const frame = element('div', { part: 'frame' }, place, status);
+  /** Cards after the displayed one. */
+  let coming: Card[] = [];
+  let shown: { card: Card; view: CardView } | undefined;
+  let thanks: ThanksView | undefined;
+  /** The element that had the focus before the view. */
+  let origin: HTMLElement | null = null;
+  /** Sequence number of the current load; results of earlier loads are ignored. */
+  let turn = 0;
+  let isClosed = false;
+  let hasFailed = false;
+
+  const onError = (error: unknown) => tell(host, 'parley-error', { error });
+  const texts = () => textsFor(languageOf(host)).texts;
+  const appearance = () => client.appearance?.(); // a client of the app's own may lack it
+  const placementOf = (card: Card) =>
+    (host.getAttribute('placement') ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
+
+  async function reload(): Promise<void> {
+    if (isClosed) return;
+    const mine = ++turn;
+    try {
+      const cards = await client.listCards(queryOf(host));
+      if (mine === turn) await take(cards);
+    } catch (error) {
+      if (mine !== turn) return;
+      hasFailed = true;
+      onError(error);
+    }
+  }
+
+  /** Queues new cards; skips those that this version does not support. */
+  async function take(cards: Card[]): Promise<void> {
+    const mine = turn;
+    const isButton = (card: Card) => Number(placementOf(card) === 'button');
+    const known = cards
+      .filter(card => isSupported(card) && presenter?.accepts(card) !== false)
+      .sort((a, b) => isButton(a) - isButton(b)); // one that waits for a click does not keep others away
+    coming = known.filter(({ id }) => id !== shown?.card.id);
+    tell(host, 'parley-cards', { count: known.length });
+    if (thanks || coming.length < known.length) return;
+    await putAway();
+    if (mine === turn) next(false);
+  }
+
+  /** Shows the next card, if any; `goesOn`: the user has just finished a card. */
+  function next(goesOn: boolean): void {
+    const { language, texts } = textsFor(languageOf(host));
+    const card = coming.shift();
+    clear(card ? 'card' : 'empty');
+    place.setAttribute('aria-label', texts.view);
+    place.lang = status.lang = language;
+    const given = appearance();
+    setStyles(given ? stylesOf(host, given) : '');
+    if (card) {
+      const draft = createDraft(card, { outbox, now: client.wire.now, metadata: metadataOf(host) });
+      const save = (content: Content) => draft.save(content).catch(onError);
+      const view = renderCard(card, texts, { save }, content => {
+        if (shown?.view === view) end(card, content);
+      });
+      shown = { card, view };
+      place.append(view.node);
+    }
+    presenter?.show(card && placementOf(card));
+    if (goesOn && card) shown?.view.focus();
+  }
+
+  function end(card: Card, content: Content): void {
+    shown = undefined;
+    const isDismissed = content.state === 'dismissed';
+    if (isDismissed && presenter?.covers(placementOf(card))) coming = []; // the next one would open at once
+    const isLast = coming.length === 0;
+    if (!isDismissed && (isLast || card.thanks)) thank(card);
+    else leaveTo(!isDismissed || !isLast);
+    if (isLast) tell(host, 'parley-done', {});
+    tell(host, 'parley-answer', { card, ...content });
+    void send().then(() => {
+      if (placementOf(card) === 'button') void reload(); // it may be asked again
+    });
+  }
+
+  function thank(card: Card): void {
+    clear('thanks');
+    thanks = renderThanks(card.thanks, texts(), () => leaveTo(false));
+    status.append(thanks.node);
+    presenter?.show(placementOf(card));
+    thanks.focus();
+  }
+
+  /** Goes on after a card or the thanks. The focus does not get lost. */
+  function leaveTo(goesOn: boolean): void {
+    const hadFocus = root.activeElement;
+    next(goesOn || Boolean(hadFocus));
+    if (!shown && hadFocus && !root.activeElement) origin?.focus({ preventScroll: true });
+  }
+
+  function clear(state: 'empty' | 'card' | 'thanks'): void {
+    thanks = undefined;
+    place.replaceChildren();
+    status.replaceChildren();
+    host.dataset.state = state;
+  }
+
+  const send = () => outbox.flush().catch(onError);
+
+  /** Records and sends the input when the card stops being displayed. */
+  async function putAway(): Promise<void> {
+    if (!shown) return;
+    const saved = shown.view.leave();
+    shown = undefined;
+    clear('empty');
+    presenter?.show(undefined);
+    await saved;
+    await send();
+  }
+
+  /** The page may be unloaded right after this returns. */
+  const leave = () => {
+    void shown?.view.save();
+    outbox.flushBeyondPage();
+  };
+  const listeners = [
+    listen(window, 'pagehide', leave, true),
+    listen(document, 'visibilitychange', () => document.visibilityState === 'hidden' && leave(), true),
+    listen(window, 'online', () => {
+      if (hasFailed) void reload();
+      hasFailed = false;
+    }),
+    listen(host, 'focusin', ({ relatedTarget }: FocusEvent) => {
+      if (relatedTarget) origin = relatedTarget as HTMLElement; // null if the focus was on a removed card
+    }),
+    // The keyboard of a phone covers the lower edge of the window.
+    listen(visualViewport ?? window, 'resize', () => {
+      const { height, offsetTop } = visualViewport ?? { height: innerHeight, offsetTop: 0 };
+      host.style.setProperty('--_below', `${Math.max(0, innerHeight - height - offsetTop)}px`);
+    }),
+    client.onLogout(() => {
+      coming = [];
+      turn++;
+      void putAway().then(reload);
+    }),
+  ];
+  root.replaceChildren(frame);
+  root.adoptedStyleSheets &&= [];
+  const setStyles = addStyles(root);
+  clear('empty');
+  const presenter = presenterFor({
+    ...{ host, frame, texts, reload },
+    focus: () => shown?.view.focus(),
+    dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
+  });
+  void reload();
+  return {
+    reload,
+    close() {
+      for (const stop of listeners) stop();
+      isClosed = true;
+      turn++;
+      void putAway();
+      presenter?.close();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { listen } from '../listen.ts';
+
+/** Visible share of a card, and duration, after which it counts as seen. */
+const SHARE = 0.5;
+const DURATION_MS = 1000;
+
+const STEPS = 20;
+
+/** Whether half of the card is visible, or, of a card higher than the window, half of the window is filled by it. */
+const isVisible = ({ intersectionRatio, intersectionRect, rootBounds }: IntersectionObserverEntry): boolean =>
+  intersectionRatio >= SHARE || (rootBounds !== null && intersectionRect.height >= rootBounds.height * SHARE);
+
+/**
+ * Calls `onSeen` once the node was visible for a second without interruption, in a visible tab. Returns a function that
+ * ends the watch.
+ */
+export function watchVisibility(node: Element, onSeen: () => void): () => void {
+  let inView = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const update = () => {
+    clearTimeout(timer);
+    if (!inView || document.visibilityState !== 'visible') return;
+    timer = setTimeout(() => {
+      stop();
+      onSeen();
+    }, DURATION_MS);
+  };
+  const observer = new IntersectionObserver(
+    entries => {
+      const isNow = isVisible(entries[entries.length - 1] as IntersectionObserverEntry);
+      if (isNow === inView) return; // a scroll within the card does not start the second again
+      inView = isNow;
+      update();
+    },
+    { threshold: Array.from({ length: STEPS + 1 }, (_, index) => index / STEPS) },
+  );
+  observer.observe(node);
+  const unlisten = listen(document, 'visibilitychange', update);
+  const stop = () => {
+    clearTimeout(timer);
+    observer.disconnect();
+    unlisten();
+  };
+  return stop;
+}

@@ -1,0 +1,50 @@
+import { ParleyError } from '../errors.ts';
+import { within } from '../limit.ts';
+import type { OutboxStorage } from './storage.ts';
+
+function storageFailed(cause: unknown): ParleyError {
+  if (cause instanceof ParleyError && cause.kind !== 'no-reply') return cause;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new ParleyError('storage-failed', `The storage of the outbox failed: ${why}`, { retryable: true, cause });
+}
+
+/** A storage whose operations end in limited time, and fail as `storage-failed`. A lock is not held by work that waits for it. */
+export function boundStorage(storage: OutboxStorage, limit: number): Required<OutboxStorage> {
+  async function bounded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await within(limit, work(), 'The operation did not end');
+    } catch (error) {
+      throw storageFailed(error);
+    }
+  }
+
+  /** Waits for the lock in limited time. The work itself is not limited here. */
+  function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
+    let result: Promise<T> | undefined;
+    let isGivenUp = false;
+    const started = new Promise<void>((resolve, reject) => {
+      const run = async () => {
+        if (isGivenUp) return;
+        result = work();
+        resolve();
+        await result.catch(() => undefined); // holds the lock until the work ends; the caller of `exclusively` receives the error
+      };
+      storage.exclusively(name, run).catch(reject);
+    });
+    return bounded(() => started).then(
+      () => result as Promise<T>,
+      error => {
+        isGivenUp = true;
+        throw error;
+      },
+    );
+  }
+
+  return {
+    list: () => bounded(() => storage.list()),
+    put: entry => bounded(() => storage.put(entry)),
+    remove: id => bounded(() => storage.remove(id)),
+    setAside: id => bounded(() => storage.setAside?.(id) ?? storage.remove(id)),
+    exclusively,
+  };
+}

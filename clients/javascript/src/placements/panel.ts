@@ -1,0 +1,36 @@
+import { element } from '../feedback/dom.ts';
+import type { Placement } from '../types.ts';
+
+/** A panel over the page. */
+export interface Panel {
+  node: HTMLElement;
+  remove(): void;
+}
+
+/** Shows content in a modal dialog or in a popover, both above everything of the page. `remove` puts the content back. */
+export function openPanel(
+  root: ShadowRoot,
+  placement: Placement | undefined,
+  label: string,
+  frame: HTMLElement,
+): Panel {
+  const at = placement === 'button' ? 'popover-bottom-right' : placement;
+  const attributes = { part: 'panel', 'data-at': at, 'aria-label': label };
+  // A dialog takes the focus even as a popover.
+  const node =
+    at === 'modal'
+      ? element('dialog', attributes, frame)
+      : element('div', { ...attributes, role: 'dialog', popover: 'manual' }, frame);
+  root.append(node);
+  if (node instanceof HTMLDialogElement) node.showModal();
+  else node.showPopover?.();
+  return {
+    node,
+    remove() {
+      if (node instanceof HTMLDialogElement) node.close();
+      else node.hidePopover?.();
+      root.append(frame);
+      node.remove();
+    },
+  };
+}

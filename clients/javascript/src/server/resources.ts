@@ -1,0 +1,142 @@
+import type { CallOptions } from '../call.ts';
+import type { List } from '../pages.ts';
+import type { Answer, Conversation, Message, MessageQuery, NewConversation, NewMessage, Receipt } from '../types.ts';
+import type {
+  AnswerQuery,
+  ConversationPatch,
+  Figures,
+  IdentityAttribute,
+  IdentityItem,
+  IdentityOptions,
+  IdentityPatch,
+  IdentityProfile,
+  IdentityResult,
+  Ingestion,
+  Inspection,
+  NewIdentity,
+  NewQuestion,
+  PageQuery,
+  QuarantinedAnswer,
+  Question,
+  QuestionQuery,
+  QuestionTemplate,
+  QuestionVersion,
+  RequestOptions,
+  Results,
+  ResultsQuery,
+  ServerAnswer,
+  ServerConversationQuery,
+  ServerMessage,
+} from './types.ts';
+
+/** Answers. */
+export interface AnswersOperations {
+  /** Records up to 100 answers; returns one receipt per item, in order. Accepted answers are durable and stored shortly after. */
+  record(sync: { answers: ServerAnswer[] }, options?: RequestOptions): Promise<{ results: Receipt[] }>;
+  /** Latest received first; with `updated_since` in order of change. */
+  list(query?: AnswerQuery, options?: CallOptions): List<Answer>;
+  read(id: string, options?: CallOptions): Promise<Answer>;
+  update(id: string, patch: { tags: string[] }, options?: RequestOptions): Promise<Answer>;
+  /** The id cannot be reused. */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+}
+
+/** Conversations with users. */
+export interface ConversationsOperations {
+  /** Latest activity first. */
+  list(query?: ServerConversationQuery, options?: CallOptions): List<Conversation>;
+  create(body: NewConversation & { identity: string }, options?: RequestOptions): Promise<Conversation>;
+  read(id: string, options?: CallOptions): Promise<Conversation>;
+  update(id: string, patch: ConversationPatch, options?: RequestOptions): Promise<Conversation>;
+  delete(id: string, options?: RequestOptions): Promise<void>;
+  /** Moves the team's read horizon. */
+  markRead(id: string, horizon: { seq: number }, options?: RequestOptions): Promise<void>;
+}
+
+/** Users and their attributes. */
+export interface IdentitiesOperations {
+  /** Ordered by name. */
+  list(query?: PageQuery & { verified?: boolean; q?: string }, options?: CallOptions): List<IdentityProfile>;
+  read(identity: string, query?: { verified?: boolean }, options?: CallOptions): Promise<IdentityProfile>;
+  put(identity: string, body: NewIdentity, options?: IdentityOptions): Promise<IdentityProfile>;
+  update(identity: string, patch: IdentityPatch, options?: IdentityOptions): Promise<IdentityProfile>;
+  /** Creates or updates up to 100 users. Each has its own result, in order. */
+  save(batch: { identities: IdentityItem[] }, options?: RequestOptions): Promise<{ results: IdentityResult[] }>;
+  /** Names, types and most frequent values of the attributes in use. */
+  readAttributes(options?: CallOptions): Promise<{ data: IdentityAttribute[] }>;
+}
+
+/** Counters of the ingestion. */
+export interface IngestionOperations {
+  read(options?: CallOptions): Promise<Ingestion>;
+}
+
+/** Messages of conversations, including internal notes. */
+export interface MessagesOperations {
+  /** Oldest first, including internal notes. */
+  list(id: string, query?: MessageQuery, options?: CallOptions): List<Message>;
+  create(id: string, message: ServerMessage, options?: RequestOptions): Promise<Message>;
+  update(
+    id: string,
+    messageId: string,
+    patch: Pick<NewMessage, 'body' | 'format'>,
+    options?: RequestOptions,
+  ): Promise<Message>;
+  redact(id: string, messageId: string, options?: RequestOptions): Promise<void>;
+}
+
+/** Answers that could not be stored. */
+export interface QuarantineOperations {
+  /** Newest first. */
+  list(query?: PageQuery, options?: CallOptions): List<QuarantinedAnswer>;
+  replay(id: string, options?: RequestOptions): Promise<QuarantinedAnswer>;
+  discard(id: string, options?: RequestOptions): Promise<void>;
+}
+
+/** Questions, their versions and results. */
+export interface QuestionsOperations {
+  /** Newest first. */
+  list(
+    query?: QuestionQuery,
+    options?: CallOptions,
+  ): List<Question & { results?: Figures & { answered_7_days: number } }>;
+  /** Creates a draft. */
+  create(question: NewQuestion, options?: RequestOptions): Promise<Question>;
+  read(id: string, options?: CallOptions): Promise<Question>;
+  update(id: string, patch: Partial<NewQuestion>, options?: RequestOptions): Promise<Question>;
+  /** Drafts only. */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+  clone(id: string, options?: RequestOptions): Promise<Question>;
+  /** Newest first. */
+  listVersions(id: string, query?: PageQuery, options?: CallOptions): List<QuestionVersion>;
+  publish(id: string, options?: RequestOptions): Promise<Question>;
+  pause(id: string, options?: RequestOptions): Promise<Question>;
+  resume(id: string, options?: RequestOptions): Promise<Question>;
+  close(id: string, options?: RequestOptions): Promise<Question>;
+  archive(id: string, options?: RequestOptions): Promise<Question>;
+  /** Common questions to start from, in German for `de`, otherwise in English. `create` accepts the `question` of each. */
+  readTemplates(query?: { locale?: string }, options?: CallOptions): Promise<{ data: QuestionTemplate[] }>;
+  readResults(id: string, query?: ResultsQuery, options?: CallOptions): Promise<Results>;
+}
+
+/** Access tokens of the tenant. */
+export interface TokensOperations {
+  /** Validates a token signed with one of your keys. */
+  inspect(body: { token: string }, options?: RequestOptions): Promise<Inspection>;
+}
+
+/**
+ * Operations of an API key by resource; arguments are path parameters, then query or body, then options.
+ *
+ * Each rejects with a `ParleyError`, is retried if safe, and needs the scope named in the API documentation.
+ */
+export interface Operations {
+  readonly answers: AnswersOperations;
+  readonly conversations: ConversationsOperations;
+  readonly identities: IdentitiesOperations;
+  readonly ingestion: IngestionOperations;
+  readonly messages: MessagesOperations;
+  readonly quarantine: QuarantineOperations;
+  readonly questions: QuestionsOperations;
+  readonly tokens: TokensOperations;
+}

@@ -1,0 +1,50 @@
+import { newId } from '../ids.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Card } from '../types.ts';
+import type { Content } from './content.ts';
+import type { Metadata } from './metadata.ts';
+
+/** The answer to a displayed card; each change is recorded in the outbox as a revision. */
+export interface Draft {
+  /** Records the current state unless unchanged. The first one notes the time of display. Rejects like `Outbox.record`. */
+  save(content: Content): Promise<void>;
+}
+
+interface Parts {
+  outbox: Pick<Outbox, 'record'>;
+  now(): number;
+  metadata: Metadata;
+}
+
+/** Starts the answer to a card. */
+export function createDraft(card: Card, { outbox, now, metadata }: Parts): Draft {
+  const id = newId(now());
+  let displayedAt: number | undefined;
+  let revision = 0;
+  let written = '';
+  let isOver = false;
+  return {
+    async save({ state, values, comment }) {
+      const content = JSON.stringify([state, values, comment]);
+      if (isOver || content === written) return;
+      written = content;
+      isOver = state === 'completed' || state === 'dismissed';
+      const at = now();
+      displayedAt ??= at;
+      await outbox.record({
+        id,
+        revision: ++revision,
+        card_id: card.id,
+        question_id: card.question_id,
+        question_version: card.question_version,
+        state,
+        values,
+        comment,
+        displayed_at: new Date(displayedAt).toISOString(),
+        answered_at: state === 'partial' || state === 'completed' ? new Date(at).toISOString() : null,
+        duration_ms: Math.max(0, at - displayedAt),
+        metadata: { ...metadata, card_locale: card.locale },
+      });
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Arabic texts of the view, for `addTexts('ar', ar)`. */
+export const ar: Texts = {
+  view: 'رأيك',
+  send: 'إرسال',
+  next: 'التالي',
+  back: 'رجوع',
+  progress: 'الخطوة {n} من {of}',
+  dismiss: 'ليس الآن',
+  acknowledge: 'حسنًا',
+  thanks: 'شكرًا على رأيك.',
+  close: 'إغلاق',
+  comment: 'هل تود إضافة شيء؟',
+  optional: 'اختياري',
+  required: 'يُرجى الإجابة عن السؤال.',
+  other: 'غير ذلك',
+  otherText: 'يُرجى التحديد',
+  thumbsUp: 'إبهام لأعلى',
+  thumbsDown: 'إبهام لأسفل',
+  consent: 'أوافق',
+  point: '{n} من {of}',
+  more: 'معرفة المزيد',
+  'too-short': 'الحد الأدنى لعدد الأحرف: {n}.',
+  'too-few': 'الحد الأدنى لعدد الخيارات: {n}.',
+  'too-many': 'الحد الأقصى لعدد الخيارات: {n}.',
+  email: 'يُرجى إدخال عنوان بريد إلكتروني.',
+  url: 'يُرجى إدخال عنوان كامل يتضمن https://.',
+  number: 'يُرجى إدخال رقم.',
+};

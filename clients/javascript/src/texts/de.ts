@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** German texts of the view, for `addTexts('de', de)`. */
+export const de: Texts = {
+  view: 'Feedback',
+  send: 'Senden',
+  next: 'Weiter',
+  back: 'Zurück',
+  progress: 'Schritt {n} von {of}',
+  dismiss: 'Nicht jetzt',
+  acknowledge: 'OK',
+  thanks: 'Vielen Dank für Ihr Feedback.',
+  close: 'Schließen',
+  comment: 'Möchten Sie etwas ergänzen?',
+  optional: 'optional',
+  required: 'Bitte beantworten Sie die Frage.',
+  other: 'Anderes',
+  otherText: 'Bitte angeben',
+  thumbsUp: 'Daumen hoch',
+  thumbsDown: 'Daumen runter',
+  consent: 'Ich stimme zu',
+  point: '{n} von {of}',
+  more: 'Mehr erfahren',
+  'too-short': 'Bitte geben Sie mindestens {n} Zeichen ein.',
+  'too-few': 'Bitte wählen Sie mindestens {n}.',
+  'too-many': 'Bitte wählen Sie höchstens {n}.',
+  email: 'Bitte geben Sie eine E-Mail-Adresse ein.',
+  url: 'Bitte geben Sie eine vollständige Adresse mit https:// ein.',
+  number: 'Bitte geben Sie eine Zahl ein.',
+};

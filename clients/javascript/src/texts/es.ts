@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Spanish texts of the view, for `addTexts('es', es)`. */
+export const es: Texts = {
+  view: 'Tu opinión',
+  send: 'Enviar',
+  next: 'Siguiente',
+  back: 'Atrás',
+  progress: 'Paso {n} de {of}',
+  dismiss: 'Ahora no',
+  acknowledge: 'Aceptar',
+  thanks: 'Gracias por tu opinión.',
+  close: 'Cerrar',
+  comment: '¿Quieres añadir algo?',
+  optional: 'opcional',
+  required: 'Responde a la pregunta.',
+  other: 'Otro',
+  otherText: 'Especifica cuál',
+  thumbsUp: 'Pulgar hacia arriba',
+  thumbsDown: 'Pulgar hacia abajo',
+  consent: 'Acepto',
+  point: '{n} de {of}',
+  more: 'Más información',
+  'too-short': 'Escribe al menos {n} caracteres.',
+  'too-few': 'Selecciona al menos {n}.',
+  'too-many': 'Selecciona {n} como máximo.',
+  email: 'Escribe una dirección de correo electrónico.',
+  url: 'Escribe una dirección completa, con https://.',
+  number: 'Escribe un número.',
+};

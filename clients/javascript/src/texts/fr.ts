@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** French texts of the view, for `addTexts('fr', fr)`. */
+export const fr: Texts = {
+  view: 'Votre avis',
+  send: 'Envoyer',
+  next: 'Suivant',
+  back: 'Retour',
+  progress: 'Étape {n} sur {of}',
+  dismiss: 'Plus tard',
+  acknowledge: 'OK',
+  thanks: 'Merci pour votre avis.',
+  close: 'Fermer',
+  comment: 'Souhaitez-vous ajouter quelque chose ?',
+  optional: 'facultatif',
+  required: 'Veuillez répondre à la question.',
+  other: 'Autre',
+  otherText: 'Veuillez préciser',
+  thumbsUp: 'Pouce en haut',
+  thumbsDown: 'Pouce en bas',
+  consent: 'J’accepte',
+  point: '{n} sur {of}',
+  more: 'En savoir plus',
+  'too-short': 'Veuillez saisir au moins {n} caractères.',
+  'too-few': 'Veuillez sélectionner au moins {n} réponses.',
+  'too-many': 'Veuillez sélectionner au plus {n} réponses.',
+  email: 'Veuillez saisir une adresse e-mail.',
+  url: 'Veuillez saisir une adresse complète, avec https://.',
+  number: 'Veuillez saisir un nombre.',
+};

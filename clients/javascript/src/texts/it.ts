@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Italian texts of the view, for `addTexts('it', it)`. */
+export const it: Texts = {
+  view: 'La tua opinione',
+  send: 'Invia',
+  next: 'Avanti',
+  back: 'Indietro',
+  progress: 'Passaggio {n} di {of}',
+  dismiss: 'Non ora',
+  acknowledge: 'OK',
+  thanks: 'Grazie per il tuo feedback.',
+  close: 'Chiudi',
+  comment: 'Vuoi aggiungere qualcosa?',
+  optional: 'facoltativo',
+  required: 'Rispondi alla domanda.',
+  other: 'Altro',
+  otherText: 'Specifica',
+  thumbsUp: 'Pollice in su',
+  thumbsDown: 'Pollice in giù',
+  consent: 'Accetto',
+  point: '{n} su {of}',
+  more: 'Scopri di più',
+  'too-short': 'Inserisci almeno {n} caratteri.',
+  'too-few': 'Seleziona almeno {n} opzioni.',
+  'too-many': 'Seleziona al massimo {n} opzioni.',
+  email: 'Inserisci un indirizzo e-mail.',
+  url: 'Inserisci un indirizzo completo, con https://.',
+  number: 'Inserisci un numero.',
+};

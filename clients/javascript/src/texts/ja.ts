@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Japanese texts of the view, for `addTexts('ja', ja)`. */
+export const ja: Texts = {
+  view: 'フィードバック',
+  send: '送信',
+  next: '次へ',
+  back: '戻る',
+  progress: '{of}件中{n}件目',
+  dismiss: '今はしない',
+  acknowledge: 'OK',
+  thanks: 'ご意見ありがとうございました。',
+  close: '閉じる',
+  comment: 'ほかにご意見はありますか?',
+  optional: '任意',
+  required: '質問にお答えください。',
+  other: 'その他',
+  otherText: '詳しくご記入ください',
+  thumbsUp: '高評価',
+  thumbsDown: '低評価',
+  consent: '同意します',
+  point: '{of}段階中{n}',
+  more: '詳しく見る',
+  'too-short': '{n}文字以上で入力してください。',
+  'too-few': '{n}個以上選択してください。',
+  'too-many': '選択できるのは{n}個までです。',
+  email: 'メールアドレスを入力してください。',
+  url: 'https:// を含む完全なURLを入力してください。',
+  number: '数値を入力してください。',
+};

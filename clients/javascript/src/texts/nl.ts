@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Dutch texts of the view, for `addTexts('nl', nl)`. */
+export const nl: Texts = {
+  view: 'Feedback',
+  send: 'Versturen',
+  next: 'Volgende',
+  back: 'Terug',
+  progress: 'Stap {n} van {of}',
+  dismiss: 'Niet nu',
+  acknowledge: 'OK',
+  thanks: 'Bedankt voor je feedback.',
+  close: 'Sluiten',
+  comment: 'Wil je nog iets toevoegen?',
+  optional: 'optioneel',
+  required: 'Beantwoord de vraag.',
+  other: 'Anders',
+  otherText: 'Licht toe',
+  thumbsUp: 'Duim omhoog',
+  thumbsDown: 'Duim omlaag',
+  consent: 'Ik ga akkoord',
+  point: '{n} van {of}',
+  more: 'Meer informatie',
+  'too-short': 'Voer minstens {n} tekens in.',
+  'too-few': 'Kies er minstens {n}.',
+  'too-many': 'Kies er hoogstens {n}.',
+  email: 'Voer een e-mailadres in.',
+  url: 'Voer een volledig adres in, met https://.',
+  number: 'Voer een getal in.',
+};

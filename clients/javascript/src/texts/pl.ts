@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Polish texts of the view, for `addTexts('pl', pl)`. */
+export const pl: Texts = {
+  view: 'Twoja opinia',
+  send: 'Wyślij',
+  next: 'Dalej',
+  back: 'Wstecz',
+  progress: 'Krok {n} z {of}',
+  dismiss: 'Nie teraz',
+  acknowledge: 'OK',
+  thanks: 'Dziękujemy za opinię.',
+  close: 'Zamknij',
+  comment: 'Chcesz coś dodać?',
+  optional: 'opcjonalnie',
+  required: 'Odpowiedz na pytanie.',
+  other: 'Inne',
+  otherText: 'Podaj, co',
+  thumbsUp: 'Kciuk w górę',
+  thumbsDown: 'Kciuk w dół',
+  consent: 'Wyrażam zgodę',
+  point: '{n} z {of}',
+  more: 'Dowiedz się więcej',
+  'too-short': 'Minimalna liczba znaków: {n}.',
+  'too-few': 'Minimalna liczba odpowiedzi: {n}.',
+  'too-many': 'Maksymalna liczba odpowiedzi: {n}.',
+  email: 'Podaj adres e-mail.',
+  url: 'Podaj pełny adres, z https://.',
+  number: 'Podaj liczbę.',
+};

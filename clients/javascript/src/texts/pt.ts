@@ -1,0 +1,30 @@
+import type { Texts } from '../feedback/texts.ts';
+
+/** Portuguese texts of the view, for `addTexts('pt', pt)`. */
+export const pt: Texts = {
+  view: 'A sua opinião',
+  send: 'Enviar',
+  next: 'Seguinte',
+  back: 'Voltar',
+  progress: 'Passo {n} de {of}',
+  dismiss: 'Agora não',
+  acknowledge: 'OK',
+  thanks: 'Obrigado pela sua opinião.',
+  close: 'Fechar',
+  comment: 'Quer acrescentar algo?',
+  optional: 'opcional',
+  required: 'Responda à pergunta.',
+  other: 'Outro',
+  otherText: 'Especifique',
+  thumbsUp: 'Polegar para cima',
+  thumbsDown: 'Polegar para baixo',
+  consent: 'Concordo',
+  point: '{n} de {of}',
+  more: 'Saiba mais',
+  'too-short': 'Escreva pelo menos {n} caracteres.',
+  'too-few': 'Selecione pelo menos {n}.',
+  'too-many': 'Selecione no máximo {n}.',
+  email: 'Escreva um endereço de e-mail.',
+  url: 'Escreva um endereço completo, com https://.',
+  number: 'Escreva um número.',
+};

@@ -1,3 +1,0 @@
-"""Version of this package, independent of the server's version."""
-
-__version__ = "0.1.0"

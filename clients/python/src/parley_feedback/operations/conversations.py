@@ -1,0 +1,114 @@
+"""Conversations between a user and the team."""
+
+from datetime import datetime
+
+from typing_extensions import Unpack
+
+from ..calls import Call, delete, get, get_page, patch, path, post, put_mark
+from ..operation import D_co, Resource, listing, operation
+from ..pages import Page
+from ..types import (
+    Conversation,
+    ConversationPatch,
+    ConversationSort,
+    ConversationSource,
+    ConversationStatus,
+    NewConversation,
+    Priority,
+)
+
+_ALL = "/v1/conversations"
+_ONE = "/v1/conversations/{id}"
+
+
+class Conversations(Resource[D_co]):
+    """Conversations with users. Scopes: `conversations:read`, `conversations:write`."""
+
+    @listing("listConversations")
+    def list(
+        self,
+        *,
+        status: ConversationStatus | None = None,
+        unread: bool | None = None,
+        updated_since: datetime | str | None = None,
+        identity: str | None = None,
+        verified: bool | None = None,
+        assignee: str | None = None,
+        tag: str | None = None,
+        priority: Priority | None = None,
+        source: ConversationSource | None = None,
+        q: str | None = None,
+        sort: ConversationSort | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Call[Page[Conversation]]:
+        """Lists the tenant's conversations, latest activity first; with `updated_since` in order of change.
+
+        Args:
+            status: Conversations in this state.
+            unread: Whether the team has unread messages.
+            updated_since: For incremental reads; late commits are not missed.
+            identity: Conversations with this user.
+            verified: With verified (True) or unverified (False) identities.
+            assignee: `member_…`, or `none` for unassigned conversations.
+            tag: Conversations with this tag.
+            priority: Conversations of this priority.
+            source: Who started the conversation.
+            q: Search words in subject, messages and notes; all must match, in any order and case.
+            sort: Sort order; `-` is descending.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
+        """
+        return get_page(
+            _ALL,
+            {
+                "status": status,
+                "unread": unread,
+                "updated_since": updated_since,
+                "identity": identity,
+                "verified": verified,
+                "assignee": assignee,
+                "tag": tag,
+                "priority": priority,
+                "source": source,
+                "q": q,
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    @operation("createConversation")
+    def create(
+        self, *, idempotency_key: str | None = None, **conversation: Unpack[NewConversation]
+    ) -> Call[Conversation]:
+        """Starts a conversation with the user that `identity` names: `identity`, `message`, `subject`.
+
+        A repeated `client_message_id` returns the first conversation.
+        """
+        return post(_ALL, conversation, idempotency_key)
+
+    @operation("readConversation")
+    def read(self, id: str) -> Call[Conversation]:
+        """Returns a conversation."""
+        return get(path(_ONE, id=id))
+
+    @operation("patchConversation")
+    def update(
+        self, id: str, *, if_match: str | None = None, **changes: Unpack[ConversationPatch]
+    ) -> Call[Conversation]:
+        """Changes `status`, `assignee_id`, `tags`, `priority` or `subject`.
+
+        Setting the current status raises `conflict`.
+        """
+        return patch(path(_ONE, id=id), changes, if_match=if_match)
+
+    @operation("deleteConversation")
+    def delete(self, id: str, *, if_match: str | None = None) -> Call[None]:
+        """Deletes a conversation with its messages."""
+        return delete(path(_ONE, id=id), if_match)
+
+    @operation("markConversationRead")
+    def mark_read(self, id: str, *, seq: int) -> Call[None]:
+        """Marks messages up to `seq` as read by the team; never moves back."""
+        return put_mark(f"{path(_ONE, id=id)}/read", {"seq": seq})

@@ -1,0 +1,55 @@
+"""Messages of a conversation."""
+
+from typing_extensions import Unpack
+
+from ..calls import Call, delete, get_page, patch, path, post
+from ..operation import D_co, Resource, listing, operation
+from ..pages import Page
+from ..types import Message, MessageOrder, MessagePatch, NewMessage
+
+_ALL = "/v1/conversations/{id}/messages"
+_ONE = "/v1/conversations/{id}/messages/{message_id}"
+
+
+class Messages(Resource[D_co]):
+    """Messages of a conversation. Scopes: `conversations:read`, `conversations:write`."""
+
+    @listing("listMessages")
+    def list(
+        self,
+        id: str,
+        *,
+        after_seq: int | None = None,
+        order: MessageOrder | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Call[Page[Message]]:
+        """Lists the messages of a conversation, including notes and events.
+
+        Args:
+            id: `conversation_…`.
+            after_seq: Only messages after this sequence number.
+            order: `desc` for the newest first; defaults to `asc`.
+            limit: Page size, 1 to 100; defaults to 10.
+            cursor: The `next_cursor` of the previous page.
+        """
+        query = {"after_seq": after_seq, "order": order, "limit": limit, "cursor": cursor}
+        return get_page(path(_ALL, id=id), query)
+
+    @operation("createMessage")
+    def create(self, id: str, *, idempotency_key: str | None = None, **message: Unpack[NewMessage]) -> Call[Message]:
+        """Sends a reply to a conversation or, with `kind="note"`, adds a note that the user cannot see.
+
+        A repeated `client_message_id` returns the first message.
+        """
+        return post(path(_ALL, id=id), message, idempotency_key)
+
+    @operation("patchMessage")
+    def update(self, id: str, message_id: str, **changes: Unpack[MessagePatch]) -> Call[Message]:
+        """Edits an own message of the conversation `id` within 15 minutes."""
+        return patch(path(_ONE, id=id, message_id=message_id), changes)
+
+    @operation("redactMessage")
+    def redact(self, id: str, message_id: str) -> Call[None]:
+        """Removes the text of an own message; an empty message remains."""
+        return delete(path(_ONE, id=id, message_id=message_id))

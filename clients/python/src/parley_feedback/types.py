@@ -1,0 +1,780 @@
+"""Types of the API, with its names. Times are RFC 3339 in UTC.
+
+Results are plain dictionaries; newer servers may send additional fields.
+"""
+
+import sys
+from typing import Literal
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired, Required, TypedDict
+else:
+    from typing_extensions import NotRequired, Required, TypedDict
+
+QuestionType = Literal[
+    "nps",
+    "csat",
+    "ces",
+    "rating",
+    "thumbs",
+    "single_choice",
+    "multi_choice",
+    "text",
+    "date",
+    "consent",
+    "statement",
+]
+Placement = Literal[
+    "inline",
+    "popover-top-left",
+    "popover-top-center",
+    "popover-top-right",
+    "popover-bottom-left",
+    "popover-bottom-center",
+    "popover-bottom-right",
+    "modal",
+    "button",
+]
+QuestionStatus = Literal["draft", "live", "paused", "closed", "archived"]
+AnswerState = Literal["seen", "dismissed", "partial", "completed"]
+ConversationStatus = Literal["open", "pending", "resolved"]
+ConversationSource = Literal["user", "api", "member"]
+ConversationSort = Literal["-last_activity_at", "last_activity_at", "-created_at", "created_at"]
+AuthorType = Literal["user", "member", "api", "system"]
+Priority = Literal["none", "low", "medium", "high", "urgent"]
+MessageFormat = Literal["text", "markdown"]
+MessageOrder = Literal["asc", "desc"]
+Scalar = str | int | float | bool
+
+
+class Choice(TypedDict, total=False):
+    """Selected options: `option_id` for single choice, `option_ids` for multiple choice."""
+
+    option_id: str
+    option_ids: list[str]
+    other_text: str
+
+
+AnswerValue = int | float | bool | str | Choice
+
+
+class NewAnswer(TypedDict):
+    """Complete record of one card view. Each sync sends the whole record; the highest revision wins."""
+
+    id: str
+    """Client-generated UUID (version 7 or 4) that identifies the answer."""
+    revision: int
+    identity: str
+    """The user who answered."""
+    card_id: NotRequired[str]
+    question_id: str
+    question_version: int
+    state: AnswerState
+    values: NotRequired[dict[str, AnswerValue]]
+    """Values by step key; the question is `main`."""
+    comment: NotRequired[str | None]
+    displayed_at: NotRequired[str | None]
+    answered_at: NotRequired[str | None]
+    duration_ms: NotRequired[int | None]
+    metadata: NotRequired[dict[str, Scalar]]
+
+
+class NewAnswers(TypedDict):
+    """Answers to record, 1 to 100."""
+
+    client_time: NotRequired[str]
+    """The sender's clock, used to correct the times in the answers."""
+    answers: list[NewAnswer]
+
+
+class Receipt(TypedDict):
+    """Result of one item of a sync."""
+
+    id: str | None
+    revision: int | None
+    status: Literal["accepted", "duplicate", "superseded", "rejected"]
+    code: NotRequired[str]
+    detail: NotRequired[str]
+    pointer: NotRequired[str]
+
+
+class Receipts(TypedDict):
+    """One receipt per item, in order."""
+
+    results: list[Receipt]
+
+
+class Answer(TypedDict):
+    """A stored answer."""
+
+    id: str
+    revision: int
+    card_id: str
+    question_id: str
+    question_version: int
+    state: AnswerState
+    values: dict[str, AnswerValue]
+    comment: str | None
+    displayed_at: str | None
+    answered_at: str | None
+    duration_ms: int | None
+    metadata: dict[str, Scalar]
+    identity: str
+    identity_verified: bool
+    received_at: str
+    stored_at: str
+    updated_at: str
+    clock_skew_ms: int | None
+    """How far the device's clock is ahead of the server's."""
+    tags: list[str]
+    counted: NotRequired[bool]
+    """False if another answer to the same card is counted in the results. Absent from servers before 0.2."""
+    status: Literal["stored"]
+
+
+class AnswerPatch(TypedDict):
+    """Tags that replace those of an answer."""
+
+    tags: list[str]
+
+
+class PublicTokenRequest(TypedDict):
+    """The user id claimed by an app."""
+
+    user_id: str
+
+
+class PublicToken(TypedDict):
+    """A restricted access token; `expires_in` is in seconds."""
+
+    access_token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+
+
+class InspectRequest(TypedDict):
+    """A token to validate."""
+
+    token: str
+
+
+class Inspection(TypedDict):
+    """Validation result of a token; `code` is that of the 401 it would cause."""
+
+    valid: bool
+    code: str | None
+    detail: str
+    header: dict[str, object] | None
+    claims: dict[str, object] | None
+    key_kind: Literal["server", "public"] | None
+
+
+class NewConversation(TypedDict):
+    """A conversation to start with the user that `identity` names."""
+
+    subject: NotRequired[str]
+    message: str
+    """The first message, at most 10,000 characters."""
+    identity: str
+    client_message_id: NotRequired[str]
+    """Client-generated; a repeated id returns the first conversation."""
+
+
+class ConversationPatch(TypedDict, total=False):
+    """Changes to a conversation."""
+
+    status: ConversationStatus
+    assignee_id: str | None
+    tags: list[str]
+    priority: Priority
+    subject: str
+
+
+class ConversationSourceField(TypedDict):
+    """Who started a conversation."""
+
+    type: ConversationSource
+
+
+class LastMessage(TypedDict):
+    """The first 140 characters of the last message."""
+
+    seq: int
+    preview: str
+    author_type: AuthorType
+    at: str
+
+
+class Conversation(TypedDict):
+    """A conversation between one user and the team."""
+
+    id: str
+    identity: str
+    identity_verified: bool
+    subject: str
+    status: ConversationStatus
+    priority: NotRequired[Priority]
+    assignee_id: NotRequired[str | None]
+    tags: NotRequired[list[str]]
+    source: ConversationSourceField
+    last_message: LastMessage
+    message_count: int
+    unread_count: int
+    """From the team's point of view."""
+    waiting_since: str | None
+    """Since when the user has been waiting for a reply."""
+    first_reply_at: str | None
+    resolved_at: str | None
+    previous_id: str | None
+    created_at: str
+    updated_at: str
+    last_activity_at: str
+
+
+class NewMessage(TypedDict):
+    """A message to write, at most 10,000 characters."""
+
+    body: str
+    format: NotRequired[MessageFormat]
+    kind: NotRequired[Literal["reply", "note"]]
+    """Notes are visible to the team only."""
+    client_message_id: NotRequired[str]
+    """Client-generated; a repeated id returns the first message."""
+
+
+class MessagePatch(TypedDict):
+    """New text of a message."""
+
+    body: str
+    format: NotRequired[MessageFormat]
+
+
+class Author(TypedDict):
+    """Author of a message."""
+
+    type: AuthorType
+    id: str | None
+    name: str | None
+
+
+class EventReason(TypedDict):
+    """Who or what caused a change; `id` is None for a change with an API key."""
+
+    type: str
+    id: str | None
+
+
+# `from` is a keyword, so this type is written as a call.
+MessageEvent = TypedDict(
+    "MessageEvent",
+    {"field": str, "from": object, "to": object, "reason": EventReason},
+)
+"""A change of a conversation: `field` is `status`, `assignee_id` or `priority`. Values, not names; members by id."""
+
+
+class Message(TypedDict):
+    """A message of a conversation; replies are numbered from 1; notes and events have a separate sequence."""
+
+    id: str
+    conversation_id: str
+    seq: int
+    author: Author
+    kind: Literal["reply", "note", "event"]
+    body: str
+    format: MessageFormat
+    client_message_id: str | None
+    event: NotRequired[MessageEvent | None]
+    created_at: str
+    edited_at: str | None
+    redacted: bool
+
+
+class ReadHorizon(TypedDict):
+    """Sequence number of the last read message."""
+
+    seq: int
+
+
+class Labels(TypedDict, total=False):
+    """Labels of the two ends of a scale."""
+
+    low: str
+    high: str
+
+
+class Option(TypedDict):
+    """An option."""
+
+    id: str
+    label: str
+
+
+class QuestionConfig(TypedDict, total=False):
+    """Config of a question; its members depend on the type."""
+
+    scale: int
+    style: Literal["number", "smiley", "star"]
+    labels: Labels
+    options: list[Option]
+    allow_other: bool
+    shuffle: bool
+    min: int
+    max: int
+    min_length: int
+    max_length: int
+    input: Literal["text", "email", "url", "number"]
+    url: str
+
+
+class NewFrequency(TypedDict, total=False):
+    """How often a question is shown to a user."""
+
+    repeat: Literal["once", "until_answered", "always"]
+    snooze_after_dismiss_days: int
+    ignore_cooldown: bool
+
+
+class Frequency(TypedDict):
+    """How often a question is shown to a user."""
+
+    repeat: Literal["once", "until_answered", "always"]
+    snooze_after_dismiss_days: int
+    ignore_cooldown: bool
+
+
+class Condition(TypedDict):
+    """A comparison of the value of an earlier step."""
+
+    step: str
+    op: str
+    value: NotRequired[bool | float | str | list[bool | float | str]]
+
+
+class ShowIf(TypedDict, total=False):
+    """When a step is shown: the members of one condition, or several conditions in ``all`` or ``any``."""
+
+    step: str
+    op: str
+    value: bool | float | str | list[bool | float | str]
+    all: list[Condition]
+    any: list[Condition]
+
+
+class NewFollowUp(TypedDict):
+    """A step after the question itself, which may depend on earlier answers."""
+
+    key: str
+    type: QuestionType
+    title: str
+    description: NotRequired[str]
+    config: NotRequired[QuestionConfig]
+    required: NotRequired[bool]
+    show_if: NotRequired[ShowIf | None]
+
+
+class FollowUp(TypedDict):
+    """A step after the question itself."""
+
+    key: str
+    type: QuestionType
+    title: str
+    description: str
+    config: QuestionConfig
+    required: bool
+    show_if: ShowIf | None
+
+
+class LabelTranslation(TypedDict, total=False):
+    """The labels of a scale in another language."""
+
+    low: str
+    high: str
+
+
+class ConfigTranslation(TypedDict, total=False):
+    """The texts of a `config` in another language; `options` has labels by id."""
+
+    labels: LabelTranslation
+    options: dict[str, str]
+
+
+class StepTranslation(TypedDict, total=False):
+    """The texts of a follow-up in another language."""
+
+    title: str
+    description: str
+    config: ConfigTranslation
+
+
+class ThanksLinkTranslation(TypedDict, total=False):
+    """The text of the link in another language."""
+
+    label: str
+
+
+class ThanksTranslation(TypedDict, total=False):
+    """The texts of the thanks in another language."""
+
+    title: str
+    body: str
+    link: ThanksLinkTranslation
+
+
+class Translation(StepTranslation, total=False):
+    """The texts of a question in another language; `follow_ups` by key."""
+
+    follow_ups: dict[str, StepTranslation]
+    thanks: ThanksTranslation
+
+
+class ThanksLink(TypedDict):
+    """Link below the thanks, with http or https."""
+
+    label: str
+    url: str
+
+
+class NewThanks(TypedDict):
+    """The text shown after an answer."""
+
+    title: str
+    body: NotRequired[str]
+    link: NotRequired[ThanksLink | None]
+
+
+class Thanks(TypedDict):
+    """The text shown after an answer."""
+
+    title: str
+    body: str
+    link: ThanksLink | None
+
+
+class NewQuestion(TypedDict):
+    """A question to create; the `config` depends on the type."""
+
+    type: QuestionType
+    title: str
+    name: NotRequired[str]
+    description: NotRequired[str]
+    config: NotRequired[QuestionConfig]
+    follow_ups: NotRequired[list[NewFollowUp]]
+    locale: NotRequired[str]
+    translations: NotRequired[dict[str, Translation]]
+    thanks: NotRequired[NewThanks | None]
+    frequency: NotRequired[NewFrequency]
+    allow_public: NotRequired[bool]
+    priority: NotRequired[int]
+    placement: NotRequired[Placement | None]
+
+
+class QuestionTemplate(TypedDict):
+    """A common question to start from."""
+
+    id: str
+    name: str
+    description: str
+    question: NewQuestion
+
+
+class QuestionTemplates(TypedDict):
+    """The question templates in one language."""
+
+    data: list[QuestionTemplate]
+
+
+class QuestionPatch(TypedDict, total=False):
+    """Changes to a question. Type and language of a published question cannot be changed."""
+
+    type: QuestionType
+    title: str
+    name: str
+    description: str
+    config: QuestionConfig
+    follow_ups: list[NewFollowUp]
+    locale: str
+    translations: dict[str, Translation]
+    thanks: NewThanks | None
+    frequency: NewFrequency
+    allow_public: bool
+    priority: int
+    placement: Placement | None
+
+
+class Question(TypedDict):
+    """A question."""
+
+    id: str
+    name: str
+    status: QuestionStatus
+    version: int
+    type: QuestionType
+    title: str
+    description: str
+    config: QuestionConfig
+    follow_ups: NotRequired[list[FollowUp]]
+    """Absent before version 0.2 of the server."""
+    locale: NotRequired[str]
+    """Absent before version 0.3 of the server."""
+    translations: NotRequired[dict[str, Translation]]
+    """Absent before version 0.3 of the server."""
+    thanks: NotRequired[Thanks | None]
+    """None: the default text. Absent before version 0.3 of the server."""
+    frequency: Frequency
+    allow_public: bool
+    priority: int
+    placement: NotRequired[Placement | None]
+    """None: that of the tenant's appearance. Absent before version 0.3 of the server."""
+    created_at: str
+    updated_at: str
+    published_at: str | None
+    closed_at: str | None
+
+
+class Interval(TypedDict):
+    """95% confidence interval of a score."""
+
+    low: float
+    high: float
+
+
+class Score(TypedDict):
+    """Score of a question.
+
+    `nps`: percentage of 9 and 10 minus percentage of 0 to 6 (-100 to 100); `csat`: percentage of 4 and 5; `mean`: mean
+    of the values; `positive`: percentage of true.
+    """
+
+    measure: Literal["nps", "csat", "mean", "positive"]
+    value: float | None
+    answers: int
+    interval: Interval | None
+
+
+class ResultsSummary(TypedDict):
+    """Summary of a question's results."""
+
+    displays: int
+    answered: int
+    response_rate: float | None
+    score: Score | None
+    answered_7_days: int
+
+
+class QuestionListItem(Question):
+    """A question in a list, with `results` if requested."""
+
+    results: NotRequired[ResultsSummary]
+
+
+class Change(TypedDict):
+    """A change of a version; None if the value was absent before or after."""
+
+    pointer: str
+    before: object
+    after: object
+
+
+class QuestionVersion(TypedDict):
+    """An immutable version of a question."""
+
+    question_id: str
+    version: int
+    type: QuestionType
+    title: str
+    description: str
+    config: QuestionConfig
+    follow_ups: NotRequired[list[FollowUp]]
+    """Absent before version 0.2 of the server."""
+    locale: NotRequired[str]
+    """Absent before version 0.3 of the server."""
+    translations: NotRequired[dict[str, Translation]]
+    """Absent before version 0.3 of the server."""
+    thanks: NotRequired[Thanks | None]
+    """Absent before version 0.3 of the server."""
+    created_at: str
+    changes: list[Change]
+
+
+class ValueCount(TypedDict):
+    """Count of a value; `share` is 0 to 1."""
+
+    value: int | bool | str
+    label: NotRequired[str]
+    count: int
+    share: float | None
+
+
+class Figures(TypedDict):
+    """Aggregated answers. `response_rate` is answered ÷ displays, 0 to 1."""
+
+    displays: int
+    answered: int
+    response_rate: float | None
+    score: Score | None
+    values: list[ValueCount]
+
+
+class PeriodFigures(Figures):
+    """Results of a day, week or month."""
+
+    start: str
+
+
+class VersionFigures(Figures):
+    """Results of a version."""
+
+    version: int
+
+
+# `from` is a Python keyword, so the functional syntax is needed.
+ResultsRange = TypedDict("ResultsRange", {"from": str | None, "to": str | None})
+
+
+class StepFigures(TypedDict):
+    """How many saw a step, and what they did there."""
+
+    key: str
+    type: QuestionType
+    title: str
+    shown: int
+    """The sum of the next three."""
+    answered: int
+    skipped: int
+    left: int
+    """Answers that ended at this step."""
+    score: Score | None
+    values: list[ValueCount]
+
+
+class Results(ResultsRange, Figures):
+    """Results of a question: total, over time and by version."""
+
+    question_id: str
+    type: QuestionType
+    group_by: Literal["day", "week", "month"]
+    version: int | None
+    verified: bool | None
+    step: NotRequired[str]
+    """The step whose figures these are; absent before version 0.2 of the server."""
+    test: NotRequired[bool]
+    """Whether these are the results of test answers; absent before version 0.2 of the server."""
+    seen: int
+    dismissed: int
+    partial: int
+    completed: int
+    written: int
+    """Answers with a comment or a text."""
+    steps: NotRequired[list[StepFigures]]
+    """All steps in order; absent before version 0.2 of the server."""
+    over_time: list[PeriodFigures]
+    versions: list[VersionFigures]
+
+
+class NewIdentity(TypedDict, total=False):
+    """Profile of a user: up to 50 attributes; strings up to 256 characters, numbers or booleans."""
+
+    attributes: dict[str, Scalar]
+    locale: str | None
+    platform: str | None
+    app_version: str | None
+
+
+class IdentityPatch(TypedDict, total=False):
+    """Changes to a user; attributes set to None are removed, omitted ones are unchanged."""
+
+    attributes: dict[str, Scalar | None]
+    locale: str | None
+    platform: str | None
+    app_version: str | None
+
+
+class IdentityItem(TypedDict, total=False):
+    """Changes to one user of a batch; the verified identity unless `verified` is False."""
+
+    identity: Required[str]
+    verified: bool
+    attributes: dict[str, Scalar | None]
+    locale: str | None
+    platform: str | None
+    app_version: str | None
+
+
+class IdentityBatch(TypedDict):
+    """Changes to up to 100 users."""
+
+    identities: list[IdentityItem]
+
+
+class IdentityResult(TypedDict):
+    """Outcome for one user of a batch."""
+
+    identity: str | None
+    verified: bool | None
+    status: Literal["created", "updated", "unchanged", "rejected"]
+    code: NotRequired[str]
+    """Code of the first fault of a rejected item."""
+    detail: NotRequired[str]
+    """The rule that a rejected item breaks."""
+    pointer: NotRequired[str]
+    """JSON Pointer of the fault within a rejected item."""
+
+
+class IdentityResults(TypedDict):
+    """Outcomes of a batch, in the order of its items."""
+
+    results: list[IdentityResult]
+
+
+class IdentityAttribute(TypedDict):
+    """An attribute in use, with up to five of its most frequent values."""
+
+    name: str
+    types: list[Literal["string", "number", "boolean", "date"]]
+    values: list[Scalar]
+
+
+class IdentityAttributes(TypedDict):
+    """The attributes in use."""
+
+    data: list[IdentityAttribute]
+
+
+class IdentityProfile(TypedDict):
+    """Profile of a user."""
+
+    identity: str
+    verified: bool
+    attributes: dict[str, Scalar]
+    locale: str | None
+    platform: str | None
+    app_version: str | None
+    first_seen_at: str | None
+    last_seen_at: str | None
+    answer_count: int
+    conversation_count: int
+    status: Literal["active"]
+
+
+class Ingestion(TypedDict):
+    """Ingestion counters of the tenant: totals since its creation, and the queue."""
+
+    oldest_queued_age_ms: int | None
+    queued: int
+    accepted: int
+    stored: int
+    repeated: int
+    quarantined: int
+    rejected: int
+    first_card_at: str | None
+
+
+class QuarantinedAnswer(TypedDict):
+    """An accepted answer that could not be stored, with its reason."""
+
+    id: str
+    answer_id: str
+    reason: str
+    detail: str
+    payload: dict[str, object]
+    quarantined_at: str

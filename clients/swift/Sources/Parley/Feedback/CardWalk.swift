@@ -1,0 +1,118 @@
+import Foundation
+
+/// Position in the steps of a card.
+public struct StepProgress: Equatable, Sendable {
+  /// From 1.
+  public let number: Int
+  /// Number of steps that the current values show.
+  public let count: Int
+
+  /// Whether it is the last step.
+  public var isLast: Bool {
+    number == count
+  }
+}
+
+/// The user's way through a card: the input in all steps, the steps that it shows, and the current one.
+struct CardWalk {
+  let card: Card
+  var comment = ""
+  /// Values as entered, valid or not, also of steps that are hidden now: they return when their step does.
+  private(set) var values: [String: AnswerValue] = [:]
+  /// Steps that the user has gone through: without input they have their empty value.
+  private var passed: Set<String> = []
+  private var key: String
+
+  init(_ card: Card) {
+    self.card = card
+    key = card.steps.first?.key ?? "main"
+  }
+
+  /// The steps to show, in order.
+  var steps: [CardStep] {
+    visibleSteps(card.steps, valid(card.steps))
+  }
+
+  /// The current step. If a change has hidden it, the shown one before it.
+  var step: CardStep? {
+    let order = card.steps.map(\.key)
+    let place = order.firstIndex(of: key) ?? 0
+    return steps.last { order.prefix(place + 1).contains($0.key) }
+  }
+
+  var progress: StepProgress {
+    let steps = steps
+    return StepProgress(number: (steps.firstIndex { $0.key == step?.key } ?? 0) + 1, count: steps.count)
+  }
+
+  /// Whether all steps are statements, which are only acknowledged.
+  var isStatement: Bool {
+    card.steps.allSatisfy { $0.type == .statement }
+  }
+
+  /// Title of the button that leads on.
+  func submitText(_ texts: FeedbackTexts) -> String {
+    if !progress.isLast { return texts.next }
+    return isStatement ? texts.acknowledge : texts.send
+  }
+
+  /// Position for the user; nil if the card shows a single step.
+  func progressText(_ texts: FeedbackTexts) -> String? {
+    let progress = progress
+    return progress.count == 1 ? nil : texts.say(texts.progress, progress.number, of: progress.count)
+  }
+
+  /// The content to record: the valid values of the steps that are shown.
+  var entry: CardEntry {
+    CardEntry(values: valid(steps), comment: comment.trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+
+  private func valid(_ steps: [CardStep]) -> [String: AnswerValue] {
+    let pairs = steps.compactMap { step -> (String, AnswerValue)? in
+      let value = values[step.key] ?? (passed.contains(step.key) ? step.emptyValue : nil)
+      return value.flatMap { step.fault(of: $0, FeedbackTexts()) == nil ? (step.key, $0) : nil }
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  /// Sets or, with nil, removes a value.
+  mutating func set(_ value: AnswerValue?, for key: String) {
+    values[key] = value
+  }
+
+  /// Returns the messages for the steps that are shown, by step key; empty if the card can be completed.
+  func faults(_ texts: FeedbackTexts) -> [String: String] {
+    let faults = steps.map { ($0.key, $0.fault(of: values[$0.key] ?? $0.emptyValue, texts)) }
+    return Dictionary(uniqueKeysWithValues: faults).compactMapValues { $0 }
+  }
+
+  /// Goes to the next step; nil after the last one, or if the current one has a fault.
+  mutating func next() -> CardStep? {
+    guard let step, faults(FeedbackTexts())[step.key] == nil else { return nil }
+    passed.insert(step.key)
+    return move(by: 1)
+  }
+
+  /// Goes to the previous step; nil at the first one. All values stay.
+  mutating func back() -> CardStep? {
+    move(by: -1)
+  }
+
+  /// Goes through all steps.
+  mutating func passAll() {
+    passed.formUnion(card.steps.map(\.key))
+  }
+
+  private mutating func move(by distance: Int) -> CardStep? {
+    let (steps, index) = (steps, progress.number - 1 + distance)
+    guard steps.indices.contains(index) else { return nil }
+    key = steps[index].key
+    return steps[index]
+  }
+}
+
+extension Card {
+  func step(_ key: String) -> CardStep? {
+    steps.first { $0.key == key }
+  }
+}

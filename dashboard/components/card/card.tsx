@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'react';
+import { addTexts, defineFeedback } from '../../../clients/javascript/src/feedback/index.ts';
+import { de } from '../../../clients/javascript/src/texts/de.ts';
+import { t } from '../../i18n.ts';
+import { Button } from '../button.tsx';
+import styles from './card.module.css';
+import type { CardSource } from './card-source.ts';
+
+addTexts('de', de);
+defineFeedback();
+
+interface CardProps {
+  /** Accessible name. */
+  label: string;
+  /** A new source starts a new view. */
+  source: CardSource;
+  /** Language of the view's own texts, which it reads when it starts. */
+  language: string;
+  /** Called with the view's content, before it is painted, whenever it changes. */
+  onCard?(card: ParentNode): void;
+  /** Called when the card was sent or dismissed. */
+  onEnd?(): void;
+  onError?(cause: unknown): void;
+}
+
+/** The card view of the JavaScript client, as apps show it. */
+export function Card({ label, source, language, onCard, onEnd, onError }: CardProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const listeners = useRef({ onCard, onEnd, onError });
+  listeners.current = { onCard, onEnd, onError };
+  useEffect(() => {
+    const view = Object.assign(document.createElement('parley-feedback'), source);
+    view.setAttribute('placement', 'inline'); // whatever the appearance of the tenant's cards
+    const watch = new MutationObserver(() => view.shadowRoot && listeners.current.onCard?.(view.shadowRoot));
+    if (view.shadowRoot) watch.observe(view.shadowRoot, { childList: true, subtree: true });
+    view.addEventListener('parley-done', () => listeners.current.onEnd?.());
+    view.addEventListener('parley-error', ({ detail }) => listeners.current.onError?.(detail.error));
+    place.current?.replaceChildren(view);
+    return () => {
+      watch.disconnect();
+      view.remove();
+    };
+  }, [source]);
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset would be around those of the card
+  return <div ref={place} role="group" aria-label={label} lang={language} className={styles.card} />;
+}
+
+/** A card on the screen of a phone, which can be answered any number of times. */
+export function PhoneCard({ source, language, ...rest }: Omit<CardProps, 'onCard' | 'onEnd'>) {
+  const [round, setRound] = useState(0);
+  const [ended, setEnded] = useState<CardSource>();
+  const again = () => {
+    setEnded(undefined);
+    setRound(round + 1);
+  };
+  return (
+    <div className={styles.phone}>
+      <span aria-hidden="true" className={styles.speaker} />
+      <div aria-hidden="true" className={styles.app}>
+        <span />
+        <span />
+        <span />
+      </div>
+      <Card key={`${language} ${round}`} source={source} language={language} onEnd={() => setEnded(source)} {...rest} />
+      {ended === source && (
+        <Button small look="quiet" onPress={again}>
+          {t('Show the card again')}
+        </Button>
+      )}
+    </div>
+  );
+}

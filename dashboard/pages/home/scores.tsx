@@ -1,0 +1,82 @@
+import { Link } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import type { QuestionWithResults, Score } from '../../api/names.ts';
+import { Empty, Panel, Ready } from '../../components/page.tsx';
+import { formatNumber, t } from '../../i18n.ts';
+import { pathTo } from '../../paths.ts';
+import { formatScore, measureName, scoreText } from '../../score.ts';
+import styles from './home.module.css';
+
+const EVERY_MS = 30_000;
+const SHOWN = 5;
+const DAY_MS = 86_400_000;
+/** Length of the compared periods. */
+const DAYS = 30;
+
+const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+
+/** The difference of two scores with its sign; undefined if one of them is missing. */
+export function changeText(now: Score | null, before: Score | null): string | undefined {
+  if (now?.value == null || before?.value == null) return undefined;
+  const change = now.value - before.value;
+  const text = formatScore(now.measure, Math.abs(change));
+  return change === 0 ? t('unchanged') : `${change > 0 ? '▲' : '▼'} ${text.replace('+', '')}`;
+}
+
+function QuestionScore({ question: { id, name, results } }: { question: QuestionWithResults }) {
+  const params = { id };
+  const now = useApi(
+    'GET /v1/questions/{id}/results',
+    { params, query: { from: daysAgo(DAYS - 1), group_by: 'month' } },
+    { everyMs: EVERY_MS },
+  );
+  const before = useApi('GET /v1/questions/{id}/results', {
+    params,
+    query: { from: daysAgo(2 * DAYS - 1), to: daysAgo(DAYS), group_by: 'month' },
+  });
+  const score = now.data?.score ?? null;
+  const change = changeText(score, before.data?.score ?? null);
+  return (
+    <li>
+      <span className={styles.spread}>
+        <Link href={pathTo('questionResults', { id })} className={styles.one}>
+          <bdi>{name}</bdi>
+        </Link>
+        <span className={styles.score}>{scoreText(score)}</span>
+      </span>
+      <span className={`small quiet ${styles.spread}`}>
+        <span>
+          {score && `${measureName(score.measure)} · `}
+          {t('{count} answers in 7 days', { count: formatNumber(results?.answered_7_days ?? 0) })}
+        </span>
+        {change && <span className="nowrap">{t('{change} compared with the previous 30 days', { change })}</span>}
+      </span>
+    </li>
+  );
+}
+
+/** Scores of the live questions in the last 30 days, with the change since the 30 days before. */
+export function Scores() {
+  const query = useApi(
+    'GET /v1/questions',
+    { query: { status: 'live', include: 'results', limit: SHOWN } },
+    { everyMs: EVERY_MS },
+  );
+  return (
+    <Panel title={t('Scores')} lead={t('Live questions, last 30 days')}>
+      <Ready query={query} lines={2}>
+        {({ data }) =>
+          data.length > 0 ? (
+            <ul className={styles.rows}>
+              {data.map(question => (
+                <QuestionScore key={question.id} question={question} />
+              ))}
+            </ul>
+          ) : (
+            <Empty title={t('No live questions')}>{t('Published questions appear as cards in your app.')}</Empty>
+          )
+        }
+      </Ready>
+    </Panel>
+  );
+}

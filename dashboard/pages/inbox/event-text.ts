@@ -1,0 +1,26 @@
+import type { Schemas } from '../../api/schema.ts';
+import { t } from '../../i18n.ts';
+import { type ConversationStatus, conversationStatus, type Priority, priorityName } from '../../words.ts';
+
+type MessageEvent = Schemas['MessageEvent'];
+
+/** Returns the name of a member. */
+export type NameOf = (memberId: string) => string;
+
+function valueText(field: MessageEvent['field'], value: unknown, nameOf: NameOf): string {
+  const text = String(value);
+  if (field === 'status') return conversationStatus(text as ConversationStatus) ?? text;
+  if (field === 'priority') return priorityName(text as Priority) ?? text;
+  return value === null ? t('Unassigned') : nameOf(text);
+}
+
+const fieldName = (field: MessageEvent['field']): string =>
+  ({ status: t('Status'), priority: t('Priority'), assignee_id: t('Assignee') })[field];
+
+/** Describes a change in the language of the reader, with names instead of ids. `body` is for events without data. */
+export function eventText({ event, body }: Pick<Schemas['Message'], 'event' | 'body'>, nameOf: NameOf): string {
+  const name = event && fieldName(event.field);
+  if (!event || !name) return body;
+  const [before, after] = [event.from, event.to].map(value => valueText(event.field, value, nameOf));
+  return `${name}: ${before} → ${after}`;
+}

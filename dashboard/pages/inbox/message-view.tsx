@@ -1,0 +1,91 @@
+import { useAct } from '../../api/hooks.ts';
+import { ConfirmButton } from '../../components/dialog.tsx';
+import { Time } from '../../components/time.tsx';
+import { t } from '../../i18n.ts';
+import { useSession } from '../../session.tsx';
+import { eventText } from './event-text.ts';
+import { LinkedText } from './linked-text.tsx';
+import { addMessage, type Message } from './message-pages.ts';
+import styles from './messages.module.css';
+import { useMessageCache } from './use-messages.ts';
+
+/** How long authors may remove their messages (contract section 5). */
+const REDACTABLE_MS = 15 * 60_000;
+
+function Redact({ message }: { message: Message }) {
+  const changeMessages = useMessageCache();
+  const redact = useAct('DELETE /v1/conversations/{id}/messages/{message_id}', {
+    wrote() {
+      const redacted = { ...message, body: '', redacted: true };
+      changeMessages(message.conversation_id, known => addMessage(known, redacted));
+      return true;
+    },
+  });
+  return (
+    <ConfirmButton
+      small
+      label={t('Remove')}
+      title={t('Remove this message?')}
+      confirmLabel={t('Remove message')}
+      act={() => redact.mutateAsync({ params: { id: message.conversation_id, message_id: message.id } })}
+    >
+      {t('The message’s text is removed for everyone.')}
+    </ConfirmButton>
+  );
+}
+
+/** Whose names a message needs: the user's identity, and those of the team by id. */
+export interface People {
+  identity: string;
+  nameOf(memberId: string): string;
+}
+
+/** Author name: a member's name, an API key's name or the user's identity. */
+function authorText({ author }: Message, { identity, nameOf }: People): string {
+  if (author.type === 'user') return identity;
+  if (author.type === 'system') return 'Parley';
+  if (author.type === 'api') return author.name ?? t('Via the API');
+  return author.name ?? nameOf(author.id ?? '');
+}
+
+const Event = ({ message, people }: { message: Message; people: People }) => (
+  <span className={styles.event}>
+    {eventText(message, people.nameOf)} · {authorText(message, people)} · <Time at={message.created_at} />
+  </span>
+);
+
+function Bubble({ message, people }: { message: Message; people: People }) {
+  const { membership } = useSession();
+  const isMine = message.author.id === membership.member_id;
+  const isFresh = Date.now() - new Date(message.created_at).getTime() < REDACTABLE_MS;
+  return (
+    <>
+      <div className={styles.bubble} dir="auto">
+        {message.redacted ? (
+          <em className="quiet">{t('This message was removed.')}</em>
+        ) : (
+          <LinkedText text={message.body} />
+        )}
+      </div>
+      <div className={styles.meta}>
+        {message.kind === 'note' && <strong>{t('Note')}</strong>}
+        <span dir="auto">{authorText(message, people)}</span>
+        <Time at={message.created_at} />
+        {message.edited_at && !message.redacted && <span>{t('edited')}</span>}
+        {isMine && isFresh && !message.redacted && <Redact message={message} />}
+      </div>
+    </>
+  );
+}
+
+/** Class names of a message's list item. */
+export function messageClass({ kind, author }: Message): string {
+  if (kind === 'event') return styles.eventItem ?? '';
+  return [styles.message, author.type !== 'user' && styles.team, kind === 'note' && styles.note]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** A message, note or event. */
+export const MessageView = ({ message, people }: { message: Message; people: People }) =>
+  message.kind === 'event' ? <Event message={message} people={people} /> : <Bubble message={message} people={people} />;

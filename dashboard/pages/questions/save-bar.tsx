@@ -1,0 +1,51 @@
+import type { ApiProblem } from '../../api/problem.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmButton } from '../../components/dialog.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { t } from '../../i18n.ts';
+import styles from './save-bar.module.css';
+
+interface SaveBarProps {
+  isDirty: boolean;
+  isPending: boolean;
+  problem: ApiProblem | undefined;
+  discard(): Promise<void>;
+  /** Absent where edits cannot be stored without publishing them. */
+  save?: () => void;
+  saveLabel: string;
+  /** Absent for paused questions, which users do not see. */
+  publish?: () => void;
+}
+
+/** Bar at the lower edge of an editor, with its state and the ways out of it. */
+export const SaveBar = ({ isDirty, isPending, problem, discard, save, saveLabel, publish }: SaveBarProps) => (
+  <section className={styles.bar} aria-label={t('Edits')}>
+    {problem && <ProblemNote problem={problem} />}
+    <div className="spread">
+      <strong role="status">{isDirty ? t('Unsaved changes') : t('All changes are saved')}</strong>
+      <span className="row">
+        {isDirty && (
+          <ConfirmButton
+            look="quiet"
+            label={t('Discard')}
+            title={t('Discard your changes?')}
+            confirmLabel={t('Discard changes')}
+            act={discard}
+          >
+            {t('The question stays as it was last saved.')}
+          </ConfirmButton>
+        )}
+        {save && isDirty && (
+          <Button isPending={isPending} look={publish ? 'plain' : 'primary'} onPress={save}>
+            {saveLabel}
+          </Button>
+        )}
+        {publish && (
+          <Button look="primary" isPending={isPending} onPress={publish}>
+            {t('Publish')}
+          </Button>
+        )}
+      </span>
+    </div>
+  </section>
+);

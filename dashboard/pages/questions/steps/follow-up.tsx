@@ -1,0 +1,160 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { get, type UseFormReturn } from 'react-hook-form';
+import { Button } from '../../../components/button.tsx';
+import { CheckInput, SelectInput, TextArea, TextInput } from '../../../components/fields/fields.tsx';
+import { Icon } from '../../../components/icon.tsx';
+import { t } from '../../../i18n.ts';
+import { questionTypes, typeName } from '../../../words.ts';
+import { ConfigFields } from '../config.tsx';
+import type { QuestionValues } from '../form.ts';
+import type { ComparedStep } from './conditions.ts';
+import { ShowIf } from './show-if.tsx';
+import { showIfText } from './step-values.ts';
+import styles from './steps.module.css';
+
+interface FollowUpProps {
+  form: UseFormReturn<QuestionValues>;
+  /** Position among the follow-ups. */
+  index: number;
+  isLast: boolean;
+  /** Whether the step is published; its key, type, scale and options then stay unchanged. */
+  isFixed: boolean;
+  steps: ComparedStep[];
+  move(distance: 1 | -1): void;
+  remove(): void;
+}
+
+/** Buttons that move and remove a step. */
+const Actions = ({ index, isLast, move, remove }: Pick<FollowUpProps, 'index' | 'isLast' | 'move' | 'remove'>) => {
+  const number = index + 2;
+  return (
+    <div className={styles.actions}>
+      <Button
+        icon
+        small
+        look="quiet"
+        isDisabled={index === 0}
+        aria-label={t('Move step {number} up', { number })}
+        onPress={() => move(-1)}
+      >
+        ↑
+      </Button>
+      <Button
+        icon
+        small
+        look="quiet"
+        isDisabled={isLast}
+        aria-label={t('Move step {number} down', { number })}
+        onPress={() => move(1)}
+      >
+        ↓
+      </Button>
+      <Button icon small look="quiet" aria-label={t('Remove step {number}', { number })} onPress={remove}>
+        <Icon name="close" size={15} />
+      </Button>
+    </div>
+  );
+};
+
+/** The fields of a step. */
+function StepFields({ form, index, isFixed, steps }: Omit<FollowUpProps, 'isLast' | 'move' | 'remove'>) {
+  const at = `follow_ups.${index}.` as const;
+  const type = form.watch(`${at}type`);
+  return (
+    <>
+      <SelectInput form={form} name={`${at}type`} label={t('Type')} disabled={isFixed}>
+        {questionTypes().map(name => (
+          <option key={name} value={name}>
+            {typeName(name)}
+          </option>
+        ))}
+      </SelectInput>
+      <TextInput
+        form={form}
+        name={`${at}title`}
+        label={t('Text of the step')}
+        maxLength={300}
+        rules={{ required: true }}
+      />
+      <TextArea form={form} name={`${at}description`} label={t('Description')} maxLength={1000} rows={2} />
+      <ConfigFields form={form} at={at} type={type} isFixed={isFixed} />
+      {type !== 'statement' && (
+        <CheckInput
+          form={form}
+          name={`${at}required`}
+          label={t('Required')}
+          hint={t('Users cannot skip the step when it is shown.')}
+        />
+      )}
+      <ShowIf form={form} index={index} steps={steps} />
+      <TextInput
+        form={form}
+        name={`${at}key`}
+        label={t('Key')}
+        hint={t('Name of the step in the API.')}
+        maxLength={64}
+        readOnly={isFixed}
+        rules={{ required: true }}
+      />
+    </>
+  );
+}
+
+/** Opens a step when it has errors, and then focuses the first of them. */
+function useOpen(form: UseFormReturn<QuestionValues>, index: number) {
+  const body = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(() => form.getValues(`follow_ups.${index}.title`) === '');
+  const errors = get(form.formState.errors, `follow_ups.${index}`);
+  const hidesErrors = Boolean(errors) && !isOpen;
+  useEffect(() => {
+    if (hidesErrors) setOpen(true);
+  }, [hidesErrors]);
+  useEffect(() => {
+    const isFirst = !document.activeElement?.matches('[aria-invalid=true]');
+    if (isOpen && isFirst) body.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [isOpen]);
+  return { body, isOpen, toggle: () => setOpen(!isOpen) };
+}
+
+/** A step after the question itself: a summary with its actions, and its fields below. */
+export function FollowUp(props: FollowUpProps) {
+  const { form, index, steps } = props;
+  const id = useId();
+  const { body, isOpen, toggle } = useOpen(form, index);
+  const step = form.watch(`follow_ups.${index}`);
+  const number = index + 2;
+  return (
+    <li className={styles.step}>
+      <div className={styles.head}>
+        <button
+          type="button"
+          className={styles.summary}
+          data-step={step.id}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={toggle}
+        >
+          <strong className="wrap-anywhere" dir="auto">
+            {number}. {step.title || t('New step')}
+          </strong>
+          <span className="small quiet wrap-anywhere">
+            {typeName(step.type)}
+            {step.match !== 'always' && ` · ${t('Shown if {condition}', { condition: showIfText(step, steps) })}`}
+          </span>
+        </button>
+        <Actions {...props} />
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend that repeats the summary */}
+      <div
+        ref={body}
+        id={id}
+        role="group"
+        aria-label={t('Step {number}', { number })}
+        className={styles.fields}
+        hidden={!isOpen}
+      >
+        <StepFields {...props} />
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,20 @@
+/** The kind of a problem. Each layer maps it: HTTP to a status, the queue to a retry or an end. */
+export type ProblemKind =
+  | 'malformed'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'not-acceptable'
+  | 'conflict'
+  | 'gone'
+  | 'precondition-failed'
+  | 'timed-out'
+  | 'too-large'
+  | 'headers-too-large'
+  | 'unsupported-media-type'
+  | 'invalid'
+  | 'rate-limited'
+  | 'not-implemented'
+  | 'unavailable'
+  | 'internal';

@@ -1,0 +1,220 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Appearance, Placement } from '../../../clients/javascript/src/index.ts';
+import { waitFor } from '../../support/api.ts';
+import { expectNoViolations, type Watched } from '../../support/browser.ts';
+import { hasBrowser, openBrowser } from '../../support/chromium.ts';
+import { bundleGallery, openGallery, show } from './gallery/browser.ts';
+import { cardOf, STEPS } from './gallery/cards.ts';
+
+const NPS = STEPS.nps as (typeof STEPS)[string];
+const THUMBS = STEPS.thumbs as (typeof STEPS)[string];
+/** An app with a banner above everything that z-index reaches. */
+const CSS =
+  'main::before { content: ""; position: fixed; inset: 0; z-index: 2147483647; background: #ffd; opacity: 0.5; pointer-events: none }';
+const APPEARANCE: Appearance = {
+  ...{ theme: 'auto', accent: null, background: null, text: null, radius: 12, font: 'inherit', placement: 'inline' },
+};
+const POPOVERS = ['top-left', 'top-center', 'top-right', 'bottom-left', 'bottom-center', 'bottom-right'] as const;
+const PHONE = { viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true };
+
+describe.runIf(hasBrowser())('placements', () => {
+  let browser: Browser;
+  let script: string;
+  const opened: AsyncDisposable[] = [];
+  beforeAll(async () => {
+    [browser, script] = await Promise.all([openBrowser(), bundleGallery()]);
+  });
+  afterAll(async () => {
+    for (const each of opened) await each[Symbol.asyncDispose]();
+    await browser?.close();
+  });
+
+  /** Opens an app with a button of its own, which has the focus, and shows a card in it. */
+  async function place(placement: Placement, options: BrowserContextOptions = {}): Promise<Watched> {
+    const watched = await openGallery(browser, script, options);
+    opened.push(watched);
+    const { page } = watched;
+    await page.evaluate(() => {
+      const heading = Object.assign(document.createElement('h1'), { textContent: 'App' });
+      const own = Object.assign(document.createElement('button'), { id: 'own', textContent: 'Of the app' });
+      const header = document.createElement('header');
+      header.append(heading, own);
+      document.body.prepend(header);
+      own.focus();
+      Object.assign(window, { shift: 0 });
+      new PerformanceObserver(list => {
+        for (const entry of list.getEntries())
+          Object.assign(window, { shift: (entry as never as { value: number }).value });
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await show(page, {
+      views: [[cardOf([NPS]), cardOf([THUMBS])]],
+      appearance: { ...APPEARANCE, placement },
+      css: CSS,
+    });
+    return watched;
+  }
+
+  const boxOf = (page: Page) =>
+    page.evaluate(() => {
+      const panel = document
+        .querySelector('parley-feedback')
+        ?.shadowRoot?.querySelector('[part~=panel]') as HTMLElement;
+      const { left, right, top, bottom } = panel.getBoundingClientRect();
+      const isOnTop =
+        document.elementFromPoint((left + right) / 2, (top + bottom) / 2)?.localName === 'parley-feedback';
+      return { left, right: innerWidth - right, top, bottom: innerHeight - bottom, isOnTop };
+    });
+  const isOpen = (page: Page) => page.locator('[part~=panel]').isVisible();
+  const ownHasFocus = (page: Page) => page.evaluate(() => document.activeElement?.id === 'own');
+  const dismissed = (page: Page) =>
+    page.evaluate(() => window.gallery.recorded.filter(({ state }) => state === 'dismissed').length);
+
+  test.each(POPOVERS)('a popover at %s is above the app, shifts nothing and takes no focus', async at => {
+    const watched = await place(`popover-${at}`);
+    const { page } = watched;
+    const box = await boxOf(page);
+    expect(box.isOnTop).toBe(true);
+    const [side, edge] = at.split('-') as ['top' | 'bottom', 'left' | 'center' | 'right'];
+    expect(box[side]).toBeCloseTo(16, 0);
+    if (edge === 'center') expect(box.left).toBeCloseTo(box.right, 0);
+    else expect(box[edge]).toBeCloseTo(16, 0);
+    expect(await ownHasFocus(page)).toBe(true);
+    expect(await page.evaluate(() => (window as never as { shift: number }).shift)).toBe(0);
+    if (at === 'bottom-right') await expectNoViolations(watched);
+  });
+
+  const WAYS: Record<string, (page: Page) => Promise<unknown>> = {
+    Esc: page => page.keyboard.press('Escape'),
+    'a press outside': page => page.mouse.click(5, 300),
+    Back: async page => {
+      await page.goBack();
+    },
+    'Not now': page => page.getByRole('button', { name: 'Not now' }).click(),
+  };
+  const CASES = (['popover-bottom-right', 'modal'] as const).flatMap(placement =>
+    Object.keys(WAYS).map((way): [Placement, string] => [placement, way]),
+  );
+
+  test.each(CASES)('%s: %s is recorded once as dismissed, and closes it', async (placement, way) => {
+    const { page } = await place(placement);
+    await page.evaluate(() => history.pushState(null, '', '/page'));
+    await page.getByRole('radio', { name: '3 of 10' }).focus();
+    await WAYS[way]?.(page);
+    await waitFor(async () => !(await isOpen(page)));
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 300);
+    expect(await dismissed(page)).toBe(1);
+    expect(await page.evaluate(() => new Set(window.gallery.recorded.map(({ id }) => id)).size)).toBe(1); // the second card did not open
+  });
+
+  test.each(['popover-top-center', 'modal'] as const)('%s gives the focus back', async placement => {
+    const { page } = await place(placement);
+    await page.getByRole('radio', { name: '3 of 10' }).focus();
+    await page.keyboard.press('Escape');
+    await waitFor(async () => !(await isOpen(page)));
+    expect(await ownHasFocus(page)).toBe(true);
+  });
+
+  test('only a modal dialog keeps the focus inside', async () => {
+    for (const placement of ['modal', 'popover-top-left'] as const) {
+      const { page } = await place(placement);
+      await page.getByRole('radio', { name: '3 of 10' }).focus();
+      const places = new Set<string | undefined>();
+      for (let count = 0; count < 8; count++) {
+        await page.keyboard.press('Tab');
+        places.add(await page.evaluate(() => document.activeElement?.localName));
+      }
+      expect(places.has('button')).toBe(placement !== 'modal');
+    }
+  });
+
+  test('on a phone both are a sheet at the lower edge, and a swipe is recorded once as dismissed', async () => {
+    for (const placement of ['modal', 'popover-top-left'] as const) {
+      const watched = await place(placement, PHONE);
+      const { page, context } = watched;
+      const box = await boxOf(page);
+      expect([box.left, box.right, box.bottom].map(Math.round)).toEqual([0, 0, 0]);
+      await expectNoViolations(watched);
+      const session = await context.newCDPSession(page);
+      const swipe = async (distance: number) => {
+        const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', y: number) =>
+          session.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x: 180, y }] });
+        const from = box.top + 30;
+        await touch('touchStart', from);
+        for (let step = 1; step <= 5; step++) await touch('touchMove', from + (distance * step) / 5);
+        await touch('touchEnd', from + distance);
+      };
+      await swipe(40);
+      expect(await isOpen(page)).toBe(true);
+      await swipe(160);
+      await waitFor(async () => !(await isOpen(page)));
+      expect(await dismissed(page)).toBe(1);
+    }
+  });
+
+  test('after an answer the thanks are in the popover, which then shows the next card', async () => {
+    const { page } = await place('popover-bottom-center');
+    await page.getByRole('radio', { name: '9 of 10' }).click();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('radio', { name: 'Thumbs up' }).click();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you for your feedback.').waitFor();
+    expect(await isOpen(page)).toBe(true);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await waitFor(async () => !(await isOpen(page)));
+    expect(await dismissed(page)).toBe(0);
+  });
+
+  test("Esc in a dialog of the app is the app's", async () => {
+    const { page } = await place('popover-bottom-right');
+    await page.evaluate(() => {
+      const dialog = document.body.appendChild(document.createElement('dialog'));
+      dialog.append(document.createElement('input'));
+      dialog.showModal();
+    });
+    await page.keyboard.press('Escape');
+    await waitFor(async () => (await page.locator('body > dialog[open]').count()) === 0);
+    expect(await isOpen(page)).toBe(true);
+    expect(await dismissed(page)).toBe(0);
+  });
+
+  test('a tab opens the card that is due, by keyboard, and comes back', async () => {
+    const watched = await place('button');
+    const { page } = watched;
+    expect(await isOpen(page)).toBe(false);
+    await expectNoViolations(watched);
+    const tab = page.getByRole('button', { name: 'Feedback' });
+    await tab.focus();
+    await page.keyboard.press('Enter');
+    await waitFor(() => isOpen(page));
+    expect(await tab.count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await waitFor(async () => !(await isOpen(page)));
+    expect(await dismissed(page)).toBe(1);
+    await tab.waitFor(); // the list still has the card
+  });
+
+  test('an element of the app opens one question', async () => {
+    const watched = await openGallery(browser, script);
+    opened.push(watched);
+    const { page } = watched;
+    await page.evaluate(() => {
+      document.body.prepend(Object.assign(document.createElement('button'), { id: 'help', textContent: 'Help' }));
+    });
+    const wanted = cardOf([THUMBS], { question_id: 'question_2' });
+    await show(page, {
+      views: [[cardOf([NPS]), wanted]],
+      attributes: { placement: 'button', opens: '#help', question: 'question_2' },
+    });
+    const help = page.getByRole('button', { name: 'Help' });
+    expect(await page.getByRole('button').count()).toBe(1);
+    for (let round = 0; round < 2; round++) {
+      await help.click();
+      await page.getByRole('heading', { name: THUMBS.title }).waitFor();
+      await help.click();
+      await waitFor(async () => !(await isOpen(page)));
+    }
+  });
+});
