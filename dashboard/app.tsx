@@ -44,7 +44,9 @@ const TENANT_PAGES: Partial<Record<TenantPathName, ComponentType>> = {
   question: page(() => import('./pages/questions/editor.tsx').then(module => module.EditQuestion)),
   questionResults: page(() => import('./pages/questions/results.tsx').then(module => module.QuestionResults)),
   questionAnswers: page(() => import('./pages/questions/answers.tsx').then(module => module.QuestionAnswers)),
-  questionVersions: page(() => import('./pages/questions/versions.tsx').then(module => module.QuestionVersions)),
+  questionVersions: page(() =>
+    import('./pages/questions/versions/versions.tsx').then(module => module.QuestionVersions),
+  ),
   people: page(() => import('./pages/people/people.tsx').then(module => module.People)),
   identity: page(() => import('./pages/people/person.tsx').then(module => module.Person)),
   insights: page(() => import('./pages/insights/insights.tsx').then(module => module.Insights)),
