@@ -12,8 +12,8 @@ const OWN_PROCESS = [
 ];
 
 const common = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
   pool: 'forks',
 } as const;
 

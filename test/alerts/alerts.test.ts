@@ -157,7 +157,7 @@ test.runIf(await hasTool(['promtool', '--version'], 'the test of the alert rules
     expect(output).toContain('SUCCESS');
     await runTool('promtool', ['check', 'config', 'config/prometheus/prometheus.yml'], { cwd: ROOT });
   },
-  120_000,
+  300_000,
 );
 
 const PROFILE = 'docker compose --profile monitoring config --format json'.split(' ');

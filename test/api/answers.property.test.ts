@@ -261,4 +261,4 @@ test('any request gets a verdict and no 5xx, and accepted answers are stored', a
   expect(figures).toMatchObject({ quarantined: 0, stored: accepted.size, repeated: 0 });
   const rows = await api.database.query<{ id: string }>('select id from answers');
   expect(new Set(rows.map(({ id }) => id))).toEqual(accepted);
-}, 70_000);
+}, 300_000);

@@ -76,7 +76,7 @@ describe('an invitation', () => {
     expect(statuses.filter(status => status !== 200 && status !== 404 && status !== 503)).toEqual([]);
     expect(await api.database.query('select from accounts where email = $1', [email])).toHaveLength(1);
     expect(await api.database.query('select from members where tenant_id = $1', [tenant.uuid])).toHaveLength(2);
-  }, 60_000);
+  }, 300_000);
 
   test('of an account holder requires the password and the authenticator', async () => {
     const other = await makeTenant(api, 'Other');

@@ -159,7 +159,7 @@ describe('full caches with more data to load', () => {
     for (let user = 0; user < 500; user += 4)
       await Promise.all([user, user + 1, user + 2, user + 3].map(number => fetchCards(number)));
     expect(api.isRunning()).toBe(true);
-  }, 180_000);
+  }, 300_000);
 
   test('keep a process with a small heap alive: 15,000 large versions of one question', async () => {
     const tenant = await makeTenant({ database, seals });
@@ -186,5 +186,5 @@ describe('full caches with more data to load', () => {
     expect(
       sent.body.results.map((receipt: { status: string; code?: string }) => receipt.code ?? receipt.status),
     ).toEqual([...Array.from({ length: 4 }, () => 'accepted'), 'unknown-version']);
-  }, 180_000);
+  }, 300_000);
 });

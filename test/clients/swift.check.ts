@@ -95,7 +95,7 @@ describe.runIf(await isFound())('the Swift client', () => {
 
     test('the part app-deliver, with lost replies and kills', async () => {
       await scenario.deliver(runner, 'app-deliver');
-    }, 120_000);
+    }, 300_000);
 
     test('unsupported and unknown parts', async () => {
       expect(await scenario.exitCodeFor(runner, 'server')).toBe(3);

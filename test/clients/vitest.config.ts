@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/clients/**/*.check.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 400_000,
     pool: 'forks',
     maxWorkers: 2,
   },

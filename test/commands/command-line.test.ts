@@ -136,7 +136,7 @@ describe('the command line', () => {
     }
     expect(await cli.database.query('select from api_keys')).toHaveLength(0);
     expect(await cli.database.query('select from members')).toHaveLength(0);
-  }, 60_000);
+  }, 300_000);
 
   test('creates the secrets of a Compose installation once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));

@@ -50,7 +50,7 @@ describe('tenant delete', () => {
     expect(await cli.database.query('select from vanished_answers')).toEqual([]);
     const again = await cli.json(['tenant', 'delete', '--tenant', gone.id]);
     expect(again).toMatchObject({ id: gone.id, deleted: {} });
-  }, 60_000);
+  }, 300_000);
 
   test('deletes nothing without the name, with a wrong name, or for an unknown tenant', async () => {
     await using cli = await createCommandLine();
@@ -67,7 +67,7 @@ describe('tenant delete', () => {
       expect(stderr).toMatch(complaint);
     }
     expect((await cli.json(['tenant', 'list'])).data).toHaveLength(1);
-  }, 60_000);
+  }, 300_000);
 
   test('that is killed halfway is completed by the next run, without the name', async () => {
     await using cli = await createCommandLine();
@@ -84,5 +84,5 @@ describe('tenant delete', () => {
     expect(await countAnswers(cli.database)).toBe(0);
     expect(await cli.database.query('select from card_records')).toEqual([]);
     expect(await cli.database.query('select from vanished_answers')).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 });

@@ -61,7 +61,7 @@ test('the profile makes a backup at its start, readable only to its owner, witho
   expect(readdirSync(join(folder, name)).toSorted()).toEqual(['backup.json', 'database.dump', 'queue.rdb']);
   for (const file of [name, `${name}/database.dump`]) expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
   expect(statSync(join(work, 'secrets.tar')).mode & 0o077).toBe(0);
-}, 180_000);
+}, 300_000);
 
 test('a backup that is killed at ten random moments leaves the earlier one unchanged', async () => {
   const before = listing();

@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/containers/*.check.ts'],
     globalSetup: 'test/containers/build-image.ts',
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
     pool: 'forks',
     fileParallelism: false,
   },

@@ -47,7 +47,7 @@ describe.runIf(backends().includes('valkey'))('a process without a connection to
     expect(own.notices.unconfirmedMs()).toBeLessThan(DEAF_MS);
     await other.close();
     await waitFor(() => own.notices.unconfirmedMs() > DEAF_MS, 30_000);
-  }, 120_000);
+  }, 300_000);
 
   test('ignores heartbeats of another installation on the same store', async () => {
     const elsewhere = new URL(redis);
@@ -55,7 +55,7 @@ describe.runIf(backends().includes('valkey'))('a process without a connection to
     await using _other = open(database.url, elsewhere.href);
     await using own = await cutOff();
     await waitFor(() => own.notices.unconfirmedMs() > DEAF_MS, 30_000);
-  }, 120_000);
+  }, 300_000);
 
   test('reports a gap if the relaying process was disconnected from PostgreSQL meanwhile', async () => {
     await using other = open();
@@ -68,5 +68,5 @@ describe.runIf(backends().includes('valkey'))('a process without a connection to
     );
     await waitFor(() => own.gaps() > before);
     await waitFor(() => other.isListening() && own.notices.unconfirmedMs() < 1000);
-  }, 120_000);
+  }, 300_000);
 });

@@ -35,7 +35,7 @@ async function scan(browser: Browser, picture: Buffer): Promise<string> {
   return decodeQR({ width, height, data: Uint8ClampedArray.from(pixels) });
 }
 
-describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
+describe.runIf(hasBrowser())('an account', { timeout: 240_000 }, () => {
   let mails: TestMailServer;
   let provider: TestProvider;
   let dashboard: OpenDashboard;
@@ -57,7 +57,7 @@ describe.runIf(hasBrowser())('an account', { timeout: 60_000 }, () => {
     dashboard = await openDashboard({ PORT, ...mail, ...provider.settings, OIDC_NAME: 'Acme ID' });
     ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await dashboard?.[Symbol.asyncDispose]();
     await mails?.[Symbol.asyncDispose]();

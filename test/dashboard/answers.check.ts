@@ -16,7 +16,7 @@ const WATCH_CANVAS = `window.recreated = 0;
       .observe(canvas, { attributes: true });
   window.canvases = [...document.querySelectorAll('canvas')];`;
 
-describe.runIf(hasBrowser())('answers and charts', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('answers and charts', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let ada: Watched;
   let page: Page;
@@ -62,7 +62,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 90_000 }, () => {
     await answer('jonas', choice, { option_id: 'pre-1' });
     await answer('ines', nps, 9, 'Very good');
     await answer('tobi', nps, 2);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('a bar leads to the people behind it, and a row to the card as it was shown', async () => {
@@ -97,7 +97,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 90_000 }, () => {
     await page.keyboard.type('Only a test');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByText('1 test answer in the last 24 hours').waitFor({ timeout: 1000 });
+    await page.getByText('1 test answer in the last 24 hours').waitFor();
     await expectNoViolations(ada);
     await page.getByText('Show as table').click();
     await page.getByRole('row', { name: '9 1' }).waitFor();
@@ -221,7 +221,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 90_000 }, () => {
     );
     await german.page.goto(`${dashboard.installation.baseUrl}/dashboard/questions`);
     const alert = german.page.getByRole('alert');
-    await alert.getByText('Zu viele Anfragen').waitFor({ timeout: 20_000 });
+    await alert.getByText('Zu viele Anfragen').waitFor();
     await alert.getByText('Nächster Versuch in 1 Sekunde möglich.', { exact: false }).waitFor();
   });
 
@@ -249,7 +249,7 @@ describe.runIf(hasBrowser())('answers and charts', { timeout: 90_000 }, () => {
   });
 });
 
-describe.runIf(hasBrowser())('a first visit', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('a first visit', { timeout: 240_000 }, () => {
   test('names the setup link and the command, and the setup asks for the time zone', async () => {
     await using dashboard = await openDashboard(undefined, { timezoneId: 'Europe/Berlin' });
     const { page, person, installation } = dashboard;

@@ -25,7 +25,7 @@ describe.runIf(hasBrowser())('the pages of the API', () => {
     page.on('console', message => message.type() === 'error' && failed.push(message.text()));
     page.on('response', reply => reply.status() >= 400 && failed.push(`${reply.status()} ${reply.url()}`));
     await page.goto(`${api.baseUrl}${path}`);
-    await page.locator(content).first().waitFor({ timeout: 30_000 });
+    await page.locator(content).first().waitFor();
     expect([failed, complaints]).toEqual([[], []]);
     // A browser with a window would request /favicon.ico without it.
     expect(await page.locator('link[rel=icon]').count()).toBe(1);

@@ -8,7 +8,7 @@ import { asPerson, PASSWORD, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Edits of questions are saved, published, discarded or kept, but not lost. */
-describe.runIf(hasBrowser())('edits of a question', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('edits of a question', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let ada: Watched;
   let page: Page;
@@ -23,7 +23,7 @@ describe.runIf(hasBrowser())('edits of a question', { timeout: 90_000 }, () => {
     dashboard = await openDashboard();
     ({ person: ada, page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('are published with the question, after showing what users will see', async () => {

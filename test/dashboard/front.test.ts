@@ -16,7 +16,7 @@ describe.runIf(hasBrowser())('the pages before the login', () => {
     api = await createApi({ settings: { BASE_URL: 'http://localhost:3000' } });
     await makeMember(api, await makeTenant(api), 'owner'); // else the login shows how to create one
     browser = await openBrowser();
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await browser.close();
     await api[Symbol.asyncDispose]();

@@ -40,7 +40,7 @@ from made`;
 const INDEX_NEEDLE = `
 insert into unindexed_texts select tenant_id, 'message', id from messages where body like '% needle'`;
 
-describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
@@ -74,7 +74,7 @@ describe.runIf(hasBrowser())('an inbox of a hundred thousand conversations', { t
     const { link } = await asPerson(page, 'POST', '/v1/members', { email: 'linus@acme.example', role: 'agent' });
     await using linus = await openPage(browser);
     await join(linus.page, link, 'Linus');
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   /** The queries of the requests for conversations during an action. */

@@ -10,7 +10,7 @@ import { asPerson, PASSWORD, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Filters, texts and the tenant survive reloads, failures and other tabs. */
-describe.runIf(hasBrowser())('what people do is kept', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('what people do is kept', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
@@ -25,7 +25,7 @@ describe.runIf(hasBrowser())('what people do is kept', { timeout: 90_000 }, () =
     await setUp(page, installation.setupLink);
     for (const title of ['How likely?', 'How was it?'])
       await asPerson(page, 'POST', '/v1/questions', { type: 'nps', title });
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('a failed check of the session shows a banner and keeps what was typed', async () => {
@@ -37,14 +37,14 @@ describe.runIf(hasBrowser())('what people do is kept', { timeout: 90_000 }, () =
     );
     await page.route('**/v1/conversations/unread-count*', route => route.abort());
     const banner = page.getByText('Connection lost, retrying');
-    await banner.waitFor({ timeout: 30_000 });
+    await banner.waitFor();
     expect(await question.inputValue()).toBe('Half a question');
     expect(await page.getByText('not a member').count()).toBe(0);
     await expectNoViolations(ada);
     await page.waitForResponse(reply => reply.url().endsWith('/v1/me') && reply.status() === 502);
     await page.unroute('**/v1/me');
     await page.unroute('**/v1/conversations/unread-count*');
-    await banner.waitFor({ state: 'detached', timeout: 20_000 });
+    await banner.waitFor({ state: 'detached' });
     expect(await question.inputValue()).toBe('Half a question');
   });
 
@@ -170,7 +170,7 @@ describe.runIf(hasBrowser())('what people do is kept', { timeout: 90_000 }, () =
       const contentType = at === 0 ? 'application/json' : 'text/html';
       await page.route('**/v1/questions?*', route => route.fulfill({ status: 200, contentType, body }));
       await page.goto(`${installation.baseUrl}/dashboard/questions`);
-      await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
+      await page.getByRole('alert').getByText('Parley could not be reached').waitFor();
       await page.unroute('**/v1/questions?*');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('link', { name: 'How likely?' }).waitFor();
@@ -234,7 +234,7 @@ describe.runIf(hasBrowser())('what people do is kept', { timeout: 90_000 }, () =
     await areKept();
     await installation.startAgain();
     await saveAll();
-    await editor.getByRole('heading', { level: 1, name: 'Typed before' }).waitFor({ timeout: 30_000 });
+    await editor.getByRole('heading', { level: 1, name: 'Typed before' }).waitFor();
     await settings.getByText('Saved').first().waitFor();
     await members.getByText('Send this link to the new member.', { exact: false }).waitFor();
     expect(await asPerson(page, 'GET', '/v1/tenant')).toMatchObject({ name: NAME, cooldown_days: 10 });

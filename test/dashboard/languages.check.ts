@@ -16,7 +16,7 @@ const QUESTION = {
   follow_ups: [{ key: 'reason', type: 'text', title: 'Why?', show_if: { step: 'main', op: 'lte', value: 6 } }],
 };
 
-describe.runIf(hasBrowser())('the languages of a question', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('the languages of a question', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let ada: Watched;
   let page: Page;
@@ -32,7 +32,7 @@ describe.runIf(hasBrowser())('the languages of a question', { timeout: 90_000 },
     dashboard = await openDashboard();
     ({ person: ada, page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('are translated side by side, and a missing text is reported at its field', async () => {

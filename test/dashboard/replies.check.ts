@@ -9,7 +9,7 @@ import { asPerson, join, PASSWORD, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Texts and changes in the inbox survive whatever happens around them. */
-describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
+describe.runIf(hasBrowser())('in the inbox', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let ada: Watched;
   let linus: Watched;
@@ -45,7 +45,7 @@ describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
     await join(linus.page, link, 'Linus');
     first = await start('ux|1');
     second = await start('ux|2');
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await linus?.context.close();
     await dashboard?.[Symbol.asyncDispose]();
@@ -66,7 +66,7 @@ describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
     await dashboard.installation.database.query(
       "delete from sessions where account_id in (select id from accounts where email = 'ada@acme.example')",
     );
-    await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor({ timeout: 30_000 });
+    await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
     await page.getByLabel('Email').fill('ada@acme.example');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -244,13 +244,13 @@ describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
     await composer(laptop).fill('Typed before the lid was closed');
     await context.context.setOffline(true);
     await laptop.clock.fastForward('01:00:00');
-    await laptop.getByText('Connection lost, retrying').waitFor({ timeout: 30_000 });
+    await laptop.getByText('Connection lost, retrying').waitFor();
     await composer(laptop).fill('Typed before the lid was closed, and after');
     for (let number = 1; number <= 120; number++)
       await asPerson(colleague, 'POST', `/v1/conversations/${id}/messages`, { body: `Meanwhile ${number}` });
     await context.context.setOffline(false);
     await laptop.clock.runFor(10_000);
-    await messages(laptop).getByText('Meanwhile 120', { exact: true }).waitFor({ timeout: 30_000 });
+    await messages(laptop).getByText('Meanwhile 120', { exact: true }).waitFor();
     await draftIs('Typed before the lid was closed, and after', laptop);
     await messages(laptop).hover();
     for (let turns = 0; (await messages(laptop).getByText('Hello', { exact: true }).count()) === 0; turns++) {
@@ -275,7 +275,7 @@ describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
       await page.route('**/messages?*', route => route.fulfill({ status: 200, contentType, body }));
       await page.goto(`${dashboard.installation.baseUrl}/dashboard/inbox`);
       await openedByRow('ux|proxy');
-      await thread().getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
+      await thread().getByRole('alert').getByText('Parley could not be reached').waitFor();
       await expectNoViolations(ada);
       await page.unroute('**/messages?*');
       await thread().getByRole('button', { name: 'Try again' }).click();
@@ -291,7 +291,7 @@ describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
     await composer().press('Control+Enter');
     await thread().getByLabel('Add tag').fill('kept');
     await page.keyboard.press('Enter');
-    await page.getByText('Connection lost, retrying').waitFor({ timeout: 30_000 });
+    await page.getByText('Connection lost, retrying').waitFor();
     expect(await composer().inputValue()).toBe('Sent during the restart');
     await dashboard.installation.startAgain();
     const send = page.getByRole('button', { name: 'Send reply' });
@@ -299,7 +299,7 @@ describe.runIf(hasBrowser())('in the inbox', { timeout: 120_000 }, () => {
       if ((await messages().getByText('Sent during the restart', { exact: true }).count()) > 0) return true;
       if (await send.isEnabled()) await send.click().catch(() => undefined);
       return false;
-    }, 60_000);
+    }, 300_000);
     await draftIs('');
     await waitFor(async () => (await stored(id)).tags.includes('kept'), 60_000);
     expect((await bodies(id)).filter(body => body === 'Sent during the restart')).toHaveLength(1);

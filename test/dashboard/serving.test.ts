@@ -15,7 +15,7 @@ let api: TestApi;
 beforeAll(async () => {
   await buildDashboard();
   api = await createApi();
-}, 120_000);
+}, 300_000);
 afterAll(() => api[Symbol.asyncDispose]());
 
 const get = (path: string, headers: Record<string, string> = {}) =>

@@ -12,7 +12,7 @@ import { asBearer, asPerson, join, setUp } from '../support/team.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Empty, loading and error states, questions of each status, and German. */
-describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('the states of the pages', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
@@ -25,7 +25,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     dashboard = await openDashboard();
     ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('each empty list shows its purpose and the next step', async () => {
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
 
   /** Expects a complete problem: title, detail, request ID for the log, and a button to retry. */
   const expectProblemShown = async (alert: Locator) => {
-    await alert.waitFor({ timeout: 20_000 });
+    await alert.waitFor();
     const [title, detail] = await alert.getByRole('paragraph').allTextContents();
     expect(title).toMatch(/^The .+/);
     expect(detail).toMatch(/\w+ \w+/);
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await open(pathTo('auditLog'));
     await ada.context.setOffline(true);
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
-    await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
+    await page.getByRole('alert').getByText('Parley could not be reached').waitFor();
     await expectNoViolations(ada);
     await page.getByRole('link', { name: 'Members' }).click(); // its script is not loaded yet
     await page.getByRole('heading', { level: 1, name: 'This page could not be loaded' }).waitFor();
@@ -123,7 +123,7 @@ describe.runIf(hasBrowser())('the states of the pages', { timeout: 90_000 }, () 
     await page.goBack(); // other pages still work
     await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
     await page.getByLabel('Action', { exact: true }).selectOption('question.archived');
-    await page.getByRole('alert').getByText('Parley could not be reached').waitFor({ timeout: 20_000 });
+    await page.getByRole('alert').getByText('Parley could not be reached').waitFor();
     await ada.context.setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('No matching entries').waitFor();

@@ -37,7 +37,7 @@ const NPS = {
   ],
 };
 
-describe.runIf(hasBrowser())('follow-up steps', { timeout: 90_000 }, () => {
+describe.runIf(hasBrowser())('follow-up steps', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let ada: Watched;
   let page: Page;
@@ -85,7 +85,7 @@ describe.runIf(hasBrowser())('follow-up steps', { timeout: 90_000 }, () => {
     ({ person: ada, page } = dashboard);
     await setUp(page, dashboard.installation.setupLink);
     key = await asPerson(page, 'POST', '/v1/api-keys', { name: 'backend', kind: 'server' });
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('a question with two follow-ups is built with the keyboard only', async () => {

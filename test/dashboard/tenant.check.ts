@@ -13,7 +13,7 @@ import { asBearer, asPerson, join, PASSWORD, type ShownKey, setUp, signToken } f
 import { waitFor } from '../support/wait.ts';
 import { QUESTIONS } from './question-types.ts';
 
-describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
+describe.runIf(hasBrowser())('a tenant', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
@@ -54,7 +54,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 60_000 }, () => {
     ({ installation, browser, person: ada, page } = dashboard);
     await setUp(page, installation.setupLink);
     tenantId = (await asPerson(page, 'GET', '/v1/me')).account.memberships[0].tenant.id;
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('a key with an expiry is created, and its secrets are shown once', async () => {

@@ -16,7 +16,7 @@ const MOST_ROWS = 60;
 
 describe.runIf(hasBrowser())(
   `a thread of ${MESSAGES} messages next to ${CONVERSATIONS} conversations`,
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   () => {
     let dashboard: OpenDashboard;
     let ada: Watched;
@@ -53,7 +53,7 @@ describe.runIf(hasBrowser())(
       await query('analyze conversations, messages');
       cdp = await page.context().newCDPSession(page);
       await cdp.send('Performance.enable');
-    }, 120_000);
+    }, 300_000);
     afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
     test('shows its newest message within 1.5 s, with two pages of messages at most', async () => {

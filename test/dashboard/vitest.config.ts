@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/dashboard/*.check.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -32,7 +32,7 @@ const PAINTED_COLORS = `(() => {
   return [...colors];
 })()`;
 
-describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () => {
+describe.runIf(hasBrowser())('through the dashboard', { timeout: 240_000 }, () => {
   let dashboard: OpenDashboard;
   let installation: Installation;
   let browser: Browser;
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser())('through the dashboard', { timeout: 120_000 }, () =
   beforeAll(async () => {
     dashboard = await openDashboard();
     ({ installation, browser, person: owner, page } = dashboard);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => dashboard?.[Symbol.asyncDispose]());
 
   test('the setup creates the owner and the first tenant, and its link works once', async () => {

@@ -113,7 +113,7 @@ describe.runIf(inject('hasDocker')).each(backends())('with external stores and t
     const figures = await waitFor(async () => {
       const { status, body } = await get(parley.baseUrl, '/v1/ingestion', tenant.key.apiKey);
       return status === 200 && body.queued === 0 && body;
-    }, 30_000);
+    }, 300_000);
     const stored = await query<{ id: string }>(database.url, 'select id from answers');
     expectRestored(
       before,
@@ -122,7 +122,7 @@ describe.runIf(inject('hasDocker')).each(backends())('with external stores and t
     );
     expect(figures).toMatchObject({ stored: stored.length, repeated: 0, quarantined: 0, accepted: stored.length });
     expect((await get(parley.baseUrl, '/v1/cards', await tenant.sign('user|42'))).status).toBe(200);
-  }, 90_000);
+  }, 300_000);
 });
 
 test('the data folder of the embedded PostgreSQL, moved away and back, has every answer and secret', async () => {
@@ -159,4 +159,4 @@ test('the data folder of the embedded PostgreSQL, moved away and back, has every
   });
   expect(figures).toMatchObject({ stored: acknowledged.size, accepted: acknowledged.size, repeated: 0 });
   expect(await parley('doctor')).toMatchObject({ ok: true });
-}, 120_000);
+}, 300_000);

@@ -15,7 +15,7 @@ const hasRecovered = (api: TestProcess) =>
   waitFor(async () => {
     const { degraded } = (await (await fetch(`${api.baseUrl}/readyz`)).json()) as { degraded: string[] };
     return degraded.length === 0;
-  }, 20_000);
+  }, 300_000);
 
 /** Stores with passwords, and a folder with the secrets with which API and worker log in. */
 async function createStores() {

@@ -137,7 +137,7 @@ describe('with roles of a database administrator', () => {
     expect(after.checks.filter(({ name }) => name === 'former secret key')).toEqual([
       expect.objectContaining({ ok: true, detail: expect.stringContaining('no sampled secret') }),
     ]);
-  }, 180_000);
+  }, 300_000);
 });
 
 describe('with an owner who may create roles', () => {
@@ -195,7 +195,7 @@ describe('with an owner who may create roles', () => {
     // With the prefix of the first installation, the roles exist and belong to another owner.
     const shared = await runCommand(['migrate'], { ...environment, DATABASE_ROLE_PREFIX: prefix }); // logs to its standard error
     expect(shared).toMatchObject({ code: 0, stderr: expect.stringContaining('cannot assume these roles') });
-  }, 60_000);
+  }, 300_000);
 
   test('an installation changes its prefix by renaming the roles', async () => {
     await asAdministrator(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${owner}`);

@@ -122,7 +122,7 @@ describe.runIf(inject('hasDocker'))('the doctor', () => {
     for (const socket of sockets) socket.destroy();
     secure.close();
     silent.close();
-  }, 120_000);
+  }, 300_000);
 
   test('reaches Sentinels with a password, and reports a wrong one within a deadline', async () => {
     await using database = await createDatabase();
@@ -157,5 +157,5 @@ sentinel monitor parley 127.0.0.1 ${new URL(valkey.url).port} 1
     } finally {
       await sentinel.stop();
     }
-  }, 120_000);
+  }, 300_000);
 });

@@ -99,7 +99,7 @@ beforeAll(async () => {
     SERVICE_API_KEY: key.api_key ?? '',
     SERVICE_PUBLIC_KEY_ID: publicKey.id ?? '',
   };
-}, 120_000);
+}, 300_000);
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 test('every example of the page works verbatim and returns the shown reply', async () => {
@@ -108,7 +108,7 @@ test('every example of the page works verbatim and returns the shown reply', asy
   const outputs = (await runDocumented(`set -eu\n${script}`, values)).split(END).slice(0, -1);
   expect(outputs).toHaveLength(examples.length);
   expect(examples.flatMap((example, index) => check(example, outputs[index] ?? ''))).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test('every operation for apps and servers has an example', () => {
   const commands = readExamples().flatMap(({ script }) => script.split(/(?=\bcurl )/));

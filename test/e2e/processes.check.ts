@@ -86,7 +86,7 @@ describe.each(backends())('with the queue in %s', backend => {
     await waitFor(async () => {
       const { body } = await setup.request('GET', '/v1/ingestion', { as: roles.key });
       return body.queued === 0 && body.accepted === body.stored + body.repeated + body.quarantined;
-    }, 40_000);
+    }, 300_000);
     expectKept(ledger, await storedIds(setup));
   });
 

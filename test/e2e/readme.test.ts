@@ -103,7 +103,7 @@ test('the quick start works verbatim, and the demo sends the same requests', asy
   expect(pasted.requests).toEqual(readme.requests);
   // The demo has run before: its question is live, its card is gone, its answer is a duplicate.
   expect(pasted.stdout.trim()).toBe('201 409 200 202 200 201 200 201 200 200 200 403');
-}, 60_000);
+}, 300_000);
 
 test('the demo fails and reports that no server responds', async () => {
   const { code, stderr } = await runDemo({ BASE_URL: `http://127.0.0.1:${await freePort()}` });

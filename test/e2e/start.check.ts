@@ -94,7 +94,7 @@ describe('npm start', () => {
     };
     await waitFor(() => areStored(folder.path, everything.acknowledged));
     expectKept(everything, await readStored(folder.path));
-  }, 90_000);
+  }, 300_000);
 
   test('prints the setup link until it is used, which signs in over plain HTTP', async () => {
     using folder = temporaryFolder();
@@ -128,7 +128,7 @@ describe('npm start', () => {
     await using second = await startProcess('start', environment);
     await waitFor(() => second.output().includes('Parley is ready.'), 60_000);
     expect(second.output()).not.toMatch(LINK);
-  }, 90_000);
+  }, 300_000);
 
   test('a killed embedded PostgreSQL restarts without a restart of Parley', async () => {
     using folder = temporaryFolder();
@@ -144,7 +144,7 @@ describe('npm start', () => {
     expect(parley.isRunning(), parley.output()).toBe(true);
     await waitFor(async () => (await runCommand(['tenant', 'create', '--name', 'Acme'], environment)).code === 0);
     await parley.awaitProbe('/readyz');
-  }, 60_000);
+  }, 300_000);
 
   test('a second one on the same data folder reports the first', async () => {
     using folder = temporaryFolder();
@@ -154,7 +154,7 @@ describe('npm start', () => {
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(`Another Parley process (${first.pid}) is using`);
     await first.awaitProbe('/readyz');
-  }, 60_000);
+  }, 300_000);
 });
 
 /** A server that accepts connections and never replies. */
@@ -191,7 +191,7 @@ describe('SIGTERM during the start', () => {
       for (const moment of MOMENTS_MS)
         expect(await stopAt(moment, role, environment), `${moment} ms`).toBeLessThan(MOST_MS);
     },
-    120_000,
+    300_000,
   );
 
   test('start ends within 3 s at any moment of its first start, and the next one succeeds', async () => {
@@ -201,7 +201,7 @@ describe('SIGTERM during the start', () => {
       expect(await stopAt(moment, 'start', environment), `${moment} ms`).toBeLessThan(MOST_MS);
     await using last = await startProcess('start', environment);
     await last.awaitProbe('/readyz', 200, 60_000);
-  }, 180_000);
+  }, 300_000);
 });
 
 test('a taken port is one line before anything is written', async () => {

@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/{api,commands,coordination,e2e,platform,queue,worker}/*.check.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     pool: 'forks',
     maxWorkers: 2,
   },

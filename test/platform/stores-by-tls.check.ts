@@ -79,7 +79,7 @@ describe.runIf(backends().includes('valkey'))('stores that require TLS', () => {
   beforeAll(async () => {
     folder = await makeCertificates();
     [postgres, valkey] = await Promise.all([startPostgres(folder), startValkey(folder)]);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => Promise.all([postgres?.stop(), valkey?.stop()]));
 
   const environment = (tls: string, host = 'localhost') => ({

@@ -76,7 +76,7 @@ async function diagnoseReplicas(redisUrl: string, wanted: number): Promise<objec
 const configure = (store: Store, name: string, value: string) =>
   askValkey(store.url, redis => redis.config('SET', name, value));
 
-describe.runIf(backends().includes('valkey'))('a flush', { timeout: 90_000 }, () => {
+describe.runIf(backends().includes('valkey'))('a flush', { timeout: 240_000 }, () => {
   test('is not confirmed by a store with other settings that takes over the address', async () => {
     await using strict = await openValkey();
     await using lax = await openValkey({ settings: { appendfsync: 'everysec' } });

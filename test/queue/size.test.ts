@@ -52,7 +52,7 @@ async function fill(producer: Producer): Promise<number> {
   }
 }
 
-describe('a queue', { timeout: 120_000 }, () => {
+describe('a queue', { timeout: 240_000 }, () => {
   test.runIf(backends().includes('valkey'))('in a Valkey without maxmemory is bounded by QUEUE_MAX_MB', async () => {
     await using store = await openValkey();
     await using producer = openTestProducer('postgresql://nobody@127.0.0.1:1/none', store.url);

@@ -233,12 +233,12 @@ describe.each(backends())('a tenant job with the queue in %s', backend => {
       const state = await job?.getState();
       if (state === 'delayed') await promote(job);
       return state === 'failed';
-    }, 20_000);
+    }, 300_000);
     expect(await reports.getJob(id)).toMatchObject({ attemptsMade: 5, progress: { failures: 5 }, data: { v: 1 } });
     await queue.add(unlucky);
     await waitFor(() => done.length === 2, 20_000);
     expect(done).toEqual([healthy, unlucky]);
     expect(await reports.getFailedCount()).toBe(1);
     expect(await queue.metrics.render()).toMatch(/job_duration_seconds_count\{queue="reports",outcome="given-up"\} 1/);
-  }, 60_000);
+  }, 300_000);
 });

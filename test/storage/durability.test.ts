@@ -18,7 +18,7 @@ let worker: Storage;
 beforeAll(async () => {
   server = await createOwnServer();
   worker = openStorage({ url: server.url, role: 'parley_worker', connections: 2, requireDurable: true, log });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await worker?.close();
   await server?.[Symbol.asyncDispose]();

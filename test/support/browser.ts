@@ -4,8 +4,8 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { expect } from 'vitest';
 import { waitFor } from './wait.ts';
 
-/** The timeout for an expected state of the page. */
-const PATIENCE_MS = 10_000;
+/** The timeout for an expected state of the page: only reached by faults, however slow the machine. */
+const PATIENCE_MS = 60_000;
 
 export interface Watched extends AsyncDisposable {
   page: Page;

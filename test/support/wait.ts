@@ -3,7 +3,7 @@ type Falsy = false | null | undefined | '' | 0;
 /** Resolves when a condition holds; rejects after the limit. Expensive conditions can be checked less often. */
 export async function waitFor<T>(
   fact: () => T | Promise<T>,
-  limitMs = 15_000,
+  limitMs = 60_000,
   everyMs = 20,
 ): Promise<Exclude<T, Falsy>> {
   for (const deadline = Date.now() + limitMs; ; ) {

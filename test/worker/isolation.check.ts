@@ -138,7 +138,7 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
         if (now.code === 'queue-unavailable') return false; // the hanging workers occupy the store's cores
         expect(now.accepted).toBe(all.length); // wherever the answers currently are
         return now.queued === 0 && now;
-      }, 90_000);
+      }, 300_000);
       expect(figures).toMatchObject({ stored: good.length, repeated: 0, quarantined: 5 });
       expect(await countFailed(api)).toBe(0);
       expect(first.deaths() + second.deaths()).toBe(2);
@@ -169,5 +169,5 @@ describe.concurrent.each(backends())('with the queue in %s', backend => {
     const stored = await api.database.query<{ id: string }>('select id from answers');
     expect(new Set(stored.map(row => row.id))).toEqual(new Set(all.map(({ id }) => id)));
     expect(await read()).toMatchObject({ accepted: all.length, stored: all.length, quarantined: 0, queued: 0 });
-  }, 150_000);
+  }, 300_000);
 });

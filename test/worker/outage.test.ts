@@ -52,7 +52,7 @@ describe.each(backends())('with the queue in %s', backend => {
     await waitFor(async () => (await countStored(api)) === 200);
     expect(Date.now() - back).toBeLessThan(3500);
     if (backend === 'valkey') expect(await worker.failures()).toBeGreaterThan(5);
-  }, 30_000);
+  }, 300_000);
 });
 
 describe.skipIf(!backends().includes('valkey'))('with the queue in valkey', () => {

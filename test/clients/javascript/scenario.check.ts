@@ -18,7 +18,7 @@ test.each(['app-deliver', 'server-deliver'])(
   async name => {
     await scenario.deliver(runner, name);
   },
-  60_000,
+  300_000,
 );
 
 test('a part that does not exist', async () => {
