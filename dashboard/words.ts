@@ -6,6 +6,7 @@ import { formatNumber, t } from './i18n.ts';
 export type QuestionType = Schemas['Question']['type'];
 export type QuestionStatus = Schemas['Question']['status'];
 export type ConversationStatus = Schemas['Conversation']['status'];
+export type Placement = Schemas['Placement'];
 export type Priority = NonNullable<Schemas['Conversation']['priority']>;
 
 /** Labels of API values; functions, because the language can change. */
@@ -47,6 +48,29 @@ export const STATUS_TONE: Record<QuestionStatus, Tone> = {
   closed: 'neutral',
   archived: 'neutral',
 };
+
+/** Where cards can appear. */
+export const PLACEMENTS: readonly Placement[] = [
+  'inline',
+  ...(['top-left', 'top-center', 'top-right', 'bottom-left', 'bottom-center', 'bottom-right'] as const).map(
+    (position): Placement => `popover-${position}`,
+  ),
+  'modal',
+  'button',
+];
+
+export const placementName = (placement: Placement): string =>
+  ({
+    inline: t('Within the page'),
+    'popover-top-left': t('Popover, top left'),
+    'popover-top-center': t('Popover, top center'),
+    'popover-top-right': t('Popover, top right'),
+    'popover-bottom-left': t('Popover, bottom left'),
+    'popover-bottom-center': t('Popover, bottom center'),
+    'popover-bottom-right': t('Popover, bottom right'),
+    modal: t('Dialog above the dimmed page'),
+    button: t('Feedback button'),
+  })[placement];
 
 export const conversationStatus = (status: ConversationStatus): string =>
   ({ open: t('Open'), pending: t('Waiting for user'), resolved: t('Resolved') })[status];

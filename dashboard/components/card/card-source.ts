@@ -1,4 +1,5 @@
 import {
+  type Appearance,
   type Card,
   type CardStep,
   type Client,
@@ -8,6 +9,7 @@ import {
   memoryStorage,
   type Outbox,
   type Provider,
+  type Thanks,
 } from '../../../clients/javascript/src/index.ts';
 import type { QuestionType } from '../../words.ts';
 
@@ -21,6 +23,7 @@ interface StepTranslation {
 /** The texts of a question in another language, as in the API. */
 export interface TextTranslation extends StepTranslation {
   follow_ups?: Record<string, StepTranslation>;
+  thanks?: { title?: string; body?: string; link?: { label?: string } };
 }
 
 /** Where the client's card view gets its card, and where it puts the answers. */
@@ -47,6 +50,7 @@ export interface FollowUpText extends StepText {
 /** The parts of a question that users see. */
 export interface CardText extends StepText {
   follow_ups?: FollowUpText[];
+  thanks?: Thanks | null;
   /** Language of these texts; empty: the tenant's default. */
   locale?: string;
   translations?: Record<string, TextTranslation>;
@@ -61,11 +65,11 @@ const stepOf = ({ key, type, title, description = '', config, required, show_if 
 });
 
 /** The steps of a question as the API would send them. */
-export const stepsOf = ({ follow_ups = [], locale: _, translations: __, ...main }: CardText): CardStep[] =>
+export const stepsOf = ({ follow_ups = [], thanks: _, locale: __, translations: ___, ...main }: CardText): CardStep[] =>
   [{ ...main, key: 'main', required: true }, ...follow_ups].map(stepOf);
 
 /** A card as the API would send it. */
-const cardOf = (steps: CardStep[]): Card => ({
+const cardOf = (steps: CardStep[], thanks: Thanks | null): Card => ({
   id: 'preview',
   question_id: 'preview',
   question_version: 1,
@@ -74,14 +78,23 @@ const cardOf = (steps: CardStep[]): Card => ({
   locale: 'en',
   priority: 0,
   expires_at: null,
+  thanks,
   reply: null,
 });
 
+/** The parts of a local card besides its steps. */
+interface LocalParts {
+  /** null: the default text of the client. */
+  thanks?: Thanks | null;
+  /** As the API returns it with the cards; undefined: the colors of the page around the card. */
+  appearance?: Appearance;
+}
+
 /** A card without requests: its answers are dropped. */
-export function localCard(steps: CardStep[]): CardSource {
+export function localCard(steps: CardStep[], { thanks = null, appearance }: LocalParts = {}): CardSource {
   const client = clientFor(() => new Error('A local card sends no requests.'));
   return {
-    client: { ...client, listCards: async () => [cardOf(steps)] },
+    client: { ...client, listCards: async () => [cardOf(steps, thanks)], appearance: () => appearance },
     outbox: {
       record: async () => undefined,
       flush: async () => ({ outcome: 'done' }),

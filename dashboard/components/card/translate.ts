@@ -22,9 +22,20 @@ function translateStep<Step extends StepText>(
   };
 }
 
+function translateThanks(thanks: CardText['thanks'], translation: TextTranslation['thanks']): CardText['thanks'] {
+  if (!thanks || !translation) return thanks;
+  const { title, body, link } = thanks;
+  return {
+    title: translation.title || title,
+    body: translation.body || body,
+    link: link && { ...link, label: translation.link?.label || link.label },
+  };
+}
+
 /** Returns the texts of a question in another language; its own where the translation lacks one. */
 export const translateCard = (text: CardText, translation: TextTranslation | undefined): CardText => ({
   ...translateStep(text, translation),
+  thanks: translateThanks(text.thanks, translation?.thanks),
   ...(text.follow_ups
     ? { follow_ups: text.follow_ups.map(step => translateStep(step, translation?.follow_ups?.[step.key])) }
     : {}),

@@ -5,6 +5,7 @@ import type { QuestionValues } from './form.ts';
 import { languageName } from './languages/names.ts';
 import { sourceTexts } from './languages/translations.ts';
 import { comparedSteps, type FollowUpValues, showIfText } from './steps/step-values.ts';
+import { EMPTY_THANKS, type ThanksValues } from './thanks/thanks-values.ts';
 
 /** A change visible to users. */
 export interface Change {
@@ -121,6 +122,19 @@ const followUpChanges = (before: QuestionValues | undefined, after: QuestionValu
     }));
   });
 
+function thanksChanges(before: QuestionValues | undefined, after: QuestionValues): Change[] {
+  const textsOf = ({ title, body, link }: ThanksValues): [label: string, text: string][] => [
+    [t('Title of the thanks'), title],
+    [t('Text of the thanks'), body],
+    [t('Link text'), link.label],
+    [t('Link address'), link.url],
+  ];
+  const old = textsOf(before?.thanks ?? EMPTY_THANKS);
+  return textsOf(after.thanks)
+    .map(([label, text], at) => ({ label, before: old[at]?.[1] || undefined, after: text || undefined }))
+    .filter(isChange);
+}
+
 /** The translations that differ, each with its language. */
 function translationChanges(before: QuestionValues | undefined, after: QuestionValues): Change[] {
   const tags = new Set([...Object.keys(before?.translations ?? {}), ...Object.keys(after.translations)]);
@@ -158,5 +172,6 @@ export const changesFor = (before: QuestionValues | undefined, after: QuestionVa
   ...orderChange(before, after),
   ...followUpChanges(before, after),
   ...removedSteps(before, after),
+  ...thanksChanges(before, after),
   ...translationChanges(before, after),
 ];

@@ -8,8 +8,10 @@ import { ConfigFields } from './config.tsx';
 import styles from './editor.module.css';
 import type { QuestionValues } from './form.ts';
 import { Languages } from './languages/languages.tsx';
+import { PlacementField } from './placement.tsx';
 import { FollowUps } from './steps/follow-ups.tsx';
 import { Templates } from './templates.tsx';
+import { ThanksFields } from './thanks/thanks.tsx';
 
 type Question = Schemas['Question'];
 type QuestionForm = UseFormReturn<QuestionValues>;
@@ -93,6 +95,7 @@ export const QuestionFields = ({ form, question }: { form: QuestionForm; questio
     />
     <ConfigFields form={form} at="" type={form.watch('type')} isFixed={isFixed(question)} />
     <FollowUps form={form} question={question} />
+    <ThanksFields form={form} />
     <Languages form={form} isFixed={isFixed(question)} />
     <TextInput
       form={form}
@@ -107,6 +110,7 @@ export const QuestionFields = ({ form, question }: { form: QuestionForm; questio
       label={t('Show in apps that use a public key')}
       hint={t('Users of these apps are not verified. Their answers are marked as unverified.')}
     />
+    <PlacementField form={form} />
     <details className={styles.more}>
       <summary>{t('Frequency and priority')}</summary>
       <div className="stack">

@@ -5,6 +5,7 @@ import type { QuestionType } from '../../words.ts';
 import { type ConfigValues, configOf, configValuesOf, EMPTY_CONFIG } from './config-values.ts';
 import { type TranslationValues, translationsOf, translationValuesOf } from './languages/translations.ts';
 import { type FollowUpValues, followUpsOf, followUpValuesOf } from './steps/step-values.ts';
+import { EMPTY_THANKS, type ThanksValues, thanksOf, thanksValuesOf } from './thanks/thanks-values.ts';
 
 type Question = Schemas['Question'];
 
@@ -15,12 +16,15 @@ export interface QuestionValues {
   description: string;
   config: ConfigValues;
   follow_ups: FollowUpValues[];
+  thanks: ThanksValues;
   /** Language of the question's own texts; empty: the tenant's default. */
   locale: string;
   translations: TranslationValues;
   frequency: Question['frequency'];
   allow_public: boolean;
   priority: number;
+  /** Empty: that of the tenant's appearance. */
+  placement: Schemas['Placement'] | '';
 }
 
 /** Prefix of the fields of a step in the form; empty for the question itself. */
@@ -34,11 +38,13 @@ export const EMPTY_QUESTION: QuestionValues = {
   description: '',
   config: EMPTY_CONFIG,
   follow_ups: [],
+  thanks: EMPTY_THANKS,
   locale: '',
   translations: {},
   frequency: { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false },
   allow_public: false,
   priority: 0,
+  placement: '',
 };
 
 /** Editor values of a stored question. */
@@ -49,11 +55,13 @@ export const valuesOf = ({
   description,
   config,
   follow_ups,
+  thanks,
   locale,
   translations = {},
   frequency,
   allow_public,
   priority,
+  placement,
 }: Question): QuestionValues => ({
   type,
   name,
@@ -61,20 +69,24 @@ export const valuesOf = ({
   description,
   config: configValuesOf(config),
   follow_ups: follow_ups.map(followUpValuesOf),
+  thanks: thanksValuesOf(thanks),
   locale,
   translations: translationValuesOf(translations),
   frequency,
   allow_public,
   priority,
+  placement: placement ?? '',
 });
 
 /** Request body for the editor values; without a name, the API uses the title. */
-export const bodyOf = ({ name, config, locale, ...values }: QuestionValues) => ({
+export const bodyOf = ({ name, config, locale, placement, ...values }: QuestionValues) => ({
   ...values,
   ...(locale ? { locale } : {}),
   ...(name.trim() ? { name } : {}),
   config: configOf(values.type, config),
   follow_ups: followUpsOf({ ...values, config }),
+  thanks: thanksOf(values.thanks),
+  placement: placement || null,
   translations: translationsOf({ ...values, config }),
 });
 
@@ -88,6 +100,7 @@ export const cardTextOf = (values: QuestionValues): CardText => ({
     ...step,
     title: step.title || t('Step {number}', { number: at + 2 }),
   })),
+  thanks: values.thanks.title ? thanksOf(values.thanks) : null,
   locale: values.locale,
   translations: translationsOf(values),
 });

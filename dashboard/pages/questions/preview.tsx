@@ -79,10 +79,11 @@ function TestedPreview({ question, language }: { question: Question; language: s
 
 /** A card that is answered without requests. */
 function LocalPreview({ text, language }: { text: CardText; language: string }) {
-  const steps = stepsOf(translateCard(text, text.translations?.[language]));
-  const content = JSON.stringify(steps);
+  const translated = translateCard(text, text.translations?.[language]);
+  const steps = stepsOf(translated);
+  const content = JSON.stringify([steps, translated.thanks]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content stands for the steps
-  const source = useMemo(() => localCard(steps), [content]);
+  const source = useMemo(() => localCard(steps, { thanks: translated.thanks }), [content]);
   return <PhoneCard label={t('Preview')} source={source} language={language} />;
 }
 

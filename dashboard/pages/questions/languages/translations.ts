@@ -2,6 +2,7 @@ import type { Schemas } from '../../../api/schema.ts';
 import { t } from '../../../i18n.ts';
 import { configOf } from '../config-values.ts';
 import type { StepValues } from '../steps/step-values.ts';
+import type { ThanksValues } from '../thanks/thanks-values.ts';
 
 type Translation = Schemas['Translation'];
 
@@ -41,12 +42,25 @@ function textsOfStep(step: TextsOfStep, start: string, prefix: string): SourceTe
   );
 }
 
+function textsOfThanks({ title, body, link }: ThanksValues): SourceText[] {
+  const all = [
+    { place: 'thanks/title', label: t('Title of the thanks'), text: title },
+    { place: 'thanks/body', label: t('Text of the thanks'), text: body },
+    { place: 'thanks/link/label', label: t('Link text'), text: link.label },
+  ];
+  return all.filter(({ text }) => text !== '');
+}
+
+/** The parts of a question that have texts for users. */
+type TextValues = StepValues & { description: string; thanks: ThanksValues };
+
 /** Returns every text of the question that is translated, in order. */
-export const sourceTexts = (values: StepValues & { description: string }): SourceText[] => [
+export const sourceTexts = (values: TextValues): SourceText[] => [
   ...textsOfStep(values, '', ''),
   ...values.follow_ups.flatMap((step, at) =>
     textsOfStep(step, `follow_ups/${step.id}/`, `${t('Step {number}', { number: at + 2 })} · `),
   ),
+  ...textsOfThanks(values.thanks),
 ];
 
 /** Returns the texts that a language lacks. */
@@ -64,7 +78,7 @@ export const translationValuesOf = (translations: Record<string, Translation>): 
   Object.fromEntries(Object.entries(translations).map(([tag, texts]) => [tag, Object.fromEntries(flatten(texts))]));
 
 /** The parts of a translation that are edited here; others, such as those of a later version, are kept. */
-const EDITED = /^(title|description|config|follow_ups)(\/|$)/;
+const EDITED = /^(title|description|config|follow_ups|thanks)(\/|$)/;
 
 /** Returns a language as the API expects it, without edited texts that the question itself does not have. */
 function translationOf(
@@ -90,9 +104,7 @@ function translationOf(
 }
 
 /** Returns the translations as the API expects them. */
-export function translationsOf(
-  values: StepValues & { description: string; translations: TranslationValues },
-): Record<string, Translation> {
+export function translationsOf(values: TextValues & { translations: TranslationValues }): Record<string, Translation> {
   const sources = sourceTexts(values);
   const keys = new Map(values.follow_ups.map(({ id, key }) => [id, key]));
   return Object.fromEntries(
