@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Host } from './commands/command-line.ts';
 import type { Role, RunningRole } from './commands/roles.ts';
@@ -69,6 +69,7 @@ async function runUntilStopped(role: Role, config: Config): Promise<void> {
   });
   started = runRole(role, config, log, print, tracing?.openTracing(role, config, log));
   ({ isReady } = await started);
+  flushCompileCache(); // Node would write it at the exit: never after a kill, and for up to 3 s of a stop
   setFlags(runFlags(role));
 }
 

@@ -10,7 +10,7 @@ import { withClient } from '../../src/platform/postgres-client.ts';
 import { waitFor } from '../support/api.ts';
 import { newSecretKey } from '../support/keychain.ts';
 import { expectKept, sendAnswers } from '../support/load.ts';
-import { freePort, runCommand, startProcess } from '../support/process.ts';
+import { freePort, runCommand, startProcess, type TestProcess } from '../support/process.ts';
 
 /** A folder that the user of an embedded PostgreSQL may enter, removed at the end of the scope. */
 function temporaryFolder() {
@@ -166,21 +166,28 @@ async function openSilentServer() {
 }
 
 describe('SIGTERM during the start', () => {
-  const MOMENTS_MS = [0, 30, 80, 150, 250, 400, 600, 900, 1300, 2000];
-  const MOST_MS = 3000;
+  type Moment = [name: string, comes: (parley: TestProcess) => Promise<unknown>];
 
-  /** The time from the signal to the end of a process that is stopped at this moment of its start. */
-  async function stopAt(momentMs: number, role: string, environment: Record<string, string>): Promise<number> {
+  /** Moments before and while the modules are loaded; where in the start they are depends on the machine. */
+  const EARLY: Moment[] = [0, 80, 250, 500, 900, 1500].map(ms => [`${ms} ms`, () => sleep(ms)]);
+  const LISTENING: Moment = ['listening', parley => waitFor(() => parley.output().includes('"listening"'), 60_000)];
+
+  /** A process limits its stop to 1 s while it starts. The rest is for slow machines. */
+  const MOST_MS = 10_000;
+
+  /** Stops a process at this moment of its start, and returns its output. */
+  async function stopAt([name, comes]: Moment, role: string, environment: Record<string, string>): Promise<string> {
     await using parley = await startProcess(role, environment);
-    await sleep(momentMs);
+    await comes(parley);
     parley.kill('SIGTERM');
     const begun = Date.now();
-    expect([0, 143, 'SIGTERM']).toContain(await parley.exited);
-    return Date.now() - begun;
+    expect([0, 143, 'SIGTERM'], name).toContain(await parley.exited);
+    expect(Date.now() - begun, name).toBeLessThan(MOST_MS);
+    return parley.output();
   }
 
   test.each(['serve', 'work'])(
-    '%s ends within 3 s at any moment while its stores do not reply',
+    '%s ends at once at any moment while its stores do not reply',
     async role => {
       using silent = await openSilentServer();
       const environment = {
@@ -188,17 +195,20 @@ describe('SIGTERM during the start', () => {
         REDIS_URL: `redis://${silent.address}`,
         SECRET_KEY: newSecretKey(),
       };
-      for (const moment of MOMENTS_MS)
-        expect(await stopAt(moment, role, environment), `${moment} ms`).toBeLessThan(MOST_MS);
+      expect(await stopAt(LISTENING, role, environment)).not.toContain('"stopped"'); // it does not wait for its stores
+      for (const moment of EARLY) await stopAt(moment, role, environment);
     },
     300_000,
   );
 
-  test('start ends within 3 s at any moment of its first start, and the next one succeeds', async () => {
+  test('start ends at once at any moment of its first start, and the next one succeeds', async () => {
     using folder = temporaryFolder();
     const environment = { DATA_DIR: folder.path };
-    for (const moment of MOMENTS_MS)
-      expect(await stopAt(moment, 'start', environment), `${moment} ms`).toBeLessThan(MOST_MS);
+    const exists = (path: string) => waitFor(() => existsSync(join(folder.path, path)), 60_000);
+    const created: Moment = ['while the cluster is created', () => exists('postgres.new')];
+    const running: Moment = ['while the server starts', () => exists('postgres/postmaster.pid')];
+    expect(await stopAt(created, 'start', environment)).not.toContain('"listening"'); // it does not finish its start
+    for (const moment of [running, ...EARLY]) await stopAt(moment, 'start', environment);
     await using last = await startProcess('start', environment);
     await last.awaitProbe('/readyz', 200, 60_000);
   }, 300_000);
