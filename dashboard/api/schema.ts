@@ -207,7 +207,7 @@ export interface Schemas {
 /** Operations by method and path. */
 export interface Operations {
   'GET /v1/cards': { params: {  }; query: { locale?: string; platform?: string; app_version?: string; limit?: number; triggers?: boolean }; body: undefined; response: Schemas["CardList"] };
-  'GET /v1/answers': { params: {  }; query: { limit?: number; cursor?: string; question_id?: string; state?: "seen" | "dismissed" | "partial" | "completed"; identity?: string; verified?: boolean; version?: number; value?: string; counted?: boolean; from?: string; to?: string; tag?: string; written?: true; q?: string; updated_since?: string }; body: undefined; response: Schemas["AnswerPage"] };
+  'GET /v1/answers': { params: {  }; query: { limit?: number; cursor?: string; question_id?: string; state?: "seen" | "dismissed" | "partial" | "completed"; identity?: string; verified?: boolean; version?: number; step?: string; value?: string; counted?: boolean; from?: string; to?: string; tag?: string; written?: true; q?: string; updated_since?: string }; body: undefined; response: Schemas["AnswerPage"] };
   'POST /v1/answers': { params: {  }; query: {  }; body: Schemas["AnswerBatch"]; response: Schemas["Receipts"] };
   'GET /v1/answers/{id}': { params: { id: string }; query: {  }; body: undefined; response: Schemas["AnswerView"] };
   'PATCH /v1/answers/{id}': { params: { id: string }; query: {  }; body: Schemas["AnswerPatch"]; response: Schemas["Answer"] };

@@ -1,6 +1,7 @@
 import type { AnswerState } from '../domain/answers.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound } from '../domain/problem.ts';
+import { MAIN_STEP } from '../domain/steps.ts';
 import { hasAtMostAnswers } from './answers-of-identity.ts';
 import { changesByDeletion, lockPlace, STORED_ROW, type StoredRow } from './counted-answers.ts';
 import { IS_COUNTED } from './counted-columns.ts';
@@ -54,7 +55,9 @@ export interface AnswerFilter {
   /** The version of the question. */
   version?: number | undefined;
   tag?: string | undefined;
-  /** A value of the question itself as the results name it: a score, `true` or `false`, an option's id, or `other`. */
+  /** The key of a step: only answers that have a value for it; `main` is the question itself. */
+  step?: string | undefined;
+  /** A value of the step as the results name it: a score, `true` or `false`, an option's id, or `other`. */
   value?: string | undefined;
   /** Whether the answer is counted in the results. */
   counted?: boolean | undefined;
@@ -109,24 +112,27 @@ function answerList(tenant: TenantStorage, filter: AnswerFilter, readsAll: boole
   if (filter.version !== undefined) filters.and('question_version = $', filter.version);
   if (filter.written) filters.and('written_text(comment, "values") is not null');
   if (filter.counted !== undefined) filters.and(filter.counted ? IS_COUNTED : `not ${IS_COUNTED}`);
-  if (filter.value !== undefined) whereValue(filters, filter.value);
+  if (filter.value !== undefined) whereValue(filters, filter.step ?? MAIN_STEP, filter.value);
+  else if (filter.step !== undefined) filters.and(`${IS_ANSWERED} and ${VALUE} is not null`, filter.step);
   whereReceived(readsAll || filter.updated ? filters : access, filter); // the list is in this order otherwise
   return list;
 }
 
-const MAIN_VALUE = `"values"->'main'`;
+const IS_ANSWERED = `state in ('partial', 'completed')`;
 
-/** Adds the condition for answers that the results count under a value (`valuesOf` in `domain/results.ts`). */
-function whereValue(where: Where, value: string): void {
-  const ofOther = value === 'other' ? ` or ${MAIN_VALUE}->'other_text' is not null` : '';
+/** A step's value; takes the step's key. */
+const VALUE = '"values"->$::text';
+
+/** Adds the condition for answers that the results count under a value of a step (`valuesOf` in `domain/results.ts`). */
+function whereValue(where: Where, step: string, value: string): void {
+  const isOther = value === 'other';
   where.and(
-    `state in ('partial', 'completed') and (case jsonb_typeof(${MAIN_VALUE})
-       when 'object' then ${MAIN_VALUE}->>'option_id' = $ or ${MAIN_VALUE}->'option_ids' @> to_jsonb($::text)${ofOther}
+    `${IS_ANSWERED} and (case jsonb_typeof(${VALUE})
+       when 'object' then ${VALUE}->>'option_id' = $ or ${VALUE}->'option_ids' @> to_jsonb($::text)
+         ${isOther ? `or ${VALUE}->'other_text' is not null` : ''}
        when 'string' then false
-       else "values"->>'main' = $ end)`,
-    value,
-    value,
-    value,
+       else "values"->>$::text = $ end)`,
+    ...[step, step, value, step, value, ...(isOther ? [step] : []), step, value],
   );
 }
 

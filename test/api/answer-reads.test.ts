@@ -54,6 +54,13 @@ describe('a stored answer', () => {
     const thumbs = await publishQuestion(api, tenant, { type: 'thumbs' });
     const choice = await publishQuestion(api, tenant, { type: 'multi_choice', config: { options, allow_other: true } });
     const words = await publishQuestion(api, tenant, { type: 'text' });
+    const follow_ups = [
+      { key: 'reason', type: 'single_choice', title: 'Why?', config: { options, allow_other: true } },
+      { key: 'more', type: 'multi_choice', title: 'What else?', config: { options, allow_other: true } },
+      { key: 'ease', type: 'csat', title: 'How easy?' },
+      { key: 'note', type: 'text', title: 'Anything else?' },
+    ];
+    const steps = await publishQuestion(api, tenant, { type: 'nps', follow_ups });
     const nine = await give(nps, { main: 9 });
     const zero = await give(nps, { main: 0 });
     await give(nps, {}, { state: 'seen' });
@@ -70,13 +77,32 @@ describe('a stored answer', () => {
     expect(await list(`&value=${two}`)).toEqual([other, both]);
     expect(await list('&value=other')).toEqual([other]);
     expect(await list('&value=%25')).toEqual([]);
+    const full = await give(steps, {
+      ...{ main: 3, reason: { option_id: one }, more: { option_ids: [one, two], other_text: 'Three' }, ease: 4 },
+      note: '4',
+    });
+    const short = await give(steps, { main: 4, reason: { other_text: 'The colour' } }, { state: 'partial' });
+    await give(steps, { main: 4 });
+    expect(await list(`&step=reason&value=${one}`)).toEqual([full]);
+    expect(await list('&step=reason&value=other')).toEqual([short]);
+    expect(await list(`&step=more&value=${two}&question_id=${steps.id}&counted=true`)).toEqual([full]);
+    expect(await list('&step=more&value=other')).toEqual([full]);
+    expect(await list('&step=ease&value=4')).toEqual([full]);
+    expect(await list('&step=note&value=4')).toEqual([]);
+    expect(await list(`&step=main&value=9`)).toEqual([nine]);
+    expect(await list('&step=reason')).toEqual([short, full]);
+    expect(await list(`&step=none&value=${one}`)).toEqual([]);
+    expect(await list("&step=');--&value=4")).toEqual([]);
+    const { body: results } = await api.request('GET', `/v1/questions/${steps.id}/results?step=more`, { as: key });
+    for (const { value, count } of results.values)
+      expect(await list(`&question_id=${steps.id}&step=more&value=${value}`)).toHaveLength(count);
     await api.database.query("update answers set received_at = received_at - interval '2 days' where id = $1", [nine]);
     const [today, before] = [0, 2].map(days => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10));
     expect(await list(`&question_id=${nps.id}&to=${before}`)).toEqual([nine]);
     expect(await list(`&question_id=${nps.id}&from=${before}&to=${before}`)).toEqual([nine]);
     expect(await list(`&value=0&from=${today}`)).toEqual([zero]);
     expect(await list(`&value=9&from=${today}`)).toEqual([]);
-    for (const query of ['from=2026-02-02&to=2026-02-01', 'from=x', 'counted=1', 'value='])
+    for (const query of ['from=2026-02-02&to=2026-02-01', 'from=x', 'counted=1', 'value=', 'step='])
       expect((await api.request('GET', `/v1/answers?${query}`, { as: key })).status, query).toBe(422);
   });
 

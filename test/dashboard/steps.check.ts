@@ -305,7 +305,14 @@ describe.runIf(hasBrowser())('follow-up steps', { timeout: 240_000 }, () => {
     await page.reload();
     await page.getByRole('rowheader', { name: 'The price' }).waitFor();
 
-    await open(pathTo('questionAnswers', { id }));
+    await page.getByRole('link', { name: 'Other', exact: true }).click();
+    await page.getByText('Step: What is the reason?').waitFor();
+    await page.getByText('Value: Other').waitFor();
+    await page.getByRole('button', { name: 'View answer of jonas' }).waitFor();
+    expect(await page.getByRole('button', { name: 'View answer of', exact: false }).count()).toBe(1);
+    await expectNoViolations(ada);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+
     await page.getByText('Other: The colour').waitFor();
     await page.getByRole('button', { name: 'View answer of mara' }).click();
     const dialog = page.getByRole('dialog');

@@ -50,6 +50,7 @@ const VALUES: Record<string, string[]> = {
   verified: ['true', 'false'],
   version: ['1', '7'],
   value: ['9', '0', 'other'],
+  step: ['main', 'reason', 'none'],
   counted: ['true', 'false'],
   from: ['2026-01-02', '2027-01-01'],
   to: ['2026-01-02', '2020-01-01'],

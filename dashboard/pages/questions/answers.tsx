@@ -13,7 +13,7 @@ import { More, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatTime, t } from '../../i18n.ts';
 import { useQueryState } from '../../query-state.ts';
-import { answerState, valueText } from '../../words.ts';
+import { answerState, type Labeled, valueText } from '../../words.ts';
 import styles from './answers.module.css';
 import { QuestionFrame } from './frame.tsx';
 import { ShownCard } from './shown-card.tsx';
@@ -23,13 +23,17 @@ type Question = Schemas['Question'];
 
 const EVERY_MS = 5000;
 const STATES: Answer['state'][] = ['completed', 'partial', 'dismissed', 'seen'];
-const FILTERS = { value: '', state: '', from: '', to: '', version: '' };
+const FILTERS = { step: '', value: '', state: '', from: '', to: '', version: '' };
+
+/** A step of the question with its options; undefined for one that was removed. */
+const stepOf = (key: string, question: Question) =>
+  key === '' || key === 'main' ? question : question.follow_ups.find(step => step.key === key);
 
 /** Text of a filtered value: the label of an option, `other` as such. */
-function valueName(value: string, question: Question): string {
+function valueName(value: string, step: Labeled | undefined): string {
   if (value === 'true' || value === 'false') return valueText(value === 'true');
   if (value === 'other') return t('Other');
-  return valueText({ option_id: value }, question);
+  return valueText({ option_id: value }, step);
 }
 
 const columns = (question: Question, open: (answer: Answer) => void) => [
@@ -83,19 +87,20 @@ const columns = (question: Question, open: (answer: Answer) => void) => [
 
 function Answers({ question }: { question: Question }) {
   const [filters, change] = useQueryState(FILTERS);
-  const { value, state, from, to, version } = filters;
+  const { step, value, state, from, to, version } = filters;
   const [opened, open] = useState<Answer>();
   const query = {
     question_id: question.id,
+    step: step || undefined,
     value: value || undefined,
-    counted: value ? true : undefined, // the bars show counted answers
+    counted: value || step ? true : undefined, // the bars show counted answers
     state: (state || undefined) as Answer['state'] | undefined,
     from: from || undefined,
     to: to || undefined,
     version: /^\d+$/.test(version) ? Number(version) : undefined,
   };
   const list = useList('GET /v1/answers', { query }, { everyMs: EVERY_MS });
-  const isFiltered = [value, state, from, to, version].some(Boolean);
+  const isFiltered = [step, value, state, from, to, version].some(Boolean);
   return (
     <>
       <div className="row">
@@ -107,7 +112,8 @@ function Answers({ question }: { question: Question }) {
             </option>
           ))}
         </Filter>
-        {value && <Badge plain>{t('Value: {value}', { value: valueName(value, question) })}</Badge>}
+        {step && <Badge plain>{t('Step: {step}', { step: stepOf(step, question)?.title ?? step })}</Badge>}
+        {value && <Badge plain>{t('Value: {value}', { value: valueName(value, stepOf(step, question)) })}</Badge>}
         {version && <Badge plain>{t('Version {version}', { version })}</Badge>}
         {from && (
           <Badge plain>{t('since {date}', { date: formatTime(from, { dateStyle: 'medium', timeZone: 'UTC' }) })}</Badge>

@@ -104,7 +104,7 @@ const Versions = ({ versions }: { versions: Results['versions'] }) => (
 
 interface NumbersProps {
   results: Results;
-  /** Returns the path of the answers with a value of the question itself. */
+  /** Returns the path of the answers with a value of the selected step. */
   answersOf(value: string): string;
   select(step: string): void;
 }
@@ -121,7 +121,8 @@ const Numbers = ({ results, answersOf, select }: NumbersProps) =>
           <Distribution
             type={results.type}
             values={results.values}
-            {...(results.step === 'main' ? { answersOf } : { lead: stepTitle(results) })}
+            answersOf={answersOf}
+            {...(results.step === 'main' ? {} : { lead: stepTitle(results) })}
           />
         )}
         {results.over_time.length > 1 && <Trend results={results} />}
@@ -141,7 +142,12 @@ function Body({ question }: { question: Schemas['Question'] }) {
   );
   const answersOf = (value: string) => {
     const { from, version: asked } = queryOf(span, version);
-    const wanted = { value, ...(from ? { from } : {}), ...(asked ? { version: String(asked) } : {}) };
+    const wanted = {
+      value,
+      ...(step ? { step } : {}),
+      ...(from ? { from } : {}),
+      ...(asked ? { version: String(asked) } : {}),
+    };
     return `${pathTo('questionAnswers', { id: question.id })}?${new URLSearchParams(wanted)}`;
   };
   const versions = Array.from({ length: question.version }, (_, at) => String(at + 1));

@@ -157,9 +157,13 @@ export const listAnswers = operation({
         '`true`: users whose identity is proven by an access token or an API key; `false`: claimed identities',
     }),
     version: queryInt(1, 2_147_483_647).optional().meta({ description: 'Question version' }),
+    step: text(64, 1).optional().meta({
+      description:
+        'Key of the step that `value` is about, by default `main`, the question itself; without `value`: only answers with a value for this step',
+    }),
     value: text(40, 1).optional().meta({
       description:
-        'Only answers with this value of the question itself, as `values` of the results: a score, `true` or `false`, the id of an option, or `other`',
+        'Only answers with this value of the step, as `values` of the results: a score, `true` or `false`, the id of an option, or `other`',
     }),
     counted: queryBoolean.optional().meta({ description: 'Whether the answer is counted in the results' }),
     from: Day.optional().meta({ description: 'First day (UTC) of the first receipt, as in the results' }),
