@@ -10,8 +10,17 @@ export interface CardReader {
   listCards(query?: CardQuery, options?: CallOptions): Promise<Card[]>;
   /** The tenant's appearance of cards in the last fetched list; undefined from servers before 0.3. */
   appearance(): Appearance | undefined;
+  /** Minimum time between two fetches of unchanged cards, in milliseconds, as in the last fetched list. */
+  pollAfterMs(): number;
   /** The user a card was fetched for. Card ids are unique per user. */
   ownerOf(cardId: string): Owner | undefined;
+}
+
+/** Body of the response; `appearance` is absent from servers before 0.3. */
+interface CardList {
+  data?: Card[];
+  appearance?: Appearance;
+  poll_after_s?: number;
 }
 
 /** The last fetched list of cards. */
@@ -27,6 +36,7 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
   const owners = new Map<string, Owner>();
   let last: Hand | undefined;
   let appearance: Appearance | undefined;
+  let pollAfterMs = 60_000;
   return {
     async listCards(query = {}, options) {
       const question = withQuery('/v1/cards', query as Query);
@@ -44,17 +54,19 @@ export function createCardReader(request: (call: Call) => Promise<Reply>): CardR
         },
       });
       if (status === 304 && known) return known.cards;
-      const { data: cards, appearance: given } = (json ?? {}) as { data?: Card[]; appearance?: Appearance };
+      const { data: cards, appearance: given, poll_after_s } = (json ?? {}) as CardList;
       if (!asked || !Array.isArray(cards))
         throw new ParleyError('unreadable', 'The response contains no cards.', { status });
       const owner = asOwner(asked);
       appearance = given;
+      if (poll_after_s !== undefined) pollAfterMs = poll_after_s * 1000;
       for (const card of cards) owners.set(card.id, owner);
       last = { question, owner, etag: headers.get('ETag') ?? '', cards };
       if (last.etag === '') last = undefined;
       return cards;
     },
     appearance: () => appearance,
+    pollAfterMs: () => pollAfterMs,
     ownerOf: cardId => owners.get(cardId),
     forget() {
       last = undefined;

@@ -6,7 +6,7 @@ import { fillPath } from './path.ts';
 import type { RetryPolicy } from './policy.ts';
 import { persist, REQUEST_POLICY } from './retry.ts';
 import { createTokenCache, type Owner, type Provider } from './tokens.ts';
-import type { Answer, AnswerStatus, Attributes, AttributesPatch, Me } from './types.ts';
+import type { Answer, AnswerStatus, Attributes, AttributesPatch, Card, Me } from './types.ts';
 import { createUserRequests } from './user-requests.ts';
 import { openWire, type Reply, type Wire } from './wire.ts';
 
@@ -55,6 +55,11 @@ export interface Client extends CardReader {
    * Answers in an outbox stay there until their user signs in again.
    */
   logout(): void;
+  /**
+   * Registers a listener for cards whose trigger has occurred; it returns whether it shows the card. Only with
+   * `addTriggers` of `parley-feedback/triggers`. Returns a function that removes the listener.
+   */
+  onTriggered?(listener: (card: Card) => boolean): () => void;
   /** Registers a logout listener; returns a function that removes it. */
   onLogout(listener: () => void): () => void;
 }
@@ -99,6 +104,7 @@ export function createClient(options: ClientOptions): Client {
     },
     listCards: cards.listCards,
     appearance: cards.appearance,
+    pollAfterMs: cards.pollAfterMs,
     ownerOf: cards.ownerOf,
   };
 }

@@ -108,6 +108,47 @@ export interface Appearance {
   placement: Placement;
 }
 
+/** How a trigger compares a property of an event, or the URL of the page. */
+export type TriggerOperator =
+  | 'eq'
+  | 'ne'
+  | 'in'
+  | 'not_in'
+  | 'lt'
+  | 'lte'
+  | 'gt'
+  | 'gte'
+  | 'contains'
+  | 'starts_with'
+  | 'ends_with'
+  | 'set'
+  | 'not_set';
+
+/** Compares a property of an event. */
+export interface PropertyCondition {
+  property: string;
+  op: TriggerOperator;
+  /** A list for `in` and `not_in`; absent for `set` and `not_set`. */
+  value?: Operand | Operand[];
+}
+
+/** Occurrence on the device that shows a card: an event, a click, or, with `url` only, a page view. */
+export interface Trigger {
+  event: string | null;
+  /** CSS selector. */
+  click: string | null;
+  /** All of them must hold for the event. */
+  where: PropertyCondition[];
+  /** Only on pages with this URL. */
+  url: { op: 'eq' | 'contains' | 'starts_with' | 'ends_with'; value: string } | null;
+  /** The card is shown the n-th time. */
+  count: number;
+  /** Seconds between the last event and the card. */
+  delay_s: number;
+  /** Events that cancel the card during the delay. */
+  cancel_on: string[];
+}
+
 /** A question as shown to one user. */
 export interface Card {
   id: string;
@@ -116,6 +157,10 @@ export interface Card {
   kind: 'question' | 'reply';
   steps: CardStep[];
   locale: string;
+  /** null or absent: shown at once. Servers send others only to `parley-feedback/triggers`. */
+  trigger?: Trigger | null;
+  /** Whether the tenant's cooldown applies: show one such card per fetch. Absent from servers before 0.3. */
+  in_cooldown?: boolean;
   priority: number;
   expires_at: string | null;
   /** null or absent: the view's own text. Absent from servers before 0.3. */
@@ -132,6 +177,8 @@ export interface CardQuery {
   app_version?: string;
   /** 1 to 20. */
   limit?: number;
+  /** Also lists cards with a trigger; set by `parley-feedback/triggers`. */
+  triggers?: boolean;
 }
 
 export type AnswerState = 'seen' | 'dismissed' | 'partial' | 'completed';

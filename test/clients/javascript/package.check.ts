@@ -54,7 +54,7 @@ test('the types resolve in every supported module resolution', async () => {
     problems: Record<string, { resolutionKind: string }[]>;
   };
   expect(Object.keys(analysis.entrypoints)).toEqual(
-    expect.arrayContaining(['.', './feedback', './placements', './server', './node', './react']),
+    expect.arrayContaining(['.', './feedback', './placements', './triggers', './server', './node', './react']),
   );
   const served = Object.values(problems).flat();
   expect(served.filter(({ resolutionKind }) => !NOT_SERVED.includes(resolutionKind))).toEqual([]);
@@ -99,6 +99,7 @@ describe('sizes', () => {
   const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'];
 
   const PLACEMENTS = `${VIEW} export { addPlacements } from 'parley-feedback/placements';`;
+  const TRIGGERS = `${VIEW} export { addTriggers } from 'parley-feedback/triggers';`;
 
   /** The compressed size of the code that an app bundles for these imports. */
   async function sizeOf(name: string, text: string): Promise<number> {
@@ -118,11 +119,12 @@ describe('sizes', () => {
     );
     const language = Math.max(...languages);
     const placements = (await sizeOf('placements', PLACEMENTS)) - view;
-    const bytes = { core, outbox, view, react, conversations, placements, language };
+    const triggers = (await sizeOf('triggers', TRIGGERS)) - view;
+    const bytes = { core, outbox, view, react, conversations, placements, triggers, language };
     expect(core, JSON.stringify(bytes)).toBeLessThan(6 * 1024);
     expect(outbox, JSON.stringify(bytes)).toBeLessThan(9 * 1024);
     expect(view, JSON.stringify(bytes)).toBeLessThan(17 * 1024);
-    expect(placements, JSON.stringify(bytes)).toBeLessThan(2 * 1024);
+    for (const addition of [placements, triggers]) expect(addition, JSON.stringify(bytes)).toBeLessThan(2 * 1024);
     for (const addition of [react, conversations, language]) expect(addition, JSON.stringify(bytes)).toBeLessThan(1024);
     expect(outbox).toBeGreaterThan(core); // unused exports are not bundled
   });

@@ -144,8 +144,9 @@ describe('cards.json', () => {
     identity?: string;
     query?: object;
     sent?: { query: Record<string, string>; if_none_match: string | null };
-    reply?: { status: number; etag?: string; cards?: number[] };
+    reply?: { status: number; etag?: string; cards?: number[]; poll_after_s?: number };
     expect?: number[];
+    poll_after_ms?: number;
     failure?: string;
   }
   const cardOf = (n: number) =>
@@ -160,8 +161,8 @@ describe('cards.json', () => {
   test.each<{ name: string; steps: CardStep[] }>(contract('cards'))('$name', async ({ steps }) => {
     let step: CardStep = { do: 'logout' };
     const wire = createNetwork(() => {
-      const { status, etag, cards = [] } = step.reply ?? { status: 500 };
-      return { status, headers: etag ? { ETag: etag } : {}, body: { data: cards.map(cardOf), poll_after_s: 60 } };
+      const { status, etag, cards = [], poll_after_s = 60 } = step.reply ?? { status: 500 };
+      return { status, headers: etag ? { ETag: etag } : {}, body: { data: cards.map(cardOf), poll_after_s } };
     });
     let identity = '';
     const provider = () => ({ access_token: tokenFor(identity, 3600) });
@@ -177,6 +178,7 @@ describe('cards.json', () => {
       const listed = client.listCards(each.query);
       if (each.failure) await expect(listed).rejects.toMatchObject({ kind: each.failure });
       else expect(await listed).toEqual(each.expect?.map(cardOf));
+      if (each.poll_after_ms) expect(client.pollAfterMs()).toBe(each.poll_after_ms);
       const sent = wire.sent.at(-1);
       expect(Object.fromEntries(sent?.url.searchParams ?? [])).toEqual(each.sent?.query);
       expect(sent?.headers.get('If-None-Match')).toBe(each.sent?.if_none_match);

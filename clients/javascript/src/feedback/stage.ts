@@ -66,6 +66,9 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   let turn = 0;
   let isClosed = false;
   let hasFailed = false;
+  let fetchedAt = 0;
+  /** Finished cards, which a list that is fetched right after an answer may still contain. */
+  const finished = new Set<string>();
 
   const onError = (error: unknown) => tell(host, 'parley-error', { error });
   const texts = () => textsFor(languageOf(host)).texts;
@@ -73,9 +76,11 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   const placementOf = (card: Card) =>
     (host.getAttribute('placement') ?? card.placement ?? appearance()?.placement ?? 'inline') as Placement;
 
-  async function reload(): Promise<void> {
+  async function reload(isAfterAnswer = false): Promise<void> {
     if (isClosed) return;
     const mine = ++turn;
+    fetchedAt = client.wire.now();
+    if (!isAfterAnswer) finished.clear();
     try {
       const cards = await client.listCards(queryOf(host));
       if (mine === turn) await take(cards);
@@ -91,13 +96,25 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     const mine = turn;
     const isButton = (card: Card) => Number(placementOf(card) === 'button');
     const known = cards
-      .filter(card => isSupported(card) && presenter?.accepts(card) !== false)
+      .filter(card => isAccepted(card) && !finished.has(card.id))
       .sort((a, b) => isButton(a) - isButton(b)); // one that waits for a click does not keep others away
-    coming = known.filter(({ id }) => id !== shown?.card.id);
+    const others = known.filter(({ id }) => id !== shown?.card.id);
+    coming = [...coming.filter(({ trigger }) => trigger), ...others];
     tell(host, 'parley-cards', { count: known.length });
-    if (thanks || coming.length < known.length) return;
+    if (thanks || shown?.card.trigger || others.length < known.length) return;
     await putAway();
-    if (mine === turn) next(false);
+    if (mine === turn && !shown) next(false);
+  }
+
+  const isAccepted = (card: Card) => isSupported(card) && presenter?.accepts(card) !== false;
+
+  /** Shows a card whose trigger has occurred, after the displayed one. Returns whether this view shows it. */
+  function takeTriggered(card: Card): boolean {
+    if (!isAccepted(card)) return false;
+    if (shown?.card.id === card.id || coming.some(({ id }) => id === card.id)) return true;
+    coming.unshift(card);
+    if (!shown && !thanks) next(false);
+    return true;
   }
 
   /** Shows the next card, if any; `goesOn`: the user has just finished a card. */
@@ -131,8 +148,11 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     else leaveTo(!isDismissed || !isLast);
     if (isLast) tell(host, 'parley-done', {});
     tell(host, 'parley-answer', { card, ...content });
-    void send().then(() => {
-      if (placementOf(card) === 'button') void reload(); // it may be asked again
+    finished.add(card.id);
+    void send().then(sent => {
+      if (placementOf(card) === 'button')
+        void reload(); // it may be asked again
+      else if (!isDismissed && sent?.outcome === 'done') void reload(true); // the answer may qualify the user for others
     });
   }
 
@@ -178,7 +198,15 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
   };
   const listeners = [
     listen(window, 'pagehide', leave, true),
-    listen(document, 'visibilitychange', () => document.visibilityState === 'hidden' && leave(), true),
+    listen(
+      document,
+      'visibilitychange',
+      () => {
+        if (document.visibilityState === 'hidden') leave();
+        else if (client.wire.now() - fetchedAt >= (client.pollAfterMs?.() ?? 60_000)) void reload();
+      },
+      true,
+    ),
     listen(window, 'online', () => {
       if (hasFailed) void reload();
       hasFailed = false;
@@ -194,23 +222,24 @@ export function openStage(host: StageHost, root: ShadowRoot, client: Client, out
     client.onLogout(() => {
       coming = [];
       turn++;
-      void putAway().then(reload);
+      void putAway().then(() => reload());
     }),
+    client.onTriggered?.(takeTriggered),
   ];
   root.replaceChildren(frame);
   root.adoptedStyleSheets &&= [];
   const setStyles = addStyles(root);
   clear('empty');
   const presenter = presenterFor({
-    ...{ host, frame, texts, reload },
+    ...{ host, frame, texts, reload: () => reload() },
     focus: () => shown?.view.focus(),
     dismiss: () => (shown ? shown.view.dismiss() : thanks?.close()),
   });
   void reload();
   return {
-    reload,
+    reload: () => reload(),
     close() {
-      for (const stop of listeners) stop();
+      for (const stop of listeners) stop?.();
       isClosed = true;
       turn++;
       void putAway();

@@ -16,6 +16,13 @@ interface Parts {
   metadata: Metadata;
 }
 
+/** The cause of the display: the event's name, the selector of the click, or the URL of the page view. */
+function causeOf({ trigger }: Card): Metadata {
+  if (!trigger) return {};
+  const { event, click, url } = trigger;
+  return { trigger: (event ?? (click ? `click: ${click}` : `url: ${url?.value}`)).slice(0, 256) };
+}
+
 /** Starts the answer to a card. */
 export function createDraft(card: Card, { outbox, now, metadata }: Parts): Draft {
   const id = newId(now());
@@ -43,7 +50,7 @@ export function createDraft(card: Card, { outbox, now, metadata }: Parts): Draft
         displayed_at: new Date(displayedAt).toISOString(),
         answered_at: state === 'partial' || state === 'completed' ? new Date(at).toISOString() : null,
         duration_ms: Math.max(0, at - displayedAt),
-        metadata: { ...metadata, card_locale: card.locale },
+        metadata: { ...metadata, ...causeOf(card), card_locale: card.locale },
       });
     },
   };

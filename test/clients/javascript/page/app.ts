@@ -1,4 +1,4 @@
-/** An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`. */
+/** An app with the feedback view, opened by the tests in a browser: `/?user=…&base=…`, with `&triggers` if it tracks events. */
 import { addTexts, defineFeedback } from '../../../../clients/javascript/src/feedback/index.ts';
 import {
   type Client,
@@ -8,10 +8,17 @@ import {
   tokenEndpoint,
 } from '../../../../clients/javascript/src/index.ts';
 import { de } from '../../../../clients/javascript/src/texts/de.ts';
+import { addTriggers, type TriggerClient } from '../../../../clients/javascript/src/triggers/index.ts';
 
 declare global {
   interface Window {
-    parley: { client: Client; outbox: Outbox; user: string; errors: string[]; databases: IDBDatabase[] };
+    parley: {
+      client: Client & Partial<TriggerClient>;
+      outbox: Outbox;
+      user: string;
+      errors: string[];
+      databases: IDBDatabase[];
+    };
   }
 }
 
@@ -30,6 +37,7 @@ const client = createClient({
   provider: tokenEndpoint('/v1/svc/auth/token', () => ({ headers: { Authorization: `Bearer ${window.parley.user}` } })),
   retry: { baseMs: 50 },
 });
+if (query.has('triggers')) addTriggers(client);
 const outbox = createOutbox(client, { retry: { baseMs: 50 } });
 window.parley = { client, outbox, user: query.get('user') ?? '', errors: [], databases };
 

@@ -1,0 +1,28 @@
+import { listen } from '../listen.ts';
+
+interface Watcher {
+  /** Called with the clicked element and all around it, also in shadow roots. */
+  onClick(path: EventTarget[]): void;
+  /** Called with each URL of the page. */
+  onPage(url: string): void;
+}
+
+/** Watches clicks and the URL of the page, if there is a page. */
+export function watchPage({ onClick, onPage }: Watcher): void {
+  const { document, navigation } = globalThis as { document?: Document; navigation?: EventTarget };
+  if (!document) return;
+  const look = () => onPage(location.href);
+  listen(
+    document,
+    'click',
+    (event: Event) => {
+      onClick(event.composedPath());
+      setTimeout(look); // a router changes the URL after the click
+    },
+    true,
+  );
+  if (navigation) listen(navigation, 'currententrychange', look);
+  listen(window, 'popstate', look);
+  listen(window, 'hashchange', look);
+  look();
+}
