@@ -11,8 +11,8 @@ function pixelOf(color: string): Uint8ClampedArray {
 
 /** Whether black text on the color has more contrast than white text, by the relative luminance of WCAG. */
 function isBright([red = 0, green = 0, blue = 0]: Uint8ClampedArray): boolean {
-  const linear = (channel: number) => (channel / 255) ** 2.2;
-  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.179;
+  const linear = (channel: number) => ((channel / 255 + 0.055) / 1.055) ** 2.4;
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue) > 0.1791;
 }
 
 /** The color scheme that fits the background behind an element; without one, that of the page. */
@@ -24,13 +24,15 @@ function schemeBehind(node: Element): string {
   return 'inherit';
 }
 
-const SCHEMES: Record<string, string> = { auto: 'light dark', light: 'light', dark: 'dark' };
+/** An unknown theme of a newer server is `auto`. */
+const schemeOf = (host: Element, theme: string): string =>
+  theme === 'page' ? schemeBehind(host) : /^(light|dark)$/.test(theme) ? theme : 'light dark';
 
 /** Styles of the tenant's appearance. The app's own variables (`--parley-accent`) come first. */
 export function stylesOf(host: Element, { theme, accent, background, text, radius, font }: Appearance): string {
-  const color = (name: string, value: string | null) =>
-    value && /^#[\da-f]{6}$/i.test(value) ? `--_${name}:${value};` : '';
-  const shown = getComputedStyle(host).getPropertyValue('--parley-accent').trim() || accent;
+  const valid = (value: string | null) => (/^#[\da-f]{6}$/i.test(value ?? '') ? value : '');
+  const color = (name: string, value: string | null) => (valid(value) ? `--_${name}:${value};` : '');
+  const shown = getComputedStyle(host).getPropertyValue('--parley-accent').trim() || valid(accent);
   const onAccent = shown && (isBright(pixelOf(shown)) ? '#000000' : '#ffffff');
-  return `[part~=frame],[part~=panel]{color-scheme:${SCHEMES[theme] ?? schemeBehind(host)};${color('a', accent)}${color('o', onAccent)}${color('b', background)}${color('t', text)}${typeof radius === 'number' ? `--_r:${radius}px;` : ''}${font === 'system' ? 'font-family:system-ui,sans-serif' : ''}}`;
+  return `[part~=frame],[part~=panel]{color-scheme:${schemeOf(host, theme)};${color('a', accent)}${color('o', onAccent)}${color('b', background)}${color('t', text)}${typeof radius === 'number' ? `--_r:${radius}px;` : ''}${font === 'system' ? 'font-family:system-ui,sans-serif' : ''}}`;
 }

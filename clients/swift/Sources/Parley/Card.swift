@@ -17,13 +17,31 @@ public struct Card: Equatable, Sendable, Identifiable {
   public let locale: String
   public let priority: Int
   public let expiresAt: Date?
+  /// Shown after the answer; nil: the view's own text.
+  public let thanks: Thanks?
+  /// Where the card appears; nil: where the tenant's cards do, `ParleyClient.appearance`.
+  public let placement: Placement?
   /// The user it was fetched for. Card ids are unique per user.
   var owner: Owner?
 }
 
 extension Card: Decodable {
   private enum CodingKeys: CodingKey {
-    case id, questionId, questionVersion, kind, steps, locale, priority, expiresAt
+    case id, questionId, questionVersion, kind, steps, locale, priority, expiresAt, thanks, placement
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    id = try members.decode(String.self, forKey: .id)
+    questionId = try members.decode(String.self, forKey: .questionId)
+    questionVersion = try members.decode(Int.self, forKey: .questionVersion)
+    kind = try members.decode(Kind.self, forKey: .kind)
+    steps = try members.decode([CardStep].self, forKey: .steps)
+    locale = try members.decode(String.self, forKey: .locale)
+    priority = try members.decode(Int.self, forKey: .priority)
+    expiresAt = try members.decodeIfPresent(Date.self, forKey: .expiresAt)
+    thanks = members.readable(.thanks)
+    placement = members.readable(.placement)
   }
 }
 

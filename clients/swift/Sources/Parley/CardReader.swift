@@ -30,6 +30,11 @@ extension ParleyClient {
   public func listCards(_ query: CardQuery = CardQuery()) async throws -> [Card] {
     try await cards.list(query)
   }
+
+  /// The tenant's appearance of cards in the last fetched list; nil before it, and from servers before 0.3.
+  public var appearance: Appearance? {
+    cards.appearance
+  }
 }
 
 /// Fetches cards, with the ETag of the cached list.
@@ -44,10 +49,12 @@ final class CardReader: Sendable {
 
   private struct CardList: Decodable {
     let data: [Card]
+    let appearance: Appearance?
   }
 
   private let connection: Connection
   private let last = Guarded<Hand?>(nil)
+  private let look = Guarded<Appearance?>(nil)
 
   init(connection: Connection) {
     self.connection = connection
@@ -68,6 +75,10 @@ final class CardReader: Sendable {
     return try keep(reply, path, of: owner)
   }
 
+  var appearance: Appearance? {
+    look.use { $0 }
+  }
+
   func forget() {
     last.use { $0 = nil }
   }
@@ -77,7 +88,9 @@ final class CardReader: Sendable {
   }
 
   private func keep(_ reply: WireReply, _ path: String, of owner: Owner) throws -> [Card] {
-    let cards = try reply.read(CardList.self).data.map { card in
+    let list = try reply.read(CardList.self)
+    look.use { $0 = list.appearance }
+    let cards = list.data.map { card in
       var owned = card
       owned.owner = owner
       return owned

@@ -20,12 +20,8 @@ public struct Condition: Equatable, Sendable {
     case containsAll = "contains_all"
   }
 
-  /// A value, or the id of an option.
-  public enum Operand: Equatable, Sendable {
-    case number(Double)
-    case flag(Bool)
-    case text(String)
-  }
+  /// A value; a text may be the id of an option.
+  public typealias Operand = Attribute
 
   public let step: String
   public let op: Operator
@@ -62,19 +58,6 @@ extension Condition: Decodable {
       operands = list
     } else {
       operands = members.contains("value") ? [try members.decode(Operand.self, forKey: "value")] : []
-    }
-  }
-}
-
-extension Condition.Operand: Decodable {
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let flag = try? container.decode(Bool.self) {
-      self = .flag(flag)
-    } else if let number = try? container.decode(Double.self) {
-      self = .number(number)
-    } else {
-      self = .text(try container.decode(String.self))
     }
   }
 }

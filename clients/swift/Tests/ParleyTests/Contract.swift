@@ -55,6 +55,18 @@ enum Value: Decodable, Equatable, Sendable {
     number.map { Int($0) }
   }
 
+  /// The value as JSON.
+  var json: String {
+    switch self {
+    case .null: "null"
+    case .flag(let flag): String(flag)
+    case .number(let number): number == number.rounded() ? String(Int(number)) : String(number)
+    case .text(let text): String(decoding: (try? JSONEncoder().encode(text)) ?? Data(), as: UTF8.self)
+    case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
+    case .object(let members): "{" + members.map { "\(Value.text($0).json):\($1.json)" }.joined(separator: ",") + "}"
+    }
+  }
+
   var flag: Bool? {
     if case .flag(let flag) = self { flag } else { nil }
   }
@@ -62,9 +74,13 @@ enum Value: Decodable, Equatable, Sendable {
 
 /// A file of `clients/contract/`.
 func contract(_ file: String) throws -> Value {
+  try readJSON(contractData(file))
+}
+
+func contractData(_ file: String) throws -> Data {
   let here = URL(fileURLWithPath: #filePath)
   let clients = (0..<4).reduce(here) { folder, _ in folder.deletingLastPathComponent() }
-  return try readJSON(Data(contentsOf: clients.appendingPathComponent("contract/\(file)")))
+  return try Data(contentsOf: clients.appendingPathComponent("contract/\(file)"))
 }
 
 func readJSON(_ data: Data) throws -> Value {

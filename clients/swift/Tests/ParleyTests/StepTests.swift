@@ -41,8 +41,7 @@ final class StepTests: XCTestCase {
     maxLength: nil, input: nil, url: nil)
 
   private func readSteps() throws -> Steps {
-    let clients = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { folder, _ in folder.deletingLastPathComponent() }
-    return try JSON.decoder.decode(Steps.self, from: Data(contentsOf: clients.appendingPathComponent("contract/steps.json")))
+    try JSON.decoder.decode(Steps.self, from: contractData("steps.json"))
   }
 
   func testTheStepsThatAnAnswerShows() throws {
