@@ -25,6 +25,7 @@ const TEXTS = (): Texts => ({
   'fallback-missing': t('Text in braces needs a fallback for users without the attribute, such as {example}.', {
     example: '{{identity.attributes.plan|your plan}}',
   }),
+  'audience-not-public': t('Questions for public tokens can only depend on platform, app version and language.'),
   'immutable-field': t('Cannot be changed once published.'),
   'out-of-range': t('This value is outside the allowed range.'),
 });

@@ -39,10 +39,14 @@ export const typeHint = (type: QuestionType): string => TYPES()[type][1];
 export const questionTypes = (): QuestionType[] => Object.keys(TYPES()) as QuestionType[];
 
 export const statusName = (status: QuestionStatus): string =>
-  ({ draft: t('Draft'), live: t('Live'), paused: t('Paused'), closed: t('Closed'), archived: t('Archived') })[status];
+  ({
+    ...{ draft: t('Draft'), scheduled: t('Scheduled'), live: t('Live') },
+    ...{ paused: t('Paused'), closed: t('Closed'), archived: t('Archived') },
+  })[status];
 
 export const STATUS_TONE: Record<QuestionStatus, Tone> = {
   draft: 'neutral',
+  scheduled: 'info',
   live: 'good',
   paused: 'warn',
   closed: 'neutral',

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { Placement } from './appearance.ts';
+import type { Frequency } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { CardStep } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
-import type { Frequency } from './questions.ts';
 import { TimestampOut } from './text.ts';
 import { ThanksOut } from './thanks.ts';
+import { TriggerOut } from './triggers.ts';
 
 export const Card = z
   .object({
@@ -17,9 +18,15 @@ export const Card = z
       .array(CardStep)
       .meta({ description: 'The question itself, and its follow-ups, which conditions may hide' }),
     locale: z.string().meta({ description: 'Language of the texts (BCP 47)' }),
+    trigger: TriggerOut.nullable().meta({
+      description: 'What must happen on the device before the card is shown; null: nothing. Only with `triggers=true`',
+    }),
+    in_cooldown: z.boolean().meta({
+      description: 'Whether the question is under the cooldown: a client shows one such card per fetch',
+    }),
     priority: int32(),
     expires_at: TimestampOut.nullable().meta({
-      description: 'Time at which the card disappears; always null in this version',
+      description: "Time at which the card disappears: the question's `end_at`",
     }),
     thanks: ThanksOut.nullable().meta({ description: 'null: the default text of the client' }),
     placement: Placement.nullable().meta({ description: "null: that of the list's `appearance`" }),

@@ -130,6 +130,11 @@ export const FIELD_CODES = {
       'The text recalls an attribute of the user without a text for users who do not have it. Add one after a vertical bar.',
     example: '`{{identity.attributes.plan|your plan}}`',
   },
+  'audience-not-public': {
+    meaning:
+      'The question is open to public access tokens, whose identity is not proven, and its audience depends on the person. Use only platform, app_version and locale, or close the question to public tokens.',
+    example: '`{"all": [{"platform": {"op": "eq", "value": "ios"}}]}`',
+  },
   'immutable-field': {
     meaning: 'The field cannot change once the question is published. Clone the question instead.',
     example: 'a new `title`, which creates a new version',

@@ -1,4 +1,5 @@
 import type { Placement } from './appearance.ts';
+import { type CardRules, patchRules } from './card-rules.ts';
 import type { FollowUp } from './follow-ups.ts';
 import { canonicalJson } from './json.ts';
 import { fieldFault, Problem } from './problem.ts';
@@ -7,7 +8,6 @@ import { pruneTranslations } from './question-texts.ts';
 import { CONFIGS, type QuestionConfig, type QuestionType } from './question-types.ts';
 import {
   changedFixedParts,
-  type Frequency,
   fixedParts,
   nextStatuses,
   possibleActions,
@@ -20,11 +20,10 @@ import type { Translations } from './translations.ts';
 import { bodyErrors, jsonPointer, parseInput } from './validation.ts';
 
 /** A question that is being changed. */
-interface ChangingQuestion extends QuestionContent {
+interface ChangingQuestion extends QuestionContent, CardRules {
   status: QuestionStatus;
   version: number;
   locale: string;
-  frequency: Frequency;
   placement: Placement | null;
 }
 
@@ -53,16 +52,21 @@ export const contentOf = ({
  * Applies a patch. A change of visible content creates a new version once the question was published, and must then be
  * complete. `published` are the steps of all published versions.
  */
-export function applyPatch(question: ChangingQuestion, patch: QuestionPatch, published: readonly FollowUp[]): void {
-  const { frequency, config, type, ...rest } = patch;
+export function applyPatch(
+  question: ChangingQuestion,
+  patch: QuestionPatch,
+  published: readonly FollowUp[],
+  now: Date,
+): void {
+  const { config, type } = patch;
   if (question.status === 'closed' || question.status === 'archived')
     throw wrongState(question, 'It can be edited until it is closed.');
   const before = contentOf(question);
   if (question.status !== 'draft') refuseImmutable(findFixedChanges(question, patch));
   if (type && type !== question.type && !config) question.config = parseConfig(type, {});
-  Object.assign(question, rest, type ? { type } : {});
+  Object.assign(question, otherFields(patch), type ? { type } : {});
   if (config) question.config = parseConfig(question.type, config);
-  if (frequency) question.frequency = { ...question.frequency, ...frequency };
+  patchRules(question, patch, now);
   refuseOwnLanguage(question);
   refuseButtonInCooldown(question, patch.placement === undefined ? '/frequency/ignore_cooldown' : '/placement');
   if (question.status === 'draft') return;
@@ -71,6 +75,22 @@ export function applyPatch(question: ChangingQuestion, patch: QuestionPatch, pub
   refuseImmutable(changedFixedParts(question, new Map(steps.map(step => [step.key, fixedParts(step)]))));
   if (canonicalJson(before) !== canonicalJson(contentOf(question))) question.version++;
 }
+
+/** The fields of a patch that replace those of the question as they are. */
+const REPLACED = [
+  'name',
+  'title',
+  'description',
+  'follow_ups',
+  'locale',
+  'translations',
+  'priority',
+  'thanks',
+  'placement',
+];
+
+const otherFields = (patch: QuestionPatch): Partial<QuestionPatch> =>
+  Object.fromEntries(Object.entries(patch).filter(([name]) => REPLACED.includes(name)));
 
 /** Returns the pointers of fields of a published question that a patch may not change. */
 const findFixedChanges = (question: ChangingQuestion, { type, locale }: QuestionPatch): string[] => [
@@ -102,6 +122,22 @@ export function refuseButtonInCooldown(
 ): void {
   if (placement !== 'button' || frequency.ignore_cooldown) return;
   throw fieldFault(pointer, 'not-allowed', 'The placement "button" requires `frequency.ignore_cooldown` to be true.');
+}
+
+/** Throws 422 if the question's schedule ended: it would be closed at once. */
+export function refuseEnded({ end_at }: Pick<CardRules, 'end_at'>, now: Date): void {
+  if (end_at && end_at <= now) throw fieldFault('/schedule/end_at', 'out-of-range', 'Must lie ahead.');
+}
+
+/** Publishes a draft, which waits for its `start_at` if that lies ahead, or starts a question that waits. */
+export function startQuestion(
+  question: Pick<ChangingQuestion, 'status' | 'start_at'> & { published_at: Date | null },
+  now: Date,
+): void {
+  const isWaiting = question.status === 'scheduled';
+  if (isWaiting) question.start_at = now;
+  else question.published_at = now;
+  question.status = question.start_at && question.start_at > now ? 'scheduled' : 'live';
 }
 
 function refuseImmutable(pointers: string[]): void {

@@ -83,6 +83,15 @@ function faultsOfCondition(
     return [fault(`${pointer}/step`, 'unknown-step', `Must be the key of an earlier step: ${listKeys(rules, index)}.`)];
   if (place >= index)
     return [fault(`${pointer}/step`, 'looks-ahead', `Must be the key of an earlier step: ${listKeys(rules, index)}.`)];
+  return faultsOfComparison(step, condition, pointer);
+}
+
+/** Returns the faults of a comparison with the value of a step: its operator, and its operand. */
+export function faultsOfComparison(
+  step: StepRules,
+  condition: Omit<Condition, 'step'>,
+  pointer: string,
+): ProblemError[] {
   const possible = OPERATORS_OF[step.type];
   if (!possible.includes(condition.op))
     return [
@@ -101,7 +110,7 @@ const listKeys = (rules: readonly StepRules[], index: number): string =>
     .map(({ key }) => `"${key}"`)
     .join(', ');
 
-function faultsOfOperand(step: StepRules, { op, value }: Condition, pointer: string): ProblemError[] {
+function faultsOfOperand(step: StepRules, { op, value }: Omit<Condition, 'step'>, pointer: string): ProblemError[] {
   if (ANY_STEP.includes(op))
     return value === undefined ? [] : [fault(pointer, 'not-allowed', `Must be omitted for "${op}".`)];
   if (value === undefined) return [fault(pointer, 'required', `Required for "${op}".`)];

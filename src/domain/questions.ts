@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Placement } from './appearance.ts';
+import { changedRules, newRules, shownRules } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { type FollowUp, FollowUpOut, FollowUps } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
@@ -23,16 +24,18 @@ export const MAX_LIVE_QUESTIONS = 200;
 /** Maximum number of versions of one question published within 24 hours. */
 export const MAX_VERSIONS_A_DAY = 50;
 
-export const QUESTION_STATUSES = ['draft', 'live', 'paused', 'closed', 'archived'] as const;
-export const QuestionStatus = z.enum(QUESTION_STATUSES);
+export const QUESTION_STATUSES = ['draft', 'scheduled', 'live', 'paused', 'closed', 'archived'] as const;
+export const QuestionStatus = z
+  .enum(QUESTION_STATUSES)
+  .meta({ description: '`scheduled`: published, and live from `schedule.start_at`' });
 export type QuestionStatus = z.infer<typeof QuestionStatus>;
 
-/** The start states and the end state of each action. */
+/** The start states and the end state of each action. A draft that starts later becomes `scheduled`. */
 export const QUESTION_ACTIONS = {
-  publish: { from: ['draft'], to: 'live' },
+  publish: { from: ['draft', 'scheduled'], to: 'live' },
   pause: { from: ['live'], to: 'paused' },
   resume: { from: ['paused'], to: 'live' },
-  close: { from: ['live', 'paused'], to: 'closed' },
+  close: { from: ['scheduled', 'live', 'paused'], to: 'closed' },
   archive: { from: ['closed'], to: 'archived' },
 } as const satisfies Record<string, { from: QuestionStatus[]; to: QuestionStatus }>;
 export type QuestionAction = keyof typeof QUESTION_ACTIONS;
@@ -48,24 +51,6 @@ export const nextStatuses = (from: QuestionStatus): QuestionStatus[] =>
   Object.values(QUESTION_ACTIONS).flatMap(action =>
     (action.from as readonly QuestionStatus[]).includes(from) ? [action.to] : [],
   );
-
-const frequencyFields = {
-  repeat: z.enum(['once', 'until_answered', 'always']).meta({
-    description:
-      'When the card disappears. `once`: after any answer, including views and dismissals. `until_answered`: after a partial or completed answer. `always`: never.',
-  }),
-  snooze_after_dismiss_days: z.int().min(0).max(365).meta({ description: 'Days for which a dismissed card is hidden' }),
-  ignore_cooldown: z.boolean().meta({ description: "Ignores the tenant's cooldown and does not start one" }),
-};
-
-export const Frequency = z
-  .strictObject({
-    repeat: frequencyFields.repeat.default('until_answered'),
-    snooze_after_dismiss_days: frequencyFields.snooze_after_dismiss_days.default(30),
-    ignore_cooldown: frequencyFields.ignore_cooldown.default(false),
-  })
-  .meta({ id: 'FrequencyInput' });
-export type Frequency = z.output<typeof Frequency>;
 
 const fields = {
   name: text(120, 1).meta({ description: 'Name for the team; defaults to the title' }),
@@ -90,7 +75,7 @@ const base = z.strictObject({
     description: "Language of the question's own texts (BCP 47); defaults to the tenant's `default_locale`",
   }),
   translations: Translations.default({}),
-  frequency: Frequency.default(Frequency.parse({})),
+  ...newRules,
   allow_public: fields.allow_public.default(false),
   priority: fields.priority.default(0),
   thanks: fields.thanks.default(null),
@@ -137,7 +122,7 @@ export const QuestionPatch = z
     follow_ups: FollowUps,
     locale: Locale.meta({ description: "Language of the question's own texts; cannot change once published" }),
     translations: Translations,
-    frequency: z.strictObject(frequencyFields).partial().meta({ id: 'FrequencyPatch' }),
+    ...changedRules,
     allow_public: fields.allow_public,
     priority: fields.priority,
     thanks: fields.thanks,
@@ -165,7 +150,7 @@ export const Question = z
     status: QuestionStatus,
     version: int32(1),
     ...content,
-    frequency: z.object(frequencyFields).meta({ id: 'Frequency' }),
+    ...shownRules,
     allow_public: z.boolean(),
     priority: int32(),
     placement: Placement.nullable().meta({ description: "null: that of the tenant's appearance" }),

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Placement } from '../domain/appearance.ts';
+import type { CardRules, Frequency } from '../domain/card-rules.ts';
 import type { FollowUp } from '../domain/follow-ups.ts';
 import { newUuid } from '../domain/ids.ts';
 import { type Page, toPage } from '../domain/pages.ts';
@@ -7,7 +8,6 @@ import { notFound, Problem } from '../domain/problem.ts';
 import { contentOf } from '../domain/question-changes.ts';
 import type { QuestionConfig, QuestionType } from '../domain/question-types.ts';
 import {
-  type Frequency,
   MAX_LIVE_QUESTIONS,
   MAX_QUESTIONS,
   MAX_VERSIONS_A_DAY,
@@ -21,15 +21,13 @@ import { likeContains } from './sql.ts';
 import { lockTenant } from './tenants.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface QuestionRow extends QuestionContent {
+export interface QuestionRow extends QuestionContent, CardRules {
   id: string;
   name: string;
   status: QuestionStatus;
   version: number;
   /** The language of its own texts. */
   locale: string;
-  frequency: Frequency;
-  allow_public: boolean;
   priority: number;
   placement: Placement | null;
   created_at: Date;
@@ -45,12 +43,14 @@ export interface QuestionVersionRow extends QuestionContent {
 }
 
 export type NewQuestionRow = QuestionContent &
-  Pick<QuestionRow, 'name' | 'locale' | 'frequency' | 'allow_public' | 'priority' | 'placement'>;
+  CardRules &
+  Pick<QuestionRow, 'name' | 'locale' | 'priority' | 'placement'>;
 
 const DAY_MS = 86_400_000;
 
 const CONTENT = 'type, title, description, config, follow_ups, thanks, translations';
-const COLUMNS = `id, name, status, version, ${CONTENT}, locale, frequency, allow_public, priority, placement, created_at, updated_at, published_at, closed_at`;
+const RULES = 'audience, start_at, end_at, trigger, frequency, sampling_percent, response_limit, allow_public';
+const COLUMNS = `id, name, status, version, ${CONTENT}, ${RULES}, locale, priority, placement, created_at, updated_at, published_at, closed_at`;
 const VERSION_COLUMNS = `question_id, version, ${CONTENT}, created_at`;
 
 /** Inserts a draft. Throws `limit-reached` at the tenant's maximum number of questions. */
@@ -125,7 +125,7 @@ export async function updateQuestion(
     await change(question, tx);
     question.updated_at = now;
     await em.flush();
-    if (question.status === 'live' && before.status !== 'live') await refuseTooManyLive(em, tx, tenant);
+    if (isLive(question.status) && !isLive(before.status)) await refuseTooManyLive(em, tx, tenant);
     if (before.status === 'draft' ? question.status !== 'draft' : question.version !== before.version) {
       await refuseTooManyVersions(em, tenant, id, now);
       const content = { ...contentOf(question), version: question.version, created_at: now };
@@ -134,6 +134,10 @@ export async function updateQuestion(
     return { ...question };
   });
 }
+
+/** The states in which the clock decides whether the card is shown. */
+const LIVE_STATUSES: QuestionStatus[] = ['scheduled', 'live'];
+const isLive = (status: QuestionStatus): boolean => LIVE_STATUSES.includes(status);
 
 /** Locks a question's row until the transaction ends, and returns its entity. */
 async function findLocked(em: EntityManager, tx: Transaction, { tenantId }: TenantStorage, id: string) {
@@ -145,7 +149,7 @@ async function findLocked(em: EntityManager, tx: Transaction, { tenantId }: Tena
 
 async function refuseTooManyLive(em: EntityManager, tx: Transaction, tenant: TenantStorage): Promise<void> {
   await lockTenant(tx, tenant.tenantId);
-  const live = await em.count(QuestionEntity, { tenant_id: tenant.tenantId, status: 'live' });
+  const live = await em.count(QuestionEntity, { tenant_id: tenant.tenantId, status: { $in: LIVE_STATUSES } });
   if (live > MAX_LIVE_QUESTIONS)
     throw new Problem('limit-reached', `A tenant can have at most ${MAX_LIVE_QUESTIONS} live questions.`);
 }
@@ -195,7 +199,8 @@ export async function listQuestionVersions(
 
 /** The columns of a live question that its card shows. */
 export type LiveQuestionRow = QuestionContent &
-  Pick<QuestionRow, 'id' | 'version' | 'locale' | 'frequency' | 'allow_public' | 'priority' | 'placement'>;
+  CardRules &
+  Pick<QuestionRow, 'id' | 'status' | 'version' | 'locale' | 'priority' | 'placement'>;
 
 /** The rules for accepting answers to a published question. `config` is null once it is closed to answers. */
 export interface QuestionTermsRow {
@@ -231,10 +236,10 @@ export interface PublishedQuestions {
 export const EARLIER_VERSIONS = 9;
 
 /** The columns of a question that its card shows. */
-export const LIVE_COLUMNS = `id, version, ${CONTENT}, locale, frequency, allow_public, priority, placement`;
+export const LIVE_COLUMNS = `id, status, version, ${CONTENT}, ${RULES}, locale, priority, placement`;
 /** Excludes texts, and scale and option ids, which are the same in every version. */
 const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config, follow_ups`;
-const ACCEPTS_ANSWERS = "(q.status in ('live', 'paused') or q.closed_at > $2)";
+const ACCEPTS_ANSWERS = "(q.status in ('scheduled', 'live', 'paused') or q.closed_at > $2)";
 
 /** Returns the tenant's published questions. Those closed before `closedSince` have no rules. */
 export async function loadPublishedQuestions(tenant: TenantStorage, closedSince: Date): Promise<PublishedQuestions> {

@@ -72,6 +72,8 @@ describe('a card', () => {
             },
           ],
           locale: 'en',
+          trigger: null,
+          in_cooldown: true,
           priority: 7,
           expires_at: null,
           thanks: null,

@@ -24,6 +24,7 @@ describe('the life of a question', () => {
 
   const LEGAL: Record<string, string[]> = {
     draft: ['publish'],
+    scheduled: ['publish', 'close'],
     live: ['pause', 'close'],
     paused: ['resume', 'close'],
     closed: ['archive'],
@@ -31,16 +32,21 @@ describe('the life of a question', () => {
   };
   const WAYS: Record<string, string[]> = {
     draft: [],
+    scheduled: ['publish'],
     live: ['publish'],
     paused: ['publish', 'pause'],
     closed: ['publish', 'close'],
     archived: ['publish', 'close', 'archive'],
   };
-  const NEXT = { draft: ['live'], live: ['paused', 'closed'], paused: ['live', 'closed'], closed: ['archived'] };
+  const NEXT = {
+    ...{ draft: ['live'], scheduled: ['live', 'closed'], live: ['paused', 'closed'] },
+    ...{ paused: ['live', 'closed'], closed: ['archived'] },
+  };
 
   test.each(Object.keys(WAYS))('rejects in the state %s every action that does not start there', async state => {
     const { ask } = await make();
-    const { id } = (await ask('POST', '', aQuestion())).body;
+    const schedule = state === 'scheduled' ? { start_at: '2099-01-01T00:00:00.000Z' } : {};
+    const { id } = (await ask('POST', '', aQuestion({ schedule }))).body;
     for (const action of WAYS[state] as string[]) await ask('POST', `/${id}/${action}`);
     for (const action of ['publish', 'pause', 'resume', 'close', 'archive']) {
       if (LEGAL[state]?.includes(action)) continue;

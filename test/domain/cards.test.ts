@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { completeFrequency, type Frequency } from '../../src/domain/card-rules.ts';
 import { type CardRecord, decideCards, isDue } from '../../src/domain/cards.ts';
-import { Frequency } from '../../src/domain/questions.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
-const frequency = (fields: Partial<Frequency> = {}) => Frequency.parse(fields);
+const frequency = (fields: Partial<Frequency> = {}) => completeFrequency(fields);
 const candidate = (id: string, fields: Partial<Frequency> = {}) => ({ id, frequency: frequency(fields) });
 const record = (question_id: string, fields: Partial<CardRecord> = {}): CardRecord => ({
   question_id,

@@ -68,7 +68,15 @@ describe('a new question', () => {
       translations: {},
       follow_ups: [],
       config: { scale: 5, style: 'star' },
-      frequency: { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false },
+      audience: null,
+      schedule: { start_at: null, end_at: null },
+      trigger: null,
+      frequency: {
+        ...{ repeat: 'until_answered', every_days: null, max_displays: null },
+        ...{ snooze_after_dismiss_days: 30, ignore_cooldown: false },
+      },
+      sampling_percent: 100,
+      response_limit: null,
       allow_public: false,
       priority: 0,
       thanks: null,
@@ -128,6 +136,7 @@ test('a patch contains only mutable fields', () => {
 test('each state has its allowed transitions', () => {
   expect(Object.fromEntries(QUESTION_STATUSES.map(status => [status, nextStatuses(status)]))).toEqual({
     draft: ['live'],
+    scheduled: ['live', 'closed'],
     live: ['paused', 'closed'],
     paused: ['live', 'closed'],
     closed: ['archived'],

@@ -20,6 +20,7 @@ const QUESTION: NewQuestionRow = {
     locale: 'en',
     translations: {},
     frequency: {} as NewQuestionRow['frequency'],
+    ...{ audience: null, start_at: null, end_at: null, trigger: null, sampling_percent: 100, response_limit: null },
     allow_public: false,
     priority: 0,
     placement: null,

@@ -10,7 +10,7 @@ namespace Parley;
  *
  * @phpstan-type QuestionType 'nps'|'csat'|'ces'|'rating'|'thumbs'|'single_choice'|'multi_choice'|'text'|'date'|'consent'|'statement'
  * @phpstan-type Placement 'inline'|'popover-top-left'|'popover-top-center'|'popover-top-right'|'popover-bottom-left'|'popover-bottom-center'|'popover-bottom-right'|'modal'|'button'
- * @phpstan-type QuestionStatus 'draft'|'live'|'paused'|'closed'|'archived'
+ * @phpstan-type QuestionStatus 'draft'|'scheduled'|'live'|'paused'|'closed'|'archived'
  * @phpstan-type AnswerState 'seen'|'dismissed'|'partial'|'completed'
  * @phpstan-type ConversationStatus 'open'|'pending'|'resolved'
  * @phpstan-type Priority 'none'|'low'|'medium'|'high'|'urgent'
@@ -168,8 +168,37 @@ namespace Parley;
  *
  * Questions. The members of `config` depend on the type.
  *
+ * @phpstan-type ComparedValue string|int|float|bool|list<string|int|float|bool>
+ * @phpstan-type DeviceCondition array{op: string, value?: ComparedValue}
+ * @phpstan-type AnsweredCondition array{question: string, op: string, value?: mixed, within_days?: int|null}
+ * @phpstan-type AudienceCondition array{
+ *     attribute?: string,
+ *     op?: string,
+ *     value?: ComparedValue,
+ *     platform?: DeviceCondition,
+ *     app_version?: DeviceCondition,
+ *     locale?: DeviceCondition,
+ *     verified?: bool,
+ *     answered?: AnsweredCondition
+ * }
+ * @phpstan-type Audience array{all?: list<array<string, mixed>>, any?: list<array<string, mixed>>, none?: list<array<string, mixed>>}
+ * @phpstan-type Schedule array{start_at?: string|null, end_at?: string|null}
+ * @phpstan-type PropertyCondition array{property: string, op: string, value?: ComparedValue}
+ * @phpstan-type UrlCondition array{op: 'eq'|'contains'|'starts_with'|'ends_with', value: string}
+ * @phpstan-type Trigger array{
+ *     event?: string|null,
+ *     click?: string|null,
+ *     where?: list<PropertyCondition>,
+ *     url?: UrlCondition|null,
+ *     count?: int,
+ *     delay_s?: int,
+ *     cancel_on?: list<string>
+ * }
+ * @phpstan-type ResponseLimit array{count: int, per?: 'total'|'day'|'week'|'month'}
  * @phpstan-type Frequency array{
- *     repeat?: 'once'|'until_answered'|'always',
+ *     repeat?: 'once'|'until_answered'|'always'|'every_days',
+ *     every_days?: int|null,
+ *     max_displays?: int|null,
  *     snooze_after_dismiss_days?: int,
  *     ignore_cooldown?: bool
  * }
@@ -215,7 +244,12 @@ namespace Parley;
  *     locale?: string,
  *     translations?: array<string, Translation>,
  *     thanks?: NewThanks|null,
+ *     audience?: Audience|null,
+ *     schedule?: Schedule,
+ *     trigger?: Trigger|null,
  *     frequency?: Frequency,
+ *     sampling_percent?: int|float,
+ *     response_limit?: ResponseLimit|null,
  *     allow_public?: bool,
  *     priority?: int,
  *     placement?: Placement|null
@@ -232,7 +266,12 @@ namespace Parley;
  *     locale?: string,
  *     translations?: array<string, Translation>,
  *     thanks?: NewThanks|null,
+ *     audience?: Audience|null,
+ *     schedule?: Schedule,
+ *     trigger?: Trigger|null,
  *     frequency?: Frequency,
+ *     sampling_percent?: int|float,
+ *     response_limit?: ResponseLimit|null,
  *     allow_public?: bool,
  *     priority?: int,
  *     placement?: Placement|null
@@ -250,7 +289,12 @@ namespace Parley;
  *     locale?: string,
  *     translations?: array<string, Translation>,
  *     thanks?: Thanks|null,
+ *     audience?: Audience|null,
+ *     schedule?: Schedule,
+ *     trigger?: Trigger|null,
  *     frequency: Frequency,
+ *     sampling_percent?: int|float,
+ *     response_limit?: ResponseLimit|null,
  *     allow_public: bool,
  *     priority: int,
  *     placement?: Placement|null,
@@ -272,7 +316,12 @@ namespace Parley;
  *     locale?: string,
  *     translations?: array<string, Translation>,
  *     thanks?: Thanks|null,
+ *     audience?: Audience|null,
+ *     schedule?: Schedule,
+ *     trigger?: Trigger|null,
  *     frequency: Frequency,
+ *     sampling_percent?: int|float,
+ *     response_limit?: ResponseLimit|null,
  *     allow_public: bool,
  *     priority: int,
  *     placement?: Placement|null,

@@ -14,12 +14,15 @@ use PHPUnit\Framework\TestCase;
 /** Checks that the client matches the OpenAPI document. */
 final class OpenApiTest extends TestCase
 {
+    /** Members of questions not sent by server versions before 0.3. */
+    private const RULES = ['audience', 'response_limit', 'sampling_percent', 'schedule', 'trigger'];
+
     /** Members not sent by earlier server versions. */
     private const ABSENT_BEFORE = [
         'Answer' => ['counted'],
         'Message' => ['event'],
-        'Question' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations'],
-        'QuestionListItem' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations'],
+        'Question' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations', ...self::RULES],
+        'QuestionListItem' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations', ...self::RULES],
         'QuestionVersion' => ['follow_ups', 'locale', 'thanks', 'translations'],
         'Results' => ['step', 'steps', 'test'],
     ];
@@ -32,6 +35,9 @@ final class OpenApiTest extends TestCase
         'NewMessage' => 'MessageInput',
         'NewQuestion' => 'QuestionInput',
         'Frequency' => 'FrequencyInput',
+        'ResponseLimit' => 'ResponseLimitInput',
+        'Schedule' => 'ScheduleInput',
+        'Trigger' => 'TriggerInput',
     ];
 
     /** Query shapes by operation. */

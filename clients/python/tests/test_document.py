@@ -25,6 +25,9 @@ NAMES = {
     "NewIdentity": "IdentityInput",
     "NewMessage": "MessageInput",
     "NewQuestion": "QuestionInput",
+    "NewResponseLimit": "ResponseLimitInput",
+    "NewSchedule": "ScheduleInput",
+    "NewTrigger": "TriggerInput",
     "NewThanks": "ThanksInput",
     "Author": "MessageAuthor",
     "LastMessage": "MessagePreview",
@@ -38,11 +41,13 @@ STRICTER = {"AnswerInput": {"identity"}, "ConversationInput": {"identity"}}
 # Defaulted by the server.
 LOOSER = {"AnswerInput": {"values", "metadata"}}
 # Not sent by earlier server versions.
+RULES = {"audience", "schedule", "trigger", "sampling_percent", "response_limit"}
 ABSENT_BEFORE = {
     "Answer": {"counted"},
     "Message": {"event"},
-    "Question": {"follow_ups", "locale", "translations", "thanks", "placement"},
-    "QuestionListItem": {"follow_ups", "locale", "translations", "thanks", "placement"},
+    "Question": {"follow_ups", "locale", "translations", "thanks", "placement"} | RULES,
+    "QuestionListItem": {"follow_ups", "locale", "translations", "thanks", "placement"} | RULES,
+    "Frequency": {"every_days", "max_displays"},
     "QuestionVersion": {"follow_ups", "locale", "translations", "thanks"},
     "Results": {"test", "step", "steps"},
 }

@@ -90,7 +90,7 @@ export function QuestionActions({ question }: { question: Question }) {
   return (
     <>
       {status === 'draft' && <Delete id={id} />}
-      {(status === 'live' || status === 'paused') && <Close id={id} />}
+      {(status === 'scheduled' || status === 'live' || status === 'paused') && <Close id={id} />}
       {status === 'closed' && <Archive id={id} />}
       <Clone id={id} />
       {(status === 'live' || status === 'paused') && <PauseOrResume {...question} />}

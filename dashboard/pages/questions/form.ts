@@ -41,7 +41,10 @@ export const EMPTY_QUESTION: QuestionValues = {
   thanks: EMPTY_THANKS,
   locale: '',
   translations: {},
-  frequency: { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false },
+  frequency: {
+    ...{ repeat: 'until_answered', every_days: null, max_displays: null },
+    ...{ snooze_after_dismiss_days: 30, ignore_cooldown: false },
+  },
   allow_public: false,
   priority: 0,
   placement: '',

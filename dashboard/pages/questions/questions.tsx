@@ -15,7 +15,7 @@ import { scoreText } from '../../score.ts';
 import { useSession } from '../../session.tsx';
 import { type QuestionStatus, STATUS_TONE, statusName, typeName } from '../../words.ts';
 
-const STATUSES: QuestionStatus[] = ['draft', 'live', 'paused', 'closed', 'archived'];
+const STATUSES: QuestionStatus[] = ['draft', 'scheduled', 'live', 'paused', 'closed', 'archived'];
 
 const FILTERS = { status: '' as QuestionStatus | '', q: '' };
 

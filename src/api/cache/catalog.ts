@@ -1,18 +1,12 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { CLOSED_GRACE_DAYS } from '../../domain/answers.ts';
 import { completeAppearance, drawnAppearance, type Placement } from '../../domain/appearance.ts';
+import type { Frequency } from '../../domain/card-rules.ts';
 import { cardPlacement } from '../../domain/cards.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { indexLocales, type LocaleIndex } from '../../domain/locales.ts';
 import { Problem } from '../../domain/problem.ts';
-import {
-  type AnswerRules,
-  answerRules,
-  earlierRules,
-  type Frequency,
-  followUpRules,
-  type StepRules,
-} from '../../domain/questions.ts';
+import { type AnswerRules, answerRules, earlierRules, followUpRules, type StepRules } from '../../domain/questions.ts';
 import { optionBytes, stepBytes } from '../../domain/rule-bytes.ts';
 import { DEFAULT_COOLDOWN_DAYS, DEFAULT_LOCALE } from '../../domain/tenants.ts';
 import { type Caches, textBytes } from '../../platform/caches.ts';

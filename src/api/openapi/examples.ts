@@ -10,7 +10,24 @@ const ANSWER_ID = '01936d5e-8f00-7000-8000-000000000002';
 
 const labels = { low: 'Not likely', high: 'Very likely' };
 const content = { type: 'nps', title: 'How likely are you to recommend us?', description: '', config: { labels } };
-const frequency = { repeat: 'until_answered', snooze_after_dismiss_days: 30, ignore_cooldown: false };
+const frequency = {
+  ...{ repeat: 'until_answered', every_days: null, max_displays: null },
+  ...{ snooze_after_dismiss_days: 30, ignore_cooldown: false },
+};
+
+/** Who is asked, when and how many. */
+const rules = {
+  audience: {
+    all: [{ attribute: 'plan', op: 'eq', value: 'pro' }, { platform: { op: 'in', value: ['ios', 'android'] } }],
+  },
+  schedule: { start_at: AT, end_at: null },
+  trigger: {
+    ...{ event: 'order_completed', click: null, where: [{ property: 'total', op: 'gte', value: 50 }], url: null },
+    ...{ count: 1, delay_s: 5, cancel_on: [] },
+  },
+  sampling_percent: 20,
+  response_limit: { count: 1000, per: 'month' },
+};
 
 /** A follow-up to an NPS. */
 const followUp = {
@@ -67,6 +84,7 @@ function questionExamples(): Record<string, unknown> {
     status: 'live',
     version: 2,
     ...complete,
+    ...rules,
     frequency,
     allow_public: false,
     priority: 10,
@@ -146,6 +164,8 @@ const cardListOf = (questionId: string, content: object) => ({
       kind: 'question',
       steps: [{ key: 'main', ...content, required: true, show_if: null }, followUp],
       locale: 'en',
+      trigger: null,
+      in_cooldown: true,
       priority: 10,
       expires_at: null,
       thanks,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Action } from '../../domain/audit-log.ts';
+import { copyRules, hasLaterRules, refuseRules, toCardRules } from '../../domain/card-rules.ts';
 import { noCounts } from '../../domain/counts.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { pageOf, pageQuery } from '../../domain/pages.ts';
@@ -9,9 +10,12 @@ import {
   contentOf,
   finishContent,
   refuseButtonInCooldown,
+  refuseEnded,
   refuseOwnLanguage,
+  startQuestion,
   wrongState,
 } from '../../domain/question-changes.ts';
+import { presentQuestion, presentVersion } from '../../domain/question-replies.ts';
 import { QuestionTemplate, questionTemplates } from '../../domain/question-templates/templates.ts';
 import { recalledAttributes } from '../../domain/question-texts.ts';
 import { QuestionType } from '../../domain/question-types.ts';
@@ -20,15 +24,14 @@ import {
   QUESTION_ACTIONS,
   Question,
   type QuestionAction,
-  type QuestionContent,
   QuestionPatch,
   QuestionStatus,
   QuestionVersion,
 } from '../../domain/questions.ts';
 import { figuresOf, ResultsSummary } from '../../domain/results.ts';
 import { text } from '../../domain/text.ts';
-import { versionChanges } from '../../domain/version-changes.ts';
-import { FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA } from '../../storage/migrations/index.ts';
+import { requireKnownQuestions } from '../../storage/audience-references.ts';
+import { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA } from '../../storage/migrations/index.ts';
 import { requireUpgraded } from '../../storage/processes.ts';
 import {
   deleteQuestion as deleteQuestionRow,
@@ -38,7 +41,6 @@ import {
   listQuestions as listQuestionRows,
   listQuestionVersions as listVersionRows,
   type QuestionRow,
-  type QuestionVersionRow,
   updateQuestion,
 } from '../../storage/questions.ts';
 import { type CountsSummary, summarizeCounts } from '../../storage/results.ts';
@@ -48,39 +50,6 @@ import { operation, reply } from '../operation.ts';
 
 const QuestionPath = z.object({ id: typeId('question') });
 const shared = { tag: 'Questions' } as const;
-
-const presentQuestion = (row: QuestionRow) => ({
-  id: toTypeId('question', row.id),
-  name: row.name,
-  status: row.status,
-  version: row.version,
-  type: row.type,
-  title: row.title,
-  description: row.description,
-  config: row.config,
-  follow_ups: row.follow_ups,
-  locale: row.locale,
-  translations: row.translations,
-  frequency: row.frequency,
-  allow_public: row.allow_public,
-  priority: row.priority,
-  thanks: row.thanks,
-  placement: row.placement,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
-  published_at: row.published_at,
-  closed_at: row.closed_at,
-});
-
-const presentVersion = (
-  { previous, question_id, ...version }: QuestionVersionRow & { previous: QuestionContent | null },
-  locale: string,
-) => ({
-  question_id: toTypeId('question', question_id),
-  ...version,
-  locale,
-  changes: previous ? versionChanges(previous, version) : [],
-});
 
 const NO_COUNTS: CountsSummary = { ...noCounts(), answered_7_days: 0 };
 
@@ -140,10 +109,13 @@ export const createQuestion = operation({
   problems: ['limit-reached'],
   async handle({ caller, body }, { storage, now }) {
     refuseButtonInCooldown(body);
+    const rules = toCardRules(body);
+    refuseRules(rules, body, now());
     const tenant = storage.forTenant(caller.tenantId);
+    await requireKnownQuestions(tenant, tenant.tenantId, body.audience);
     const locale = body.locale ?? (await findTenant(tenant))?.default_locale;
     if (!locale) throw notFound('tenant');
-    const question = { ...body, locale, name: body.name ?? nameFrom(body.title) };
+    const question = { ...rules, locale, name: body.name ?? nameFrom(body.title) };
     refuseOwnLanguage(question);
     return created(await insertQuestion(tenant, question, now()));
   },
@@ -181,6 +153,7 @@ async function requireSupport(question: QuestionRow, tx: Transaction): Promise<v
   if (question.follow_ups.length > 0) await requireUpgraded(tx, FOLLOW_UPS_SCHEMA, 'Follow-ups');
   if (Object.keys(question.translations).length > 0) await requireUpgraded(tx, TRANSLATIONS_SCHEMA, 'Translations');
   if (recalledAttributes(question).size > 0) await requireUpgraded(tx, TRANSLATIONS_SCHEMA, 'Recalls of attributes');
+  if (hasLaterRules(question)) await requireUpgraded(tx, CARD_RULES_SCHEMA, 'Audiences, schedules and limits');
 }
 
 export const patchQuestion = operation({
@@ -206,7 +179,8 @@ export const patchQuestion = operation({
     const row = await updateQuestion(storage.forTenant(tenantId), params.id, now(), async (question, tx) => {
       requireMatch(presentQuestion(question));
       const isPublished = question.status !== 'draft' && body.follow_ups !== undefined;
-      applyPatch(question, body, isPublished ? await listPublishedSteps(tx, tenantId, params.id) : []);
+      applyPatch(question, body, isPublished ? await listPublishedSteps(tx, tenantId, params.id) : [], now());
+      await requireKnownQuestions(tx, tenantId, body.audience);
       if (question.status !== 'draft') await requireSupport(question, tx);
     });
     return presentQuestion(row);
@@ -246,7 +220,7 @@ const SUMMARIES: Record<QuestionAction, string> = {
 
 const DESCRIPTIONS: Record<QuestionAction, string> = {
   publish:
-    'From now on the question is shown as a card. Its language, and type, scale and option ids of its steps, can no longer change. Follow-ups, translations and recalls of attributes must be complete: 422 with a pointer into the question for each fault. Translations of texts that the question does not have are removed. A tenant can have at most 200 live questions.',
+    'From now on the question is shown as a card, or from `schedule.start_at` on: until then its status is `scheduled`. Publishing a scheduled question starts it now. Its language, and type, scale and option ids of its steps, can no longer change. Follow-ups, translations and recalls of attributes must be complete: 422 with a pointer into the question for each fault. Translations of texts that the question does not have are removed. A tenant can have at most 200 live questions.',
   pause: 'Answers to cards that were already fetched are still accepted.',
   resume: 'The question is shown again, with its results continued. A tenant can have at most 200 live questions.',
   close: 'The card is no longer shown. A closed question cannot be reopened; clone it instead.',
@@ -294,8 +268,9 @@ const actionOperation = (action: QuestionAction) =>
           finishContent(question);
           await requireSupport(question, tx);
         }
-        question.status = to;
-        if (action === 'publish') question.published_at = at;
+        if (to === 'live') refuseEnded(question, at);
+        if (action === 'publish') startQuestion(question, at);
+        else question.status = to;
         if (action === 'close') question.closed_at = at;
       });
       return presentQuestion(row);
@@ -316,7 +291,7 @@ export const cloneQuestion = operation({
   credentials: ['api-key', 'session'],
   summary: 'Clone a question into a new draft',
   description:
-    'Copies everything but the state, the version and the results. Also works for closed and archived questions.',
+    'Copies everything but the state, the version, the schedule and the results. Also works for closed and archived questions.',
   right: 'questions:write',
   audit: 'question.cloned',
   params: QuestionPath,
@@ -327,11 +302,9 @@ export const cloneQuestion = operation({
   problems: ['limit-reached'],
   async handle({ caller, params }, { storage, now }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const { name, locale, frequency, allow_public, priority, placement, ...question } = await findQuestion(
-      tenant,
-      params.id,
-    );
-    const copy = { ...contentOf(question), name, locale, frequency, allow_public, priority, placement };
+    const question = await findQuestion(tenant, params.id);
+    const { name, locale, priority, placement } = question;
+    const copy = { ...contentOf(question), ...copyRules(question), name, locale, priority, placement };
     return created(await insertQuestion(tenant, copy, now()));
   },
 });

@@ -1,5 +1,5 @@
+import { completeFrequency, type Frequency } from '../card-rules.ts';
 import type { QuestionType } from '../question-types.ts';
-import type { Frequency } from '../questions.ts';
 import type { ShowIf } from '../steps.ts';
 
 /** A step of a template, without texts. */
@@ -23,7 +23,11 @@ interface TemplateStructure {
 }
 
 /** Shown whenever the app opens the card, such as behind a button. */
-const ANY_TIME: Frequency = { repeat: 'always', snooze_after_dismiss_days: 0, ignore_cooldown: true };
+const ANY_TIME: Frequency = completeFrequency({
+  repeat: 'always',
+  snooze_after_dismiss_days: 0,
+  ignore_cooldown: true,
+});
 
 /** The templates in the order in which they are offered. Their texts are in a file per language. */
 export const STRUCTURES = [

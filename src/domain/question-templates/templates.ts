@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { FrequencyOut } from '../card-rules.ts';
 import { FollowUpOut } from '../follow-ups.ts';
 import { indexLocales, rankLocales } from '../locales.ts';
 import { AnyConfig, QuestionType } from '../question-types.ts';
-import { Frequency, NewQuestion } from '../questions.ts';
+import { NewQuestion } from '../questions.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { STRUCTURES, type TemplateTexts } from './structure.ts';
@@ -22,7 +23,7 @@ export const QuestionTemplate = z
         config: AnyConfig,
         follow_ups: z.array(FollowUpOut),
         locale: z.string(),
-        frequency: z.object(Frequency.shape).meta({ id: 'TemplateFrequency' }),
+        frequency: z.object(FrequencyOut.shape).meta({ id: 'TemplateFrequency' }),
         allow_public: z.boolean(),
         priority: z.number(),
       })

@@ -214,7 +214,7 @@ export const QUESTION_MISTAKES: Mistake[] = [
     422,
     'unknown-value',
     '/frequency/repeat',
-    'Must be "once", "until_answered" or "always".',
+    'Must be "once", "until_answered", "always" or "every_days".',
   ],
   ['a list as the body', create([]), 422, 'wrong-type', '', 'Must be an object {…}, not an array.'],
   ['no body', asKey('POST', '/v1/questions'), 422, 'required', '', 'Required: send an object {…}.'],
@@ -306,7 +306,7 @@ export const QUESTION_MISTAKES: Mistake[] = [
     409,
     'invalid-transition',
     undefined,
-    'The question is live. "publish" requires the status draft. Possible now: pause, close, clone.',
+    'The question is live. "publish" requires the status draft or scheduled. Possible now: pause, close, clone.',
   ],
   [
     'archiving what is live',
@@ -346,7 +346,7 @@ export const QUESTION_MISTAKES: Mistake[] = [
     422,
     'unknown-value',
     '@status',
-    'Must be "draft", "live", "paused", "closed" or "archived".',
+    'Must be "draft", "scheduled", "live", "paused", "closed" or "archived".',
   ],
   [
     'days in another order',

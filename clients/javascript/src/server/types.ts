@@ -12,6 +12,7 @@ import type {
   QuestionConfig,
   QuestionType,
   Thanks,
+  Trigger,
 } from '../types.ts';
 
 /** Options of a call. */
@@ -70,10 +71,56 @@ export interface ConversationPatch {
   subject?: string;
 }
 
-export type QuestionStatus = 'draft' | 'live' | 'paused' | 'closed' | 'archived';
+export type QuestionStatus = 'draft' | 'scheduled' | 'live' | 'paused' | 'closed' | 'archived';
+
+/** A value with which an audience compares; a list for `in` and `not_in`. */
+export type ComparedValue = string | number | boolean | (string | number | boolean)[];
+
+/** A comparison of a fact about the device. */
+export interface DeviceCondition {
+  op: string;
+  value?: ComparedValue;
+}
+
+/** A group of conditions, or one condition; `op` and `value` belong to `attribute`. */
+export interface AudienceNode {
+  all?: AudienceNode[];
+  any?: AudienceNode[];
+  none?: AudienceNode[];
+  attribute?: string;
+  op?: string;
+  value?: ComparedValue;
+  platform?: DeviceCondition;
+  app_version?: DeviceCondition;
+  locale?: DeviceCondition;
+  verified?: boolean;
+  answered?: {
+    question: string;
+    op: string;
+    value?: number | boolean | string | (number | boolean | string)[];
+    within_days?: number | null;
+  };
+}
+
+/** Who is asked: a group of conditions. */
+export type Audience = Pick<AudienceNode, 'all' | 'any' | 'none'>;
+
+export interface Schedule {
+  start_at: string | null;
+  end_at: string | null;
+}
+
+/** Maximum number of completed answers. */
+export interface ResponseLimit {
+  count: number;
+  per: 'total' | 'day' | 'week' | 'month';
+}
 
 export interface Frequency {
-  repeat: 'once' | 'until_answered' | 'always';
+  repeat: 'once' | 'until_answered' | 'always' | 'every_days';
+  /** Only with `repeat: every_days`. Absent from servers before 0.3, like `max_displays`. */
+  every_days?: number | null;
+  max_displays?: number | null;
   snooze_after_dismiss_days: number;
   ignore_cooldown: boolean;
 }
@@ -107,16 +154,33 @@ export interface NewQuestion {
   follow_ups?: NewFollowUp[];
   /** What users see once they have answered; null: the default text. */
   thanks?: Thanks | null;
+  /** Who is asked; null: everyone. */
+  audience?: Audience | null;
+  schedule?: Partial<Schedule>;
+  /** What must happen on the device before the card is shown. */
+  trigger?: Partial<Trigger> | null;
   frequency?: Partial<Frequency>;
+  /** 0.01 to 100. */
+  sampling_percent?: number;
+  response_limit?: ResponseLimit | null;
   allow_public?: boolean;
   priority?: number;
   /** null: that of the tenant's appearance. `button` requires `frequency.ignore_cooldown`. */
   placement?: Placement | null;
 }
 
-type LaterFields = 'follow_ups' | 'thanks' | 'placement';
+type LaterFields = 'follow_ups' | 'thanks' | 'placement' | keyof QuestionRules;
 
-export interface Question extends Required<Omit<NewQuestion, 'frequency' | LaterFields>> {
+/** Absent from servers before 0.3. */
+interface QuestionRules {
+  audience: Audience | null;
+  schedule: Schedule;
+  trigger: Trigger | null;
+  sampling_percent: number;
+  response_limit: ResponseLimit | null;
+}
+
+export interface Question extends Required<Omit<NewQuestion, 'frequency' | LaterFields>>, Partial<QuestionRules> {
   /** Absent from servers before 0.2. */
   follow_ups?: CardStep[];
   /** Absent from servers before 0.3, like `placement`. */

@@ -4,7 +4,7 @@ Results are plain dictionaries; newer servers may send additional fields.
 """
 
 import sys
-from typing import Literal
+from typing import Literal, Union
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired, Required, TypedDict
@@ -35,7 +35,7 @@ Placement = Literal[
     "modal",
     "button",
 ]
-QuestionStatus = Literal["draft", "live", "paused", "closed", "archived"]
+QuestionStatus = Literal["draft", "scheduled", "live", "paused", "closed", "archived"]
 AnswerState = Literal["seen", "dismissed", "partial", "completed"]
 ConversationStatus = Literal["open", "pending", "resolved"]
 ConversationSource = Literal["user", "api", "member"]
@@ -329,7 +329,9 @@ class QuestionConfig(TypedDict, total=False):
 class NewFrequency(TypedDict, total=False):
     """How often a question is shown to a user."""
 
-    repeat: Literal["once", "until_answered", "always"]
+    repeat: Literal["once", "until_answered", "always", "every_days"]
+    every_days: int | None
+    max_displays: int | None
     snooze_after_dismiss_days: int
     ignore_cooldown: bool
 
@@ -337,9 +339,123 @@ class NewFrequency(TypedDict, total=False):
 class Frequency(TypedDict):
     """How often a question is shown to a user."""
 
-    repeat: Literal["once", "until_answered", "always"]
+    repeat: Literal["once", "until_answered", "always", "every_days"]
+    every_days: NotRequired[int | None]
+    """Only with `every_days`. Absent before version 0.3 of the server."""
+    max_displays: NotRequired[int | None]
+    """None: without limit. Absent before version 0.3 of the server."""
     snooze_after_dismiss_days: int
     ignore_cooldown: bool
+
+
+ComparedValue = Union[str, float, bool, list[Union[str, float, bool]]]
+
+
+class DeviceCondition(TypedDict):
+    """A comparison of a fact about the device."""
+
+    op: str
+    value: NotRequired[ComparedValue]
+
+
+class AnsweredCondition(TypedDict):
+    """A comparison of the user's last answer to another question."""
+
+    question: str
+    op: str
+    value: NotRequired[bool | float | str | list[bool | float | str]]
+    within_days: NotRequired[int | None]
+
+
+class AudienceNode(TypedDict, total=False):
+    """A group of conditions, or one condition. `op` and `value` belong to `attribute`."""
+
+    all: "list[AudienceNode]"
+    any: "list[AudienceNode]"
+    none: "list[AudienceNode]"
+    attribute: str
+    op: str
+    value: ComparedValue
+    platform: DeviceCondition
+    app_version: DeviceCondition
+    locale: DeviceCondition
+    verified: bool
+    answered: AnsweredCondition
+
+
+class Audience(TypedDict, total=False):
+    """Who is asked: one group of conditions."""
+
+    all: list[AudienceNode]
+    any: list[AudienceNode]
+    none: list[AudienceNode]
+
+
+class NewSchedule(TypedDict, total=False):
+    """The period in which a question is shown."""
+
+    start_at: str | None
+    end_at: str | None
+
+
+class Schedule(TypedDict):
+    """The period in which a question is shown."""
+
+    start_at: str | None
+    end_at: str | None
+
+
+class PropertyCondition(TypedDict):
+    """A comparison of a property of an event."""
+
+    property: str
+    op: str
+    value: NotRequired[ComparedValue]
+
+
+class UrlCondition(TypedDict):
+    """A comparison of the address of the page."""
+
+    op: Literal["eq", "contains", "starts_with", "ends_with"]
+    value: str
+
+
+class NewTrigger(TypedDict, total=False):
+    """What must happen on the device before a card is shown: one of `event` and `click`, or only `url`."""
+
+    event: str | None
+    click: str | None
+    where: list[PropertyCondition]
+    url: UrlCondition | None
+    count: int
+    delay_s: int
+    cancel_on: list[str]
+
+
+class Trigger(TypedDict):
+    """What must happen on the device before a card is shown."""
+
+    event: str | None
+    click: str | None
+    where: list[PropertyCondition]
+    url: UrlCondition | None
+    count: int
+    delay_s: int
+    cancel_on: list[str]
+
+
+class NewResponseLimit(TypedDict):
+    """Maximum number of completed answers."""
+
+    count: int
+    per: NotRequired[Literal["total", "day", "week", "month"]]
+
+
+class ResponseLimit(TypedDict):
+    """Maximum number of completed answers."""
+
+    count: int
+    per: Literal["total", "day", "week", "month"]
 
 
 class Condition(TypedDict):
@@ -462,7 +578,12 @@ class NewQuestion(TypedDict):
     locale: NotRequired[str]
     translations: NotRequired[dict[str, Translation]]
     thanks: NotRequired[NewThanks | None]
+    audience: NotRequired[Audience | None]
+    schedule: NotRequired[NewSchedule]
+    trigger: NotRequired[NewTrigger | None]
     frequency: NotRequired[NewFrequency]
+    sampling_percent: NotRequired[float]
+    response_limit: NotRequired[NewResponseLimit | None]
     allow_public: NotRequired[bool]
     priority: NotRequired[int]
     placement: NotRequired[Placement | None]
@@ -495,7 +616,12 @@ class QuestionPatch(TypedDict, total=False):
     locale: str
     translations: dict[str, Translation]
     thanks: NewThanks | None
+    audience: Audience | None
+    schedule: NewSchedule
+    trigger: NewTrigger | None
     frequency: NewFrequency
+    sampling_percent: float
+    response_limit: NewResponseLimit | None
     allow_public: bool
     priority: int
     placement: Placement | None
@@ -520,7 +646,13 @@ class Question(TypedDict):
     """Absent before version 0.3 of the server."""
     thanks: NotRequired[Thanks | None]
     """None: the default text. Absent before version 0.3 of the server."""
+    audience: NotRequired[Audience | None]
+    """None: everyone. Absent before version 0.3 of the server, like the other rules."""
+    schedule: NotRequired[Schedule]
+    trigger: NotRequired[Trigger | None]
     frequency: Frequency
+    sampling_percent: NotRequired[float]
+    response_limit: NotRequired[ResponseLimit | None]
     allow_public: bool
     priority: int
     placement: NotRequired[Placement | None]
