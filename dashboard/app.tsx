@@ -52,6 +52,9 @@ const TENANT_PAGES: Partial<Record<TenantPathName, ComponentType>> = {
   insights: page(() => import('./pages/insights/insights.tsx').then(module => module.Insights)),
   data: page(() => import('./pages/data/data.tsx').then(module => module.Data)),
   general: page(() => import('./pages/settings/general.tsx').then(module => module.General)),
+  appearance: page(() =>
+    import('./pages/settings/appearance/appearance.tsx').then(module => module.AppearanceSettings),
+  ),
   apiKeys: page(() => import('./pages/settings/api-keys.tsx').then(module => module.ApiKeys)),
   members: page(() => import('./pages/settings/members.tsx').then(module => module.Members)),
   auditLog: page(() => import('./pages/settings/audit-log.tsx').then(module => module.AuditLog)),

@@ -1,5 +1,5 @@
 import type { ProblemError } from './api/problem.ts';
-import { locale, t } from './i18n.ts';
+import { formatNumber, locale, t } from './i18n.ts';
 
 type Texts = Record<string, string>;
 
@@ -38,6 +38,16 @@ const LIMITS = (limit: string): Texts => ({
   'too-many': t('At most {most} entries.', { most: limit }),
 });
 
+/** The sentence about a color, with the numbers of the server's. */
+function contrastText(detail: string): string {
+  const [ratio, required] = [...detail.matchAll(/([\d.]+):1/g)].map(([, number]) => Number(number));
+  if (ratio === undefined || required === undefined) return detail;
+  return t('The contrast with the background is {ratio}:1; at least {required}:1 is required.', {
+    ratio: formatNumber(ratio),
+    required: formatNumber(required),
+  });
+}
+
 /**
  * Returns the text of a validation error. English shows the server's sentence, other languages a sentence by its code. A
  * code without a sentence, such as one of a later version, shows the server's.
@@ -45,6 +55,7 @@ const LIMITS = (limit: string): Texts => ({
 export function fieldErrorText({ code, detail }: ProblemError): string {
   if (code === 'required') return t('Required');
   if (locale() === 'en') return detail;
+  if (code === 'low-contrast') return contrastText(detail);
   const [limit] = /\d+/.exec(detail) ?? [];
   return (limit === undefined ? undefined : LIMITS(limit)[code]) ?? TEXTS()[code] ?? detail;
 }

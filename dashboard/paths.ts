@@ -30,6 +30,7 @@ export const TENANT_PATHS = {
   insights: '/insights',
   data: '/data',
   general: '/settings/general',
+  appearance: '/settings/appearance',
   apiKeys: '/settings/api-keys',
   members: '/settings/members',
   auditLog: '/settings/audit-log',

@@ -6,6 +6,15 @@ export interface ProblemError {
   detail: string;
 }
 
+/** A color that is hard to read, in the problem `low-contrast`. */
+export interface Contrast {
+  field: string;
+  ratio: number;
+  required: number;
+  /** The nearest color that passes. */
+  nearest: string;
+}
+
 /** Error response with its problem document (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number;
@@ -13,6 +22,7 @@ export class ApiProblem extends Error {
   readonly title: string;
   readonly requestId: string | undefined;
   readonly errors: ProblemError[];
+  readonly contrasts: Contrast[];
   /** Value of `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -24,6 +34,7 @@ export class ApiProblem extends Error {
     this.title = typeof document.title === 'string' ? document.title : '';
     this.requestId = typeof document.request_id === 'string' ? document.request_id : undefined;
     this.errors = Array.isArray(document.errors) ? document.errors : [];
+    this.contrasts = Array.isArray(document.contrasts) ? document.contrasts : [];
     this.retryAfterSeconds = retryAfter ? Number(retryAfter) || undefined : undefined;
   }
 }

@@ -113,6 +113,7 @@ export const pagesOf = ({ questions, draftId, conversationId }: Seeded): Scene[]
   { name: 'person', path: pathTo('identity', { identity: 'mara.voss' }) },
   { name: 'ingestion', path: pathTo('data') },
   { name: 'settings-general', path: pathTo('general') },
+  { name: 'settings-appearance', path: pathTo('appearance') },
   { name: 'settings-api-keys', path: pathTo('apiKeys') },
   { name: 'settings-members', path: pathTo('members') },
   { name: 'settings-security', path: pathTo('me') },

@@ -106,6 +106,8 @@ export function localCard(steps: CardStep[], { thanks = null, appearance }: Loca
 }
 
 interface TestedCard {
+  /** Changes the appearance that the API returns with the cards. */
+  drawn?(appearance: Appearance): Appearance;
   /** Issues a test token. */
   issueToken(): Promise<Credential>;
   /** Called after each attempt to send answers; with the cause if they could not be sent. */
@@ -113,8 +115,13 @@ interface TestedCard {
 }
 
 /** The card of a saved question as the API returns it for a test token. Its answers are stored as test answers. */
-export function testedCard({ issueToken, onSent }: TestedCard): CardSource {
-  const client = clientFor(issueToken);
+export function testedCard({ issueToken, onSent, drawn = given => given }: TestedCard): CardSource {
+  const fetching = clientFor(issueToken);
+  const appearance = () => {
+    const given = fetching.appearance();
+    return given && drawn(given);
+  };
+  const client = { ...fetching, appearance };
   let refusal: string | undefined;
   const onLost = (_: unknown, code: string) => (refusal = code);
   const outbox = createOutbox(client, { storage: memoryStorage(), automatic: false, onLost });

@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
-import { addTexts, defineFeedback } from '../../../clients/javascript/src/feedback/index.ts';
-import { de } from '../../../clients/javascript/src/texts/de.ts';
+import { defineFeedback } from '../../../clients/javascript/src/feedback/index.ts';
 import { t } from '../../i18n.ts';
 import { Button } from '../button.tsx';
 import styles from './card.module.css';
 import type { CardSource } from './card-source.ts';
+import { directionOf, useTexts } from './language-texts.ts';
 
-addTexts('de', de);
 defineFeedback();
 
 interface CardProps {
@@ -16,6 +15,8 @@ interface CardProps {
   source: CardSource;
   /** Language of the view's own texts, which it reads when it starts. */
   language: string;
+  /** Whether the card has the colors of the dashboard instead of those of the tenant's appearance. */
+  isPlain?: boolean;
   /** Called with the view's content, before it is painted, whenever it changes. */
   onCard?(card: ParentNode): void;
   /** Called when the card was sent or dismissed. */
@@ -24,11 +25,13 @@ interface CardProps {
 }
 
 /** The card view of the JavaScript client, as apps show it. */
-export function Card({ label, source, language, onCard, onEnd, onError }: CardProps) {
+export function Card({ label, source, language, isPlain, onCard, onEnd, onError }: CardProps) {
   const place = useRef<HTMLDivElement>(null);
   const listeners = useRef({ onCard, onEnd, onError });
   listeners.current = { onCard, onEnd, onError };
+  const hasTexts = useTexts(language);
   useEffect(() => {
+    if (!hasTexts) return;
     const view = Object.assign(document.createElement('parley-feedback'), source);
     view.setAttribute('placement', 'inline'); // whatever the appearance of the tenant's cards
     const watch = new MutationObserver(() => view.shadowRoot && listeners.current.onCard?.(view.shadowRoot));
@@ -40,9 +43,18 @@ export function Card({ label, source, language, onCard, onEnd, onError }: CardPr
       watch.disconnect();
       view.remove();
     };
-  }, [source]);
-  // biome-ignore lint/a11y/useSemanticElements: a fieldset would be around those of the card
-  return <div ref={place} role="group" aria-label={label} lang={language} className={styles.card} />;
+  }, [source, hasTexts]);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be around those of the card
+    <div
+      ref={place}
+      role="group"
+      aria-label={label}
+      lang={language}
+      dir={directionOf(language)}
+      className={`${styles.card} ${isPlain ? styles.plain : ''}`}
+    />
+  );
 }
 
 /** A card on the screen of a phone, which can be answered any number of times. */

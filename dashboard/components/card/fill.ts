@@ -39,6 +39,11 @@ function hideActions(card: ParentNode): void {
   for (const form of card.querySelectorAll<HTMLElement>('[part=card]')) form.style.paddingBottom = '8px';
 }
 
+/** Keeps the view of a card from being a landmark, where several of them are next to each other. */
+export function withoutLandmark(card: ParentNode): void {
+  for (const view of card.querySelectorAll('[part=view]')) view.setAttribute('role', 'group');
+}
+
 /** Enters a stored answer into a card of the client with one step, and makes it read-only: its fields are disabled, its buttons hidden. */
 export function fillCard(card: ParentNode, step: CardStep, { value, comment }: GivenAnswer): void {
   const boxes = [...card.querySelectorAll<HTMLInputElement>(BOXES)];
@@ -47,7 +52,7 @@ export function fillCard(card: ParentNode, step: CardStep, { value, comment }: G
   write(card.querySelector('#comment'), comment);
   const more = card.querySelector<HTMLElement>('[part=comment]');
   if (more && comment) more.style.display = 'block'; // the view hides it without a value
-  for (const view of card.querySelectorAll('[part=view]')) view.setAttribute('role', 'presentation'); // several cards side by side are no landmarks
+  withoutLandmark(card);
   for (const field of card.querySelectorAll<HTMLInputElement>('input, textarea')) field.disabled = true;
   hideActions(card);
 }

@@ -22,6 +22,7 @@ function usePages(): Place[] {
     [t('Insights'), pathTo('insights')],
     [t('Data'), pathTo('data')],
     [t('Settings'), pathTo('general')],
+    [t('Appearance'), pathTo('appearance')],
     [t('API Keys'), pathTo('apiKeys'), may('api-keys:manage')],
     [t('Members'), pathTo('members')],
     [t('Audit log'), pathTo('auditLog'), may('audit-log:read')],

@@ -51,24 +51,3 @@ export const PublishDialog = ({ isOpen, ...content }: PublishProps) => (
     <PublishContent {...content} />
   </Dialog>
 );
-
-interface LeaveProps {
-  isOpen: boolean;
-  stay(): void;
-  leave(): void;
-}
-
-/** Asks before an edited form is left. */
-export const LeaveDialog = ({ isOpen, stay, leave }: LeaveProps) => (
-  <Dialog title={t('Leave without saving?')} isOpen={isOpen} close={stay} role="alertdialog">
-    <p>{t('Your edits are not saved. If you leave, they are discarded.')}</p>
-    <div className="row">
-      <Button autoFocus look="primary" onPress={stay}>
-        {t('Keep editing')}
-      </Button>
-      <Button look="danger-quiet" onPress={leave}>
-        {t('Discard and leave')}
-      </Button>
-    </div>
-  </Dialog>
-);

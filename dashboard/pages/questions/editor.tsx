@@ -6,22 +6,24 @@ import { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import fields from '../../components/fields/fields.module.css';
 import { setFieldErrors, useSubmit } from '../../components/fields/form.tsx';
+import { useKeptEdits } from '../../components/kept-edits.ts';
+import { LeaveDialog, useLeaving } from '../../components/leave-dialog.tsx';
 import { Page, Panel, Ready } from '../../components/page.tsx';
 import { Note } from '../../components/problem-note.tsx';
+import { Restored } from '../../components/restored.tsx';
+import { SaveBar } from '../../components/save-bar.tsx';
 import { toast } from '../../components/toast.tsx';
-import { formatTime, t } from '../../i18n.ts';
-import { type Proceed, stopGuarding, useLeaveGuard } from '../../leaving.ts';
+import { t } from '../../i18n.ts';
+import { stopGuarding } from '../../leaving.ts';
 import { pathTo } from '../../paths.ts';
 import { useSession } from '../../session.tsx';
 import { changesFor } from './changes.ts';
-import { LeaveDialog, PublishDialog } from './dialogs.tsx';
+import { PublishDialog } from './dialogs.tsx';
 import styles from './editor.module.css';
 import { QuestionFields } from './fields.tsx';
 import { bodyOf, cardTextOf, EMPTY_QUESTION, fieldNameOf, type QuestionValues, valuesOf } from './form.ts';
 import { QuestionFrame } from './frame.tsx';
 import { Preview } from './preview.tsx';
-import { SaveBar } from './save-bar.tsx';
-import { useKeptEdits } from './use-draft.ts';
 
 type Question = Schemas['Question'];
 
@@ -34,22 +36,6 @@ interface EditorProps {
   saved?(question: Question): void;
 }
 
-/** Asks before edits are left behind. */
-function useLeaving(isDirty: boolean, drop: () => void) {
-  const [proceed, setProceed] = useState<Proceed>();
-  useLeaveGuard(isDirty, next => setProceed(() => next));
-  return {
-    isOpen: proceed !== undefined,
-    stay: () => setProceed(undefined),
-    leave: () => {
-      drop();
-      stopGuarding();
-      setProceed(undefined);
-      proceed?.();
-    },
-  };
-}
-
 /** Edited fields are otherwise kept, as in a refresh of the data. */
 const ALL_VALUES = { keepDirtyValues: false };
 
@@ -58,7 +44,11 @@ function useEditor({ question, save, saved }: EditorProps) {
   const values = question ? valuesOf(question) : EMPTY_QUESTION;
   const form = useForm<QuestionValues>({ values, resetOptions: { keepDirtyValues: true } });
   const { isDirty } = form.formState;
-  const { restored, drop } = useKeptEdits(form, question?.id ?? 'new', question?.updated_at);
+  const { restored, drop } = useKeptEdits(form, {
+    kind: 'question',
+    id: question?.id ?? 'new',
+    base: question?.updated_at,
+  });
   const leaving = useLeaving(isDirty, drop);
   const [isPublishing, setPublishing] = useState(false);
   const publish = useAct('POST /v1/questions/{id}/publish');
@@ -105,16 +95,6 @@ const focusFault = (form: HTMLFormElement | null) =>
     requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()),
   );
 
-/** Note about edits that were restored. */
-const Restored = ({ at, isOutdated }: { at: string; isOutdated: boolean }) => (
-  <Note tone={isOutdated ? 'warn' : 'info'}>
-    <p>
-      {t('Your edits of {time} were restored.', { time: formatTime(at) })}{' '}
-      {isOutdated && t('The question was changed since then.')}
-    </p>
-  </Note>
-);
-
 /** Form, preview and the bar with the ways to save. */
 function Editor(props: EditorProps) {
   const { question } = props;
@@ -132,7 +112,7 @@ function Editor(props: EditorProps) {
     <div className={styles.editor}>
       <Panel>
         <form ref={node} className={fields.form} noValidate onSubmit={onSubmit}>
-          {restored && <Restored {...restored} />}
+          {restored && <Restored {...restored} outdatedText={t('The question was changed since then.')} />}
           <QuestionFields form={form} question={question} />
           {(isDraft || isDirty) && (
             <SaveBar
@@ -140,6 +120,7 @@ function Editor(props: EditorProps) {
               isPending={form.formState.isSubmitting}
               problem={problem}
               discard={discard}
+              discardText={t('The question stays as it was last saved.')}
               save={isLive ? undefined : () => void submit()}
               saveLabel={isDraft ? t('Save draft') : t('Save changes')}
               publish={isDraft || isLive ? () => void askToPublish() : undefined}

@@ -42,9 +42,11 @@ export function PlacementField({ form }: { form: UseFormReturn<QuestionValues> }
               'A button waits until it is pressed. Under the minimum time between questions it would keep all other questions away, so it has to ignore that time.',
             )}
           </p>
-          <Button small onPress={ignore}>
-            {t('Ignore the minimum time')}
-          </Button>
+          <div>
+            <Button small onPress={ignore}>
+              {t('Ignore the minimum time')}
+            </Button>
+          </div>
         </Note>
       )}
     </>

@@ -5,6 +5,7 @@ import { ApiProblem } from '../../api/problem.ts';
 import type { Schemas } from '../../api/schema.ts';
 import { PhoneCard } from '../../components/card/card.tsx';
 import { type CardText, localCard, stepsOf, testedCard } from '../../components/card/card-source.ts';
+import { drawnAppearance, onScreen } from '../../components/card/drawn-appearance.ts';
 import { translateCard } from '../../components/card/translate.ts';
 import { Filter } from '../../components/fields/fields.tsx';
 import { Panel } from '../../components/page.tsx';
@@ -61,6 +62,7 @@ function TestedPreview({ question, language }: { question: Question; language: s
     () =>
       testedCard({
         issueToken,
+        drawn: onScreen,
         onSent: cause => {
           setFailure(cause);
           void results.refetch();
@@ -79,11 +81,14 @@ function TestedPreview({ question, language }: { question: Question; language: s
 
 /** A card that is answered without requests. */
 function LocalPreview({ text, language }: { text: CardText; language: string }) {
+  const { data: tenant } = useApi('GET /v1/tenant', {});
   const translated = translateCard(text, text.translations?.[language]);
   const steps = stepsOf(translated);
-  const content = JSON.stringify([steps, translated.thanks]);
+  const thanks = translated.thanks;
+  const appearance = tenant && onScreen(drawnAppearance(tenant.appearance));
+  const content = JSON.stringify([steps, thanks, appearance]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content stands for the steps
-  const source = useMemo(() => localCard(steps, { thanks: translated.thanks }), [content]);
+  const source = useMemo(() => localCard(steps, { thanks, appearance }), [content]);
   return <PhoneCard label={t('Preview')} source={source} language={language} />;
 }
 

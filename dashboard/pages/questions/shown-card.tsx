@@ -40,7 +40,9 @@ function AnsweredStep({ label, step, answer }: AnsweredStepProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content stands for the step
   const source = useMemo(() => localCard([shown]), [JSON.stringify(shown)]);
   const given = { value: answer.values[step.key], comment: step.key === 'main' ? answer.comment : null };
-  return <Card label={label} source={source} language={locale()} onCard={card => fillCard(card, step, given)} />;
+  return (
+    <Card label={label} source={source} language={locale()} isPlain onCard={card => fillCard(card, step, given)} />
+  );
 }
 
 const outcomeName = (outcome: ShownStep['outcome']): string =>

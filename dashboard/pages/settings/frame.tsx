@@ -19,6 +19,7 @@ export function SettingsFrame({
   const { may } = useSession();
   const tabs = [
     { href: pathTo('general'), title: t('General') },
+    { href: pathTo('appearance'), title: t('Appearance') },
     ...(may('api-keys:manage') ? [{ href: pathTo('apiKeys'), title: t('API Keys') }] : []),
     { href: pathTo('members'), title: t('Members') },
     ...(may('audit-log:read') ? [{ href: pathTo('auditLog'), title: t('Audit log') }] : []),

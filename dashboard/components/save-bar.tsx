@@ -1,8 +1,8 @@
-import type { ApiProblem } from '../../api/problem.ts';
-import { Button } from '../../components/button.tsx';
-import { ConfirmButton } from '../../components/dialog.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { t } from '../../i18n.ts';
+import type { ApiProblem } from '../api/problem.ts';
+import { t } from '../i18n.ts';
+import { Button } from './button.tsx';
+import { ConfirmButton } from './dialog.tsx';
+import { ProblemNote } from './problem-note.tsx';
 import styles from './save-bar.module.css';
 
 interface SaveBarProps {
@@ -10,6 +10,8 @@ interface SaveBarProps {
   isPending: boolean;
   problem: ApiProblem | undefined;
   discard(): Promise<void>;
+  /** What discarding leads to. */
+  discardText: string;
   /** Absent where edits cannot be stored without publishing them. */
   save?: () => void;
   saveLabel: string;
@@ -18,7 +20,16 @@ interface SaveBarProps {
 }
 
 /** Bar at the lower edge of an editor, with its state and the ways out of it. */
-export const SaveBar = ({ isDirty, isPending, problem, discard, save, saveLabel, publish }: SaveBarProps) => (
+export const SaveBar = ({
+  isDirty,
+  isPending,
+  problem,
+  discard,
+  discardText,
+  save,
+  saveLabel,
+  publish,
+}: SaveBarProps) => (
   <section className={styles.bar} aria-label={t('Edits')}>
     {problem && <ProblemNote problem={problem} />}
     <div className="spread">
@@ -32,7 +43,7 @@ export const SaveBar = ({ isDirty, isPending, problem, discard, save, saveLabel,
             confirmLabel={t('Discard changes')}
             act={discard}
           >
-            {t('The question stays as it was last saved.')}
+            {discardText}
           </ConfirmButton>
         )}
         {save && isDirty && (

@@ -1,20 +1,27 @@
 import { useEffect, useRef, useState } from 'react';
-import type { UseFormReturn } from 'react-hook-form';
-import { draftKey, dropDraft, readDraft, writeDraft } from '../../drafts.ts';
-import { useSession } from '../../session.tsx';
-import type { QuestionValues } from './form.ts';
+import type { FieldValues, Path, UseFormReturn } from 'react-hook-form';
+import { draftKey, dropDraft, readDraft, writeDraft } from '../drafts.ts';
+import { useSession } from '../session.tsx';
 
 /** Time after an edit until it is stored. */
 const PAUSE_MS = 300;
+
+/** The resource that a form edits. */
+interface Edited {
+  kind: string;
+  id: string;
+  /** Version of the resource; undefined for a new one. */
+  base: string | undefined;
+}
 
 /**
  * Keeps the edits of a form in this browser, and restores them when the form is opened again.
  *
  * `restoredAt` is the time of the restored edits. `drop` forgets them.
  */
-export function useKeptEdits(form: UseFormReturn<QuestionValues>, questionId: string, base: string | undefined) {
+export function useKeptEdits<Values extends FieldValues>(form: UseFormReturn<Values>, { kind, id, base }: Edited) {
   const { membership } = useSession();
-  const key = draftKey(membership.tenant.id, membership.member_id, 'question', questionId);
+  const key = draftKey(membership.tenant.id, membership.member_id, kind, id);
   const [restored, setRestored] = useState<{ at: string; isOutdated: boolean }>();
   const { isDirty } = form.formState;
   const values = form.watch();
@@ -24,11 +31,11 @@ export function useKeptEdits(form: UseFormReturn<QuestionValues>, questionId: st
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the form opens
   useEffect(() => {
-    const draft = readDraft<QuestionValues>(localStorage, key);
+    const draft = readDraft<Values>(localStorage, key);
     current.current.isRestored = true;
     if (!draft) return;
     for (const [name, value] of Object.entries(draft.value))
-      form.setValue(name as keyof QuestionValues, value as never, { shouldDirty: true });
+      form.setValue(name as Path<Values>, value as never, { shouldDirty: true });
     setRestored({ at: draft.at, isOutdated: draft.base !== base });
   }, []);
 

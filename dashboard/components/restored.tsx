@@ -1,0 +1,19 @@
+import { formatTime, t } from '../i18n.ts';
+import { Note } from './problem-note.tsx';
+
+/** Note about edits that were restored; `outdatedText` if the resource has changed since they were made. */
+export const Restored = ({
+  at,
+  isOutdated,
+  outdatedText,
+}: {
+  at: string;
+  isOutdated: boolean;
+  outdatedText: string;
+}) => (
+  <Note tone={isOutdated ? 'warn' : 'info'}>
+    <p>
+      {t('Your edits of {time} were restored.', { time: formatTime(at) })} {isOutdated && outdatedText}
+    </p>
+  </Note>
+);
