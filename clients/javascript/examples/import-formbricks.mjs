@@ -14,7 +14,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServerClient, visibleSteps } from 'parley-feedback/server';
-import { contentOf, isRequired, planSurvey } from './formbricks/plan.mjs';
+import { contentOf, isRequired } from './formbricks/content.mjs';
+import { endingOf, thanksIn } from './formbricks/endings.mjs';
+import { localesOf } from './formbricks/languages.mjs';
+import { planSurvey } from './formbricks/plan.mjs';
 import { blocksOf, plain, TYPES, valueIn } from './formbricks/survey.mjs';
 
 const { SERVICE_BASE_URL, SERVICE_API_KEY, PARLEY_IDENTITY_PREFIX = '' } = process.env;
@@ -47,20 +50,28 @@ function questionsOf(elements, entries) {
       step = 'main',
       show_if = null,
       required = false,
+      locales = [],
     } = entries[element.id] ?? {};
     if (!question_id) continue;
-    const question = questions.get(question_id) ?? { question_id, question_version, steps: [] };
+    const question = questions.get(question_id) ?? { question_id, question_version, locales, steps: [] };
     questions.set(question_id, question);
     question.steps.push({ element, key: step, show_if, required: required || step === 'main' });
   }
   return [...questions.values()];
 }
 
+/** The language that a response was given in, and that of the card in Parley. */
+function languagesIn({ language }, [own, ...others]) {
+  if (!language || language === 'default') return own ? { card_locale: own } : {};
+  const card_locale = others.find(tag => tag.toLowerCase() === language.toLowerCase()) ?? own;
+  return { locale: language, ...(card_locale ? { card_locale } : {}) };
+}
+
 /**
  * The answer of a response to a question, without values of steps that the response does not show; the revision is its time, so that
  * later updates win. An empty list if nothing was answered.
  */
-function answerOf(response, { question_id, question_version, steps }) {
+function answerOf(response, { question_id, question_version, locales, steps }) {
   const entered = Object.fromEntries(steps.map(({ key, element }) => [key, valueIn(response, element)]));
   const shown = visibleSteps(steps, entered);
   const values = Object.fromEntries(
@@ -69,7 +80,6 @@ function answerOf(response, { question_id, question_version, steps }) {
   if (Object.keys(values).length === 0) return [];
   const isWhole = steps.length === 1 || response.finished !== false;
   const isComplete = isWhole && shown.every(({ key, required }) => !required || values[key] !== undefined);
-  const locale = response.language;
   return {
     id: answerId(response, steps[0].element),
     revision: Math.floor(new Date(response.updatedAt).getTime() / 1000),
@@ -79,7 +89,7 @@ function answerOf(response, { question_id, question_version, steps }) {
     state: isComplete ? 'completed' : 'partial',
     values,
     answered_at: new Date(response.updatedAt).toISOString(),
-    metadata: { sdk: 'import-formbricks', ...(locale && locale !== 'default' ? { locale } : {}) },
+    metadata: { sdk: 'import-formbricks', ...languagesIn(response, locales) },
   };
 }
 
@@ -89,16 +99,30 @@ async function createQuestion(parley, key, draft) {
   const { id } = await parley.questions.create(draft, once('create'));
   const { version } = await parley.questions.publish(id, once('publish'));
   await parley.questions.pause(id, once('pause'));
-  console.log(`question: ${draft.name}${draft.follow_ups?.length ? `, ${draft.follow_ups.length + 1} steps` : ''}`);
-  return { question_id: id, question_version: version };
+  const [own, ...others] = localesIn(draft);
+  const parts = [
+    draft.name,
+    ...(draft.follow_ups?.length ? [`${draft.follow_ups.length + 1} steps`] : []),
+    ...(others.length > 0 ? [`in ${[own, ...others].join(', ')}`] : []),
+  ];
+  console.log(`question: ${parts.join(', ')}`);
+  return { question_id: id, question_version: version, locales: localesIn(draft) };
 }
+
+/** The languages of a question: its own, then those of its translations. Empty if the survey does not say which its own is. */
+const localesIn = ({ locale, translations }) => (locale ? [locale, ...Object.keys(translations)] : []);
 
 /** Creates the question of all steps, unless the survey was imported before. */
 async function importSteps(parley, survey, steps, known) {
   if (steps.length === 0 || Object.keys(known).length > 0) return known;
   const [main, ...followUps] = steps;
+  const ending = endingOf(survey);
+  const { losses, ...languages } = localesOf(survey, steps, ending);
+  for (const loss of losses) console.warn(`left out: ${loss}`);
   const question = await createQuestion(parley, `${survey.id}-steps`, {
     ...contentOf(main.element),
+    ...languages,
+    thanks: thanksIn(ending),
     name: plain(survey.name, 120),
     follow_ups: followUps.map(({ element, key, show_if }) => ({
       key,
@@ -130,7 +154,10 @@ async function importQuestions(parley, survey, mapFile) {
     if (!isQuestion || known[element.id]) continue;
     console.warn(`a question of its own: "${title}", ${reason}`);
     const name = plain(`${survey.name}: ${plain(element.headline)}`, 120);
-    known[element.id] = await createQuestion(parley, `${survey.id}-${element.id}`, { ...contentOf(element), name });
+    const { losses: missing, ...languages } = localesOf(survey, [{ element, key: 'main' }]);
+    for (const loss of missing) console.warn(`left out of "${title}": ${loss}`);
+    const draft = { ...contentOf(element), ...languages, name };
+    known[element.id] = await createQuestion(parley, `${survey.id}-${element.id}`, draft);
     save(known);
   }
   return known;

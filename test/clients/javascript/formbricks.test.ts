@@ -21,8 +21,8 @@ interface Plan {
   others: { element: Element; reason: string }[];
   losses: string[];
 }
-const { planSurvey, contentOf, isRequired } = (await import(`${EXAMPLES}/plan.mjs`)) as {
-  planSurvey(survey: Survey): Plan;
+const { planSurvey } = (await import(`${EXAMPLES}/plan.mjs`)) as { planSurvey(survey: Survey): Plan };
+const { contentOf, isRequired } = (await import(`${EXAMPLES}/content.mjs`)) as {
   contentOf(element: Element): object;
   isRequired(element: Element): boolean;
 };

@@ -13,7 +13,13 @@ import { ROOT } from '../../support/documents.ts';
 import { makeTenant, type TestTenant } from '../../support/make.ts';
 import { freePort } from '../../support/process.ts';
 import { waitFor } from '../../support/wait.ts';
-import { FORMBRICKS_RESPONSES, FORMBRICKS_SURVEY, response } from './formbricks-export.ts';
+import {
+  FORMBRICKS_GERMAN,
+  FORMBRICKS_RESPONSES,
+  FORMBRICKS_SURVEY,
+  FORMBRICKS_THANKS,
+  response,
+} from './formbricks-export.ts';
 import { bundle } from './page-server.ts';
 
 const run = promisify(execFile);
@@ -235,14 +241,9 @@ describe('with a server', () => {
       return run(process.execPath, [importer, ...files], { cwd: folder, env: settings });
     };
     const { stdout, stderr } = await importAll();
-    expect(stdout).toContain('question: Onboarding, 6 steps\nquestion: Onboarding: A gift?\n');
+    expect(stdout).toContain('question: Onboarding, 6 steps, in en, de\nquestion: Onboarding: A gift?\n');
     expect(stdout).toContain('3 accepted, 0 duplicate, 0 superseded, 0 rejected');
-    expect(stderr.split('\n')).toEqual([
-      'left out: a question that becomes required by an answer: it stays optional',
-      'left out: "Show us your face", Parley has nothing like fileUpload',
-      'a question of its own: "A gift?", Parley has no condition like the logic that leads to it',
-      '',
-    ]);
+    expect(stderr.split('\n')).toEqual([...FORMBRICKS_LOSSES, '']);
     responses.push({
       ...response('r3', '2026-03-01T00:00:00.000Z', '3'),
       finished: false,
@@ -263,8 +264,13 @@ describe('with a server', () => {
     const questions = (await listed(parley.questions.list({}))).filter(({ name }) => name.startsWith('Onboarding'));
     expect(questions.map(({ status }) => status)).toEqual(['paused', 'paused']);
     const questionOf = (name: string) => questions.find(question => question.name === name) as (typeof questions)[0];
-    const { title, type, follow_ups } = questionOf('Onboarding');
-    expect([title, type]).toEqual(['How likely are you to recommend us & our app?', 'nps']);
+    const { title, type, locale, translations, thanks, follow_ups } = questionOf('Onboarding');
+    expect([title, type, locale]).toEqual(['How likely are you to recommend us & our app?', 'nps', 'en']);
+    expect(thanks).toEqual(FORMBRICKS_THANKS);
+    expect(translations).toEqual({ de: FORMBRICKS_GERMAN });
+    const languagesOf = Object.fromEntries(imported.map(({ identity, metadata }) => [identity, metadata]));
+    expect(languagesOf['user|1']).toMatchObject({ locale: 'de' });
+    expect(languagesOf['user|3']).toMatchObject({ card_locale: 'en' });
     expect(follow_ups.map(({ key, type, required, show_if }) => [key, type, required, show_if])).toEqual([
       ['place', 'single_choice', false, null],
       ['why', 'text', false, { step: 'main', op: 'lte', value: 8 }],

@@ -1,4 +1,7 @@
 /** Turns a Formbricks survey into one question with steps, with a reason for each element that cannot be one. */
+
+import { lossesOfCards, mediaOf } from './endings.mjs';
+import { languagesOf } from './languages.mjs';
 import { readLogic } from './logic.mjs';
 import { blocksOf, plain, TYPES } from './survey.mjs';
 
@@ -31,6 +34,7 @@ const lossesOf = blocks => [
   ...(blocks.some(({ rules }) => rules.some(({ others }) => others.includes('calculate')))
     ? ['calculated variables']
     : []),
+  ...blocks.flatMap(({ elements }) => elements.flatMap(each => mediaOf(each, `"${plain(each.headline, 60)}"`))),
 ];
 
 function planWith(blocks, mainId) {
@@ -64,16 +68,6 @@ function planWith(blocks, mainId) {
 export function planSurvey(survey) {
   const blocks = blocksOf(survey);
   const first = planWith(blocks);
-  return planWith(blocks, first.steps[0]?.element.id); // now the question itself counts as always answered
+  const plan = planWith(blocks, first.steps[0]?.element.id); // now the question itself counts as always answered
+  return { ...plan, losses: [...plan.losses, ...lossesOfCards(survey), ...languagesOf(survey).losses] };
 }
-
-/** The texts and settings of an element as those of a question or step. */
-export const contentOf = element => ({
-  type: TYPES[element.type].type,
-  title: plain(element.headline, 300),
-  description: plain(element.subheader, 1000),
-  config: TYPES[element.type].config(element),
-});
-
-/** Whether a completed answer needs a value of the element where it is shown. */
-export const isRequired = ({ type, required }) => type !== 'cta' && required === true;

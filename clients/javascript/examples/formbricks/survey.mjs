@@ -1,8 +1,12 @@
 /** The questions of a Formbricks survey as Parley's steps, and the values of its responses. */
 
-/** Plain text of a Formbricks text, which is localized, may repeat an earlier answer and, since version 4, is formatted. */
-export function plain(text, limit) {
-  const chosen = typeof text === 'object' && text !== null ? (text.default ?? Object.values(text)[0]) : text;
+/**
+ * Plain text of a Formbricks text, which is localized, may repeat an earlier answer and, since version 4, is formatted. With `language`
+ * it is the translation, an empty text if there is none.
+ */
+export function plain(text, limit, language) {
+  const texts = typeof text === 'object' && text !== null ? text : { default: text };
+  const chosen = language ? texts[language] : (texts.default ?? Object.values(texts)[0]);
   const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
   const words = String(chosen ?? '')
     .replace(/#recall:[A-Za-z0-9_-]+\/fallback:([^#]*)#/g, (_, fallback) => fallback.replaceAll('nbsp', ' '))
@@ -14,14 +18,16 @@ export function plain(text, limit) {
   return [...words].slice(0, limit).join('');
 }
 
-const ends = ({ lowerLabel, upperLabel }) => ({ labels: { low: plain(lowerLabel, 80), high: plain(upperLabel, 80) } });
+const ends = ({ lowerLabel, upperLabel }, language) => ({
+  labels: { low: plain(lowerLabel, 80, language), high: plain(upperLabel, 80, language) },
+});
 
 const isOther = choice => choice.id === 'other';
 
-const choices = element => ({
+const choices = (element, language) => ({
   options: element.choices
     .filter(choice => !isOther(choice))
-    .map(({ id, label }) => ({ id, label: plain(label, 200) })),
+    .map(({ id, label }) => ({ id, label: plain(label, 200, language) })),
   allow_other: element.choices.some(isOther),
   shuffle: (element.shuffleOption ?? 'none') !== 'none',
 });
@@ -40,11 +46,19 @@ const number = value => Number(value);
 /** By Formbricks type: Parley's type and config, and the conversion of values. A statement has no value. */
 export const TYPES = {
   nps: { type: 'nps', config: ends, value: number },
-  csat: { type: 'csat', config: element => ({ style: element.scale, ...ends(element) }), value: number },
-  ces: { type: 'ces', config: element => ({ scale: element.range, ...ends(element) }), value: number },
+  csat: {
+    type: 'csat',
+    config: (element, language) => ({ style: element.scale, ...ends(element, language) }),
+    value: number,
+  },
+  ces: {
+    type: 'ces',
+    config: (element, language) => ({ scale: element.range, ...ends(element, language) }),
+    value: number,
+  },
   rating: {
     type: 'rating',
-    config: element => ({ scale: element.range, style: element.scale, ...ends(element) }),
+    config: (element, language) => ({ scale: element.range, style: element.scale, ...ends(element, language) }),
     value: number,
   },
   openText: {

@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import { findPublishFaults } from '../../../src/domain/question-checks.ts';
+import { NewQuestion, type QuestionContent } from '../../../src/domain/questions.ts';
+import { findTextFaults } from '../../../src/domain/text-checks.ts';
+import { aBlock, aSurvey, type Element, elementOf, type Survey } from './formbricks-survey.ts';
+
+const EXAMPLES = '../../../clients/javascript/examples/formbricks';
+interface Step {
+  element: Element;
+  key: string;
+}
+const { planSurvey } = (await import(`${EXAMPLES}/plan.mjs`)) as {
+  planSurvey(survey: object): { steps: Step[]; losses: string[] };
+};
+const { contentOf } = (await import(`${EXAMPLES}/content.mjs`)) as { contentOf(element: Element): object };
+const { localesOf } = (await import(`${EXAMPLES}/languages.mjs`)) as {
+  localesOf(
+    survey: object,
+    steps: Step[],
+    ending: object | undefined,
+  ): { locale?: string; translations: Record<string, object>; losses: string[] };
+};
+const { endingOf, thanksIn } = (await import(`${EXAMPLES}/endings.mjs`)) as {
+  endingOf(survey: object): object | undefined;
+  thanksIn(ending: object | undefined): object | null;
+};
+
+const language = (code: string, more: object = {}) => ({ default: false, enabled: true, language: { code }, ...more });
+const LANGUAGES = [language('de-AT', { default: true }), language('en'), language('pt-br')];
+
+/** Texts in the survey's own language under `default`, and in two others. */
+const inThree = (text: string) => ({ default: `${text}?`, en: `${text} (en)`, 'pt-br': `${text} (pt)` });
+
+/** A survey with texts of each kind. */
+const survey = (more: object = {}): Survey & object => ({
+  ...aSurvey(
+    aBlock('b1', [
+      { ...elementOf('nps', 'nps'), headline: inThree('<b>Nps</b>'), lowerLabel: inThree('Low') } as Element,
+      {
+        ...elementOf('place', 'multipleChoiceSingle'),
+        headline: inThree('Place'),
+        subheader: inThree('One of'),
+        choices: [0, 1].map(id => ({ id: `c${id}`, label: inThree(`Choice ${id}`) })),
+      } as unknown as Element,
+    ]),
+  ),
+  languages: LANGUAGES,
+  ...more,
+});
+
+/** The question that a survey becomes, and everything that is left out. */
+function imported(from: object) {
+  const { steps, losses } = planSurvey(from);
+  const ending = endingOf(from);
+  const { losses: missing, ...languages } = localesOf(from, steps, ending);
+  const [main, ...followUps] = steps.map(({ element, key }) => ({
+    ...contentOf(element),
+    ...(key === 'main' ? {} : { key }),
+  }));
+  const question = NewQuestion.parse({ ...main, follow_ups: followUps, ...languages, thanks: thanksIn(ending) });
+  return { question, losses: [...missing, ...losses] };
+}
+
+test('complete languages become translations with canonical tags, and the question can be published', () => {
+  const { question, losses } = imported(survey());
+  expect(losses).toEqual([]);
+  expect(question.locale).toBe('de-AT');
+  expect(question.translations).toEqual({
+    en: {
+      title: 'Nps (en)',
+      config: { labels: { low: 'Low (en)' } },
+      follow_ups: {
+        place: {
+          title: 'Place (en)',
+          description: 'One of (en)',
+          config: { options: { c0: 'Choice 0 (en)', c1: 'Choice 1 (en)' } },
+        },
+      },
+    },
+    'pt-BR': expect.objectContaining({ title: 'Nps (pt)' }),
+  });
+  const content = { thanks: null, ...question } as unknown as QuestionContent;
+  expect([...findPublishFaults(content), ...findTextFaults(content)]).toEqual([]);
+});
+
+test('a language that lacks a text is left out, with the texts that it lacks', () => {
+  const from = survey();
+  const place = from.blocks[0]?.elements[1];
+  const headline: Record<string, string> = { ...inThree('Place'), 'pt-br': ' ' };
+  Object.assign(place as object, { headline });
+  const { question, losses } = imported(from);
+  expect(Object.keys(question.translations)).toEqual(['en']);
+  expect(losses).toEqual(['the language "pt-br": 1 of 6 texts are missing ("Place?")']);
+});
+
+test.each([
+  [language('es', { enabled: false }), 'the language "es": it is disabled in Formbricks'],
+  [language('x_klingon'), 'the language "x_klingon": its code is not a BCP 47 tag'],
+  [language('de-at'), 'the language "de-at": it is the language of the survey itself'],
+  [language('fr'), 'the language "fr": none of its texts exist'],
+])('a language that cannot be imported is left out: %j', (other, reason) => {
+  const { question, losses } = imported(survey({ languages: [...LANGUAGES, other] }));
+  expect(Object.keys(question.translations)).toEqual(['en', 'pt-BR']);
+  expect(losses).toEqual([reason]);
+});
+
+test('a survey without languages has neither a locale nor translations', () => {
+  const { question, losses } = imported(survey({ languages: [] }));
+  expect([question.locale, question.translations, losses]).toEqual([undefined, {}, []]);
+});
+
+const END = {
+  id: 'e1',
+  type: 'endScreen',
+  headline: inThree('Thanks #recall:nps/fallback:friend#'),
+  subheader: inThree('Bye'),
+  buttonLabel: inThree('More'),
+  buttonLink: 'https://a.example/',
+};
+
+test('an ending becomes the thanks, with its texts in every language', () => {
+  const { question, losses } = imported(survey({ endings: [END] }));
+  expect(losses).toEqual([]);
+  expect(question.thanks).toEqual({
+    title: 'Thanks friend?',
+    body: 'Bye?',
+    link: { label: 'More?', url: 'https://a.example/' },
+  });
+  expect(question.translations.en?.thanks).toEqual({
+    title: 'Thanks friend (en)',
+    body: 'Bye (en)',
+    link: { label: 'More (en)' },
+  });
+});
+
+test('the thank you card of an earlier Formbricks becomes the thanks', () => {
+  const { headline, subheader } = END;
+  const { question } = imported(survey({ thankYouCard: { enabled: true, headline, subheader } }));
+  expect(question.thanks).toEqual({ title: 'Thanks friend?', body: 'Bye?', link: null });
+  expect(imported(survey({ thankYouCard: { enabled: false, headline } })).question.thanks).toBeNull();
+});
+
+test('what cannot be imported of the cards before and after the questions is reported with the reason', () => {
+  const endings = [
+    { id: 'r', type: 'redirectToUrl', label: 'Shop', url: 'https://shop.example' },
+    { ...END, buttonLink: 'mailto:a@a.example', videoUrl: 'https://a.example/v' },
+    { ...END, id: 'e2', headline: inThree('Sorry') },
+    { id: 'e3', type: 'endScreen' },
+  ];
+  const welcomeCard = { enabled: true, headline: inThree('Welcome'), html: inThree('Hi') };
+  const { question, losses } = imported(survey({ endings, welcomeCard }));
+  expect(question.thanks).toMatchObject({ title: 'Thanks friend?', link: null });
+  expect(losses).toEqual([
+    'the welcome card "Welcome?": Parley begins with the first question',
+    'the ending "Shop": Parley does not lead users to https://shop.example',
+    'the button "More?" of the ending "Thanks friend?": its address is neither http nor https',
+    'a video of the ending "Thanks friend?": Parley shows texts only',
+    'the ending "Sorry?": a question has one text after the answer',
+    'an ending without a text: Parley thanks users in its own words',
+  ]);
+});
+
+test('an image of a question is reported', () => {
+  const from = survey();
+  Object.assign(from.blocks[0]?.elements[0] as object, { imageUrl: 'https://a.example/i.png' });
+  expect(imported(from).losses).toEqual(['an image of "Nps?": Parley shows texts only']);
+});
