@@ -32,6 +32,8 @@ export interface RateLimitOptions {
   isEnforced?: boolean;
   /** This machine's clock in milliseconds. Used only between two replies of the store. */
   now?: () => number;
+  /** Calls `run` later, unless the returned function is called: the limit of a wait for the store. */
+  after?: (ms: number, run: () => void) => () => void;
 }
 
 /** How often local counts are added to the store and the totals of all processes are read. */
@@ -59,7 +61,7 @@ export function openRateLimits(
   databaseUrl: DatabaseUrl,
   redisUrl: RedisUrl | undefined,
   log: Log,
-  { isEnforced = true, now = monotonic }: RateLimitOptions = {},
+  { isEnforced = true, now = monotonic, after = startTimer }: RateLimitOptions = {},
 ): RateLimits {
   const store = redisUrl ? openRedisCounters(redisUrl, log) : openDatabaseCounters(databaseUrl, log);
   const clock = createStoreClock(now);
@@ -77,7 +79,7 @@ export function openRateLimits(
   const reconciler = createReconciler({
     counters,
     add: deltas => add(deltas.map(({ counter, count }) => storeDeltaOf(counter, count))),
-    after: startTimer,
+    after,
     onFailure: error =>
       throttle('reconcile', () =>
         log.warn({ reason: error.message }, 'rate limit store is unavailable; counting in this process only'),

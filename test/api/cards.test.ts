@@ -175,6 +175,7 @@ describe('the list of cards', () => {
     expect((await fetchCards(token, '', { 'If-None-Match': '"x"' })).status).toBe(200);
 
     await sync(token, card);
+    await cardsOf(token, []); // the notice of the stored answer has arrived
     const changed = await fetchCards(token, '', { 'If-None-Match': etag });
     expect([changed.status, changed.body.data]).toEqual([200, []]);
     expect((await fetchCards(await tenant.sign('user|43'))).body.data).toHaveLength(1);

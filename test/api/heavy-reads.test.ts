@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unusedFilters } from '../../src/api/http/heavy-reads.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/routes/index.ts';
-import { createApi, type TestApi, type TestReply, waitFor } from '../support/api.ts';
+import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { anAnswer, aQuestion, makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
 
 const operationOf = (id: string): Operation => {
@@ -79,11 +79,7 @@ describe('next to a tenant that searches continuously', () => {
   afterAll(() => api[Symbol.asyncDispose]());
 
   test('lists, results, writes and intake of another tenant are served, and excess searches are rejected', async () => {
-    const searches: Promise<TestReply & { ms: number }>[] = Array.from({ length: 100 }, async () => {
-      const startedAt = performance.now();
-      const reply = await search();
-      return { ...reply, ms: performance.now() - startedAt };
-    });
+    const searches = Array.from({ length: 100 }, search);
     await waitFor(async () => (await countRunning()) > 0);
     const as = quiet.key.apiKey;
     for (let round = 0; round < 10; round++) {
@@ -107,10 +103,9 @@ describe('next to a tenant that searches continuously', () => {
     const stopped = codes.get('query-too-expensive')?.[0];
     expect(stopped?.body.narrow).toContain('question_id');
     expect(stopped?.headers.get('retry-after')).toBe('30');
-    const atOnce = (codes.get('service-overloaded') ?? []).filter(({ ms }) => ms < 900);
-    expect(atOnce.length).toBeGreaterThanOrEqual(30); // 2 run, 64 wait for up to a second
-    for (const { headers } of atOnce) expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(5000);
+    const overloaded = codes.get('service-overloaded') ?? [];
+    expect(overloaded.length).toBeGreaterThanOrEqual(30); // 2 run, 64 wait for up to a second, the others do not
+    for (const { headers } of overloaded) expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   });
 
   test('cancelled searches are counted, but not as database errors', async () => {

@@ -122,11 +122,11 @@ test('a request in progress when the process stops is answered, and its connecti
   expect(await closed).toBe(true);
 });
 
-test('a client that sends headers too slowly gets a 408 within 20 seconds', async () => {
+test('a client that sends headers too slowly gets a 408 after 15 seconds', async () => {
   const { reply, ms } = await slow;
   expect([reply.status, JSON.parse(reply.body).code]).toEqual([408, 'request-timed-out']);
   expectCommonHeaders(reply.headers);
-  expect(ms).toBeLessThan(20_000);
+  expect(ms).toBeLessThan(29_000); // with Node's interval of 30 s it would come after 30 s or 45 s
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { splitLinks } from '../../dashboard/pages/inbox/links.ts';
+import { leastMs } from '../support/least-ms.ts';
 
 const linksIn = (text: string) => splitLinks(text).flatMap(({ href }) => href ?? []);
 
@@ -29,8 +30,9 @@ test('the parts together are the text', () => {
 });
 
 test('a long hostile text is split in time', () => {
-  const before = performance.now();
-  splitLinks('https://a.example/'.padEnd(10_000, '('));
-  splitLinks(`https://a.example/${')'.repeat(9000)}`);
-  expect(performance.now() - before).toBeLessThan(500);
+  const split = () => {
+    splitLinks('https://a.example/'.padEnd(10_000, '('));
+    splitLinks(`https://a.example/${')'.repeat(9000)}`);
+  };
+  expect(leastMs(split)).toBeLessThan(500);
 });

@@ -59,7 +59,7 @@ describe.runIf(backends().includes('valkey'))('an API that lost PostgreSQL but n
     const revokedAt = Date.now();
     const early = await send(stolen.apiKey, { identity: 'user|1' });
     await waitFor(async () => (await me(tokens.good)) === 503, WITHIN_MS);
-    expect(Date.now() - revokedAt).toBeLessThan(66_000);
+    expect(Date.now() - revokedAt).toBeLessThan(WITHIN_MS);
     expect(await me(tokens.stolen)).toBe(503);
     expect((await ask('GET', '/v1/questions', { as: good.apiKey })).status).toBe(503);
     await waitFor(() => Date.now() - revokedAt > 61_000, WITHIN_MS);

@@ -90,7 +90,7 @@ describe('npm start', () => {
     const everything = {
       acknowledged: new Set([...killed.acknowledged, ...drained.acknowledged]),
       ambiguous: new Set([...killed.ambiguous, ...drained.ambiguous]),
-      refused: 0,
+      refusals: {},
     };
     await waitFor(() => areStored(folder.path, everything.acknowledged));
     expectKept(everything, await readStored(folder.path));

@@ -174,7 +174,7 @@ test.each(['away', 'silent'])('a collector that is %s affects neither requests n
   await waitFor(async () => (await countStored(setup)) === 2);
   const startedAt = Date.now();
   expect(await roles.stop()).toEqual([0, 0]);
-  expect(Date.now() - startedAt).toBeLessThan(10_000);
+  expect(Date.now() - startedAt).toBeLessThan(30_000); // a step that overruns also changes the exit code
   expect(roles.api.output()).toContain('could not export traces');
   silent.close();
 });

@@ -126,7 +126,7 @@ test('a scrape does not wait for a PostgreSQL that does not reply', async () => 
   proxy.freeze();
   const startedAt = performance.now();
   expect(await metrics.render()).toContain('parley_db_pool_connections');
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+  expect(performance.now() - startedAt).toBeLessThan(9000); // PostgreSQL's time-outs would take 12 s
   proxy.cut();
   await storage.close();
 });

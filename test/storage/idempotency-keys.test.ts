@@ -68,7 +68,7 @@ test('a claim in an open transaction is reported immediately, and is rolled back
     ).toBeUndefined();
     const startedAt = performance.now();
     expect(await Promise.all([holder.claim(), holder.claim('another')])).toEqual(['running', 'running']);
-    expect(performance.now() - startedAt).toBeLessThan(1000); // less than the 5 s for a row lock
+    expect(performance.now() - startedAt).toBeLessThan(4500); // less than the 5 s for a row lock
     throw undone;
   });
   await expect(attempt).rejects.toBe(undone);

@@ -5,7 +5,8 @@ import { anAnswer } from './make.ts';
 export interface Ledger {
   acknowledged: Set<string>;
   ambiguous: Set<string>;
-  refused: number;
+  /** The number of rejections by problem code and detail. */
+  refusals: Record<string, number>;
 }
 
 export interface Sender {
@@ -20,7 +21,7 @@ export interface Sender {
  * Like a client's outbox, it sends an answer that was rejected or got no reply again with the same id.
  */
 export function sendAnswers(addresses: string[], apiKey: string, questionId: string, lanes = 8): Sender {
-  const ledger: Ledger = { acknowledged: new Set(), ambiguous: new Set(), refused: 0 };
+  const ledger: Ledger = { acknowledged: new Set(), ambiguous: new Set(), refusals: {} };
   let sending = true;
   let turn = 0;
 
@@ -39,8 +40,9 @@ export function sendAnswers(addresses: string[], apiKey: string, questionId: str
         ledger.ambiguous.delete(answer.id);
         return true;
       }
-      ledger.refused++;
       if (response.status !== 503 && response.status !== 429) throw new Error(`${response.status} ${text}`);
+      const { code, detail } = JSON.parse(text);
+      ledger.refusals[`${code}: ${detail}`] = (ledger.refusals[`${code}: ${detail}`] ?? 0) + 1;
       ledger.ambiguous.add(answer.id); // may be queued despite the 503: only a 202 is a promise
     } catch (error) {
       if (error instanceof Error && /^\d{3} /.test(error.message)) throw error;
