@@ -73,6 +73,9 @@ describe.each(GENERATORS)('$name', ({ name, language, needs, generate, compile, 
       retry: true,
       tomorrow: ['ranking', 'snoozed', 'quota-exhausted'],
     });
+    if (language !== 'go') return;
+    const { body } = await api.request('GET', '/v1/answers', { as: tenant.key.apiKey });
+    expect(body.data[0].metadata).toMatchObject({ account: 123456789 }); // 123456790 from a client with 32-bit numbers
   });
 });
 

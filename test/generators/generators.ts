@@ -42,6 +42,7 @@ for module in pkgutil.walk_packages(package.__path__, "${name}."):
 
 const TYPES = join(HERE, 'typescript');
 const GO = join(HERE, 'go');
+const GO_OF_OPENAPI_GENERATOR = join(HERE, 'go-of-openapi-generator');
 const PYTHON = join(HERE, 'python');
 
 /** Generates with openapi-generator into a new folder. */
@@ -114,8 +115,10 @@ export const GENERATORS: Generator[] = [
     compile: async () => {
       rmSync(join(folderOf('go'), 'test'), { recursive: true, force: true }); // needs packages that the client does not
       await run('go', ['mod', 'tidy'], folderOf('go'));
-      return run('go', ['build', './...'], folderOf('go'));
+      await run('go', ['build', './...'], folderOf('go'));
+      return run('go', ['build', '-o', join(BUILT, 'flow-of-openapi-generator'), '.'], GO_OF_OPENAPI_GENERATOR);
     },
+    flow: environment => run(join(BUILT, 'flow-of-openapi-generator'), [], GO_OF_OPENAPI_GENERATOR, environment),
   },
   {
     name: 'openapi-generator typescript-fetch',

@@ -114,6 +114,10 @@ export function violationsIn(document: Json): Record<string, string[]> {
       ({ schema }) => Array.isArray(schema.enum) || typeof schema.const === 'string',
     ),
     'integers without bounds or 64 bits': placesOf(all, ({ schema }) => isInteger(schema) && tooLarge(schema)),
+    'numbers without 64 bits': placesOf(
+      all,
+      ({ schema }) => typesOf(schema).includes('number') && schema.format !== 'double',
+    ),
     'numbers that are integers': placesOf(
       all,
       ({ schema }) => schema.type === 'number' && (Number.isInteger(schema.const) || Array.isArray(schema.enum)),

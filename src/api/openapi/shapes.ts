@@ -73,6 +73,11 @@ function describeInteger(schema: JsonSchema): void {
   if (!isBounded && schema.enum === undefined) schema.format = 'int64';
 }
 
+/** Numbers have 64 bits. Without a format, generators for Go use 32, which represent 7 digits of a user's value. */
+function describeNumber(schema: JsonSchema): void {
+  if ([schema.type].flat().includes('number')) schema.format = 'double';
+}
+
 /** Joins a nullable schema of a plain type to one with `null` among its types. */
 function joinNull(schema: JsonSchema): void {
   const [one, other, ...rest] = (schema.anyOf ?? []) as JsonSchema[];
@@ -116,6 +121,7 @@ function simplify(schema: JsonSchema): void {
   describeListOfIntegers(schema);
   describeInteger(schema);
   splitTypes(schema);
+  for (const each of [schema, ...((schema.anyOf ?? []) as JsonSchema[])]) describeNumber(each);
   joinNull(schema);
   dropNoProperties(schema);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FrequencyOut } from '../card-rules.ts';
+import { int32 } from '../documented.ts';
 import { FollowUpOut } from '../follow-ups.ts';
 import { indexLocales, rankLocales } from '../locales.ts';
 import { AnyConfig, QuestionType } from '../question-types.ts';
@@ -25,7 +26,7 @@ export const QuestionTemplate = z
         locale: z.string(),
         frequency: z.object(FrequencyOut.shape).meta({ id: 'TemplateFrequency' }),
         allow_public: z.boolean(),
-        priority: z.number(),
+        priority: int32(),
       })
       .meta({ id: 'TemplateQuestion', description: 'A body for `POST /v1/questions`' }),
   })

@@ -86,6 +86,8 @@ func main() {
 	check(value.FromAnswerValue0(9))
 	var platform parley.MetadataValue
 	check(platform.FromMetadataValue0("go"))
+	var account parley.MetadataValue
+	check(account.FromMetadataValue1(123456789)) // more digits than 32 bits represent
 	id := uuid.New()
 	sent, err := user.RecordAnswersWithResponse(ctx, &parley.RecordAnswersParams{}, parley.AnswerBatch{
 		Answers: []parley.AnswerInput{{
@@ -96,7 +98,7 @@ func main() {
 			QuestionVersion: card.QuestionVersion,
 			State:           "completed",
 			Values:          &map[string]parley.AnswerValue{"main": value},
-			Metadata:        &map[string]parley.MetadataValue{"platform": platform},
+			Metadata:        &map[string]parley.MetadataValue{"platform": platform, "account": account},
 			DisplayedAt:     ptr(time.Now()),
 		}},
 	})

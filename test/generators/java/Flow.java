@@ -1,6 +1,5 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.math.BigDecimal;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +91,7 @@ public class Flow {
             .questionId(card.getQuestionId())
             .questionVersion(card.getQuestionVersion())
             .state(AnswerInput.StateEnum.COMPLETED)
-            .putValuesItem("main", new AnswerValue(BigDecimal.valueOf(9)))
+            .putValuesItem("main", new AnswerValue(9.0))
             .displayedAt(OffsetDateTime.now());
         var answers = new AnswersApi(user);
         var receipts = answers.recordAnswers(
