@@ -6,7 +6,7 @@ export { type ErrorKind, type FieldError, ParleyError } from './errors.ts';
 export { newId } from './ids.ts';
 export { MAX_ANSWERS } from './outbox/changes.ts';
 export type { LostAnswer } from './outbox/entries.ts';
-export type { Flushed } from './outbox/flushed.ts';
+export type { Flushed, FlushOptions } from './outbox/flushed.ts';
 export { browserStorage } from './outbox/indexed-db-storage.ts';
 export { createOutbox, type Outbox, type OutboxOptions } from './outbox/outbox.ts';
 export { type DamagedEntry, type Entry, memoryStorage, type OutboxStorage } from './outbox/storage.ts';

@@ -235,7 +235,7 @@ test('metadata that servers reject is an error at once', async () => {
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`field_${index}`, 1]));
   await createCardSession(card, { outbox, metadata: { platform: 'web', ...fields(18) } }).show();
   expect(recorded[0]?.metadata).toMatchObject({ platform: 'web', card_locale: 'de' });
-  for (const metadata of [fields(19), { 'a b': 1 }, { '': 1 }, { a: 'x'.repeat(257) }])
+  for (const metadata of [fields(19), { 'a b': 1 }, { '': 1 }, JSON.parse('{"__proto__":1}'), { a: 'x'.repeat(257) }])
     expect(() => createCardSession(card, { outbox, metadata })).toThrow(
       expect.objectContaining({ kind: 'invalid-argument' }),
     );

@@ -3,12 +3,12 @@ import type { Client } from '../client.ts';
 import { listen } from '../listen.ts';
 import type { RetryPolicy } from '../policy.ts';
 import { delayBefore } from '../retry.ts';
-import type { Flushed } from './flushed.ts';
+import type { Flushed, FlushOptions } from './flushed.ts';
 
 /** Triggers of automatic flushes. */
 export interface Departures {
-  /** Flushes now and schedules a retry on failure. */
-  flush(): Promise<Flushed>;
+  /** Flushes now and schedules a retry on failure, unless the caller aborts it. */
+  flush(options?: FlushOptions): Promise<Flushed>;
   /** Flushes in the background. */
   departQuietly(): void;
   close(): void;
@@ -16,7 +16,7 @@ export interface Departures {
 
 interface Parts {
   client: Client;
-  flush(): Promise<Flushed>;
+  flush(options?: FlushOptions): Promise<Flushed>;
   flushBeyondPage(): void;
   policy: RetryPolicy;
 }
@@ -31,14 +31,15 @@ export function watchDepartures({ client, flush, flushBeyondPage, policy }: Part
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
-  async function depart(): Promise<Flushed> {
+  async function depart(options?: FlushOptions): Promise<Flushed> {
     clearTimeout(timer);
     let flushed: Flushed | undefined;
     try {
-      flushed = await flush();
+      flushed = await flush(options);
       return flushed;
     } finally {
-      failures = !flushed || flushed.outcome === 'later' ? failures + 1 : 0;
+      const hasFailed = flushed ? flushed.outcome === 'later' : !options?.signal?.aborted;
+      failures = hasFailed ? failures + 1 : 0;
       const delay = delayBefore(policy, failures, random(), flushed?.error?.retryAfterMs ?? null);
       clearTimeout(timer);
       if (failures > 0 && !closed) timer = setTimeout(departQuietly, delay ?? policy.capMs);

@@ -1,4 +1,8 @@
+import type { CallOptions } from '../call.ts';
 import type { ParleyError } from '../errors.ts';
+
+/** Options of a flush. */
+export type FlushOptions = Pick<CallOptions, 'signal' | 'timeoutMs'>;
 
 /** Outcome of a flush: all sent, the rest is retried automatically, or retrying does not help. */
 export interface Flushed {

@@ -3,14 +3,14 @@ import { notify } from '../callbacks.ts';
 import type { Client } from '../client.ts';
 import { ParleyError } from '../errors.ts';
 import type { RetryPolicy } from '../policy.ts';
-import { OUTBOX_POLICY } from '../retry.ts';
+import { OUTBOX_POLICY, unlessAborted } from '../retry.ts';
 import { asOwner, isSameOwner, type Owner } from '../tokens.ts';
 import type { NewAnswer, Receipt } from '../types.ts';
 import { MAX_BATCH, takeBatch } from './batches.ts';
 import { boundStorage } from './bounded-storage.ts';
 import { type Departures, watchDepartures } from './departures.ts';
 import { type LostAnswer, openEntries } from './entries.ts';
-import type { Flushed } from './flushed.ts';
+import type { Flushed, FlushOptions } from './flushed.ts';
 import { browserStorage } from './indexed-db-storage.ts';
 import type { Entry, OutboxStorage } from './storage.ts';
 
@@ -39,8 +39,11 @@ export interface Outbox {
    * `storage-failed` if the disk refuses; the answer is then in memory and sent like the others.
    */
   record(answer: NewAnswer): Promise<void>;
-  /** Sends the current user's answers. Network failures do not reject. */
-  flush(): Promise<Flushed>;
+  /**
+   * Sends the current user's answers. Network failures do not reject. An aborted `signal` rejects with `aborted`: answers without
+   * a receipt stay stored, and the next flush sends them again.
+   */
+  flush(options?: FlushOptions): Promise<Flushed>;
   /** Sends one `keepalive` request from memory, for use while the page is unloaded. */
   flushBeyondPage(): void;
   /** Stored entries of all users, oldest first. */
@@ -62,7 +65,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
   /** Entries already in `keepalive` requests: pages report their end more than once. */
   const leaving = new Set<Entry>();
 
-  async function sendAll(owner: Owner): Promise<Flushed> {
+  async function sendAll(owner: Owner, options: FlushOptions): Promise<Flushed> {
     for (let size = MAX_BATCH; ; ) {
       const { entries: waiting, failure } = await entries.atHand();
       const batch = takeBatch(
@@ -70,7 +73,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
         size,
       );
       if (batch.length === 0) return ended(failure);
-      const receipts = await sendBatch(client, owner, batch);
+      const receipts = await sendBatch(client, owner, batch, options);
       const isTooLarge = receipts === TOO_LARGE;
       if (isTooLarge && batch.length > 1) size = Math.floor(batch.length / 2);
       else if (!(await entries.settle(batch, receipts))) return { outcome: 'later' };
@@ -79,14 +82,18 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
   }
 
   /** Sends the current user's entries. The provider is asked before the lock: it must not stop other pages. */
-  async function flush(): Promise<Flushed> {
+  async function flush(options: FlushOptions = {}): Promise<Flushed> {
+    const { signal } = options;
     try {
-      const { entries: waiting, failure } = await entries.atHand();
+      const { entries: waiting, failure } = await unlessAborted(signal, entries.atHand());
       if (waiting.length === 0) return ended(failure);
-      const owner = await client.owner();
-      return await storage.exclusively('flush', () => sendAll(owner));
+      const owner = await unlessAborted(signal, client.owner());
+      return await unlessAborted(
+        signal,
+        storage.exclusively('flush', () => sendAll(owner, options)),
+      );
     } catch (error) {
-      if (!(error instanceof ParleyError)) throw error;
+      if (!(error instanceof ParleyError) || error.kind === 'aborted') throw error;
       return { outcome: error.retryable || error.kind === 'provider-failed' ? 'later' : 'stopped', error };
     }
   }
@@ -120,7 +127,7 @@ export function createOutbox(client: Client, options: OutboxOptions = {}): Outbo
         throw error;
       }
     },
-    flush: () => (departures ? departures.flush() : flush()),
+    flush: options => (departures ? departures.flush(options) : flush(options)),
     flushBeyondPage,
     waiting: entries.list,
     close: () => departures?.close(),
@@ -137,19 +144,19 @@ const ended = (failure: ParleyError | undefined): Flushed =>
 const ownerAtHand = (client: Client, { card_id }: NewAnswer): Owner | undefined =>
   (card_id ? client.ownerOf(card_id) : undefined) ?? client.heldOwner();
 
-const callFor = (owner: Owner, batch: Entry[], now: number): Call & { owner: Owner } => ({
+const callFor = (owner: Owner, batch: Entry[], now: number, options?: FlushOptions): Call & { owner: Owner } => ({
   method: 'POST',
   path: PATH,
   body: { client_time: new Date(now).toISOString(), answers: batch.map(({ answer }) => answer) },
   owner,
   operation: 'recordAnswers',
-  options: { retry: { retries: 0 } }, // failed flushes are retried as a whole
+  options: { ...options, retry: { retries: 0 } }, // failed flushes are retried as a whole
 });
 
 /** Receipts of a batch, or an indication that it was too large. */
-async function sendBatch(client: Client, owner: Owner, batch: Entry[]): Promise<Receipt[]> {
+async function sendBatch(client: Client, owner: Owner, batch: Entry[], options: FlushOptions): Promise<Receipt[]> {
   try {
-    const { status, json } = await client.request(callFor(owner, batch, client.wire.now()));
+    const { status, json } = await client.request(callFor(owner, batch, client.wire.now(), options));
     return receiptsIn(json, status);
   } catch (error) {
     if (error instanceof ParleyError && error.kind === 'too-large') return TOO_LARGE;

@@ -13,7 +13,7 @@ const STANDARD = /^(platform|os_version|app_version|sdk|device_model|locale|scre
 export function checkMetadata(metadata: Metadata = {}, isOfView = false): void {
   const own = Object.entries(metadata).filter(([name]) => isOfView || !STANDARD.test(name));
   const wrong = own.find(
-    ([name, value]) => STANDARD.test(name) || !/^[\w.-]{1,64}$/.test(name) || String(value).length > 256,
+    ([name, value]) => STANDARD.test(name) || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || String(value).length > 256,
   );
   if (wrong) throw new ParleyError('invalid-argument', `The name or value of the field "${wrong[0]}" is not allowed.`);
   if (own.length > MAX_FIELDS)

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  createClient,
+  createOutbox,
+  memoryStorage,
+  type NewAnswer,
+  type OutboxOptions,
+} from '../../../clients/javascript/src/index.ts';
+import { type Answered, createNetwork, type Sent, tokenFor } from './network.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const ID = '0197a0c2-0000-7000-8000-000000000001';
+const answerWith = (more: Partial<NewAnswer> = {}): NewAnswer => ({
+  id: ID,
+  revision: 1,
+  card_id: 'card_1',
+  question_id: 'question_1',
+  question_version: 1,
+  state: 'completed',
+  values: { main: 9 },
+  ...more,
+});
+const acceptAll = ({ body }: Sent): Answered => {
+  const { answers } = body as { answers: NewAnswer[] };
+  return { status: 202, body: { results: answers.map(({ id, revision }) => ({ id, revision, status: 'accepted' })) } };
+};
+
+function outboxOn(answer: (sent: Sent, index: number) => Promise<Answered> | Answered, options: OutboxOptions = {}) {
+  const wire = createNetwork(answer);
+  const provider = () => ({ access_token: tokenFor('user|1', 3600) });
+  const client = createClient({ baseUrl: 'https://feedback.example.com', provider, wire });
+  return { wire, client, outbox: createOutbox(client, { storage: memoryStorage(), automatic: false, ...options }) };
+}
+const NEVER = new Promise<never>(() => {});
+
+describe('a flush that is cancelled', () => {
+  test('while the server works ends at once, and the next one sends the same answer', async () => {
+    const cancel = new AbortController();
+    const { wire, outbox } = outboxOn((sent, index) => {
+      if (index > 0) return acceptAll(sent);
+      cancel.abort(new Error('the app is closed'));
+      return NEVER;
+    });
+    await outbox.record(answerWith());
+    const cancelled = outbox.flush({ signal: cancel.signal });
+    await expect(cancelled).rejects.toMatchObject({ kind: 'aborted', cause: { message: 'the app is closed' } });
+    expect((await outbox.waiting()).map(({ id }) => id)).toEqual([ID]);
+    expect(await outbox.flush()).toEqual({ outcome: 'done' });
+    expect(await outbox.waiting()).toEqual([]);
+    expect(wire.sent.map(({ body }) => (body as { answers: NewAnswer[] }).answers[0]?.id)).toEqual([ID, ID]);
+  });
+
+  test('sends no further batch', async () => {
+    const cancel = new AbortController();
+    const { wire, outbox } = outboxOn(sent => {
+      cancel.abort();
+      return acceptAll(sent);
+    });
+    for (const last of ['1', '2'])
+      await outbox.record(answerWith({ id: `${ID.slice(0, -1)}${last}`, comment: 'x'.repeat(30_000) }));
+    await expect(outbox.flush({ signal: cancel.signal })).rejects.toMatchObject({ kind: 'aborted' });
+    expect(wire.sent).toHaveLength(1);
+    expect(await outbox.flush()).toEqual({ outcome: 'done' });
+    expect(wire.sent).toHaveLength(3); // the reply of the first batch was not awaited
+  });
+
+  test('before it begins sends nothing', async () => {
+    const { wire, outbox } = outboxOn(acceptAll);
+    await outbox.record(answerWith());
+    await expect(outbox.flush({ signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
+    expect(wire.sent).toEqual([]);
+    expect(await outbox.waiting()).toHaveLength(1);
+  });
+
+  test('while it waits for another one does not stop that', async () => {
+    const release = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const { outbox } = outboxOn(async sent => {
+      reached.resolve();
+      await release.promise;
+      return acceptAll(sent);
+    });
+    await outbox.record(answerWith());
+    const first = outbox.flush();
+    await reached.promise;
+    const cancel = new AbortController();
+    const second = outbox.flush({ signal: cancel.signal });
+    cancel.abort();
+    await expect(second).rejects.toMatchObject({ kind: 'aborted' });
+    release.resolve();
+    expect(await first).toEqual({ outcome: 'done' });
+  });
+
+  test('is not retried by a timer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const cancel = new AbortController();
+    const { wire, outbox } = outboxOn(
+      () => {
+        cancel.abort();
+        return NEVER;
+      },
+      { automatic: true },
+    );
+    await vi.advanceTimersByTimeAsync(0);
+    await outbox.record(answerWith());
+    await expect(outbox.flush({ signal: cancel.signal })).rejects.toMatchObject({ kind: 'aborted' });
+    await vi.advanceTimersByTimeAsync(24 * 3_600_000);
+    expect(wire.sent).toHaveLength(1);
+    outbox.close();
+  });
+});
+
+test('a value or a metadata field named __proto__ arrives, so that the server can refuse it', async () => {
+  const lost: unknown[] = [];
+  const { wire, outbox } = outboxOn(
+    () => ({
+      status: 202,
+      body: { results: [{ id: ID, revision: 1, status: 'rejected', code: 'validation-failed' }] },
+    }),
+    { onLost: (_, code) => lost.push(code) },
+  );
+  const odd = JSON.parse('{"values":{"main":9,"__proto__":{"main":1}},"metadata":{"__proto__":"a"}}');
+  await outbox.record(answerWith(odd));
+  await outbox.flush();
+  const [sent] = (wire.sent as { body: { answers: NewAnswer[] } }[]).flatMap(({ body }) => body.answers);
+  expect(JSON.parse(JSON.stringify(sent))).toEqual(JSON.parse(JSON.stringify(answerWith(odd))));
+  expect(Object.keys(sent?.values ?? {})).toEqual(['main', '__proto__']);
+  expect(lost).toEqual(['validation-failed']);
+});
