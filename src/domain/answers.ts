@@ -150,7 +150,11 @@ export const Answer = z
     tags: z.array(z.string()),
     counted: z.boolean().meta({
       description:
-        'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one. The others still count as displays',
+        'Whether the answer counts in the results. Of several answers to the same card only one counts: the first `completed` one, or else the first `partial` one. The others, and those beyond the limit of the question, still count as displays',
+    }),
+    over_quota: z.boolean().meta({
+      description:
+        'Whether the answer was completed beyond the `response_limit` of the question; then it is not `counted`',
     }),
     status: z.literal('stored'),
   })

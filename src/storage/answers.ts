@@ -29,14 +29,16 @@ export interface AnswerRow {
   metadata: Record<string, unknown>;
   clock_skew_ms: string | null;
   tags: string[];
-  /** False while another answer to the same card is counted in the results. */
+  /** False beyond the question's limit, and while another answer to the same card is counted in the results. */
   counted: boolean;
+  /** Beyond the question's limit when it was completed. */
+  over_quota: boolean;
   received_at: Date;
   stored_at: Date;
   updated_at: Date;
 }
 
-const COLUMNS = `id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at, ${IS_COUNTED} as counted`;
+const COLUMNS = `id, identity, identity_verified, card_id, question_id, question_version, revision, state, "values", comment, displayed_at, answered_at, duration_ms, metadata, clock_skew_ms, tags, received_at, stored_at, updated_at, over_quota, ${IS_COUNTED} as counted`;
 
 export async function findAnswer(tenant: TenantStorage, id: string): Promise<AnswerRow> {
   const rows = await tenant.query<AnswerRow>(`select ${COLUMNS} from answers where tenant_id = $1 and id = $2`, [

@@ -11,6 +11,8 @@ import type { Transaction } from './transaction.ts';
 /** The contribution of a row of `answers`, and whether it competes with other answers to its card. */
 export interface CountedRow extends Counted {
   once_per_card: boolean;
+  /** Beyond the question's limit, and so a view. Absent from rows that the previous version has replaced. */
+  over_quota?: boolean | undefined;
 }
 
 /** A stored sync, with the row that it replaced; null for a new answer. */
@@ -32,7 +34,7 @@ export const STORED_ROW = `answers.tenant_id, answers.id, answers.identity, answ
 /** A change of the results by one answer: with its value if it is counted, otherwise as a view. */
 function change(whose: CardKey, row: CountedRow, isCounted: boolean, by: 1 | -1): CountChange {
   const { tenant_id, question_id, identity_verified } = whose;
-  const counted = isCounted || !row.once_per_card ? row : asView(row);
+  const counted = !row.over_quota && (isCounted || !row.once_per_card) ? row : asView(row);
   return { answer: { tenant_id, question_id, identity_verified, ...counted }, by };
 }
 
@@ -42,17 +44,22 @@ const changePlace = (row: StoredRow, isCounted: boolean): CountChange[] => [
   change(row, row.counted, isCounted, 1),
 ];
 
+/** The outcome of a batch for the results. */
+interface Verdicts {
+  /** The counted answer of each card. */
+  places: ReadonlyMap<string, CountedPlace>;
+  /** Stored answers that were replaced (`takePlaces`). */
+  lost: readonly StoredRow[];
+  /** Answers beyond the limit of their question, by `keyOf`. */
+  over: ReadonlySet<string>;
+}
+
 /**
- * Returns the changes of the results by stored syncs, given the counted answer of each card.
+ * Returns the changes of the results by stored syncs.
  *
  * `syncs` are in the order in which they were stored. An answer replaced by one of them becomes a view.
  */
-export async function changesBySyncs(
-  tx: Transaction,
-  syncs: readonly StoredSync[],
-  places: ReadonlyMap<string, CountedPlace>,
-): Promise<CountChange[]> {
-  const lost = await takePlaces(tx, syncs, places);
+export function changesBySyncs(syncs: readonly StoredSync[], { places, lost, over }: Verdicts): CountChange[] {
   const changes = lost.flatMap(row => changePlace(row, false));
   const seen = new Set<string>();
   for (const { answer, revisedFrom } of syncs) {
@@ -62,7 +69,8 @@ export async function changesBySyncs(
     const countedBefore = seen.has(key) ? place?.after : place?.before; // in between, the syncs of a batch cancel out
     seen.add(key);
     if (revisedFrom) changes.push(change(answer, revisedFrom, countedBefore === id, -1));
-    changes.push(change(answer, countedRow(answer, revisedFrom?.day), place?.after === id, 1));
+    const row = { ...countedRow(answer, revisedFrom?.day), over_quota: over.has(key) };
+    changes.push(change(answer, row, place?.after === id, 1));
   }
   return changes;
 }
@@ -80,7 +88,7 @@ function countedRow(answer: AcceptedAnswer, day = answer.received_at.slice(0, 10
  * An expired answer cannot be subtracted from results that are fixed: it stays the counted one permanently, and
  * `places` is corrected.
  */
-async function takePlaces(
+export async function takePlaces(
   tx: Transaction,
   syncs: readonly StoredSync[],
   places: ReadonlyMap<string, CountedPlace>,
@@ -166,7 +174,7 @@ export async function changesByDeletion(tx: Transaction, deleted: readonly Store
   for (const row of deleted) {
     const isCounted = (await lockPlace(tx, row)) === row.id;
     changes.push(change(row, row.counted, isCounted, -1));
-    if (!isCounted) continue;
+    if (!isCounted || row.counted.over_quota) continue; // the next one would take a place that the limit does not have
     const next = (await findFirst(tx, row, 'completed')) ?? (await findFirst(tx, row, 'partial'));
     await setPlace(tx, row, { id: next?.id ?? null, isFinal: next?.counted.state === 'completed' });
     if (!next) continue;
@@ -193,7 +201,7 @@ async function findFirst(
   const [first] = await tx.query<StoredRow>(
     `select ${STORED_ROW} from ${source}
      where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4
-       and once_per_card and state = $5
+       and once_per_card and not over_quota and state = $5
      order by received_at, id limit 1`,
     [...keyParams(card), state],
   );

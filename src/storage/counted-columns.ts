@@ -29,15 +29,17 @@ export const COUNTED = `jsonb_build_object(
   'value', case when jsonb_typeof(answers."values"->'main') <> 'string' then answers."values"->'main' end,
   'written', written_text(answers.comment, answers."values") is not null,
   'values', counted_values(answers."values"),
-  'once_per_card', answers.once_per_card)`;
+  'once_per_card', answers.once_per_card,
+  'over_quota', answers.over_quota)`;
 
 /**
- * SQL condition for an answer that is counted in the results; false while another one is counted for its card.
+ * SQL condition for an answer that is counted in the results; false beyond the question's limit, and while another
+ * answer is counted for its card.
  *
  * Not `exists (…)`, which PostgreSQL may plan as a hash of all card records.
  */
-export const IS_COUNTED = `(not answers.once_per_card or answers.state in ('seen', 'dismissed') or coalesce((
+export const IS_COUNTED = `(not answers.over_quota and (not answers.once_per_card or answers.state in ('seen', 'dismissed') or coalesce((
   select record.counted_answer_id from card_records as record
   where record.tenant_id = answers.tenant_id and record.identity = answers.identity
     and record.identity_verified = answers.identity_verified and record.question_id = answers.question_id
-) = answers.id, false))`;
+) = answers.id, false)))`;

@@ -200,7 +200,10 @@ export async function listQuestionVersions(
 /** The columns of a live question that its card shows. */
 export type LiveQuestionRow = QuestionContent &
   CardRules &
-  Pick<QuestionRow, 'id' | 'status' | 'version' | 'locale' | 'priority' | 'placement'>;
+  Pick<QuestionRow, 'id' | 'status' | 'version' | 'locale' | 'priority' | 'placement'> & {
+    /** The end of the last period in which the limit was reached; null if it was not since it was set. */
+    full_until: Date | null;
+  };
 
 /** The rules for accepting answers to a published question. `config` is null once it is closed to answers. */
 export interface QuestionTermsRow {
@@ -236,7 +239,7 @@ export interface PublishedQuestions {
 export const EARLIER_VERSIONS = 9;
 
 /** The columns of a question that its card shows. */
-export const LIVE_COLUMNS = `id, status, version, ${CONTENT}, ${RULES}, locale, priority, placement`;
+export const LIVE_COLUMNS = `id, status, version, ${CONTENT}, ${RULES}, locale, priority, placement, full_until`;
 /** Excludes texts, and scale and option ids, which are the same in every version. */
 const VERSION_RULES = `config - '{scale,options,labels,style,shuffle,url}'::text[] as config, follow_ups`;
 const ACCEPTS_ANSWERS = "(q.status in ('scheduled', 'live', 'paused') or q.closed_at > $2)";

@@ -4,8 +4,16 @@ import { newUuid } from '../domain/ids.ts';
 import { type Conflict, keyOf, type Settled, upsertAnswers } from './answer-upserts.ts';
 import { findKeyTimes } from './api-keys.ts';
 import { upsertCardRecords } from './card-records.ts';
-import { changesByDeletion, changesBySyncs, STORED_ROW, type StoredRow, type StoredSync } from './counted-answers.ts';
+import {
+  changesByDeletion,
+  changesBySyncs,
+  STORED_ROW,
+  type StoredRow,
+  type StoredSync,
+  takePlaces,
+} from './counted-answers.ts';
 import type { Storage } from './orm.ts';
+import { applyLimits, completedQuestions, type Limits, type QuestionLimit, questionKeyOf } from './response-limits.ts';
 import { countAnswers } from './results.ts';
 import { indexAnswers, KEEP_WORDS } from './search-index.ts';
 import { unnest } from './sql.ts';
@@ -57,8 +65,8 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
   storage.transaction(async (tx): Promise<RecordedCounts> => {
     const [recorded] = await Promise.all([markRecorded(tx, flushes), tx.query(`select ${KEEP_WORDS}`)]);
     const arrived = recorded.flatMap(flush => flush.answers);
-    const [answers, keys] = await Promise.all([
-      withoutDeletedTenants(tx, arrived),
+    const [{ answers, limits }, keys] = await Promise.all([
+      findTenantsAndLimits(tx, arrived),
       findKeyTimes(tx, keyIdsOf(arrived)),
     ]);
     const { storable, refused } = separateRefused(answers, keys, unstorable);
@@ -73,7 +81,9 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
       upsertCardRecords(tx, synced),
       quarantine(tx, conflicts),
     ]);
-    const changes = await changesBySyncs(tx, stored, places);
+    const lost = await takePlaces(tx, stored, places);
+    const over = await applyLimits(tx, limits, stored, places, removed);
+    const changes = changesBySyncs(stored, { places, lost, over });
     changes.push(...(await changesByDeletion(tx, removed)));
     await Promise.all([countAnswers(tx, changes), addToTotals(tx, settled, replayed)]);
     const repeated = settled.repeated.length + arrived.length - answers.length;
@@ -137,6 +147,36 @@ async function withoutDeletedTenants<A extends { tenant_id: string }>(tx: Transa
   const rows = await tx.query<{ id: string }>('select id from deleted_tenants where id = any($1::uuid[])', [tenants]);
   const deleted = new Set(rows.map(row => row.id));
   return deleted.size === 0 ? answers : answers.filter(answer => !deleted.has(answer.tenant_id));
+}
+
+/**
+ * Returns the answers of existing tenants (as `withoutDeletedTenants`), and the limits of the questions that they complete.
+ *
+ * One statement for both, so that a batch without a limit costs no further one.
+ */
+async function findTenantsAndLimits(
+  tx: Transaction,
+  arrived: AcceptedAnswer[],
+): Promise<{ answers: AcceptedAnswer[]; limits: Limits }> {
+  const questions = completedQuestions(arrived);
+  if (questions.length === 0) return { answers: await withoutDeletedTenants(tx, arrived), limits: new Map() };
+  const rows = await tx.query<{ deleted: string } | ({ deleted: null } & QuestionLimit)>(
+    `select id as deleted, null::uuid as tenant_id, null::uuid as question_id, null::int as max, null as per, null as timezone
+     from deleted_tenants where id = any($1::uuid[])
+     union all select null, * from limits_of($2, $3)`,
+    [
+      [...new Set(arrived.map(answer => answer.tenant_id))],
+      questions.map(({ tenant_id }) => tenant_id),
+      questions.map(({ question_id }) => question_id),
+    ],
+  );
+  const deleted = new Set<string>();
+  const limits = new Map<string, QuestionLimit>();
+  for (const row of rows)
+    if (row.deleted !== null) deleted.add(row.deleted);
+    else limits.set(questionKeyOf(row), row);
+  const answers = deleted.size === 0 ? arrived : arrived.filter(answer => !deleted.has(answer.tenant_id));
+  return { answers, limits };
 }
 
 /**

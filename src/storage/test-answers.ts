@@ -96,7 +96,7 @@ export async function listTestAnswers(
   if (filter.version !== undefined) where.and('question_version = $', filter.version);
   const rows = await tenant.query<{ counted: Counted }>(
     `select ${COUNTED} as counted from (
-       select *, false as once_per_card from test_answers ${where.sql} order by received_at desc limit ${MAX_COUNTED}
+       select *, false as once_per_card, false as over_quota from test_answers ${where.sql} order by received_at desc limit ${MAX_COUNTED}
      ) as answers`,
     where.params,
   );

@@ -38,6 +38,7 @@ describe('a sync of a card view', () => {
       clock_skew_ms: expect.any(Number),
       tags: [],
       counted: true,
+      over_quota: false,
       status: 'stored',
     });
     expect(Math.abs(body.clock_skew_ms - 3_600_000)).toBeLessThan(60_000);

@@ -25,6 +25,7 @@ function sampleOf({ table, column, type, udt }: Column, text: string): unknown {
     uuid: randomUUID(),
     bytea: Buffer.from(`${text} ${randomUUID()}`),
     integer: 1,
+    'double precision': 1,
     bigint: 1,
     boolean: true,
     date: '2026-11-21',

@@ -226,8 +226,10 @@ export interface Answer extends Required<Omit<NewAnswer, 'identity'>> {
   updated_at: string;
   clock_skew_ms: number | null;
   tags: string[];
-  /** False if another answer to the same card is counted in the results. Absent from servers before 0.2. */
+  /** False beyond the limit of the question, and if another answer to the same card is counted in the results. Absent from servers before 0.2. */
   counted?: boolean;
+  /** Whether it was completed beyond the limit of its question. Absent from servers before 0.3. */
+  over_quota?: boolean;
   status: 'stored';
 }
 

@@ -65,6 +65,7 @@ namespace Parley;
  *     clock_skew_ms: int|null,
  *     tags: list<string>,
  *     counted?: bool,
+ *     over_quota?: bool,
  *     status: 'stored'
  * }
  * @phpstan-type AnswerQuery array{

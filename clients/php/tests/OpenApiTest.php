@@ -19,7 +19,7 @@ final class OpenApiTest extends TestCase
 
     /** Members not sent by earlier server versions. */
     private const ABSENT_BEFORE = [
-        'Answer' => ['counted'],
+        'Answer' => ['counted', 'over_quota'],
         'Message' => ['event'],
         'Question' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations', ...self::RULES],
         'QuestionListItem' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations', ...self::RULES],

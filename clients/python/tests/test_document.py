@@ -43,7 +43,7 @@ LOOSER = {"AnswerInput": {"values", "metadata"}}
 # Not sent by earlier server versions.
 RULES = {"audience", "schedule", "trigger", "sampling_percent", "response_limit"}
 ABSENT_BEFORE = {
-    "Answer": {"counted"},
+    "Answer": {"counted", "over_quota"},
     "Message": {"event"},
     "Question": {"follow_ups", "locale", "translations", "thanks", "placement"} | RULES,
     "QuestionListItem": {"follow_ups", "locale", "translations", "thanks", "placement"} | RULES,

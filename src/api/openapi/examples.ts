@@ -203,6 +203,7 @@ function answerExamples(): Record<string, unknown> {
     clock_skew_ms: -120,
     tags: ['vip'],
     counted: true,
+    over_quota: false,
     status: 'stored',
   };
   return {

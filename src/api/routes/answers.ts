@@ -43,6 +43,7 @@ const presentAnswer = (row: AnswerRow) => ({
   clock_skew_ms: row.clock_skew_ms === null ? null : Number(row.clock_skew_ms),
   tags: row.tags,
   counted: row.counted,
+  over_quota: row.over_quota,
   status: 'stored',
 });
 
@@ -102,6 +103,7 @@ const presentTestAnswer = (row: TestAnswerRow) =>
     identity_verified: true,
     tags: [],
     counted: false,
+    over_quota: false,
     stored_at: row.received_at,
   });
 

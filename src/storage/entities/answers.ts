@@ -25,6 +25,7 @@ export const AnswerEntity = defineEntity({
     tags: textArray(),
     revised_from: json<object>().nullable(),
     once_per_card: p.boolean().default(false),
+    over_quota: p.boolean().default(false),
     received_at: moment(),
     stored_at: moment(),
     updated_at: moment(),

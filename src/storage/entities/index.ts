@@ -21,7 +21,7 @@ import { MessageEntity } from './messages.ts';
 import { ProcessEntity } from './processes.ts';
 import { QuestionEntity, QuestionVersionEntity } from './questions.ts';
 import { RateCounterEntity } from './rate-counters.ts';
-import { QuestionResultEntity, QuestionStepResultEntity } from './results.ts';
+import { QuestionResultEntity, QuestionStepResultEntity, ResponseQuotaEntity } from './results.ts';
 import { SchemaStateEntity } from './schema-state.ts';
 import { AnswerWordsEntity, MessageWordsEntity, SearchBacklogEntity, UnindexedTextEntity } from './search.ts';
 import { SessionEntity } from './sessions.ts';
@@ -45,6 +45,7 @@ export const ENTITIES = [
   AnswerEntity,
   QuestionResultEntity,
   QuestionStepResultEntity,
+  ResponseQuotaEntity,
   AnswerWordsEntity,
   MessageWordsEntity,
   UnindexedTextEntity,

@@ -29,6 +29,7 @@ export const QuestionEntity = defineEntity({
     frequency: json<object>(),
     sampling_percent: p.double().default(100),
     response_limit: json<object>().nullable(),
+    full_until: moment().nullable(),
     allow_public: p.boolean(),
     priority: int(),
     placement: text().nullable(),

@@ -40,3 +40,14 @@ export const QuestionResultEntity = defineEntity({
     choices: json<object>(),
   },
 });
+
+/** The places that completed answers have taken of a question's limit, by period. */
+export const ResponseQuotaEntity = defineEntity({
+  name: 'ResponseQuota',
+  tableName: 'response_quotas',
+  properties: {
+    tenant_id: uuid().primary(),
+    question_id: uuid().primary(),
+    taken: json<object>().defaultRaw("'{}'"),
+  },
+});

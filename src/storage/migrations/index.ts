@@ -32,6 +32,7 @@ import { CardAppearance } from './20261223-appearance.ts';
 import { TRANSLATIONS_SCHEMA, Translations } from './20261224-translations.ts';
 import { ChangedProfiles } from './20261225-changed-profiles.ts';
 import { CARD_RULES_SCHEMA, CardRules } from './20261226-card-rules.ts';
+import { ResponseQuotas } from './20261227-response-quotas.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -69,9 +70,10 @@ export const MIGRATIONS = [
   { name: '20261224-translations', class: Translations },
   { name: '20261225-changed-profiles', class: ChangedProfiles },
   { name: '20261226-card-rules', class: CardRules },
+  { name: '20261227-response-quotas', class: ResponseQuotas },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 29;
+export const NEEDED_SCHEMA = 30;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

@@ -9,6 +9,7 @@ import {
 } from './failovers.ts';
 import { flushedQueue } from './flushed-queue.ts';
 import { laxPostgres } from './lax-postgres.ts';
+import { limitUnderKills } from './limits.ts';
 import { modelled } from './model.ts';
 import { silentNetwork } from './network.ts';
 import { noisyReader } from './noisy-reader.ts';
@@ -40,6 +41,7 @@ export const SCENARIOS: readonly Scenario[] = [
   workerKills,
   apiKills,
   otherDevice,
+  limitUnderKills,
   poisonedPayloads,
   valkeyRestarts,
   lateValkey,

@@ -129,6 +129,8 @@ class Answer(TypedDict):
     tags: list[str]
     counted: NotRequired[bool]
     """False if another answer to the same card is counted in the results. Absent from servers before 0.2."""
+    over_quota: NotRequired[bool]
+    """Whether it was completed beyond the limit of its question. Absent from servers before 0.3."""
     status: Literal["stored"]
 
 
