@@ -81,6 +81,14 @@ describe.runIf(await isFound())('the Swift client', () => {
     COMPILING_MS,
   );
 
+  test(
+    'the views, against stubs of UIKit and SwiftUI',
+    async () => {
+      expect(await inPackage('./Stubs/check')).toBe('The views fit the stubs of UIKit and SwiftUI.\n');
+    },
+    COMPILING_MS,
+  );
+
   describe('against a server', () => {
     let scenario: Awaited<ReturnType<typeof openScenario>>;
     let runner: Runner;

@@ -36,14 +36,6 @@ final class FeedbackTests: XCTestCase {
     try await FeedbackPlay().theAppLearnsWhatWasAnswered()
   }
 
-  func testTheThanksAreShownAfterTheLastCardAndDisappear() async throws {
-    try await FeedbackPlay().theThanksAreShownAfterTheLastCardAndDisappear()
-  }
-
-  func testADismissedCardIsNotThankedFor() async throws {
-    try await FeedbackPlay().aDismissedCardIsNotThankedFor()
-  }
-
   func testASessionForAnInterfaceOfOnesOwn() async throws {
     try await FeedbackPlay().aSessionForAnInterfaceOfOnesOwn()
   }
@@ -68,31 +60,32 @@ final class FeedbackTests: XCTestCase {
 
 /// Runs on the main actor, like views; test cases do not.
 @MainActor
-private struct FeedbackPlay {
-  private func makeDeck(_ stage: Stage) throws -> FeedbackDeck {
-    let client = try makeClient(stage, provider: steady, sleepEnds: false)
-    let deck = FeedbackDeck(client: client, query: CardQuery(), metadata: ["platform": "ios"])
+struct FeedbackPlay {
+  func makeDeck(_ stage: Stage, sleepEnds: Bool = false, selection: FeedbackSelection = .all) throws -> FeedbackDeck {
+    let client = try makeClient(stage, provider: steady, sleepEnds: sleepEnds)
+    let deck = FeedbackDeck(client: client, query: CardQuery(), metadata: ["platform": "ios"], selection: selection)
     deck.onError = { XCTFail("\($0)") }
     return deck
   }
 
-  private func cardsCue(_ cards: String...) -> Cue {
+  func cardsCue(_ cards: String...) -> Cue {
     Cue(status: 200, body: #"{"data": [\#(cards.joined(separator: ","))], "poll_after_s": 60}"#)
   }
 
-  private func card(_ number: Int, type: String = "nps", config: String = "{}") -> String {
+  /// `more`: further members of the card, each with a comma.
+  func card(_ number: Int, type: String = "nps", config: String = "{}", more: String = "") -> String {
     let step = #"{"key": "main", "type": "\#(type)", "title": "t", "description": "", "config": \#(config), "#
       + #""required": true, "show_if": null}"#
-    return cardJSON(number).replacingOccurrences(of: #""steps": []"#, with: #""steps": [\#(step)]"#)
+    return cardJSON(number).replacingOccurrences(of: #""steps": []"#, with: #"\#(more)"steps": [\#(step)]"#)
   }
 
-  private func states(_ stage: Stage) async throws -> [String] {
+  func states(_ stage: Stage) async throws -> [String] {
     let answers = try await stage.sent.compactMap(\.body).flatMap { try readJSON($0)["answers"]!.list }
     return answers.map { "\($0["state"]!.text!) \($0["revision"]!.int!)" }
   }
 
   /// Lets a second pass with the card in sight.
-  private func see(_ deck: FeedbackDeck, _ stage: Stage) async {
+  func see(_ deck: FeedbackDeck, _ stage: Stage) async {
     await deck.measure(visibleShare: 1)?.value
     stage.clock.use { $0 += 1 }
     await deck.measure(visibleShare: 1)?.value
@@ -148,36 +141,6 @@ private struct FeedbackPlay {
     XCTAssertEqual(given.map(\.state), [.completed, .dismissed])
     XCTAssertEqual(given.map(\.main), [.number(10), nil])
     XCTAssertEqual(given.map(\.comment), ["great", nil])
-  }
-
-  func theThanksAreShownAfterTheLastCardAndDisappear() async throws {
-    for closes in [true, false] {
-      let stage = Stage()
-      let client = try makeClient(stage, provider: steady, sleepEnds: !closes)
-      let deck = FeedbackDeck(client: client, query: CardQuery(), metadata: [:])
-      await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
-      await deck.load().value
-      var changes = 0
-      deck.onShow = { _ in changes += 1 }
-      let sending = deck.end(.completed, CardEntry(values: ["main": .number(9)]))
-      XCTAssertTrue(deck.isThanking)
-      XCTAssertEqual(changes, 1)
-      await sending.value
-      if closes { deck.closeThanks() }
-      while deck.isThanking { await Task.yield() }
-      XCTAssertEqual(changes, 2)
-      let slept = await stage.slept
-      if !closes { XCTAssertEqual(slept, [FeedbackDeck.thanksMs]) }
-    }
-  }
-
-  func aDismissedCardIsNotThankedFor() async throws {
-    let stage = Stage()
-    let deck = try makeDeck(stage)
-    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
-    await deck.load().value
-    await deck.end(.dismissed, CardEntry()).value
-    XCTAssertFalse(deck.isThanking)
   }
 
   func aSessionForAnInterfaceOfOnesOwn() async throws {

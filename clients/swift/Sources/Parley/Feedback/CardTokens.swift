@@ -33,17 +33,20 @@ public struct FeedbackStyle: Equatable, Sendable {
   /// Radius of corners in points.
   public var radius: Double?
   public var font: Appearance.Font?
+  /// Name of the app's font, for `inherit`; nil: that of the system.
+  public var fontName: String?
 
   /// `dark` is by default the same as `light`.
   public init(
     theme: Appearance.Theme? = nil, light: Colors = Colors(), dark: Colors? = nil, radius: Double? = nil,
-    font: Appearance.Font? = nil
+    font: Appearance.Font? = nil, fontName: String? = nil
   ) {
     self.theme = theme
     self.light = light
     self.dark = dark ?? light
     self.radius = radius
     self.font = font
+    self.fontName = fontName
   }
 }
 
@@ -59,6 +62,8 @@ public struct CardTokens: Equatable, Sendable {
   public let error: RGB
   public let radius: Double
   public let font: Appearance.Font
+  /// nil: the font of the system.
+  public let fontName: String?
 
   /// Computes them from the tenant's appearance (nil: from servers before 0.3) and the app's style.
   public init(_ appearance: Appearance?, style: FeedbackStyle = FeedbackStyle(), scheme: CardScheme) {
@@ -72,6 +77,7 @@ public struct CardTokens: Equatable, Sendable {
     error = own.error ?? text.mixed(with: RGB(red: 255, green: 0, blue: 0), share: 0.65)
     radius = style.radius ?? appearance?.radius ?? 12
     font = style.font ?? appearance?.font ?? .inherit
+    fontName = font == .system ? nil : style.fontName
   }
 
   private static let accent = RGB(red: 0x25, green: 0x63, blue: 0xeb)
@@ -85,11 +91,16 @@ public struct CardTokens: Equatable, Sendable {
 extension CardScheme {
   /// The scheme of a theme; `behind` is the app's background around the card, if it is known.
   init(_ theme: Appearance.Theme?, system: CardScheme, behind: RGB?) {
+    self = Self.fixed(theme, behind: behind) ?? system
+  }
+
+  /// The scheme of a theme that does not follow the system; nil if it does.
+  static func fixed(_ theme: Appearance.Theme?, behind: RGB?) -> CardScheme? {
     switch theme {
-    case .light?: self = .light
-    case .dark?: self = .dark
-    case .page?: self = behind.map { $0.readable == .black ? .light : .dark } ?? system
-    default: self = system
+    case .light?: .light
+    case .dark?: .dark
+    case .page?: behind.map { $0.readable == .black ? .light : .dark }
+    default: nil
     }
   }
 }

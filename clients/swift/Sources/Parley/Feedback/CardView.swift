@@ -6,26 +6,33 @@
     var onChange: () -> Void = {}
     /// Called when another step is shown.
     var onStep: () -> Void = {}
+    /// Called when the height may have changed within a step.
+    var onResize: () -> Void = {}
     var onEnd: (AnswerState) -> Void = { _ in }
 
     private let texts: FeedbackTexts
+    private let paint: Paint
     private var walk: CardWalk
     private let fields: [FieldView]
     private let comment: TextInput?
     private let commentPlace: UIView?
     private let progress = UILabel()
     private let stack = UIStackView()
-    private lazy var submitButton = button(texts.send, #selector(submit))
-    private lazy var backButton = button(texts.back, #selector(goBack))
+    private let actions = UIStackView()
+    private let submitButton: UIButton
+    private let backButton: UIButton
 
-    init(_ card: Card, texts: FeedbackTexts) {
+    init(_ card: Card, texts: FeedbackTexts, paint: Paint) {
       self.texts = texts
+      self.paint = paint
       walk = CardWalk(card)
-      fields = card.steps.map { FieldView($0, texts: texts) }
+      fields = card.steps.map { FieldView($0, texts: texts, paint: paint) }
       let isScored = card.steps[0].isScored
-      let comment = isScored ? TextInput(label: texts.comment, maxLength: 5000, keyboard: .default) : nil
+      let comment = isScored ? TextInput(label: texts.comment, maxLength: 5000, keyboard: .default, paint: paint) : nil
       self.comment = comment
-      commentPlace = comment.map { labelled(texts.comment, $0) }
+      commentPlace = comment.map { paint.labelled(texts.comment, $0) }
+      submitButton = paint.button(texts.send, style: .headline)
+      backButton = paint.button(texts.back)
       super.init(frame: .zero)
       build()
       showStep()
@@ -34,6 +41,17 @@
     @available(*, unavailable)
     required init?(coder _: NSCoder) {
       nil
+    }
+
+    override func traitCollectionDidChange(_ previous: UITraitCollection?) {
+      super.traitCollectionDidChange(previous)
+      paint.refreshBorders(in: self)
+    }
+
+    /// The two-finger Z of a screen reader.
+    override func accessibilityPerformEscape() -> Bool {
+      onEnd(.dismissed)
+      return true
     }
 
     /// The current input: the valid values of the shown steps.
@@ -47,6 +65,11 @@
       current?.title
     }
 
+    /// Scrolls to the buttons, as far as needed.
+    func showActions() {
+      actions.scrollIntoView()
+    }
+
     private var current: FieldView? {
       fields.first { $0.step.key == walk.step?.key }
     }
@@ -57,10 +80,12 @@
     }
 
     private func build() {
-      addFilling(stack)
+      backgroundColor = paint.background
+      paint.outline(self, radius: paint.radius)
+      addFilling(stack, margin: 16)
       stack.axis = .vertical
       stack.spacing = 12
-      write("", in: progress, .footnote)
+      paint.write("", in: progress, .footnote)
       stack.addArrangedSubview(progress)
       for field in fields {
         field.input.onChange = { [weak self] in self?.change() }
@@ -68,50 +93,51 @@
       }
       comment?.onChange = { [weak self] in self?.change() }
       if let commentPlace { stack.addArrangedSubview(commentPlace) }
-      stack.addArrangedSubview(buttons())
+      buildActions()
+      stack.addArrangedSubview(actions)
     }
 
-    private func buttons() -> UIView {
-      submitButton.titleLabel?.font = .preferredFont(forTextStyle: .headline)
-      let dismissal = walk.isStatement ? [] : [button(texts.dismiss, #selector(dismiss))]
-      let row = UIStackView(arrangedSubviews: dismissal + [backButton, submitButton])
-      row.distribution = .fillEqually
-      row.spacing = 12
-      return row
+    private func buildActions() {
+      submitButton.backgroundColor = paint.accent
+      submitButton.setTitleColor(paint.onAccent, for: .normal)
+      submitButton.layer.cornerRadius = 8
+      submitButton.addTarget(self, action: #selector(submit), for: .touchUpInside)
+      paint.outline(backButton)
+      backButton.addTarget(self, action: #selector(goBack), for: .touchUpInside)
+      actions.distribution = .fillEqually
+      actions.spacing = 12
+      actions.addArrangedSubview(backButton)
+      actions.addArrangedSubview(submitButton)
+      if walk.isStatement { return }
+      let dismissButton = paint.button(texts.dismiss)
+      dismissButton.addTarget(self, action: #selector(dismiss), for: .touchUpInside)
+      actions.addArrangedSubview(dismissButton)
     }
 
     private func change() {
       readInput()
       showPosition()
       onChange()
+      onResize()
     }
 
     private func showStep() {
       for field in fields { field.isHidden = field !== current }
-      commentPlace?.isHidden = walk.step?.key != "main"
       showPosition()
     }
 
-    /// The number of steps depends on the input.
+    /// The number of steps depends on the input, and the comment appears once a score is chosen.
     private func showPosition() {
+      commentPlace?.isHidden = !walk.asksForComment
       progress.text = walk.progressText(texts)
       progress.isHidden = progress.text == nil
       backButton.isHidden = walk.progress.number == 1
       submitButton.setTitle(walk.submitText(texts), for: .normal)
     }
 
-    private func button(_ title: String, _ action: Selector) -> UIButton {
-      let button = UIButton(type: .system)
-      button.setTitle(title, for: .normal)
-      button.titleLabel?.adjustsFontForContentSizeCategory = true
-      button.heightAnchor.constraint(greaterThanOrEqualToConstant: 44).isActive = true
-      button.addTarget(self, action: action, for: .touchUpInside)
-      return button
-    }
-
     @objc private func submit() {
       readInput()
-      if current?.showFault() == true { return }
+      if current?.showFault() == true { return onResize() }
       if walk.next() == nil { onEnd(.completed) } else { turn() }
     }
 

@@ -50,6 +50,12 @@ struct CardWalk {
     card.steps.allSatisfy { $0.type == .statement }
   }
 
+  /// Whether to ask for a comment: on the question, once its score is chosen.
+  var asksForComment: Bool {
+    guard let step, step.key == "main", step.isScored, let score = values["main"] else { return false }
+    return step.fault(of: score, FeedbackTexts()) == nil
+  }
+
   /// Title of the button that leads on.
   func submitText(_ texts: FeedbackTexts) -> String {
     if !progress.isLast { return texts.next }

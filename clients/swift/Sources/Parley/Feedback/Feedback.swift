@@ -1,5 +1,6 @@
 #if canImport(SwiftUI) && canImport(UIKit)
   import SwiftUI
+  import UIKit
 
   /// The feedback view for SwiftUI. Its height follows its content.
   public struct Feedback: View {
@@ -7,53 +8,53 @@
     private let query: CardQuery?
     private let texts: FeedbackTexts?
     private let context: FeedbackContext
+    private let style: FeedbackStyle
+    private let selection: FeedbackSelection
     private let onAnswer: (GivenAnswer) -> Void
     private let onError: (any Error) -> Void
     @State private var height: CGFloat = 0
 
     /// Creates a view for the users of `client`.
     ///
-    /// `texts` are by default those of the query's `locale`. `context` is stored with each answer. `onAnswer` is called when a
-    /// card is completed or dismissed.
+    /// `texts` are by default those of the query's `locale`. `context` is stored with each answer. `style` comes before the
+    /// appearance that the tenant has set. `selection` limits the cards. `onAnswer` is called when a card is completed or dismissed.
     public init(
       client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil,
-      context: FeedbackContext = FeedbackContext(),
+      context: FeedbackContext = FeedbackContext(), style: FeedbackStyle = FeedbackStyle(),
+      selection: FeedbackSelection = .all,
       onAnswer: @escaping (GivenAnswer) -> Void = { _ in }, onError: @escaping (any Error) -> Void = { _ in }
     ) {
       self.client = client
       self.query = query
       self.texts = texts
       self.context = context
+      self.style = style
+      self.selection = selection
       self.onAnswer = onAnswer
       self.onError = onError
     }
 
     public var body: some View {
       GeometryReader { place in
-        Container(
-          client: client, query: query, texts: texts, context: context, onAnswer: onAnswer, onError: onError,
-          width: place.size.width, height: $height)
+        Container(feedback: self, width: place.size.width, height: $height)
       }
       .frame(height: height)
     }
 
     private struct Container: UIViewRepresentable {
-      let client: ParleyClient
-      let query: CardQuery?
-      let texts: FeedbackTexts?
-      let context: FeedbackContext
-      let onAnswer: (GivenAnswer) -> Void
-      let onError: (any Error) -> Void
+      let feedback: Feedback
       let width: CGFloat
       @Binding var height: CGFloat
 
       func makeUIView(context _: Context) -> FeedbackView {
-        FeedbackView(client: client, query: query, texts: texts, context: context)
+        FeedbackView(
+          client: feedback.client, query: feedback.query, texts: feedback.texts, context: feedback.context,
+          style: feedback.style, selection: feedback.selection)
       }
 
       func updateUIView(_ view: FeedbackView, context _: Context) {
-        view.onAnswer = onAnswer
-        view.onError = onError
+        view.onAnswer = feedback.onAnswer
+        view.onError = feedback.onError
         view.onResize = { [weak view] in
           guard let view else { return }
           Task { measure(view) }  // deferred: state must not change during a view update

@@ -6,19 +6,22 @@ import Foundation
 @MainActor
 final class FeedbackDeck {
   /// How long the thanks are displayed.
-  static let thanksMs = 6000
+  static let thanksMs = 5000
 
   let client: ParleyClient
   private let query: CardQuery
   private let metadata: [String: String]
+  private let selection: FeedbackSelection
   private var coming: [Card] = []
   private var visibility = SeenRule()
   /// Sequence number of the current load; results of earlier loads are ignored.
   private var turn = 0
   private(set) var shown: Draft?
-  /// Whether the user has just completed the last card, and has not closed the thanks.
-  private(set) var isThanking = false
-  private var thanks: Task<Void, Never>?
+  /// The card that the user has just completed and that is thanked for; nil once the thanks are closed.
+  private(set) var thanked: Card?
+  private var closing: Task<Void, Never>?
+  /// Whether the thanks have to stay, for example because a screen reader is reading them.
+  var areThanksInUse: () -> Bool = { false }
   /// Called when the view changes to another card, to the thanks, or to empty; true if the user has just finished a card.
   var onShow: (_ goesOn: Bool) -> Void = { _ in }
   /// Called when the user has completed or dismissed a card.
@@ -26,7 +29,8 @@ final class FeedbackDeck {
   /// Called on failures that are not shown to the user.
   var onError: (any Error) -> Void = { _ in }
 
-  init(client: ParleyClient, query: CardQuery, metadata: [String: String]) {
+  init(client: ParleyClient, query: CardQuery, metadata: [String: String], selection: FeedbackSelection = .all) {
+    self.selection = selection
     self.client = client
     self.query = query
     self.metadata = metadata
@@ -69,26 +73,22 @@ final class FeedbackDeck {
     send(shown?.note(entry))
   }
 
-  /// Finishes the card: sends the answer and shows the next card or the thanks.
+  /// Finishes the card: sends the answer, and shows the thanks after the last card and for a question with thanks of its
+  /// own, otherwise the next card.
   @discardableResult
   func end(_ state: AnswerState, _ entry: CardEntry) -> Task<Void, Never> {
     let card = shown?.card
     let answer = shown?.note(state, entry)
-    isThanking = state == .completed && coming.isEmpty
-    showNext(goesOn: true)
-    if isThanking { closeThanksLater() }
+    if state == .completed, let card, coming.isEmpty || card.thanks != nil { thank(card) } else { showNext(goesOn: true) }
     if let card, let answer {
       onAnswer(GivenAnswer(card: card, state: state, values: answer.values ?? [:], comment: answer.comment))
     }
     return send(answer)
   }
 
-  /// Removes the thanks.
+  /// Replaces the thanks by the next card, if any.
   func closeThanks() {
-    thanks?.cancel()
-    guard isThanking else { return }
-    isThanking = false
-    onShow(false)
+    if thanked != nil { showNext(goesOn: areThanksInUse()) }
   }
 
   /// Records and sends the input because the card is no longer displayed.
@@ -97,8 +97,7 @@ final class FeedbackDeck {
     turn += 1
     let answer = shown?.note(entry)
     coming = []
-    closeThanks()
-    if shown != nil { showNext(goesOn: false) }
+    if shown != nil || thanked != nil { showNext(goesOn: false) }
     return send(answer)
   }
 
@@ -114,30 +113,35 @@ final class FeedbackDeck {
     if let answer { try await client.record(answer) }
   }
 
-  private func closeThanksLater() {
+  private func thank(_ card: Card) {
+    shown = nil
+    thanked = card
+    onShow(true)
     let sleep = client.connection.wire.sleep
-    thanks = Task { [weak self] in
-      try? await sleep(Self.thanksMs)  // throws only if it was cancelled
-      if !Task.isCancelled { self?.closeThanks() }
+    closing = Task { [weak self] in
+      repeat {
+        try? await sleep(Self.thanksMs)  // throws only if it was cancelled
+        if Task.isCancelled { return }
+      } while self?.areThanksInUse() == true
+      self?.closeThanks()
     }
   }
 
-  /// Queues new cards; skips types that this version does not support.
+  /// Queues new cards. The displayed one stays if it is among them, and the thanks stay until they are closed.
   private func take(_ cards: [Card]) {
-    let known = cards.filter(\.canBeShown)
+    let known = selection.cards(of: cards.filter(\.canBeShown))
     coming = known.filter { $0.id != shown?.card.id }
     let isStillThere = shown != nil && coming.count < known.count
-    if !isStillThere && !(shown == nil && coming.isEmpty) { showNext(goesOn: false) }
+    if isStillThere || thanked != nil || (shown == nil && coming.isEmpty) { return }
+    showNext(goesOn: false)
   }
 
   private func showNext(goesOn: Bool) {
-    let now = client.connection.wire.now
+    closing?.cancel()
+    thanked = nil
     visibility = SeenRule()
+    let now = client.connection.wire.now
     shown = coming.isEmpty ? nil : Draft(coming.removeFirst(), now: now, metadata: metadata)
-    if shown != nil {
-      thanks?.cancel()
-      isThanking = false
-    }
     onShow(goesOn)
   }
 

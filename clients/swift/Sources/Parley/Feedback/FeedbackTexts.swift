@@ -13,6 +13,8 @@ public struct FeedbackTexts: Sendable {
   /// Accessible name of the button that closes the thanks.
   public var close = "Close"
   public var comment = "Anything to add? (optional)"
+  /// After the title of a step that may be skipped.
+  public var optional = "optional"
   public var required = "Please answer the question."
   public var other = "Other"
   public var otherText = "Please specify"
@@ -43,6 +45,7 @@ public struct FeedbackTexts: Sendable {
     texts.thanks = "Vielen Dank für Ihr Feedback."
     texts.close = "Schließen"
     texts.comment = "Möchten Sie etwas ergänzen? (optional)"
+    texts.optional = "optional"
     texts.required = "Bitte beantworten Sie die Frage."
     texts.other = "Anderes"
     texts.otherText = "Bitte angeben"

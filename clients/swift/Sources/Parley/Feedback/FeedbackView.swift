@@ -22,6 +22,7 @@
 
     private let deck: FeedbackDeck
     private let texts: FeedbackTexts
+    private let style: FeedbackStyle
     private let stack = UIStackView()
     private var cardView: CardView?
     private var thanksView: ThanksView?
@@ -31,18 +32,21 @@
     /// Creates a view for the users of `client`.
     ///
     /// `query` is the display context, by default this device; its `locale` selects the texts unless given. `context` is
-    /// stored with each answer.
+    /// stored with each answer. `style` comes before the appearance that the tenant has set. `selection` limits the cards.
     public init(
-      client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil, context: FeedbackContext = FeedbackContext()
+      client: ParleyClient, query: CardQuery? = nil, texts: FeedbackTexts? = nil, context: FeedbackContext = FeedbackContext(),
+      style: FeedbackStyle = FeedbackStyle(), selection: FeedbackSelection = .all
     ) {
+      self.style = style
       let query = query ?? .ofThisDevice()
       self.texts = texts ?? .for(query.locale ?? "en")
       let metadata = [String: String].ofThisDevice(query).merging(context.fields) { device, _ in device }
-      deck = FeedbackDeck(client: client, query: query, metadata: metadata)
+      deck = FeedbackDeck(client: client, query: query, metadata: metadata, selection: selection)
       super.init(frame: .zero)
       addFilling(stack)
       stack.axis = .vertical
       deck.onShow = { [weak self] in self?.show(moving: $0) }
+      deck.areThanksInUse = { [weak self] in self?.thanksView?.isRead ?? false }
       watch()
     }
 
@@ -68,12 +72,25 @@
     private func show(moving: Bool) {
       cardView?.removeFromSuperview()
       thanksView?.removeFromSuperview()
-      cardView = deck.shown.map(makeCardView)
-      thanksView = deck.isThanking ? ThanksView(texts: texts) { [weak self] in self?.deck.closeThanks() } : nil
+      let paint = Paint(deck.client.appearance, style)
+      cardView = deck.shown.map { makeCardView($0, paint) }
+      thanksView = deck.thanked.map { card in
+        ThanksView(card.thanks, texts: texts, paint: paint) { [weak self] in self?.deck.closeThanks() }
+      }
+      setScheme()
       if let shown = cardView ?? thanksView { stack.addArrangedSubview(shown) }
       startMeasuring()
       onResize()
-      if moving { UIAccessibility.post(notification: .screenChanged, argument: cardView?.heading ?? thanksView?.text) }
+      if moving { UIAccessibility.post(notification: .screenChanged, argument: cardView?.heading ?? thanksView?.title) }
+    }
+
+    /// Sets light or dark, unless the theme follows the system.
+    private func setScheme() {
+      switch CardScheme.fixed(style.theme ?? deck.client.appearance?.theme, behind: colorBehind) {
+      case .light?: overrideUserInterfaceStyle = .light
+      case .dark?: overrideUserInterfaceStyle = .dark
+      case nil: overrideUserInterfaceStyle = .unspecified
+      }
     }
 
     private func startMeasuring() {
@@ -93,8 +110,8 @@
       if !deck.isWaitingToBeSeen { measuring?.invalidate() }
     }
 
-    private func makeCardView(_ draft: Draft) -> CardView {
-      let view = CardView(draft.card, texts: texts)
+    private func makeCardView(_ draft: Draft, _ paint: Paint) -> CardView {
+      let view = CardView(draft.card, texts: texts, paint: paint)
       view.onChange = { [weak self, weak view] in
         // A pause in writing may end after its card.
         if let self, let view, view === self.cardView { self.deck.save(view.entry) }
@@ -104,6 +121,11 @@
         self.deck.save(view.entry)
         self.onResize()
         UIAccessibility.post(notification: .screenChanged, argument: view.heading)
+      }
+      view.onResize = { [weak self, weak view] in
+        guard let self, let view, view === self.cardView else { return }
+        self.onResize()
+        Task { view.showActions() }  // after the layout of the app
       }
       view.onEnd = { [weak self, weak view] state in
         if let view { self?.leave { self?.deck.end(state, view.entry) } }

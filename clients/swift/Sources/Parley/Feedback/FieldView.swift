@@ -9,20 +9,20 @@
     private let fault = UILabel()
     private let texts: FeedbackTexts
 
-    init(_ step: CardStep, texts: FeedbackTexts) {
+    init(_ step: CardStep, texts: FeedbackTexts, paint: Paint) {
       self.step = step
       self.texts = texts
-      input = makeInput(step, texts)
+      input = makeInput(step, texts, paint)
       super.init(frame: .zero)
       axis = .vertical
       spacing = 8
-      write(step.title, in: title, .headline)
+      paint.write(step.heading(texts), in: title, .headline)
       title.accessibilityTraits = .header
       addArrangedSubview(title)
-      if !step.description.isEmpty { addArrangedSubview(write(step.description, in: UILabel(), .subheadline)) }
+      if !step.description.isEmpty { addArrangedSubview(paint.write(step.description, .subheadline)) }
       addArrangedSubview(input)
-      write("", in: fault, .footnote)
-      fault.textColor = .systemRed
+      paint.write("", in: fault, .footnote)
+      fault.textColor = paint.error
       fault.isHidden = true
       addArrangedSubview(fault)
     }
@@ -39,37 +39,6 @@
       fault.isHidden = text == nil
       if text != nil { UIAccessibility.post(notification: .layoutChanged, argument: fault) }
       return text != nil
-    }
-  }
-
-  /// Creates a label with Dynamic Type.
-  @MainActor @discardableResult
-  func write(_ text: String, in label: UILabel, _ style: UIFont.TextStyle) -> UILabel {
-    label.text = text
-    label.font = .preferredFont(forTextStyle: style)
-    label.adjustsFontForContentSizeCategory = true
-    label.numberOfLines = 0
-    return label
-  }
-
-  /// Places a view below its label.
-  @MainActor
-  func labelled(_ text: String, _ view: UIView) -> UIView {
-    let stack = UIStackView(arrangedSubviews: [write(text, in: UILabel(), .subheadline), view])
-    stack.axis = .vertical
-    stack.spacing = 4
-    return stack
-  }
-
-  extension UIView {
-    /// Adds a subview of the same size.
-    func addFilling(_ view: UIView) {
-      addSubview(view)
-      view.translatesAutoresizingMaskIntoConstraints = false
-      NSLayoutConstraint.activate([
-        view.topAnchor.constraint(equalTo: topAnchor), view.bottomAnchor.constraint(equalTo: bottomAnchor),
-        view.leadingAnchor.constraint(equalTo: leadingAnchor), view.trailingAnchor.constraint(equalTo: trailingAnchor),
-      ])
     }
   }
 #endif

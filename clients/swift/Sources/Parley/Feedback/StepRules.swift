@@ -37,6 +37,11 @@ extension CardStep {
     scale != nil || type == .thumbs
   }
 
+  /// The title; a step that may be skipped says so.
+  func heading(_ texts: FeedbackTexts) -> String {
+    required || type == .statement ? title : "\(title) (\(texts.optional))"
+  }
+
   /// Value of a required step without input: an empty selection is an answer if the question accepts it.
   var emptyValue: AnswerValue? {
     required && type == .multiChoice && config.min == 0 ? .choice(.init(optionIds: [])) : nil

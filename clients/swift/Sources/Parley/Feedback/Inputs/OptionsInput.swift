@@ -5,6 +5,7 @@
   final class OptionsInput: StepInput {
     private let options: [QuestionConfig.Option]
     private let isMultiple: Bool
+    private let paint: Paint
     private var buttons: [UIButton] = []
     private let other: UIButton?
     private let otherText: TextInput
@@ -17,44 +18,47 @@
       return .choice(.init(optionId: ids.first, otherText: text))
     }
 
-    init(_ step: CardStep, texts: FeedbackTexts) {
+    init(_ step: CardStep, texts: FeedbackTexts, paint: Paint) {
       let given = step.config.options ?? []
       options = step.config.shuffle == true ? given.shuffled() : given
       isMultiple = step.type == .multiChoice
-      other = step.config.allowOther == true ? UIButton(type: .system) : nil
-      otherText = TextInput(label: texts.otherText, maxLength: 5000, keyboard: .default)
+      self.paint = paint
+      other = step.config.allowOther == true ? paint.button(texts.other) : nil
+      otherText = TextInput(label: texts.otherText, maxLength: 5000, keyboard: .default, paint: paint)
       super.init()
-      buttons = options.map { prepare(UIButton(type: .system), $0.label) }
+      accessibilityContainerType = .semanticGroup
+      accessibilityLabel = step.title
+      buttons = options.map { prepare(paint.button($0.label)) }
       for button in buttons { addArrangedSubview(button) }
-      if let other { showOther(other, texts) }
+      if let other { show(other) }
     }
 
-    private func showOther(_ other: UIButton, _ texts: FeedbackTexts) {
-      addArrangedSubview(prepare(other, texts.other))
+    private func show(_ other: UIButton) {
+      addArrangedSubview(prepare(other))
       addArrangedSubview(otherText)
       otherText.isHidden = true
       otherText.onChange = { [weak self] in self?.onChange() }
     }
 
-    private func prepare(_ button: UIButton, _ title: String) -> UIButton {
-      button.setTitle(title, for: .normal)
+    private func prepare(_ button: UIButton) -> UIButton {
       button.setImage(UIImage(systemName: isMultiple ? "square" : "circle"), for: .normal)
       let chosen = isMultiple ? "checkmark.square.fill" : "largecircle.fill.circle"
       button.setImage(UIImage(systemName: chosen), for: .selected)
+      button.tintColor = paint.accent
       button.contentHorizontalAlignment = .leading
-      button.titleLabel?.numberOfLines = 0
-      button.titleLabel?.adjustsFontForContentSizeCategory = true
-      button.heightAnchor.constraint(greaterThanOrEqualToConstant: 44).isActive = true
+      button.titleLabel?.textAlignment = .natural
       button.addTarget(self, action: #selector(choose(_:)), for: .touchUpInside)
       return button
     }
 
-    @objc private func choose(_ button: UIButton) {
+    @objc private func choose(_ sender: AnyObject) {
+      guard let button = sender as? UIButton else { return }
       let all = buttons + [other].compactMap { $0 }
       for each in all where !isMultiple && each != button { each.isSelected = false }
       button.isSelected = isMultiple ? !button.isSelected : true
       otherText.isHidden = other?.isSelected != true
       onChange()
+      if button == other && button.isSelected { otherText.focus() }
     }
   }
 #endif

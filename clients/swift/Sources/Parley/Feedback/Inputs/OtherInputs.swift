@@ -34,11 +34,12 @@
       toggle.isOn ? .flag(true) : nil
     }
 
-    init(label: String) {
+    init(label: String, paint: Paint) {
       super.init()
       toggle.accessibilityLabel = label
       toggle.addTarget(self, action: #selector(touch), for: .valueChanged)
-      let row = UIStackView(arrangedSubviews: [write(label, in: UILabel(), .body), toggle])
+      toggle.onTintColor = paint.accent
+      let row = UIStackView(arrangedSubviews: [paint.write(label, .body), toggle])
       row.spacing = 8
       addArrangedSubview(row)
     }
@@ -52,13 +53,14 @@
   final class LinkInput: StepInput {
     private let url: URL?
 
-    init(_ text: String?, label: String) {
+    init(_ text: String?, label: String, paint: Paint) {
       let given = text.flatMap { URL(string: $0) }
       url = given.flatMap { ["http", "https"].contains($0.scheme?.lowercased()) ? $0 : nil }
       super.init()
       if url == nil { return }
-      let button = UIButton(type: .system)
-      button.setTitle(label, for: .normal)
+      let button = paint.button(label)
+      button.setTitleColor(paint.accent, for: .normal)
+      button.contentHorizontalAlignment = .leading
       button.accessibilityTraits = .link
       button.addTarget(self, action: #selector(open), for: .touchUpInside)
       addArrangedSubview(button)

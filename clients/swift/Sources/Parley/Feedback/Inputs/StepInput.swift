@@ -24,15 +24,15 @@
 
   /// Creates the input for a question type.
   @MainActor
-  func makeInput(_ step: CardStep, _ texts: FeedbackTexts) -> StepInput {
+  func makeInput(_ step: CardStep, _ texts: FeedbackTexts, _ paint: Paint) -> StepInput {
     switch step.type {
-    case .thumbs: ChoiceInput(thumbs: texts)
-    case .singleChoice, .multiChoice: OptionsInput(step, texts: texts)
-    case .text: TextInput(label: step.title, maxLength: step.config.maxLength ?? 5000, keyboard: keyboard(step))
+    case .singleChoice, .multiChoice: OptionsInput(step, texts: texts, paint: paint)
+    case .text:
+      TextInput(label: step.title, maxLength: step.config.maxLength ?? 5000, keyboard: keyboard(step), paint: paint)
     case .date: DateInput(label: step.title)
-    case .consent: ConsentInput(label: texts.consent)
-    case .statement: LinkInput(step.config.url, label: texts.more)
-    default: ChoiceInput(scaleOf: step, texts: texts)
+    case .consent: ConsentInput(label: texts.consent, paint: paint)
+    case .statement: LinkInput(step.config.url, label: texts.more, paint: paint)
+    default: ChoiceInput(step, texts: texts, paint: paint)
     }
   }
 

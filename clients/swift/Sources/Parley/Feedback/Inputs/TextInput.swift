@@ -18,21 +18,27 @@
     }
 
     /// `maxLength` counts UTF-16 units, as the server does.
-    init(label: String, maxLength: Int, keyboard: UIKeyboardType) {
+    init(label: String, maxLength: Int, keyboard: UIKeyboardType, paint: Paint) {
       self.maxLength = maxLength
       super.init()
       field.delegate = self
       field.keyboardType = keyboard
       if keyboard != .default { field.autocapitalizationType = .none }
       field.isScrollEnabled = false
-      field.font = .preferredFont(forTextStyle: .body)
+      field.font = paint.font(.body)
+      field.textColor = paint.text
+      field.tintColor = paint.accent
+      field.backgroundColor = paint.background
       field.adjustsFontForContentSizeCategory = true
       field.accessibilityLabel = label
-      field.layer.cornerRadius = 8
-      field.layer.borderWidth = 1
-      field.layer.borderColor = UIColor.systemGray.cgColor
+      paint.outline(field)
       field.heightAnchor.constraint(greaterThanOrEqualToConstant: keyboard == .default ? 66 : 44).isActive = true
       addArrangedSubview(field)
+    }
+
+    /// Opens the keyboard, and moves the focus of a screen reader.
+    func focus() {
+      field.becomeFirstResponder()
     }
 
     func textView(_ view: UITextView, shouldChangeTextIn range: NSRange, replacementText: String) -> Bool {
