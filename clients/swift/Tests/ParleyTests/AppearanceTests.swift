@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Parley
 
-/// The cases of `clients/contract/appearance.json`, and what only this client has.
+/// The cases of `clients/contract/appearance.json`, and the settings of the app.
 final class AppearanceTests: XCTestCase {
   private struct Drawn: Decodable {
     struct Expected: Decodable {
@@ -114,7 +114,7 @@ final class AppearanceTests: XCTestCase {
     XCTAssertEqual(RGB("#2563eb")!.contrast(with: .white), 5.17, accuracy: 0.01)
   }
 
-  /// What is drawn without settings is readable in both schemes: texts 4.5:1, parts that show a state 3:1.
+  /// WCAG AA in both schemes: texts 4.5:1, parts that show a state 3:1.
   func testTheColorsWithoutSettings() {
     for scheme in CardScheme.allCases {
       let tokens = CardTokens(nil, scheme: scheme)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Parley
 
-/// What is drawn of a step, and what a screen reader says.
+/// The drawn and the accessible form of steps.
 final class ScaleLookTests: XCTestCase {
   private func step(_ type: String, _ config: String = "{}", key: String = "main", required: Bool = true) throws -> CardStep {
     let text = #"{"key": "\#(key)", "type": "\#(type)", "title": "How likely?", "description": "", "config": \#(config), "#

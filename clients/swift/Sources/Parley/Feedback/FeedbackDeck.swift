@@ -52,7 +52,7 @@ final class FeedbackDeck {
     shown.map { !$0.isSeen } ?? false
   }
 
-  /// Takes the visible share of the card, several times a second; records when the card counts as seen.
+  /// Processes the visible share of the card, several times a second; records when the card counts as seen.
   @discardableResult
   func measure(visibleShare share: Double) -> Task<Void, Never>? {
     guard let since = visibility.sample(share: share, at: client.connection.wire.now()) else { return nil }

@@ -32,7 +32,7 @@
       fatalError("not available from a nib")
     }
 
-    /// Shows the validation error; false if there is none.
+    /// Shows the validation error, if any, and returns whether there is one.
     func showFault() -> Bool {
       let text = step.fault(of: input.value ?? step.emptyValue, texts)
       fault.text = text

@@ -24,7 +24,7 @@ struct ScaleLook: Equatable {
 
   let points: [Point]
   let style: Style
-  /// Labels below the ends; nil if the scale has none.
+  /// Labels below the ends, if there are any.
   let ends: (low: String, high: String)?
 
   static func == (one: ScaleLook, other: ScaleLook) -> Bool {

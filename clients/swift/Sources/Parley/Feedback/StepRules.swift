@@ -37,7 +37,7 @@ extension CardStep {
     scale != nil || type == .thumbs
   }
 
-  /// The title; a step that may be skipped says so.
+  /// The title, marked as optional if the step may be skipped.
   func heading(_ texts: FeedbackTexts) -> String {
     required || type == .statement ? title : "\(title) (\(texts.optional))"
   }

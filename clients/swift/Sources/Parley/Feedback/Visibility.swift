@@ -23,7 +23,7 @@ struct SeenRule {
 
   private var visibleSince: Date?
 
-  /// Takes a sample; returns since when the card has been visible if it is seen, otherwise nil.
+  /// Processes a sample; returns since when the card has been visible if it is seen, otherwise nil.
   mutating func sample(share: Double, at now: Date) -> Date? {
     guard share >= Self.share else {
       visibleSince = nil
