@@ -3,10 +3,13 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { visibleSteps } from '../../src/domain/steps.ts';
 import { createApi, createWorker, waitFor } from '../support/api.ts';
 import { ROOT } from '../support/documents.ts';
 import { makeTenant, publishQuestion } from '../support/make.ts';
+import { steps, values } from '../support/steps.ts';
 import { openScenario, type Runner } from './scenario.ts';
 import { createTenantBackend } from './tenant-backend.ts';
 
@@ -77,6 +80,20 @@ describe.runIf(await isFound())('the Swift client', () => {
     async () => {
       const output = await inPackage('swift test --skip-build 2>&1');
       expect(output).toMatch(/Executed \d{2,} tests, with 0 failures/);
+    },
+    COMPILING_MS,
+  );
+
+  test(
+    'any steps and values show what they show on the server',
+    async () => {
+      const cases = fc.sample(fc.tuple(steps, values), 2000).map(([all, given]) => {
+        return { steps: all, values: given, shown: visibleSteps(all, given).map(({ key }) => key) };
+      });
+      await writeFile(join(BUILT, 'generated-steps.json'), JSON.stringify(cases));
+      const filter = 'swift test --skip-build --filter StepTests/testWhatTheServerShows 2>&1';
+      const output = await inPackage(`PARLEY_GENERATED_STEPS=.build/generated-steps.json ${filter}`);
+      expect(output).toContain('Executed 1 test, with 0 failures');
     },
     COMPILING_MS,
   );

@@ -16,7 +16,7 @@ public struct NewAnswer: Codable, Equatable, Sendable, Identifiable {
   public var displayedAt: Date?
   public var answeredAt: Date?
   public var durationMs: Int?
-  /// `platform`, `os_version`, `app_version`, `sdk`, `device_model`, `locale`, `screen`, and at most 20 of your own.
+  /// `platform`, `os_version`, `app_version`, `sdk`, `device_model`, `locale`, `screen`, and at most 18 of your own.
   public var metadata: [String: String]?
   /// The user the card was fetched for; the current user if unknown.
   var owner: Owner?

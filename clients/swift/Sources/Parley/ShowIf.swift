@@ -27,6 +27,8 @@ public struct Condition: Equatable, Sendable {
   public let op: Operator
   /// Empty for `answered` and `notAnswered`; several for `in`, `containsAny` and `containsAll`.
   public let operands: [Operand]
+  /// Whether the value is a list, which only `in`, `containsAny` and `containsAll` compare with.
+  let isList: Bool
 }
 
 extension ShowIf: Decodable {
@@ -56,7 +58,9 @@ extension Condition: Decodable {
     op = try members.decode(Operator.self, forKey: "op")
     if let list = try? members.decode([Operand].self, forKey: "value") {
       operands = list
+      isList = true
     } else {
+      isList = false
       operands = members.contains("value") ? [try members.decode(Operand.self, forKey: "value")] : []
     }
   }

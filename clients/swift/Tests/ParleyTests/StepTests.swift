@@ -58,6 +58,25 @@ final class StepTests: XCTestCase {
     }
   }
 
+  /// Any steps and values, with the steps that the server shows. `test/clients/swift.check.ts` generates them.
+  func testWhatTheServerShows() throws {
+    guard let file = ProcessInfo.processInfo.environment["PARLEY_GENERATED_STEPS"] else { return }
+    struct Generated: Decodable {
+      let steps: [ConditionalStep]
+      let values: [String: AnswerValue]
+      let shown: [String]
+    }
+    let cases = try JSON.decoder.decode([Generated].self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+    XCTAssertGreaterThan(cases.count, 100)
+    for (number, each) in cases.enumerated() {
+      let steps = each.steps.map {
+        CardStep(key: $0.key, type: .text, title: "", description: "", config: config, required: false, showIf: $0.showIf)
+      }
+      XCTAssertFalse(steps.contains { $0.showIf == .unknown }, "case \(number)")
+      XCTAssertEqual(visibleSteps(steps, each.values).map(\.key), each.shown, "case \(number)")
+    }
+  }
+
   func testAnswersToCardsWithSeveralSteps() throws {
     for played in try readSteps().cards {
       XCTAssertTrue(played.card.canBeShown)
@@ -147,6 +166,46 @@ final class StepTests: XCTestCase {
     XCTAssertEqual(walk.entry.values["why"], .text("slow"), "and return with their step")
   }
 
+  /// Whatever the user enters, in whatever order, the record is one that the server accepts.
+  func testAnyWayThroughTheCardsOfTheContract() throws {
+    for played in try readSteps().cards {
+      // Values of the contract's answers, valid and not, for any of the steps.
+      let values = played.answers.flatMap { Array($0.given.values) } + [.number(5), .flag(false), .text("")]
+      var random = Dice(state: 38)
+      for _ in 0..<300 {
+        var walk = CardWalk(played.card)
+        var entered: [String: AnswerValue] = [:]
+        for _ in 0..<12 {
+          let key = played.card.steps.randomElement(using: &random)!.key
+          switch Int.random(in: 0..<6, using: &random) {
+          case 0: _ = walk.next()
+          case 1: _ = walk.back()
+          case 2:
+            walk.set(nil, for: key)
+            entered[key] = nil
+          default:
+            entered[key] = values.randomElement(using: &random)
+            walk.set(entered[key], for: key)
+          }
+          let (shown, entry) = (walk.steps, walk.entry)
+          XCTAssertEqual(walk.values, entered, "moving changes no value")
+          XCTAssertTrue(shown.contains { $0.key == walk.step?.key }, "the current step is shown")
+          XCTAssertEqual(visibleSteps(played.card.steps, entry.values), shown, "what is recorded shows the same steps")
+          for (key, value) in entry.values {
+            let step = shown.first { $0.key == key }
+            XCTAssertNotNil(step, "only values of shown steps")
+            XCTAssertNil(step?.fault(of: value, FeedbackTexts()), "only valid values")
+          }
+          if walk.faults(FeedbackTexts()).isEmpty {
+            walk.passAll()
+            let missing = shown.filter { $0.required && $0.type != .statement && walk.entry.values[$0.key] == nil }
+            XCTAssertEqual(missing.map(\.key), [], "a completed answer has what is required")
+          }
+        }
+      }
+    }
+  }
+
   func testAChangeThatHidesTheCurrentStep() throws {
     var walk = CardWalk(try card())
     walk.set(.number(3), for: "main")
@@ -170,6 +229,18 @@ final class StepTests: XCTestCase {
 
   func testASessionGoesStepByStep() async throws {
     try await SessionPlay(card: card()).goesStepByStep()
+  }
+}
+
+/// Random numbers that are the same in each run (xorshift).
+private struct Dice: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
   }
 }
 

@@ -29,8 +29,8 @@ extension Condition {
     return switch op {
     case .answered: true
     case .notAnswered: false
-    case .eq: operands.contains(where: given.contains)
-    case .ne: !given.isEmpty && !operands.contains(where: given.contains)
+    case .eq: equals(given)
+    case .ne: !given.isEmpty && !equals(given)
     case .lt: compares(given, <)
     case .lte: compares(given, <=)
     case .gt: compares(given, >)
@@ -40,8 +40,12 @@ extension Condition {
     }
   }
 
+  private func equals(_ given: [Operand]) -> Bool {
+    !isList && operands.contains(where: given.contains)
+  }
+
   private func compares(_ given: [Operand], _ isMet: (Double, Double) -> Bool) -> Bool {
-    guard case .number(let value)? = given.first, case .number(let wanted)? = operands.first else { return false }
+    guard !isList, case .number(let value)? = given.first, case .number(let wanted)? = operands.first else { return false }
     return isMet(value, wanted)
   }
 }
