@@ -10,7 +10,7 @@ interface SaveBarProps {
   isPending: boolean;
   problem: ApiProblem | undefined;
   discard(): Promise<void>;
-  /** What discarding leads to. */
+  /** Consequence of discarding. */
   discardText: string;
   /** Absent where edits cannot be stored without publishing them. */
   save?: () => void;

@@ -157,7 +157,7 @@ export const statesOf = ({ questions, draftId, conversationId }: Seeded): Scene[
     path: pathTo('question', { id: draftId }),
     isScreen: true,
     async act(page) {
-      await page.getByText('Frequency and priority').click();
+      await page.getByText('How many', { exact: true }).click();
       await page.getByLabel('Priority').fill('10');
       await press('Save draft')(page);
       await page.getByText('Saved', { exact: true }).waitFor();

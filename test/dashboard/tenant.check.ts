@@ -171,7 +171,7 @@ describe.runIf(hasBrowser())('a tenant', { timeout: 240_000 }, () => {
     await page.getByText('Required', { exact: true }).waitFor();
     expect(await page.getByLabel('Option 2', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Option 2', { exact: true }).fill('Green');
-    await page.getByText('Frequency and priority').click();
+    await page.getByText('How many', { exact: true }).click();
     await page.getByLabel('Priority').fill('5000');
     await page.getByRole('button', { name: 'Save draft' }).click();
     await waitFor(async () => (await page.getByLabel('Priority').getAttribute('aria-invalid')) === 'true');

@@ -18,7 +18,7 @@ interface ScreenProps {
   placement: Placement;
   source: CardSource;
   language: string;
-  /** What the screen is called. */
+  /** Name of the screen. */
   caption: ReactNode;
 }
 

@@ -4,6 +4,7 @@ import { configOf } from './config-values.ts';
 import type { QuestionValues } from './form.ts';
 import { languageName } from './languages/names.ts';
 import { sourceTexts } from './languages/translations.ts';
+import { rulesOf } from './rules/rule-values.ts';
 import { comparedSteps, type FollowUpValues, showIfText } from './steps/step-values.ts';
 import { EMPTY_THANKS, type ThanksValues } from './thanks/thanks-values.ts';
 
@@ -135,6 +136,12 @@ function thanksChanges(before: QuestionValues | undefined, after: QuestionValues
     .filter(isChange);
 }
 
+/** A change of the rules; texts and steps are the same for those who see the question. */
+function ruleSetChanges(before: QuestionValues | undefined, after: QuestionValues): Change[] {
+  const isSame = before && JSON.stringify(rulesOf(before)) === JSON.stringify(rulesOf(after));
+  return !before || isSame ? [] : [{ label: t('Who, when and how many'), after: t('Changed') }];
+}
+
 /** The translations that differ, each with its language. */
 function translationChanges(before: QuestionValues | undefined, after: QuestionValues): Change[] {
   const tags = new Set([...Object.keys(before?.translations ?? {}), ...Object.keys(after.translations)]);
@@ -173,5 +180,6 @@ export const changesFor = (before: QuestionValues | undefined, after: QuestionVa
   ...followUpChanges(before, after),
   ...removedSteps(before, after),
   ...thanksChanges(before, after),
+  ...ruleSetChanges(before, after),
   ...translationChanges(before, after),
 ];

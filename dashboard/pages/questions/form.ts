@@ -4,12 +4,13 @@ import { t } from '../../i18n.ts';
 import type { QuestionType } from '../../words.ts';
 import { type ConfigValues, configOf, configValuesOf, EMPTY_CONFIG } from './config-values.ts';
 import { type TranslationValues, translationsOf, translationValuesOf } from './languages/translations.ts';
+import { EMPTY_RULES, type RuleValues, ruleFieldNameOf, rulesOf, ruleValuesOf } from './rules/rule-values.ts';
 import { type FollowUpValues, followUpsOf, followUpValuesOf } from './steps/step-values.ts';
 import { EMPTY_THANKS, type ThanksValues, thanksOf, thanksValuesOf } from './thanks/thanks-values.ts';
 
 type Question = Schemas['Question'];
 
-export interface QuestionValues {
+export interface QuestionValues extends RuleValues {
   type: QuestionType;
   name: string;
   title: string;
@@ -20,7 +21,6 @@ export interface QuestionValues {
   /** Language of the question's own texts; empty: the tenant's default. */
   locale: string;
   translations: TranslationValues;
-  frequency: Question['frequency'];
   allow_public: boolean;
   priority: number;
   /** Empty: that of the tenant's appearance. */
@@ -41,45 +41,25 @@ export const EMPTY_QUESTION: QuestionValues = {
   thanks: EMPTY_THANKS,
   locale: '',
   translations: {},
-  frequency: {
-    ...{ repeat: 'until_answered', every_days: null, max_displays: null },
-    ...{ snooze_after_dismiss_days: 30, ignore_cooldown: false },
-  },
+  ...EMPTY_RULES,
   allow_public: false,
   priority: 0,
   placement: '',
 };
 
 /** Editor values of a stored question. */
-export const valuesOf = ({
-  type,
-  name,
-  title,
-  description,
-  config,
-  follow_ups,
-  thanks,
-  locale,
-  translations = {},
-  frequency,
-  allow_public,
-  priority,
-  placement,
-}: Question): QuestionValues => ({
-  type,
-  name,
-  title,
-  description,
-  config: configValuesOf(config),
-  follow_ups: follow_ups.map(followUpValuesOf),
-  thanks: thanksValuesOf(thanks),
-  locale,
-  translations: translationValuesOf(translations),
-  frequency,
-  allow_public,
-  priority,
-  placement: placement ?? '',
-});
+export function valuesOf(question: Question): QuestionValues {
+  const { type, name, title, description, locale, allow_public, priority } = question;
+  return {
+    ...{ type, name, title, description, locale, allow_public, priority },
+    config: configValuesOf(question.config),
+    follow_ups: question.follow_ups.map(followUpValuesOf),
+    thanks: thanksValuesOf(question.thanks),
+    translations: translationValuesOf(question.translations ?? {}),
+    placement: question.placement ?? '',
+    ...ruleValuesOf(question),
+  };
+}
 
 /** Request body for the editor values; without a name, the API uses the title. */
 export const bodyOf = ({ name, config, locale, placement, ...values }: QuestionValues) => ({
@@ -91,6 +71,7 @@ export const bodyOf = ({ name, config, locale, placement, ...values }: QuestionV
   thanks: thanksOf(values.thanks),
   placement: placement || null,
   translations: translationsOf({ ...values, config }),
+  ...rulesOf(values),
 });
 
 /** The card of the edited question, with placeholders for missing titles. */
@@ -113,8 +94,7 @@ export const cardTextOf = (values: QuestionValues): CardText => ({
  * there are.
  */
 export const fieldNameOf = (pointer: string): string =>
-  pointer
-    .slice(1)
+  ruleFieldNameOf(pointer.slice(1))
     .replace(/^(follow_ups\/\d+\/)show_if\/(?:all|any)\//, '$1conditions/')
     .replace(/^(follow_ups\/\d+\/)show_if\//, '$1conditions/0/')
     .replace(/^(follow_ups\/\d+\/)show_if$/, '$1match')

@@ -148,8 +148,8 @@ describe('the languages', () => {
   });
 
   test('keep texts that the editor does not show', () => {
-    const thanks = { title: 'Danke', link: { label: 'Weiter' } };
-    const translations = { de: { title: 'Wie wahrscheinlich?', thanks } };
+    const ending = { title: 'Danke', link: { label: 'Weiter' } };
+    const translations = { de: { title: 'Wie wahrscheinlich?', ending } };
     expect(bodyOf(valuesOf({ ...QUESTION, translations })).translations).toEqual(translations);
   });
 

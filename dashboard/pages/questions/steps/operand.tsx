@@ -8,7 +8,7 @@ import styles from './steps.module.css';
 
 interface OperandProps {
   form: UseFormReturn<QuestionValues>;
-  name: `follow_ups.${number}.conditions.${number}.value`;
+  name: `follow_ups.${number}.conditions.${number}.value` | `audience.conditions.${number}.answers`;
   choices: OperandChoice[];
   /** Whether several values can be chosen. */
   isList: boolean;

@@ -18,7 +18,7 @@ function useOpen(form: UseFormReturn<QuestionValues>) {
   return { isOpen, setOpen };
 }
 
-/** What users see once they have answered: a title, a text and a link. */
+/** The text after an answer: title, body and link. */
 export function ThanksFields({ form }: { form: UseFormReturn<QuestionValues> }) {
   const { isOpen, setOpen } = useOpen(form);
   const thanks = form.watch('thanks');

@@ -16,7 +16,7 @@ interface ColorFieldProps {
   contrast: Contrast | undefined;
 }
 
-/** The color that passes, as a button that takes it. */
+/** A button that sets the color that passes. */
 const Nearest = ({ color, take }: { color: string; take(): void }) => (
   <div>
     <Button small onPress={take}>
