@@ -77,9 +77,14 @@ export const placementName = (placement: Placement): string =>
   })[placement];
 
 export const conversationStatus = (status: ConversationStatus): string =>
-  ({ open: t('Open'), pending: t('Waiting for user'), resolved: t('Resolved') })[status];
+  ({ open: t('Open'), pending: t('Waiting for user'), snoozed: t('Snoozed'), resolved: t('Resolved') })[status];
 
-export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = { open: 'info', pending: 'warn', resolved: 'good' };
+export const CONVERSATION_TONE: Record<ConversationStatus, Tone> = {
+  open: 'info',
+  pending: 'warn',
+  snoozed: 'warn',
+  resolved: 'good',
+};
 
 export const priorityName = (priority: Priority): string =>
   ({ none: t('No priority'), low: t('Low'), medium: t('Medium'), high: t('High'), urgent: t('Urgent') })[priority];

@@ -2,7 +2,7 @@
 
 /** Schemas of the OpenAPI document. */
 export interface Schemas {
-  Problem: { type: string; title: string; status: number; detail: string; instance: string; code: "malformed-request" | "malformed-json" | "unknown-parameter" | "repeated-parameter" | "invalid-cursor" | "tenant-missing" | "credentials-missing" | "credentials-invalid" | "session-ended" | "login-failed" | "link-required" | "totp-required" | "malformed-token" | "bad-header" | "unknown-issuer" | "bad-signature" | "subject-mismatch" | "token-expired" | "lifetime-too-long" | "not-yet-valid" | "bad-identity" | "insufficient-scope" | "csrf-failed" | "cross-site-request" | "not-a-member" | "public-access-restricted" | "api-key-not-public" | "origin-not-allowed" | "resource-not-found" | "link-not-valid" | "method-not-allowed" | "method-unknown" | "invalid-transition" | "upgrade-unfinished" | "immutable-field" | "limit-reached" | "last-owner" | "member-exists" | "totp-active" | "totp-inactive" | "idempotency-key-in-use" | "message-not-editable" | "message-conflict" | "rotation-running" | "conversation-deleted" | "precondition-failed" | "body-too-large" | "headers-too-large" | "request-timed-out" | "unsupported-media-type" | "validation-failed" | "idempotency-key-reused" | "rate-limit-exceeded" | "queue-unavailable" | "database-unavailable" | "query-too-expensive" | "identity-provider-unavailable" | "service-overloaded" | "service-stopping" | "internal-error"; request_id: string; errors?: Schemas["FieldError"][]; from?: string; allowed?: string[]; oldest_version?: string; contrasts?: Schemas["ContrastFault"][]; etag?: string; narrow?: string[] };
+  Problem: { type: string; title: string; status: number; detail: string; instance: string; code: "malformed-request" | "malformed-json" | "unknown-parameter" | "repeated-parameter" | "invalid-cursor" | "tenant-missing" | "credentials-missing" | "credentials-invalid" | "session-ended" | "login-failed" | "link-required" | "totp-required" | "malformed-token" | "bad-header" | "unknown-issuer" | "bad-signature" | "subject-mismatch" | "token-expired" | "lifetime-too-long" | "not-yet-valid" | "bad-identity" | "insufficient-scope" | "csrf-failed" | "cross-site-request" | "not-a-member" | "public-access-restricted" | "api-key-not-public" | "origin-not-allowed" | "resource-not-found" | "link-not-valid" | "method-not-allowed" | "method-unknown" | "invalid-transition" | "upgrade-unfinished" | "immutable-field" | "limit-reached" | "last-owner" | "member-exists" | "totp-active" | "totp-inactive" | "idempotency-key-in-use" | "message-not-editable" | "message-conflict" | "conversation-changed" | "conversation-moved" | "rotation-running" | "conversation-deleted" | "precondition-failed" | "body-too-large" | "headers-too-large" | "request-timed-out" | "unsupported-media-type" | "validation-failed" | "idempotency-key-reused" | "rate-limit-exceeded" | "queue-unavailable" | "database-unavailable" | "query-too-expensive" | "identity-provider-unavailable" | "service-overloaded" | "service-stopping" | "internal-error"; request_id: string; errors?: Schemas["FieldError"][]; from?: string; allowed?: string[]; oldest_version?: string; contrasts?: Schemas["ContrastFault"][]; etag?: string; narrow?: string[] };
   FieldError: { pointer?: string; parameter?: string; code: "required" | "unknown-field" | "repeated-field" | "unknown-parameter" | "repeated-parameter" | "wrong-type" | "unknown-value" | "out-of-range" | "too-short" | "too-long" | "too-few" | "too-many" | "repeated-item" | "invalid-format" | "invalid-characters" | "not-allowed" | "conflicting" | "unknown-reference" | "repeated-key" | "unknown-step" | "looks-ahead" | "unreachable-step" | "wrong-operator" | "unknown-option" | "low-contrast" | "missing-translation" | "fallback-missing" | "audience-not-public" | "immutable-field"; detail: string };
   ContrastFault: { field: "text" | "accent"; ratio: number; required: number; nearest: string };
   AnswerBatch: { client_time?: string; answers: Schemas["AnswerInput"][] };
@@ -11,7 +11,8 @@ export interface Schemas {
   InspectRequest: { token: string };
   AccountPatch: { name: string };
   ConversationInput: { subject?: string; message: string; identity?: string; client_message_id?: string };
-  ConversationPatch: { status?: "open" | "pending" | "resolved"; assignee_id?: string | null; tags?: string[]; priority?: "none" | "low" | "medium" | "high" | "urgent"; subject?: string };
+  ConversationPatch: { status?: "open" | "pending" | "snoozed" | "resolved"; snoozed_until?: string; assignee_id?: string | null; tags?: string[]; add_tags?: string[]; remove_tags?: string[]; priority?: "none" | "low" | "medium" | "high" | "urgent"; subject?: string; was?: Schemas["ConversationSeen"] };
+  ConversationSeen: { status?: "open" | "pending" | "snoozed" | "resolved"; assignee_id?: string | null; priority?: "none" | "low" | "medium" | "high" | "urgent"; subject?: string };
   MessageInput: { body: string; format?: "text" | "markdown"; kind?: "reply" | "note"; client_message_id?: string };
   MessagePatch: { body: string; format?: "text" | "markdown" };
   ReadHorizon: { seq: number };
@@ -101,7 +102,7 @@ export interface Schemas {
   PasswordReset: { password: string };
   PasswordProof: { password: string };
   TotpConfirmation: { totp: string };
-  TenantPatch: { name?: string; default_locale?: string; locales?: string[]; timezone?: string; cooldown_days?: number; retention?: Schemas["RetentionPatch"]; ip_mode?: "none" | "truncated" | "full"; identity_attributes_allowed?: Schemas["AttributeName"][]; appearance?: Schemas["AppearancePatch"] };
+  TenantPatch: { name?: string; default_locale?: string; locales?: string[]; timezone?: string; cooldown_days?: number; retention?: Schemas["RetentionPatch"]; ip_mode?: "none" | "truncated" | "full"; identity_attributes_allowed?: Schemas["AttributeName"][]; auto_resolve_days?: number | null; appearance?: Schemas["AppearancePatch"] };
   RetentionPatch: { answers_days?: number | null; conversations_days?: number | null };
   AppearancePatch: { theme?: "auto" | "light" | "dark" | "page"; accent?: Schemas["Color"] | null; background?: Schemas["Color"] | null; text?: Schemas["Color"] | null; radius?: number; font?: "inherit" | "system"; placement?: Schemas["Placement"] };
   Color: string;
@@ -149,14 +150,14 @@ export interface Schemas {
   CurrentSession: { id: string; created_at: string; expires_at: string };
   UnreadCount: { count: number };
   ConversationPage: { data: Schemas["Conversation"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
-  Conversation: { id: string; identity: string; identity_verified: boolean; subject: string; status: "open" | "pending" | "resolved"; priority?: "none" | "low" | "medium" | "high" | "urgent"; assignee_id?: string | null; tags?: string[]; source: Schemas["ConversationSource"]; last_message: Schemas["MessagePreview"]; message_count: number; unread_count: number; waiting_since: string | null; first_reply_at: string | null; resolved_at: string | null; previous_id: string | null; created_at: string; updated_at: string; last_activity_at: string };
+  Conversation: { id: string; identity: string; identity_verified: boolean; subject: string; status: "open" | "pending" | "snoozed" | "resolved"; snoozed_until?: string | null; priority?: "none" | "low" | "medium" | "high" | "urgent"; assignee_id?: string | null; tags?: string[]; source: Schemas["ConversationSource"]; last_message: Schemas["MessagePreview"]; message_count: number; unread_count: number; waiting_since: string | null; first_reply_at: string | null; resolved_at: string | null; previous_id: string | null; created_at: string; updated_at: string; last_activity_at: string };
   ConversationSource: { type: "user" | "api" | "member" };
   MessagePreview: { seq: number; preview: string; author_type: "user" | "member" | "api" | "system"; at: string };
   MessagePage: { data: Schemas["Message"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   Message: { id: string; conversation_id: string; seq: number; author: Schemas["MessageAuthor"]; kind: "reply" | "note" | "event"; body: string; format: "text" | "markdown"; client_message_id: string | null; event: Schemas["MessageEvent"] | null; created_at: string; edited_at: string | null; redacted: boolean };
   MessageAuthor: { type: "user" | "member" | "api" | "system"; id: string | null; name: string | null };
-  MessageEvent: { field: "status" | "assignee_id" | "priority"; from: unknown; to: unknown; reason: Schemas["EventReason"] };
-  EventReason: { type: "member"; id: string | null };
+  MessageEvent: { field: "status" | "snoozed_until" | "assignee_id" | "priority" | "tags" | "subject"; from: unknown; to: unknown; reason: Schemas["EventReason"] };
+  EventReason: { type: "member" | "user" | "timer"; id: string | null };
   QuestionTemplates: { data: Schemas["QuestionTemplate"][] };
   QuestionTemplate: { id: string; name: string; description: string; question: Schemas["TemplateQuestion"] };
   TemplateQuestion: { name: string; type: "nps" | "csat" | "ces" | "rating" | "thumbs" | "single_choice" | "multi_choice" | "text" | "date" | "consent" | "statement"; title: string; description: string; config: Schemas["QuestionConfig"]; follow_ups: Schemas["FollowUp"][]; locale: string; frequency: Schemas["TemplateFrequency"]; allow_public: boolean; priority: number };
@@ -212,7 +213,7 @@ export interface Schemas {
   PasswordResetRequested: {  };
   TotpEnrolment: { secret: string; uri: string };
   RecoveryCodes: { recovery_codes: string[] };
-  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: string[]; appearance: Schemas["Appearance"]; created_at: string };
+  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: string[]; auto_resolve_days: number | null; appearance: Schemas["Appearance"]; created_at: string };
   Retention: { answers_days: number | null; conversations_days: number | null };
   MemberPage: { data: Schemas["Member"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   Member: { id: string; email: string; name: string; role: "owner" | "admin" | "agent" | "analyst"; totp_enabled: boolean; created_at: string };
@@ -249,7 +250,7 @@ export interface Operations {
   'GET /v1/me': { params: {  }; query: {  }; body: undefined; response: Schemas["Me"] };
   'PATCH /v1/me': { params: {  }; query: {  }; body: Schemas["AccountPatch"]; response: Schemas["Account"] };
   'GET /v1/conversations/unread-count': { params: {  }; query: { assignee?: string }; body: undefined; response: Schemas["UnreadCount"] };
-  'GET /v1/conversations': { params: {  }; query: { limit?: number; cursor?: string; status?: "open" | "pending" | "resolved"; unread?: boolean; updated_since?: string; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; source?: "user" | "api" | "member"; q?: string; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" }; body: undefined; response: Schemas["ConversationPage"] };
+  'GET /v1/conversations': { params: {  }; query: { limit?: number; cursor?: string; status?: "open" | "pending" | "snoozed" | "resolved"; unread?: boolean; updated_since?: string; identity?: string; verified?: boolean; assignee?: string; tag?: string; priority?: "none" | "low" | "medium" | "high" | "urgent"; source?: "user" | "api" | "member"; q?: string; sort?: "-last_activity_at" | "last_activity_at" | "-created_at" | "created_at" }; body: undefined; response: Schemas["ConversationPage"] };
   'POST /v1/conversations': { params: {  }; query: {  }; body: Schemas["ConversationInput"]; response: Schemas["Conversation"] };
   'GET /v1/conversations/{id}': { params: { id: string }; query: {  }; body: undefined; response: Schemas["Conversation"] };
   'PATCH /v1/conversations/{id}': { params: { id: string }; query: {  }; body: Schemas["ConversationPatch"]; response: Schemas["Conversation"] };

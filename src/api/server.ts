@@ -22,6 +22,7 @@ import { openStorage, type Storage } from '../storage/orm.ts';
 import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
 import { type FoundSession, findSessions, type WantedSession } from '../storage/sessions.ts';
 import { deleteOldTestAnswers } from '../storage/test-answers.ts';
+import { readTimerDelay } from '../storage/timers.ts';
 import { createApp } from './app.ts';
 import { createAnswerValidator } from './cache/answer-validator.ts';
 import { createCardIds } from './cache/card-ids.ts';
@@ -195,6 +196,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
   const catalog = createCatalog(storage, notices, caches);
   const cardIds = createCardIds(keychain, caches);
   metrics.onScrape(async () => metrics.dbConnections.set(await readConnectionUse(storage)));
+  metrics.onScrape(async () => metrics.timerDelay.set(await readTimerDelay(storage)));
   const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
   return {
     ...opened,

@@ -1,16 +1,18 @@
 import { z } from 'zod';
-import { toTypeId, typeIdOut } from './ids.ts';
+import { toTypeId } from './ids.ts';
 
-/** The fields of a conversation whose changes are recorded as events. */
-const EVENT_FIELDS = ['status', 'assignee_id', 'priority'] as const;
+/** The fields of a conversation whose changes are recorded as events, in the order of the events of one change. */
+export const EVENT_FIELDS = ['status', 'snoozed_until', 'assignee_id', 'priority', 'tags', 'subject'] as const;
 export type EventField = (typeof EVENT_FIELDS)[number];
 
 const EventReason = z
   .object({
-    type: z.enum(['member']),
-    id: typeIdOut('member').nullable().meta({ description: '`member_…`; null for a change with an API key' }),
+    type: z.enum(['member', 'user', 'timer']),
+    id: z.string().nullable().meta({
+      description: '`member_…`, or the identity of a user; null for a change with an API key or by a timer',
+    }),
   })
-  .meta({ id: 'EventReason', description: 'Who or what caused the change' });
+  .meta({ id: 'EventReason', description: 'The cause of the change' });
 
 export const MessageEvent = z
   .object({
@@ -21,13 +23,19 @@ export const MessageEvent = z
   })
   .meta({ id: 'MessageEvent', description: 'A change of the conversation: values, not names' });
 
+/** A value in an event: a text, a time in RFC 3339, or tags. */
+export type EventValue = string | string[] | null;
+
 /** A change of a conversation as it is stored and sent, with members by their public ids. */
 export interface MessageEvent {
   field: EventField;
-  from: string | null;
-  to: string | null;
-  reason: { type: 'member'; id: string | null };
+  from: EventValue;
+  to: EventValue;
+  reason: EventReason;
 }
+
+/** The cause of a change. */
+export type EventReason = z.infer<typeof EventReason>;
 
 /** Who made a change: the type of a message's author and the author's id. */
 interface EventAuthor {
@@ -35,28 +43,45 @@ interface EventAuthor {
   id: string | null;
 }
 
-/** Returns the reason for a change by the team: the member, or null for an API key, which no member stands for. */
-const reasonOf = ({ type, id }: EventAuthor): MessageEvent['reason'] => ({
-  type: 'member',
-  id: type === 'member' ? id : null,
-});
-
-const memberId = (uuid: string | null): string | null => uuid && toTypeId('member', uuid);
-
-/** Returns the event for a changed field. Members are given by their UUIDs. */
-export function changeEvent(
-  field: EventField,
-  from: string | null,
-  to: string | null,
-  author: EventAuthor,
-): MessageEvent {
-  const value = field === 'assignee_id' ? memberId : (same: string | null) => same;
-  return { field, from: value(from), to: value(to), reason: reasonOf(author) };
+/** Returns the reason for a change by its author. An API key stands for no member. */
+export function reasonOf({ type, id }: EventAuthor): EventReason {
+  if (type === 'system') return { type: 'timer', id: null };
+  if (type === 'user') return { type: 'user', id };
+  return { type: 'member', id: type === 'member' ? id : null };
 }
 
+/** The recorded fields as they are stored, with members by their UUIDs. */
+export interface Recorded {
+  status: string;
+  snoozed_until: Date | null;
+  assignee_id: string | null;
+  priority: string;
+  tags: string[];
+  subject: string;
+}
+
+function recordedValue(field: EventField, of: Recorded): EventValue {
+  if (field === 'assignee_id') return of.assignee_id && toTypeId('member', of.assignee_id);
+  if (field === 'snoozed_until') return of.status === 'snoozed' ? (of.snoozed_until?.toISOString() ?? null) : null;
+  return of[field];
+}
+
+/**
+ * Returns an event for each recorded field that differs.
+ *
+ * The end of a snooze has no event of its own: `snoozed_until` is null in every other status.
+ */
+export const changeEvents = (before: Recorded, after: Recorded, reason: EventReason): MessageEvent[] =>
+  EVENT_FIELDS.flatMap(field => {
+    const [from, to] = [recordedValue(field, before), recordedValue(field, after)];
+    const isEndOfSnooze = field === 'snoozed_until' && to === null;
+    return isEndOfSnooze || JSON.stringify(from) === JSON.stringify(to) ? [] : [{ field, from, to, reason }];
+  });
+
+const asText = (value: EventValue): string => (Array.isArray(value) ? value.join(', ') : value) || 'none';
+
 /** Returns an event as text, for readers that do not know `event`. */
-export const describeEvent = ({ field, from, to }: MessageEvent): string =>
-  `${field}: ${from ?? 'none'} → ${to ?? 'none'}`;
+export const describeEvent = ({ field, from, to }: MessageEvent): string => `${field}: ${asText(from)} → ${asText(to)}`;
 
 const EVENT_TEXT = /^(status|assignee_id|priority): (\S+) → (\S+)$/;
 

@@ -1,16 +1,89 @@
 import { z } from 'zod';
 import { int32 } from './documented.ts';
-import { typeId, typeIdOut } from './ids.ts';
+import { typeIdOut } from './ids.ts';
 import { AuthorType, Body, ClientMessageId } from './messages.ts';
-import { Identity, Tags, TimestampOut, text } from './text.ts';
+import { Identity, TimestampOut, text } from './text.ts';
 
 /** How long a user's reply reopens a resolved conversation. Afterwards it starts a new one. */
 export const REOPEN_DAYS = 30;
 
 export const PREVIEW_LENGTH = 140;
 
-export const ConversationStatus = z.enum(['open', 'pending', 'resolved']);
+export const ConversationStatus = z.enum(['open', 'pending', 'snoozed', 'resolved']);
 export type ConversationStatus = z.infer<typeof ConversationStatus>;
+
+/** The cause of a transition from one status to another. */
+export type Cause =
+  | 'team-reply'
+  | 'user-message'
+  | 'snooze'
+  | 'wake'
+  | 'open'
+  | 'set-pending'
+  | 'resolve'
+  | 'auto-resolve';
+
+/**
+ * The status after each cause, by the status before it. A cause that is missing is refused.
+ *
+ * The only source of transitions: changes, replies, timers and the OpenAPI document read it.
+ */
+export const TRANSITIONS: Record<ConversationStatus, Partial<Record<Cause, ConversationStatus>>> = {
+  open: {
+    'team-reply': 'pending',
+    'user-message': 'open',
+    snooze: 'snoozed',
+    'set-pending': 'pending',
+    resolve: 'resolved',
+  },
+  pending: {
+    'team-reply': 'pending',
+    'user-message': 'open',
+    snooze: 'snoozed',
+    open: 'open',
+    resolve: 'resolved',
+    'auto-resolve': 'resolved',
+  },
+  snoozed: {
+    'team-reply': 'snoozed',
+    'user-message': 'open',
+    snooze: 'snoozed',
+    wake: 'open',
+    open: 'open',
+    'set-pending': 'pending',
+    resolve: 'resolved',
+  },
+  resolved: {
+    'team-reply': 'pending',
+    'user-message': 'open',
+    snooze: 'snoozed',
+    open: 'open',
+    'set-pending': 'pending',
+  },
+};
+
+/** The cause of setting a status directly. */
+export const SETS = {
+  open: 'open',
+  pending: 'set-pending',
+  snoozed: 'snooze',
+  resolved: 'resolve',
+} as const satisfies Record<ConversationStatus, Cause>;
+
+/** Returns the statuses that can be set directly from a status. A snoozed conversation can get another time. */
+export const settableFrom = (from: ConversationStatus): ConversationStatus[] =>
+  ConversationStatus.options.filter(status => TRANSITIONS[from][SETS[status]] !== undefined);
+
+/** Returns the table as a sentence for the OpenAPI document. */
+export const describeTransitions = (): string =>
+  ConversationStatus.options
+    .map(
+      from =>
+        `from \`${from}\` to ${settableFrom(from)
+          .map(to => `\`${to}\``)
+          .join(', ')}`,
+    )
+    .join('; ');
 
 export const ConversationPriority = z.enum(['none', 'low', 'medium', 'high', 'urgent']);
 export type ConversationPriority = z.infer<typeof ConversationPriority>;
@@ -20,10 +93,17 @@ export type Side = 'user' | 'team';
 
 export const sideOf = (author: AuthorType): Side => (author === 'user' ? 'user' : 'team');
 
-/** The status after a reply: `pending` after the team's, `open` after the user's. */
-export const statusAfterReply = (side: Side): ConversationStatus => (side === 'team' ? 'pending' : 'open');
+/** Returns the status after a message to the other side. Every status has one. */
+export const statusAfterReply = (from: ConversationStatus, side: Side): ConversationStatus =>
+  TRANSITIONS[from][side === 'team' ? 'team-reply' : 'user-message'] ?? from;
 
-const Subject = text(200);
+/** Returns the status that the user sees: a snoozed conversation looks as it does after the last message. */
+export const statusForUser = (status: ConversationStatus, lastAuthor: AuthorType): ConversationStatus => {
+  if (status !== 'snoozed') return status;
+  return sideOf(lastAuthor) === 'user' ? 'open' : 'pending';
+};
+
+export const Subject = text(200);
 
 export const NewConversation = z
   .strictObject({
@@ -37,18 +117,6 @@ export const NewConversation = z
   .meta({ id: 'ConversationInput' });
 export type NewConversation = z.output<typeof NewConversation>;
 
-export const ConversationPatch = z
-  .strictObject({
-    status: ConversationStatus,
-    assignee_id: typeId('member').nullable(),
-    tags: Tags,
-    priority: ConversationPriority,
-    subject: Subject,
-  })
-  .partial()
-  .meta({ id: 'ConversationPatch', description: 'With an access token, only `{"status": "resolved"}` is allowed' });
-export type ConversationPatch = z.output<typeof ConversationPatch>;
-
 export const ReadHorizon = z
   .strictObject({ seq: z.int().min(0).max(2_147_483_647) })
   .meta({ id: 'ReadHorizon', description: 'All messages up to this `seq` have been read; never decreases' });
@@ -59,7 +127,12 @@ export const Conversation = z
     identity: z.string(),
     identity_verified: z.boolean(),
     subject: z.string(),
-    status: ConversationStatus,
+    status: ConversationStatus.meta({
+      description: 'A user sees a snoozed conversation as `open` or `pending`, depending on who wrote last',
+    }),
+    snoozed_until: TimestampOut.nullable()
+      .optional()
+      .meta({ description: 'Only visible to the team; null unless snoozed' }),
     priority: ConversationPriority.optional().meta({ description: 'Only visible to the team' }),
     assignee_id: typeIdOut('member').nullable().optional().meta({ description: 'Only visible to the team' }),
     tags: z.array(z.string()).optional().meta({ description: 'Only visible to the team' }),

@@ -239,6 +239,18 @@ export const PROBLEMS = {
     meaning:
       'A `client_message_id` identifies one message: a retry must repeat its text. Generate a new id for each new message.',
   },
+  'conversation-changed': {
+    kind: 'conflict',
+    title: 'A field of the conversation has changed meanwhile',
+    meaning:
+      '`was` contains a value that is no longer present, so the request was not executed. `now` has the present values of these fields. Show them, and repeat the request with the new values in `was` if the change is still wanted.',
+  },
+  'conversation-moved': {
+    kind: 'conflict',
+    title: 'Messages were written meanwhile',
+    meaning:
+      'A reply or a note was written after the messages in `after`, so the message of this request was not stored. `missed` contains them. Show them, and repeat the request with the newest numbers in `after`, or with `force`.',
+  },
   'rotation-running': {
     kind: 'conflict',
     title: 'The previous secrets of the API key are still valid',

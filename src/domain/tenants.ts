@@ -45,6 +45,10 @@ const Retention = z.strictObject({
   }),
 });
 
+const AutoResolveDays = z.int().min(1).max(365).nullable().meta({
+  description: 'Days without any change after which a conversation that waits for its user is resolved; null: never',
+});
+
 const AllowedAttributes = z
   .array(AttributeName)
   .max(MAX_ATTRIBUTES)
@@ -66,6 +70,7 @@ export const TenantPatch = z
     retention: Retention.partial().meta({ id: 'RetentionPatch' }),
     ip_mode: IpMode,
     identity_attributes_allowed: AllowedAttributes,
+    auto_resolve_days: AutoResolveDays,
     appearance: AppearancePatch,
   })
   .partial()
@@ -83,6 +88,7 @@ export const Tenant = z
     retention: z.object(Retention.shape).meta({ id: 'Retention' }),
     ip_mode: IpMode.meta({ description: 'How IP addresses are stored in the audit log' }),
     identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
+    auto_resolve_days: AutoResolveDays,
     appearance: Appearance,
     created_at: TimestampOut,
   })
@@ -99,6 +105,7 @@ export interface TenantSettings {
   retention_conversations_days: number | null;
   ip_mode: IpMode;
   identity_attributes_allowed: string[];
+  auto_resolve_days: number | null;
   /** The fields that were set; the others have their defaults. */
   appearance: Partial<Appearance>;
 }
@@ -114,6 +121,7 @@ export const presentTenant = (row: TenantSettings & { id: string; created_at: Da
   retention: { answers_days: row.retention_answers_days, conversations_days: row.retention_conversations_days },
   ip_mode: row.ip_mode,
   identity_attributes_allowed: row.identity_attributes_allowed,
+  auto_resolve_days: row.auto_resolve_days,
   appearance: completeAppearance(row.appearance),
   created_at: row.created_at,
 });

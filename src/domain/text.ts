@@ -91,10 +91,13 @@ export const Tag = text(50, 1).refine(
   rule('invalid-characters', 'Must not start or end with a space.'),
 );
 
+/** Maximum number of labels of one record. */
+export const MAX_TAGS = 20;
+
 /** At most 20 distinct labels. */
 export const Tags = z
   .array(Tag)
-  .max(20)
+  .max(MAX_TAGS)
   .refine(tags => new Set(tags).size === tags.length, rule('repeated-item', 'Must not contain a tag twice.'))
   .meta({ description: 'Labels set by the team: at most 20, each at most 50 characters', uniqueItems: true });
 

@@ -110,6 +110,15 @@ const queueMetrics = ({ counter, gauge, histogram }: Maker) => ({
 
 const databaseMetrics = ({ counter, gauge, histogram }: Maker) => ({
   expired: counter('parley_expired_total', 'Records deleted by retention, by kind', ['kind']),
+  conversationsWoken: counter('parley_conversations_woken_total', 'Snoozed conversations woken at their time'),
+  conversationsAutoResolved: counter(
+    'parley_conversations_auto_resolved_total',
+    'Conversations resolved because their user did not answer',
+  ),
+  timerDelay: gauge(
+    'parley_timer_delay_seconds',
+    'Delay of the oldest due timer of a snoozed conversation; 0 if none is due',
+  ),
   databaseClockSkew: gauge(
     'parley_database_clock_skew_seconds',
     'PostgreSQL clock minus worker clock at the last retention run (every 10 minutes)',

@@ -35,6 +35,13 @@ function whereAssignee(where: Where, assignee: string | undefined): void {
   else if (assignee) where.and('assignee_id = $', assignee);
 }
 
+/** Finds conversations by the status that their user sees (`statusForUser`). */
+function whereStatusForUser(where: Where, status: ConversationStatus): void {
+  const authors = { open: "= 'user'", pending: "<> 'user'" }[status as string];
+  const snoozed = authors ? `or status = 'snoozed' and last_author_type ${authors}` : '';
+  where.and(`(status = $ ${snoozed})`, status);
+}
+
 /** Sort orders by wire name. A minus means descending. */
 export const CONVERSATION_SORTS = ['-last_activity_at', 'last_activity_at', '-created_at', 'created_at'] as const;
 export type ConversationSort = (typeof CONVERSATION_SORTS)[number];
@@ -104,7 +111,8 @@ function conversationList(tenant: TenantStorage, filter: ConversationFilter): Li
   if (filter.unread !== undefined) where('unread').and(`${side}_unread ${filter.unread ? '>' : '='} 0`);
   if (indexed === 'tag') access.and("tags <> '{}'"); // selects the partial index
   if (filter.tag) filters.and('$ = any(tags)', filter.tag);
-  if (filter.status) where('status').and('status = $', filter.status);
+  if (filter.status && side === 'team') where('status').and('status = $', filter.status);
+  else if (filter.status) whereStatusForUser(filters, filter.status);
   if (filter.priority) filters.and('priority = $', filter.priority);
   if (filter.source) filters.and('source_type = $', filter.source);
   return list;

@@ -5,6 +5,7 @@ import type { AuthorType } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages, KEEP_WORDS } from './search-index.ts';
+import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface ConversationRow {
@@ -13,6 +14,7 @@ export interface ConversationRow {
   identity_verified: boolean;
   subject: string;
   status: ConversationStatus;
+  snoozed_until: Date | null;
   priority: ConversationPriority;
   assignee_id: string | null;
   tags: string[];
@@ -75,7 +77,7 @@ export interface MessageContent {
   client_message_id?: string | undefined;
 }
 
-export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, status, priority, assignee_id, tags, source_type, last_seq,
+export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, status, snoozed_until, priority, assignee_id, tags, source_type, last_seq,
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
   first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
 export const MESSAGE_COLUMNS =
@@ -117,21 +119,18 @@ export interface Writing {
   now: Date;
 }
 
-/** The content of a message of any kind. */
-type StoredContent = Omit<MessageContent, 'kind'> & { kind: MessageRow['kind']; event?: MessageEvent };
-
 export async function insertRow(
   { tx, tenantId, author, now }: Writing,
   conversationId: string,
-  content: StoredContent,
+  content: MessageContent,
   seq: number,
   noteSeq: number,
 ): Promise<MessageRow> {
   const id = newUuid();
   const inserted = tx.query<MessageRow>(
     `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
-       format, client_message_id, created_at, redacted, event)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false, $14::jsonb) returning ${MESSAGE_COLUMNS}`,
+       format, client_message_id, created_at, redacted)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false) returning ${MESSAGE_COLUMNS}`,
     [
       tenantId,
       id,
@@ -146,19 +145,17 @@ export async function insertRow(
       content.format,
       content.client_message_id ?? null,
       now,
-      content.event ? JSON.stringify(content.event) : null,
     ],
   );
   const text = { conversation_id: conversationId, id, text: content.body };
-  const indexed = content.kind === 'event' ? undefined : indexMessages(tx, tenantId, [text]);
-  const [rows] = await Promise.all([inserted, indexed]);
+  const [rows] = await Promise.all([inserted, indexMessages(tx, tenantId, [text])]);
   return rows[0] as MessageRow;
 }
 
 export async function addNote(
   writing: Writing,
   conversation: ConversationRow,
-  content: StoredContent,
+  content: MessageContent,
 ): Promise<MessageRow> {
   const { tx, tenantId, now } = writing;
   const noteSeq = conversation.last_note_seq + 1;
@@ -173,6 +170,47 @@ export async function addNote(
   return note;
 }
 
-/** Adds an event, which only the team sees, with its text for readers that do not know `event`. */
-export const addEvent = (writing: Writing, conversation: ConversationRow, event: MessageEvent): Promise<MessageRow> =>
-  addNote(writing, conversation, { body: describeEvent(event), format: 'text', kind: 'event', event });
+/** An event and its place in a conversation, after the reply `seq`. */
+export interface PlacedEvent {
+  conversation_id: string;
+  seq: number;
+  note_seq: number;
+  event: MessageEvent;
+}
+
+/** Returns events with the numbers that follow the notes of a conversation. */
+export const placeEvents = (
+  { id, last_seq, last_note_seq }: Pick<ConversationRow, 'id' | 'last_seq' | 'last_note_seq'>,
+  events: readonly MessageEvent[],
+): PlacedEvent[] =>
+  events.map((event, index) => ({ conversation_id: id, seq: last_seq, note_seq: last_note_seq + 1 + index, event }));
+
+/** Inserts events, which only the team sees, with their text for readers that do not know `event`. */
+export async function insertEvents(
+  { tx, tenantId, author, now }: Writing,
+  placed: readonly PlacedEvent[],
+): Promise<void> {
+  if (placed.length === 0) return;
+  const rows = placed.map(({ event, ...place }) => ({
+    ...place,
+    id: newUuid(),
+    body: describeEvent(event),
+    event,
+  }));
+  const columns = {
+    conversation_id: 'uuid',
+    seq: 'int',
+    note_seq: 'int',
+    id: 'uuid',
+    body: 'text',
+    event: 'jsonb',
+  } as const;
+  const source = unnest(rows, columns, 6);
+  await tx.query(
+    `insert into messages (tenant_id, id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body,
+       format, created_at, redacted, event)
+     select $1::uuid, id, conversation_id, seq, note_seq, 'event', $2::text, $3::text, $4::text, body, 'text',
+       $5::timestamptz, false, event from ${source.sql}`,
+    [tenantId, author.type, author.id, author.name, now, ...source.params],
+  );
+}

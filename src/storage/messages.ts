@@ -1,3 +1,4 @@
+import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
 import { MESSAGE_EDIT_MINUTES } from '../domain/messages.ts';
 import type { Page } from '../domain/pages.ts';
@@ -7,12 +8,14 @@ import {
   addNote,
   CONVERSATION_COLUMNS,
   type ConversationRow,
+  insertEvents,
   insertRow,
   MESSAGE_COLUMNS,
   type MessageContent,
   type MessageRow,
   type Owner,
   openWrite,
+  placeEvents,
   preview,
   readConversation,
   type Writing,
@@ -88,7 +91,7 @@ async function write(
   content: MessageContent,
   stale: boolean,
 ): Promise<MessageRow> {
-  const { tx, tenantId, author, now } = writing;
+  const { tx, tenantId, author } = writing;
   if (content.kind === 'note') return addNote(writing, conversation, content);
   if (stale) {
     const whose = { identity: conversation.identity, verified: conversation.identity_verified };
@@ -104,7 +107,7 @@ async function write(
     return started.message;
   }
   const message = await insertRow(writing, conversation.id, content, conversation.last_seq + 1, 0);
-  await applyReply(tx, tenantId, conversation, message, now);
+  await applyReply(writing, conversation, message);
   return message;
 }
 
@@ -129,32 +132,38 @@ async function findMessageByClientId(
   return rows[0];
 }
 
-async function applyReply(
-  tx: Transaction,
-  tenantId: string,
-  before: ConversationRow,
-  message: MessageRow,
-  now: Date,
-): Promise<void> {
+/** Moves the conversation on after a reply. A change of status is recorded as an event after the reply. */
+async function applyReply(writing: Writing, before: ConversationRow, message: MessageRow): Promise<void> {
+  const { tx, tenantId, author, now } = writing;
   const side = sideOf(message.author_type);
   const unread = side === 'team' ? 'user_unread' : 'team_unread';
+  const status = statusAfterReply(before.status, side);
+  const snoozedUntil = status === 'snoozed' ? before.snoozed_until : null;
+  const after = { ...before, status, snoozed_until: snoozedUntil, last_seq: message.seq };
+  const events = placeEvents(after, changeEvents(before, after, reasonOf(author)));
+  await insertEvents(writing, events);
   await tx.query(
     `update conversations set status = $3, last_seq = $4, last_preview = $5, last_author_type = $6, last_activity_at = $7,
        updated_at = $7, team_updated_at = $7, resolved_at = null, waiting_since = $8, first_reply_at = $9,
-       ${unread} = ${unread} + 1
+       snoozed_until = $10, last_note_seq = $11, ${unread} = ${unread} + 1
      where tenant_id = $1 and id = $2`,
     [
-      tenantId,
-      before.id,
-      statusAfterReply(side),
-      message.seq,
-      preview(message.body),
-      message.author_type,
-      now,
+      ...[tenantId, before.id, status, message.seq, preview(message.body), message.author_type, now],
       side === 'team' ? null : (before.waiting_since ?? now),
-      before.first_reply_at ?? (side === 'team' && before.source_type === 'user' ? now : null),
+      before.first_reply_at ?? (side === 'team' && (await hasUserWritten(writing, before)) ? now : null),
+      ...[snoozedUntil, before.last_note_seq + events.length],
     ],
   );
+}
+
+/** Whether the user has written a message. Most conversations begin with one. */
+async function hasUserWritten({ tx, tenantId }: Writing, conversation: ConversationRow): Promise<boolean> {
+  if (conversation.source_type === 'user' || conversation.waiting_since !== null) return true;
+  const rows = await tx.query(
+    "select from messages where tenant_id = $1 and conversation_id = $2 and author_type = 'user' limit 1",
+    [tenantId, conversation.id],
+  );
+  return rows.length > 0;
 }
 
 /** How to page through the messages of a conversation. */

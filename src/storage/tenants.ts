@@ -21,6 +21,7 @@ const SETTINGS = [
   'retention_conversations_days',
   'ip_mode',
   'identity_attributes_allowed',
+  'auto_resolve_days',
   'appearance',
 ] as const satisfies readonly (keyof TenantSettings)[];
 

@@ -12,10 +12,9 @@ import { awaitSchema } from '../storage/migrate.ts';
 import { openStorage } from '../storage/orm.ts';
 import { keepProcessRow, type ProcessRow } from '../storage/processes.ts';
 import { quarantineEncoded } from '../storage/recording.ts';
+import { type BackgroundWork, startBackgroundWork } from './background.ts';
 import { countRecorded, createRecordAnswers } from './handlers/answers.ts';
-import { runRetention } from './retention.ts';
 import { openSandbox } from './sandbox.ts';
-import { runSearchIndexing } from './search-index.ts';
 
 export interface WorkerProcess {
   /** Whether the schema is compatible and jobs are being consumed; false while stopping. */
@@ -66,12 +65,10 @@ export function openWorker(
   const closing = new AbortController();
   let consumer: Consumer | undefined;
   let row: ProcessRow | undefined;
-  let retention: Promise<void> | undefined;
-  let searchIndex: Promise<void> | undefined;
+  let background: BackgroundWork[] = [];
   const started = awaitSchema(databaseUrl, log, closing.signal).then(
     async () => {
-      retention = runRetention({ storage, metrics, log, signal: closing.signal });
-      searchIndex = runSearchIndexing({ storage: tenants, log, signal: closing.signal });
+      background = startBackgroundWork({ storage, tenants, metrics, log, signal: closing.signal });
       const target = { databaseUrl, redisUrl: config.redis, relaxed };
       consumer = await openConsumer(target, handlers, suspects, { log, metrics, signal: closing.signal, spans });
       if (consumer) log.info('processing jobs');
@@ -92,8 +89,7 @@ export function openWorker(
           { name: 'waiting for the schema', limitMs: 3000, run: () => started },
           { name: 'the queue', limitMs: 14_000, run: async () => consumer?.close() },
           { name: 'the process for isolated answers', limitMs: 2000, run: () => sandbox.close() },
-          { name: 'retention', limitMs: 3000, run: async () => retention },
-          { name: 'search indexing', limitMs: 3000, run: async () => searchIndex },
+          ...background,
           { name: 'the row in processes', run: async () => row?.close() },
           {
             name: 'the database',

@@ -8,9 +8,12 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, get, patch, start, write, read, messages, list, backdate, makeMember } = conversationsOf(
+const { makeParties, get, patch, markRead, start, write, read, messages, list, backdate, makeMember } = conversationsOf(
   () => api,
 );
+
+const DAY_MS = 86_400_000;
+const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 describe('the status of a conversation', () => {
   const statusOf = async (as: string, id: string) => (await read(as, id)).status;
@@ -57,7 +60,7 @@ describe('the status of a conversation', () => {
       const again = await patch(team, `/v1/conversations/${id}`, { status, subject: 'not taken' });
       expect(problem(again)).toEqual([409, 'invalid-transition']);
       expect(again.body.from).toBe(status);
-      expect(again.body.allowed.toSorted()).toEqual(['open', 'pending', 'resolved'].filter(other => other !== status));
+      expect(again.body.allowed).toEqual(['open', 'pending', 'snoozed', 'resolved'].filter(other => other !== status));
       expect((await read(team, id)).subject).toBe('');
     },
   );
@@ -174,7 +177,15 @@ describe('changing a conversation', () => {
 
   test.each<[string, Body]>([
     ['an unknown status', { status: 'closed' }],
-    ['a status that only time brings', { status: 'snoozed' }],
+    ['snoozed without a time', { status: 'snoozed' }],
+    ['snoozed until a time in the past', { status: 'snoozed', snoozed_until: '2020-01-01T00:00:00.000Z' }],
+    ['snoozed for half a minute', { status: 'snoozed', snoozed_until: ahead(30_000) }],
+    ['snoozed for more than a year', { status: 'snoozed', snoozed_until: ahead(367 * DAY_MS) }],
+    ['a time with another status', { status: 'pending', snoozed_until: ahead(DAY_MS) }],
+    ['a time without a status', { snoozed_until: ahead(DAY_MS) }],
+    ['tags and tags to add', { tags: ['a'], add_tags: ['b'] }],
+    ['a tag to add and to remove', { add_tags: ['a'], remove_tags: ['a'] }],
+    ['a value seen of an unknown field', { was: { tags: [] } }],
     ['21 tags', { tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }],
     ['a tag twice', { tags: ['a', 'a'] }],
     ['an unknown priority', { priority: 'top' }],
@@ -214,6 +225,60 @@ describe('changing a conversation', () => {
     const deletion = (tag: string) => api.request('DELETE', path, { as: team, headers: { 'If-Match': tag } });
     expect(problem(await deletion(etag))).toEqual([412, 'precondition-failed']);
     expect((await deletion((await get(team, path)).headers.get('ETag') as string)).status).toBe(204);
+  });
+
+  test('with If-Match is not refused because somebody read or wrote meanwhile', async () => {
+    const { user, team } = await makeParties();
+    const { id } = (await start(user)).body;
+    const path = `/v1/conversations/${id}`;
+    const tagOf = async (as: string) => (await get(as, path)).headers.get('ETag') as string;
+    const change = async (subject: string, etag: string) =>
+      (await patch(team, path, { subject }, { 'If-Match': etag })).status;
+    const first = await tagOf(team);
+    await markRead(team, id, 1);
+    expect(await change('after a read', first)).toBe(200);
+    const second = await tagOf(team);
+    await write(team, id);
+    await write(user, id);
+    await markRead(user, id, 2);
+    expect(await change('after messages', second)).toBe(200);
+    expect(await change('after a change', second)).toBe(412);
+    const third = await tagOf(user);
+    await write(team, id);
+    expect((await patch(user, path, { status: 'resolved' }, { 'If-Match': third })).status).toBe(200);
+    const [resolved] = [await tagOf(team)];
+    await write(user, id); // opens it again
+    expect(await change('after a transition', resolved)).toBe(412);
+  });
+
+  test('merges with the changes of others, unless a value that the caller has seen is gone', async () => {
+    const { user, team, tenant } = await makeParties();
+    const member = await makeMember(tenant);
+    const path = `/v1/conversations/${(await start(user, { subject: 'Billing' })).body.id}`;
+    const was = { status: 'open', assignee_id: null, priority: 'none', subject: 'Billing' };
+    await patch(team, path, { assignee_id: member, tags: ['a', 'b'] });
+    const refused = await patch(team, path, { priority: 'high', add_tags: ['c'], was });
+    expect(problem(refused)).toEqual([409, 'conversation-changed']);
+    expect(refused.body.now).toEqual({ assignee_id: member });
+    const merged = await patch(team, path, {
+      priority: 'high',
+      add_tags: ['c', 'a'],
+      remove_tags: ['b', 'absent'],
+      was: { priority: 'none' },
+    });
+    expect(merged.body).toMatchObject({ assignee_id: member, priority: 'high', tags: ['a', 'c'], subject: 'Billing' });
+  });
+
+  test('adds no 21st tag, and tags added at once by many are all kept', async () => {
+    const { user, team } = await makeParties();
+    const path = `/v1/conversations/${(await start(user)).body.id}`;
+    const names = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    await Promise.all(names.map(name => patch(team, path, { add_tags: [name] })));
+    expect((await get(team, path)).body.tags.toSorted()).toEqual(names.toSorted());
+    const refused = await patch(team, path, { add_tags: ['t20'], priority: 'high' });
+    expect([...problem(refused), refused.body.errors[0].pointer]).toEqual([422, 'validation-failed', '/add_tags']);
+    expect((await get(team, path)).body.priority).toBe('none');
+    expect((await patch(team, path, { add_tags: ['t20'], remove_tags: ['t0'] })).status).toBe(200);
   });
 
   test('with the same If-Match twice at once rejects one', async () => {

@@ -44,6 +44,7 @@ describe('starting a conversation', () => {
     expect(await read(team, id)).toEqual({
       ...forUser,
       unread_count: 1,
+      snoozed_until: null,
       priority: 'none',
       assignee_id: null,
       tags: [],

@@ -200,6 +200,7 @@ describe('a member', () => {
       null,
       'The agent',
       'The agent',
+      'The agent',
     ]);
   });
 
@@ -223,7 +224,7 @@ describe('a member', () => {
     expect(assignees).toEqual([null, null, colleague.memberId]);
     expect((await api.request('GET', paths[1] as string, { as })).body).toEqual(before);
     const { body } = await api.request('GET', `${paths[0]}/messages`, { headers: owner.headers });
-    expect(body.data.at(-2)).toMatchObject({ body: 'Bye', author: { id: agent.memberId, name: 'The agent' } });
+    expect(body.data.at(-3)).toMatchObject({ body: 'Bye', author: { id: agent.memberId, name: 'The agent' } });
     expect(body.data.at(-1)).toMatchObject({
       kind: 'event',
       body: `assignee_id: ${agent.memberId} → none`,

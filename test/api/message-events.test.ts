@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const { makeParties, patch, start, messages, makeMember } = conversationsOf(() => api);
+const { makeParties, patch, start, write, messages, makeMember } = conversationsOf(() => api);
 
 describe('messages', () => {
   test('include an event for each change, with its values and who made it', async () => {
@@ -32,13 +32,46 @@ describe('messages', () => {
       { field: 'assignee_id', from: assignee, to: null, reason: byAda },
       { field: 'priority', from: 'none', to: 'high', reason: byAda },
       { field: 'priority', from: 'high', to: 'none', reason: byKey },
+      { field: 'tags', from: [], to: ['vip'], reason: byKey },
     ]);
+    expect(all[6].body).toBe('tags: none → vip');
     expect(all[2]).toMatchObject({
       kind: 'event',
       body: `assignee_id: none → ${assignee}`,
       author: { type: 'api', id: tenant.key.id, name: null },
     });
     expect((await messages(user, id)).map(({ event }: Body) => event)).toEqual([null]);
+  });
+
+  test('include the changes that replies and users make, after the reply that made them', async () => {
+    const { user, team, tenant } = await makeParties();
+    const { id } = (await start(user, { subject: 'Billing' })).body;
+    const path = `/v1/conversations/${id}`;
+    await write(team, id);
+    await write(team, id);
+    await write(user, id);
+    await patch(user, path, { status: 'resolved' });
+    await write(user, id);
+    await patch(team, path, { subject: 'Refund' });
+    const byKey = { type: 'member', id: null };
+    const byUser = { type: 'user', id: 'user|42' };
+    expect((await messages(team, id)).map(({ seq, kind, event }: Body) => (kind === 'event' ? event : seq))).toEqual([
+      1,
+      2,
+      { field: 'status', from: 'open', to: 'pending', reason: byKey },
+      3,
+      4,
+      { field: 'status', from: 'pending', to: 'open', reason: byUser },
+      { field: 'status', from: 'open', to: 'resolved', reason: byUser },
+      5,
+      { field: 'status', from: 'resolved', to: 'open', reason: byUser },
+      { field: 'subject', from: 'Billing', to: 'Refund', reason: byKey },
+    ]);
+    expect((await messages(user, id)).map(({ seq }: Body) => seq)).toEqual([1, 2, 3, 4, 5]);
+    const [notes] = await api.database.query('select last_note_seq from conversations where tenant_id = $1', [
+      tenant.uuid,
+    ]);
+    expect(notes).toEqual({ last_note_seq: 5 });
   });
 
   test('include the events that the previous version has stored as text, before and after newer ones', async () => {

@@ -19,7 +19,7 @@ describe('messages', () => {
     const path = `/v1/conversations/${id}/messages?order=desc`;
     for (const as of [user, team]) {
       const backwards = (await messages(as, id)).toReversed();
-      expect(backwards).toHaveLength(as === user ? 4 : 7);
+      expect(backwards).toHaveLength(as === user ? 4 : 8);
       for (const limit of [1, 2, 3, 100]) expect(await readPages(as, `${path}&limit=${limit}`)).toEqual(backwards);
       const bodies = async (query: string) => (await readPages(as, `${path}${query}`)).map(({ body }) => body);
       expect(await bodies('&limit=1&after_seq=3')).toEqual(as === user ? ['r4'] : ['r4', 'n3']);

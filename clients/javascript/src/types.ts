@@ -240,7 +240,8 @@ export interface AnswerStatus {
   status: 'stored';
 }
 
-export type ConversationStatus = 'open' | 'pending' | 'resolved';
+/** Only the team sees `snoozed`; its users see `open` or `pending`. */
+export type ConversationStatus = 'open' | 'pending' | 'snoozed' | 'resolved';
 type AuthorType = 'user' | 'member' | 'api' | 'system';
 
 export interface Conversation {
@@ -249,7 +250,8 @@ export interface Conversation {
   identity_verified: boolean;
   subject: string;
   status: ConversationStatus;
-  /** Team only, like the next two. */
+  /** Team only, like the next three. Servers before 0.3 send none. */
+  snoozed_until?: string | null;
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
   assignee_id?: string | null;
   tags?: string[];
@@ -301,10 +303,10 @@ export interface Message {
 
 /** A change of a conversation: values, not names. Members are given by id. */
 export interface MessageEvent {
-  field: 'status' | 'assignee_id' | 'priority' | (string & {});
+  field: 'status' | 'snoozed_until' | 'assignee_id' | 'priority' | 'tags' | 'subject' | (string & {});
   from: unknown;
   to: unknown;
-  reason: { type: 'member' | (string & {}); id: string | null };
+  reason: { type: 'member' | 'user' | 'timer' | (string & {}); id: string | null };
 }
 
 export interface MessageQuery {

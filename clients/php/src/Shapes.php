@@ -12,7 +12,7 @@ namespace Parley;
  * @phpstan-type Placement 'inline'|'popover-top-left'|'popover-top-center'|'popover-top-right'|'popover-bottom-left'|'popover-bottom-center'|'popover-bottom-right'|'modal'|'button'
  * @phpstan-type QuestionStatus 'draft'|'scheduled'|'live'|'paused'|'closed'|'archived'
  * @phpstan-type AnswerState 'seen'|'dismissed'|'partial'|'completed'
- * @phpstan-type ConversationStatus 'open'|'pending'|'resolved'
+ * @phpstan-type ConversationStatus 'open'|'pending'|'snoozed'|'resolved'
  * @phpstan-type Priority 'none'|'low'|'medium'|'high'|'urgent'
  * @phpstan-type AuthorType 'user'|'member'|'api'|'system'
  * @phpstan-type Time \DateTimeInterface|string
@@ -106,6 +106,7 @@ namespace Parley;
  *     identity_verified: bool,
  *     subject: string,
  *     status: ConversationStatus,
+ *     snoozed_until?: string|null,
  *     priority?: Priority,
  *     assignee_id?: string|null,
  *     tags?: list<string>,
@@ -137,12 +138,22 @@ namespace Parley;
  *     sort?: '-last_activity_at'|'last_activity_at'|'-created_at'|'created_at'
  * }
  * @phpstan-type NewConversation array{subject?: string, message: string, identity: string, client_message_id?: string}
- * @phpstan-type ConversationPatch array{
+ * @phpstan-type ConversationSeen array{
  *     status?: ConversationStatus,
  *     assignee_id?: string|null,
- *     tags?: list<string>,
  *     priority?: Priority,
  *     subject?: string
+ * }
+ * @phpstan-type ConversationPatch array{
+ *     status?: ConversationStatus,
+ *     snoozed_until?: Time,
+ *     assignee_id?: string|null,
+ *     tags?: list<string>,
+ *     add_tags?: list<string>,
+ *     remove_tags?: list<string>,
+ *     priority?: Priority,
+ *     subject?: string,
+ *     was?: ConversationSeen
  * }
  * @phpstan-type MessageEvent array{
  *     field: string,

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/schema.ts';
-import { t } from '../../i18n.ts';
+import { formatTime, t } from '../../i18n.ts';
 import { type ConversationStatus, conversationStatus, type Priority, priorityName } from '../../words.ts';
 
 type MessageEvent = Schemas['MessageEvent'];
@@ -11,11 +11,21 @@ function valueText(field: MessageEvent['field'], value: unknown, nameOf: NameOf)
   const text = String(value);
   if (field === 'status') return conversationStatus(text as ConversationStatus) ?? text;
   if (field === 'priority') return priorityName(text as Priority) ?? text;
-  return value === null ? t('Unassigned') : nameOf(text);
+  if (field === 'assignee_id') return value === null ? t('Unassigned') : nameOf(text);
+  if (field === 'snoozed_until') return value === null ? t('None') : formatTime(text);
+  if (Array.isArray(value)) return value.join(', ') || t('None');
+  return text || t('None');
 }
 
 const fieldName = (field: MessageEvent['field']): string =>
-  ({ status: t('Status'), priority: t('Priority'), assignee_id: t('Assignee') })[field];
+  ({
+    status: t('Status'),
+    snoozed_until: t('Snoozed until'),
+    assignee_id: t('Assignee'),
+    priority: t('Priority'),
+    tags: t('Tags'),
+    subject: t('Subject'),
+  })[field];
 
 /** Describes a change in the language of the reader, with names instead of ids. `body` is for events without data. */
 export function eventText({ event, body }: Pick<Schemas['Message'], 'event' | 'body'>, nameOf: NameOf): string {

@@ -13,6 +13,17 @@ export const etagOf = (body: string): string => `"${shortHash(body)}"`;
  */
 export const versionTagOf = (representation: unknown): string => etagOf(JSON.stringify(representation, sortMembers));
 
+/** Characters of the first part of a tag with two parts. */
+const SETTINGS_LENGTH = 13;
+
+/**
+ * Returns a strong entity tag with two parts: the first changes only with `settings`, the second with anything in the
+ * representation. A read compares both. A write that replaces only settings compares the first (`requireSettings`), so
+ * that it is not refused because somebody read or wrote meanwhile.
+ */
+export const settingsTagOf = (settings: unknown, representation: unknown): string =>
+  `"${versionTagOf(settings).slice(1, 1 + SETTINGS_LENGTH)}${versionTagOf(representation).slice(1)}`;
+
 const sortMembers = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -38,6 +49,9 @@ const isIn = (header: string, etag: string): boolean => header.split(',').some(t
 export const matchesNone = (header: string | undefined, etag: string): boolean =>
   header !== undefined && (header === etag || isIn(header, etag));
 
+/** A tag of two parts, and its first part. */
+const SETTINGS_TAG = /("[\w-]{13})[\w-]+"/g;
+
 /** The conditional headers of a write. */
 export interface Conditions {
   'if-match'?: string | undefined;
@@ -48,13 +62,21 @@ export interface Conditions {
  * Throws 412 unless a write may change this version: `If-Match` must contain its tag, and `If-None-Match` must not. Null
  * represents a resource that does not exist; it matches no tag, not even `*`.
  */
-export function requireMatch(conditions: Conditions, representation: unknown): void {
+export const requireMatch = (conditions: Conditions, representation: unknown): void =>
+  requireTag(conditions, representation === null ? null : versionTagOf(representation));
+
+/** Like `requireMatch`, by the tag of the version; null for a resource that does not exist. */
+export function requireTag(conditions: Conditions, etag: string | null, matches = isIn): void {
   const { 'if-match': wanted, 'if-none-match': unwanted } = conditions;
   if (wanted === undefined && unwanted === undefined) return;
-  const exists = representation !== null;
-  const etag = versionTagOf(representation);
-  const refuse = (detail: string) => new Problem('precondition-failed', detail, exists ? { extra: { etag } } : {});
-  if (wanted !== undefined && !(exists && isIn(wanted, etag)))
+  const refuse = (detail: string) => new Problem('precondition-failed', detail, etag ? { extra: { etag } } : {});
+  if (wanted !== undefined && !(etag && matches(wanted, etag)))
     throw refuse('If-Match does not match the current version of the resource.');
-  if (exists && matchesNone(unwanted, etag)) throw refuse('If-None-Match matches the current version of the resource.');
+  if (etag && matchesNone(unwanted, etag)) throw refuse('If-None-Match matches the current version of the resource.');
 }
+
+/** Like `requireTag`, for a tag of two parts of which only that of the settings has to match. */
+export const requireSettings = (conditions: Conditions, etag: string): void =>
+  requireTag(conditions, etag, (header, tag) =>
+    isIn(header.replaceAll(SETTINGS_TAG, '$1"'), `${tag.slice(0, 1 + SETTINGS_LENGTH)}"`),
+  );

@@ -254,6 +254,7 @@ function userExamples(): Record<string, unknown> {
     identity_verified: true,
     subject: 'Invoice',
     status: 'open',
+    snoozed_until: null,
     priority: 'none',
     assignee_id: null,
     tags: [],
@@ -273,7 +274,8 @@ function userExamples(): Record<string, unknown> {
   const device = { locale: 'en', platform: 'ios', app_version: '4.2.0' };
   return {
     ConversationInput: { subject: 'Invoice', message: 'Where do I find my invoice?', client_message_id: 'm-1' },
-    ConversationPatch: { status: 'resolved' },
+    ConversationPatch: { status: 'resolved', add_tags: ['billing'], was: { status: 'open' } },
+    ConversationSeen: { status: 'open' },
     Conversation: conversation,
     UnreadCount: { count: 3 },
     MessageInput: { body: 'Under Settings, Billing.', client_message_id: 'm-2' },

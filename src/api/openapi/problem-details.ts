@@ -10,6 +10,8 @@ interface ProblemDetails {
   oldest_version?: string;
   etag?: string;
   narrow?: string[];
+  now?: Record<string, unknown>;
+  missed?: unknown[];
 }
 
 /** Realistic details of each problem, for the examples of the document. */
@@ -117,6 +119,16 @@ export const PROBLEM_DETAILS: Record<ProblemCode, ProblemDetails> = {
   'message-conflict': {
     detail: 'The client_message_id was used for a message with another text.',
     instance: '/v1/conversations',
+  },
+  'conversation-changed': {
+    detail: 'Changed meanwhile: status.',
+    instance: '/v1/conversations/conversation_01jdpnx3r0e008000000000001',
+    now: { status: 'resolved' },
+  },
+  'conversation-moved': {
+    detail: 'A message was written meanwhile.',
+    instance: '/v1/conversations/conversation_01jdpnx3r0e008000000000001/messages',
+    missed: [],
   },
   'rotation-running': {
     detail: 'The API key was rotated before, and its previous secrets are valid until 2026-11-21T07:00:00.000Z.',

@@ -185,6 +185,7 @@ const SHARED: Record<string, ProblemCode[]> = {
   KeyInUse: ['idempotency-key-in-use'],
   WrongState: ['invalid-transition'],
   WrongStateOrLimit: ['invalid-transition', 'limit-reached', 'idempotency-key-in-use'],
+  WrongStateOrChanged: ['invalid-transition', 'conversation-changed'],
   LimitReached: ['limit-reached', 'idempotency-key-in-use'],
   LastOwner: ['last-owner'],
   MessageNotEditable: ['message-not-editable'],

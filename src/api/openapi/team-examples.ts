@@ -122,6 +122,7 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       retention: { answers_days: 730, conversations_days: null },
       ip_mode: 'truncated',
       identity_attributes_allowed: ['plan'],
+      auto_resolve_days: 14,
       appearance: APPEARANCE,
       created_at: at,
     },

@@ -4,7 +4,7 @@ import { readCookie } from '../credentials/cookies.ts';
 import type { ApiDeps } from '../deps.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { requireMatch } from '../http/etag.ts';
+import { requireMatch, requireSettings, requireTag } from '../http/etag.ts';
 import { type Operation, type OperationReply, type OperationRequest, reply } from '../operation.ts';
 import { limitIssue } from './limit.ts';
 
@@ -53,6 +53,12 @@ export class ServedRequest implements AnyRequest {
   readonly requireMatch: AnyRequest['requireMatch'] = representation => {
     if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
     requireMatch(this.#ctx.req.headers, representation);
+  };
+
+  readonly requireTag: AnyRequest['requireTag'] = (etag, part) => {
+    if (!this.#operation.ifMatch) throw new Error(`${this.#operation.id} checks If-Match without declaring it.`);
+    const require = part === 'settings' ? requireSettings : requireTag;
+    require(this.#ctx.req.headers, etag);
   };
 
   readonly page: AnyRequest['page'] = ({ rows, next, searchedTo }, present) => {

@@ -1,73 +1,37 @@
 import { z } from 'zod';
+import { ConversationPatch, checkSnooze } from '../../domain/conversation-changes.ts';
 import {
   Conversation,
-  ConversationPatch,
   ConversationPriority,
   ConversationStatus,
+  describeTransitions,
   NewConversation,
-  type Side,
 } from '../../domain/conversations.ts';
 import { documentedAs, int32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
+import { updateConversation } from '../../storage/conversation-changes.ts';
 import {
   CONVERSATION_SORTS,
   countUnread,
   listConversations as listConversationRows,
 } from '../../storage/conversation-lists.ts';
-import type { ConversationRow, Owner } from '../../storage/conversation-rows.ts';
+import type { Owner } from '../../storage/conversation-rows.ts';
 import { insertConversation } from '../../storage/conversation-starts.ts';
-import {
-  deleteConversation as deleteConversationRow,
-  findConversation,
-  updateConversation,
-} from '../../storage/conversations.ts';
-import { isTeam, type Participant } from '../caller.ts';
+import { deleteConversation as deleteConversationRow, findConversation } from '../../storage/conversations.ts';
 import { authorOf } from '../credentials/author.ts';
-import { operation, reply } from '../operation.ts';
+import { operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
-
-export const ConversationPath = z.object({ id: typeId('conversation') });
-
-export const sideOfCaller = (caller: Participant): Side => (isTeam(caller) ? 'team' : 'user');
-
-/** The owner whose conversations a caller sees: undefined (all) for the team, the user with an access token. */
-export const ownerOf = (caller: Participant): Owner | undefined =>
-  isTeam(caller) ? undefined : { identity: caller.identity, verified: caller.verified };
-
-/** A conversation as one side sees it. Users see their own unread count and no fields of the team. */
-const presentConversation = (side: Side) => (row: ConversationRow) => ({
-  id: toTypeId('conversation', row.id),
-  identity: row.identity,
-  identity_verified: row.identity_verified,
-  subject: row.subject,
-  status: row.status,
-  ...(side === 'team'
-    ? {
-        priority: row.priority,
-        assignee_id: row.assignee_id && toTypeId('member', row.assignee_id),
-        tags: row.tags,
-      }
-    : {}),
-  source: { type: row.source_type },
-  last_message: {
-    seq: row.last_seq,
-    preview: row.last_preview,
-    author_type: row.last_author_type,
-    at: row.last_activity_at,
-  },
-  message_count: row.last_seq,
-  unread_count: row[`${side}_unread`],
-  waiting_since: row.waiting_since,
-  first_reply_at: row.first_reply_at,
-  resolved_at: row.resolved_at,
-  previous_id: row.previous_id && toTypeId('conversation', row.previous_id),
-  created_at: row.created_at,
-  updated_at: side === 'team' ? row.team_updated_at : row.updated_at,
-  last_activity_at: row.last_activity_at,
-});
+import {
+  ConversationPath,
+  conversationReply,
+  conversationTag,
+  ownerOf,
+  presentConversation,
+  sideOfCaller,
+} from './views/conversations.ts';
 
 const TEAM_FILTERS = ['identity', 'verified', 'assignee', 'tag', 'priority', 'source', 'q', 'sort'] as const;
 
@@ -130,6 +94,7 @@ export const listConversations = operation({
 
 function refuseTeamFilters(filter: Record<string, unknown>): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
+  if (filter.status === 'snoozed') refuseSnoozed();
   if (used.length === 0) return;
   throw new Problem('unknown-parameter', 'The query has a parameter that is only available to the team.', {
     errors: used.map(parameter => ({
@@ -137,6 +102,18 @@ function refuseTeamFilters(filter: Record<string, unknown>): void {
       code: 'unknown-parameter',
       detail: 'Not available with an access token. Remove it.',
     })),
+  });
+}
+
+function refuseSnoozed(): never {
+  throw new Problem('validation-failed', 'The query does not match the schema.', {
+    errors: [
+      {
+        parameter: 'status',
+        code: 'unknown-value',
+        detail: 'Must be "open", "pending" or "resolved" with an access token.',
+      },
+    ],
   });
 }
 
@@ -168,10 +145,9 @@ export const createConversation = operation({
       authorOf(caller),
       start,
     );
-    return reply({
+    return conversationReply(sideOfCaller(caller), conversation, {
       status: created ? 201 : 200,
       headers: { Location: `/v1/conversations/${toTypeId('conversation', conversation.id)}` },
-      body: presentConversation(sideOfCaller(caller))(conversation),
     });
   },
 });
@@ -193,7 +169,7 @@ export const readConversation = operation({
   tag: 'Conversations',
   summary: 'Get a conversation',
   description:
-    'A user sees only their own conversations, without the fields of the team. The entity tag changes with every message and read horizon.',
+    'A user sees only their own conversations, without the fields of the team. The entity tag changes with every message and read horizon; a change with `If-Match` is refused only if a field that it can set has changed, which replies between `open` and `pending` do not count as.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:read',
   params: ConversationPath,
@@ -202,7 +178,7 @@ export const readConversation = operation({
   etag: true,
   async handle({ caller, params }, { storage }) {
     const row = await findConversation(storage.forTenant(caller.tenantId), params.id, ownerOf(caller));
-    return presentConversation(sideOfCaller(caller))(row);
+    return conversationReply(sideOfCaller(caller), row);
   },
 });
 
@@ -212,7 +188,7 @@ export const patchConversation = operation({
   path: '/v1/conversations/{id}',
   tag: 'Conversations',
   summary: 'Update status, assignee, tags, priority or subject',
-  description: 'With an access token, only `{"status": "resolved"}` is allowed.',
+  description: `Fields that are not sent keep their values, also if somebody else changes them at the same time. With \`was\`, the change is refused if one of these fields has changed meanwhile. Each change is recorded as an event. The status can be set ${describeTransitions()}. With an access token, only \`{"status": "resolved"}\` is allowed.`,
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   audit: 'conversation.updated',
@@ -220,21 +196,22 @@ export const patchConversation = operation({
   body: ConversationPatch,
   status: 200,
   response: Conversation,
-  problems: ['invalid-transition'],
+  problems: ['invalid-transition', 'conversation-changed'],
   ifMatch: true,
   etag: true,
-  async handle({ caller, params, body, requireMatch }, { storage }) {
+  async handle({ caller, params, body, receivedAt, requireTag }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
     if (caller.kind === 'access-token') refuseTeamChanges(body);
-    const present = presentConversation(sideOfCaller(caller));
+    checkSnooze(body.snoozed_until, receivedAt);
+    const side = sideOfCaller(caller);
     const row = await updateConversation(
       tenant,
       { id: params.id, owner: ownerOf(caller) },
       authorOf(caller),
       body,
-      before => requireMatch(present(before)),
+      before => requireTag(conversationTag(side, before), 'settings'),
     );
-    return present(row);
+    return conversationReply(side, row);
   },
 });
 
@@ -263,9 +240,9 @@ export const deleteConversation = operation({
   params: ConversationPath,
   status: 204,
   ifMatch: true,
-  async handle({ caller, params, requireMatch }, { storage }) {
+  async handle({ caller, params, requireTag }, { storage }) {
     await deleteConversationRow(storage.forTenant(caller.tenantId), params.id, row =>
-      requireMatch(presentConversation('team')(row)),
+      requireTag(conversationTag('team', row), 'whole'),
     );
   },
 });

@@ -10,7 +10,7 @@ import { changeMessage, insertMessage, listMessages as listMessageRows, markRead
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
-import { ConversationPath, ownerOf, sideOfCaller } from './conversations.ts';
+import { ConversationPath, ownerOf, sideOfCaller } from './views/conversations.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 

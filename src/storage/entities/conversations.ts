@@ -33,6 +33,7 @@ export const ConversationEntity = defineEntity({
     updated_at: moment(),
     team_updated_at: moment(),
     last_activity_at: moment(),
+    snoozed_until: moment().nullable(),
   },
   indexes: [
     { name: 'conversations_active', properties: ['tenant_id', 'last_activity_at', 'id'] },
@@ -51,6 +52,7 @@ export const ConversationEntity = defineEntity({
     indexFromMigration('conversations_unread'),
     indexFromMigration('conversations_tagged'),
     indexFromMigration('conversations_words'),
+    indexFromMigration('conversations_snoozed'),
   ],
   uniques: [
     {

@@ -19,6 +19,7 @@ export const TenantEntity = defineEntity({
     appearance: json<object>().defaultRaw("'{}'"),
     results_fixed_before: p.date().nullable(),
     first_card_at: moment().nullable(),
+    auto_resolve_days: int().nullable(),
   },
 });
 

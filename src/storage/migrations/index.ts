@@ -33,6 +33,8 @@ import { TRANSLATIONS_SCHEMA, Translations } from './20261224-translations.ts';
 import { ChangedProfiles } from './20261225-changed-profiles.ts';
 import { CARD_RULES_SCHEMA, CardRules } from './20261226-card-rules.ts';
 import { ResponseQuotas } from './20261227-response-quotas.ts';
+import { SnoozedConversations } from './20261227-snoozed-conversations.ts';
+import { TimerIndex } from './20261227-timer-index.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -71,9 +73,11 @@ export const MIGRATIONS = [
   { name: '20261225-changed-profiles', class: ChangedProfiles },
   { name: '20261226-card-rules', class: CardRules },
   { name: '20261227-response-quotas', class: ResponseQuotas },
+  { name: '20261227-snoozed-conversations', class: SnoozedConversations },
+  { name: '20261227-timer-index', class: TimerIndex },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 30;
+export const NEEDED_SCHEMA = 31;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

@@ -84,7 +84,7 @@ export const PEOPLE_MISTAKES: Mistake[] = [
     422,
     'unknown-value',
     '/status',
-    'Must be "open", "pending" or "resolved".',
+    'Must be "open", "pending", "snoozed" or "resolved".',
   ],
   [
     'reopening with a token',

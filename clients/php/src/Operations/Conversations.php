@@ -56,7 +56,8 @@ trait Conversations
     }
 
     /**
-     * Changes status, subject, assignee, tags or priority. Setting the current status is a conflict.
+     * Changes status, subject, assignee, tags or priority. Setting the current status is a conflict, and so is a value
+     * in `was` that has changed meanwhile. The status `snoozed` needs `snoozed_until`.
      *
      * @param ConversationPatch $body
      * @return Conversation

@@ -37,7 +37,7 @@ Placement = Literal[
 ]
 QuestionStatus = Literal["draft", "scheduled", "live", "paused", "closed", "archived"]
 AnswerState = Literal["seen", "dismissed", "partial", "completed"]
-ConversationStatus = Literal["open", "pending", "resolved"]
+ConversationStatus = Literal["open", "pending", "snoozed", "resolved"]
 ConversationSource = Literal["user", "api", "member"]
 ConversationSort = Literal["-last_activity_at", "last_activity_at", "-created_at", "created_at"]
 AuthorType = Literal["user", "member", "api", "system"]
@@ -186,8 +186,24 @@ class ConversationPatch(TypedDict, total=False):
     """Changes to a conversation."""
 
     status: ConversationStatus
+    snoozed_until: str
+    """Required with the status `snoozed`: 1 minute to 1 year ahead."""
     assignee_id: str | None
     tags: list[str]
+    """Replaces all tags; not together with `add_tags` and `remove_tags`."""
+    add_tags: list[str]
+    remove_tags: list[str]
+    priority: Priority
+    subject: str
+    was: "ConversationSeen"
+    """Values that you have seen; if one has changed meanwhile, the change is refused."""
+
+
+class ConversationSeen(TypedDict, total=False):
+    """Values that the caller has seen before a change."""
+
+    status: ConversationStatus
+    assignee_id: str | None
     priority: Priority
     subject: str
 
@@ -215,6 +231,7 @@ class Conversation(TypedDict):
     identity_verified: bool
     subject: str
     status: ConversationStatus
+    snoozed_until: NotRequired[str | None]
     priority: NotRequired[Priority]
     assignee_id: NotRequired[str | None]
     tags: NotRequired[list[str]]
@@ -271,7 +288,7 @@ MessageEvent = TypedDict(
     "MessageEvent",
     {"field": str, "from": object, "to": object, "reason": EventReason},
 )
-"""A change of a conversation: `field` is `status`, `assignee_id` or `priority`. Values, not names; members by id."""
+"""A change of a conversation: `field` is the name of the field, such as `status`. Values, not names; members by id."""
 
 
 class Message(TypedDict):

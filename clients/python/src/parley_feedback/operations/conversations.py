@@ -97,9 +97,10 @@ class Conversations(Resource[D_co]):
     def update(
         self, id: str, *, if_match: str | None = None, **changes: Unpack[ConversationPatch]
     ) -> Call[Conversation]:
-        """Changes `status`, `assignee_id`, `tags`, `priority` or `subject`.
+        """Changes `status`, `assignee_id`, tags, `priority` or `subject`.
 
-        Setting the current status raises `conflict`.
+        The status `snoozed` needs `snoozed_until`. Setting the current status raises `conflict`, and so does a value in
+        `was` that has changed meanwhile.
         """
         return patch(path(_ONE, id=id), changes, if_match=if_match)
 

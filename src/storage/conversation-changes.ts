@@ -1,0 +1,126 @@
+import { applyChange, type ConversationPatch, requireSeen, requireTransition } from '../domain/conversation-changes.ts';
+import { changeEvents, type EventReason, reasonOf } from '../domain/conversation-events.ts';
+import { statusForUser } from '../domain/conversations.ts';
+import { toTypeId } from '../domain/ids.ts';
+import { fieldFault } from '../domain/problem.ts';
+import {
+  type Author,
+  CONVERSATION_COLUMNS,
+  type ConversationRow,
+  insertEvents,
+  type Owner,
+  openWrite,
+  placeEvents,
+  readConversation,
+  type Writing,
+} from './conversation-rows.ts';
+import type { TenantStorage } from './orm.ts';
+import { indexMessages } from './search-index.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A locked conversation before and after a change of its recorded fields. */
+export interface Changed {
+  before: ConversationRow;
+  after: ConversationRow;
+}
+
+/**
+ * Changes a conversation under a row lock. `check` throws to prevent the change.
+ *
+ * Setting the current status again is 409, and so is a value in `was` that is no longer present. Every change is
+ * recorded as an event. Only changes of status and subject are visible to the user.
+ */
+export const updateConversation = (
+  tenant: TenantStorage,
+  { id, owner }: { id: string; owner: Owner | undefined },
+  actor: Author,
+  { was, ...change }: ConversationPatch,
+  check: (conversation: ConversationRow) => void,
+): Promise<ConversationRow> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    if (change.assignee_id) await lockAssignee(tx, tenantId, change.assignee_id);
+    const before = await readConversation(tx, tenantId, id, owner, 'for update');
+    check(before);
+    requireSeen(before, was, presentValue);
+    requireTransition(before, change);
+    const after = applyChange(before, change);
+    if (changeEvents(before, after, reasonOf(actor)).length === 0) return before;
+    const writing = { tx, tenantId, author: actor, now: await openWrite(tx) };
+    const rows = await storeChanges(writing, [{ before, after }], reasonOf(actor));
+    return rows[0] as ConversationRow;
+  });
+
+const presentValue = (field: string, value: unknown): unknown =>
+  field === 'assignee_id' && typeof value === 'string' ? toTypeId('member', value) : value;
+
+/** Throws 422 if the assignee is not a member. Prevents the member's removal until the assignment is committed. */
+export async function lockAssignee(tx: Transaction, tenantId: string, memberId: string, pointer = '/assignee_id') {
+  const found = await tx.query('select from members where tenant_id = $1 and id = $2 for key share', [
+    tenantId,
+    memberId,
+  ]);
+  if (found.length === 0)
+    throw fieldFault(
+      pointer,
+      'unknown-reference',
+      'Must be the id of a member of this tenant, from GET /v1/members, or null.',
+    );
+}
+
+const isVisible = ({ before, after }: Changed): boolean =>
+  before.subject !== after.subject ||
+  statusForUser(before.status, before.last_author_type) !== statusForUser(after.status, after.last_author_type);
+
+/** Returns the columns that a change sets, as JSON. */
+function columnsOf(changed: Changed, events: number, now: Date) {
+  const { before, after } = changed;
+  const isResolved = after.status === 'resolved';
+  return {
+    id: before.id,
+    status: after.status,
+    snoozed_until: after.snoozed_until,
+    subject: after.subject,
+    priority: after.priority,
+    assignee_id: after.assignee_id,
+    tags: after.tags,
+    resolved_at: isResolved ? (before.resolved_at ?? now) : null,
+    waiting_since: isResolved ? null : before.waiting_since,
+    updated_at: isVisible(changed) ? now : before.updated_at,
+    last_note_seq: before.last_note_seq + events,
+  };
+}
+
+const SET_COLUMNS = `status text, snoozed_until timestamptz, subject text, priority text, assignee_id uuid, tags text[],
+  resolved_at timestamptz, waiting_since timestamptz, updated_at timestamptz, last_note_seq int`;
+const ASSIGNMENTS = SET_COLUMNS.split(',').map(column => {
+  const [name] = column.trim().split(' ');
+  return `${name} = changed.${name}`;
+});
+const RETURNED = CONVERSATION_COLUMNS.split(',').map(column => `conversations.${column.trim()}`);
+
+/**
+ * Stores changes of locked conversations with an event for each changed field. Returns the new rows in order of
+ * `changes`.
+ */
+export async function storeChanges(
+  writing: Writing,
+  changes: readonly Changed[],
+  reason: EventReason,
+): Promise<ConversationRow[]> {
+  const { tx, tenantId, now } = writing;
+  const events = changes.map(({ before, after }) => placeEvents(before, changeEvents(before, after, reason)));
+  const columns = changes.map((changed, index) => columnsOf(changed, events[index]?.length ?? 0, now));
+  await insertEvents(writing, events.flat());
+  const rows = await tx.query<ConversationRow>(
+    `update conversations set ${ASSIGNMENTS.join(', ')}, team_updated_at = $3
+     from jsonb_to_recordset($2::jsonb) as changed(id uuid, ${SET_COLUMNS})
+     where conversations.tenant_id = $1 and conversations.id = changed.id returning ${RETURNED.join(', ')}`,
+    [tenantId, JSON.stringify(columns), now],
+  );
+  const renamed = changes.filter(({ before, after }) => before.subject !== after.subject);
+  const texts = renamed.map(({ after: { id, subject } }) => ({ conversation_id: id, id, text: subject }));
+  if (texts.length > 0) await indexMessages(tx, tenantId, texts);
+  const byId = new Map(rows.map(row => [row.id, row]));
+  return changes.map(({ before }) => byId.get(before.id) as ConversationRow);
+}
