@@ -40,7 +40,7 @@ export function createClient(): Client {
   const all = Number.POSITIVE_INFINITY;
   const agent = new Agent({ keepAlive: true, maxSockets: all, maxFreeSockets: all }); // the default keeps 256
   return {
-    send(url, { method = 'GET', as, body, headers = {}, timeoutMs = 5000 } = {}) {
+    send(url, { method = 'GET', as, body, headers = {}, timeoutMs = 30_000 } = {}) {
       const payload = body === undefined ? undefined : JSON.stringify(body);
       return new Promise((resolve, reject) => {
         const sent = request(url, {

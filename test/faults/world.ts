@@ -64,6 +64,8 @@ export interface World extends Drain, AsyncDisposable {
   recoveriesMs: readonly number[];
   /** A number scaled to the size of the trial, but at least `least`. */
   sized(full: number, least?: number): number;
+  /** Records that an act took at most `limitMs`: five times as long below full size, where the machine may be busy. */
+  mustTake(name: string, ms: number, limitMs: number): void;
   progress(text: string): void;
   /** Settings with which a process reaches the stores. */
   environment(): Record<string, string>;
@@ -130,25 +132,49 @@ function createHome(url: string, secretKey: string) {
   };
 }
 
-/** The part of a world that records a scenario's results. */
-function createRecords(
-  progress: WorldOptions['progress'],
-): Pick<World, 'checks' | 'notes' | 'faults' | 'recoveriesMs' | 'fault' | 'must' | 'note' | 'recovered'> {
+/** The factor of time limits below full size, where the machine may be slow, or busy with other work. */
+const patience = (size: number): number => (size < 1 ? 5 : 1);
+
+/** The part of a world that records a scenario's results, and scales its numbers and time limits. */
+function createRecords({
+  progress,
+  size,
+}: WorldOptions): Pick<
+  World,
+  | 'checks'
+  | 'notes'
+  | 'faults'
+  | 'recoveriesMs'
+  | 'fault'
+  | 'must'
+  | 'mustTake'
+  | 'note'
+  | 'recovered'
+  | 'sized'
+  | 'awaitIntake'
+> {
   const checks: Check[] = [];
   const notes: string[] = [];
   const faults = new Map<FaultKind, number>();
   const recoveriesMs: number[] = [];
+  const must = (name: string, holds: boolean, measured: unknown = '') => {
+    checks.push({ name, holds, measured: String(measured) });
+    if (!holds) progress(`does not hold: ${name} (${measured})`);
+  };
   return {
     checks,
     notes,
     faults,
     recoveriesMs,
     fault: (kind, count = 1) => void faults.set(kind, (faults.get(kind) ?? 0) + count),
-    must(name, holds, measured = '') {
-      checks.push({ name, holds, measured: String(measured) });
-      if (!holds) progress(`does not hold: ${name} (${measured})`);
+    must,
+    mustTake(name, ms, limitMs) {
+      const limit = patience(size) * limitMs;
+      must(`${name} within ${limit / 1000} s`, ms <= limit, `slowest ${ms} ms`);
     },
     note: text => void notes.push(text),
+    sized: (full, least = 1) => Math.max(least, Math.round(full * size)),
+    awaitIntake: (load, since, limitMs = 30_000) => awaitIntake(load, since, patience(size) * limitMs),
     recovered: ms => void recoveriesMs.push(ms),
   };
 }
@@ -177,7 +203,7 @@ async function createTenant(home: TenantHome, client: Client, baseUrl: string): 
   return { tenant, uuid: tenant.uuid, apiKey: tenant.key.apiKey, questionId: question.id };
 }
 
-async function awaitIntake(load: Load, since: number, limitMs = 30_000): Promise<number> {
+async function awaitIntake(load: Load, since: number, limitMs: number): Promise<number> {
   const accepted = await waitFor(
     () => load.replies.find(reply => reply.status === 202 && reply.at - reply.ms >= since),
     limitMs,
@@ -208,7 +234,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   });
 
   return {
-    ...createRecords(progress),
+    ...createRecords(options),
     ...createDrain(stores),
     backend,
     random: createRandom(seed),
@@ -218,7 +244,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     strangers: STRANGERS,
     units,
     progress,
-    sized: (full, least = 1) => Math.max(least, Math.round(full * size)),
     environment,
     async start(role, { environment: extra = {}, nodeArgs, program, awaitReady = true } = {}) {
       const unit = await startUnit(role, {
@@ -237,7 +262,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       return tenant;
     },
     load(chosen) {
-      const load = startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), ...chosen });
+      const timeoutMs = patience(size) * 5000;
+      const load = startLoad(ledger, { addresses: apis, senders: tenants.slice(0, 1), timeoutMs, ...chosen });
       ends.push(load.stop);
       return load;
     },
@@ -250,7 +276,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       proxies.push(proxy);
       return proxy;
     },
-    awaitIntake,
     valkey: () => valkeyOf(stores),
     wireId: toTypeId,
     folder,
@@ -315,7 +340,7 @@ export function createDrain(stores: Stores): Drain {
   };
   return {
     backlog,
-    async drained(limitMs = 60_000) {
+    async drained(limitMs = 300_000) {
       const startedAt = Date.now();
       await waitFor(async () => {
         await sleep(80); // each check opens a connection

@@ -24,13 +24,22 @@ export interface TestProcess extends AsyncDisposable {
   exited: Promise<number | NodeJS.Signals>;
 }
 
-export const freePort = (): Promise<number> =>
+const isFree = (port: number): Promise<boolean> =>
   new Promise(done => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
+    const server = createServer().once('error', () => done(false));
+    server.listen(port, () => server.close(() => done(true)));
   });
+
+/**
+ * A port without a listener. It is below those of outgoing connections (from 32768 on), one of which could use it until
+ * the caller listens, or while a process on it is restarted.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 11_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port)) return port;
+  }
+}
 
 /**
  * Starts a role of Parley as a separate process, without this process's environment.
@@ -76,7 +85,7 @@ export async function startProcess(
     metricsUrl,
     output: () => output,
     isRunning,
-    async awaitProbe(path, status = 200, limitMs = 30_000) {
+    async awaitProbe(path, status = 200, limitMs = 120_000) {
       await waitFor(async () => {
         if (!isRunning()) throw new Error(`${role} ended:\n${output}`);
         const response = await fetch(`${probes}${path}`).catch(() => undefined); // not listening yet
