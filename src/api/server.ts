@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { openNotices } from '../coordination/notices.ts';
 import { openRateLimits } from '../coordination/rate-limits.ts';
+import { GATES } from '../domain/decisions.ts';
 import { limitParsedIds, parsedIds } from '../domain/ids.ts';
 import { type Caches, createCaches } from '../platform/caches.ts';
 import type { Config } from '../platform/config.ts';
@@ -26,7 +27,7 @@ import { readTimerDelay } from '../storage/timers.ts';
 import { createApp } from './app.ts';
 import { createAnswerValidator } from './cache/answer-validator.ts';
 import { createCardIds } from './cache/card-ids.ts';
-import { createCardLists } from './cache/card-lists.ts';
+import { type CardLists, createCardLists } from './cache/card-lists.ts';
 import { createCatalog } from './cache/catalog.ts';
 import { createBatchedLookup } from './credentials/batched-lookup.ts';
 import { createDerivedKeys } from './credentials/derived-keys.ts';
@@ -197,6 +198,8 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
   const cardIds = createCardIds(keychain, caches);
   metrics.onScrape(async () => metrics.dbConnections.set(await readConnectionUse(storage)));
   metrics.onScrape(async () => metrics.timerDelay.set(await readTimerDelay(storage)));
+  const cardLists = createCardLists(catalog, storage, notices, cardIds, caches);
+  exportWithheld(cardLists, metrics);
   const keyRing = createKeyRing({ storage, notices, keychain, log, caches, spans });
   return {
     ...opened,
@@ -212,7 +215,7 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
     oidc: createOidcLogin(config, keychain),
     tokens: createTokenVerifier(keyRing, caches),
     catalog,
-    cardLists: createCardLists(catalog, storage, notices, cardIds, caches),
+    cardLists,
     answerValidator: createAnswerValidator(catalog, cardIds, caches),
     incrementalReads: createIncrementalReads(storage, metrics, log),
     rejections: createRejectionTally(storage, log),
@@ -221,6 +224,17 @@ function createDeps(opened: OpenedDeps, caches: Caches): ApiDeps {
       return { json: Buffer.from(json), etag: etagOf(json) }; // bytes shared by all replies
     }),
   };
+}
+
+/** Exports how often each gate withheld a card. Counted in memory, because a decision has up to 200 of them. */
+function exportWithheld({ withheld }: CardLists, metrics: Metrics): void {
+  const exported = { ...withheld };
+  metrics.onScrape(async () => {
+    for (const gate of GATES) {
+      metrics.cardsWithheld.inc({ gate }, withheld[gate] - exported[gate]);
+      exported[gate] = withheld[gate];
+    }
+  });
 }
 
 /** Deletes expired rows and ended sessions at intervals, until the timer is cleared. */

@@ -105,7 +105,7 @@ export const ResponseLimitOut = z
   .meta({ id: 'ResponseLimit', description: 'Maximum number of completed answers' });
 export type ResponseLimit = z.output<typeof ResponseLimitInput>;
 
-/** Fewer would be nobody: people are sampled in steps of 0.01 percent. */
+/** The step of samples. */
 const MIN_PERCENT = 0.01;
 export const SamplingPercent = z
   .number()

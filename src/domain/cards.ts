@@ -44,12 +44,10 @@ export interface CardRecord {
   shown_at: Date;
   dismissed_at: Date | null;
   answered_at: Date | null;
-}
-
-/** The fields of a live question that card decisions need. */
-export interface Candidate {
-  id: string;
-  frequency: Frequency;
+  /** The number of views. */
+  displays: number;
+  /** The value of the last answer: a score, true or false, or options; null for other types and without an answer. */
+  last_value: unknown;
 }
 
 /**
@@ -57,70 +55,13 @@ export interface Candidate {
  * button, since they would keep the others from being shown.
  */
 export const cardPlacement = (
-  { placement, frequency }: Pick<Candidate, 'frequency'> & { placement: Placement | null },
+  { placement, frequency }: { placement: Placement | null; frequency: Pick<Frequency, 'ignore_cooldown'> },
   usual: Placement,
 ): Placement | null => ((placement ?? usual) === 'button' && !frequency.ignore_cooldown ? 'inline' : placement);
 
-const DAY_MS = 86_400_000;
-const isWithinDays = (at: Date | null | undefined, days: number, now: Date): boolean =>
-  at != null && now.getTime() - at.getTime() < days * DAY_MS;
-
-/** Whether the question's frequency allows the card to appear (again). */
-export function isDue({ frequency }: Candidate, record: CardRecord | undefined, now: Date): boolean {
-  if (!record || frequency.repeat === 'always') return true;
-  if (frequency.repeat === 'once' || record.answered_at) return false;
-  return !isWithinDays(record.dismissed_at, frequency.snooze_after_dismiss_days, now);
-}
-
 /**
- * Whether only one answer to a card of the question is counted in its results.
- *
- * A frequency with periods would need the period in the answer's job as well, with one counted answer in each.
+ * Whether only one answer to a card of the question is counted in its results. With `every_days` each answer is, because
+ * the card returns only after the period.
  */
-export const countsOncePerCard = ({ repeat }: Pick<Frequency, 'repeat'>): boolean => repeat !== 'always';
-
-/**
- * Returns the questions that an identity sees now, from candidates in order of priority.
- *
- * Of the questions under the tenant's cooldown at most one appears, and only if no *other* such question was shown
- * within it. Questions that ignore the cooldown all appear, and start none of their own.
- */
-export function decideCards<C extends Candidate>(
-  candidates: readonly C[],
-  records: readonly CardRecord[],
-  everIgnoring: ReadonlySet<string>,
-  cooldownDays: number,
-  now: Date,
-): C[] {
-  const recordOf = new Map(records.map(record => [record.question_id, record]));
-  const cooling = records.filter(
-    record => !everIgnoring.has(record.question_id) && isWithinDays(record.shown_at, cooldownDays, now),
-  );
-  let placeTaken = false;
-  return candidates.filter(candidate => {
-    if (!isDue(candidate, recordOf.get(candidate.id), now)) return false;
-    if (candidate.frequency.ignore_cooldown) return true;
-    if (placeTaken || cooling.some(record => record.question_id !== candidate.id)) return false;
-    placeTaken = true;
-    return true;
-  });
-}
-
-/**
- * Returns the next time at which the result may change without an event: the end of a cooldown or of a snooze; null
- * when there is none. A time that is too early only costs another decision.
- */
-export function nextChange(
-  candidates: readonly Candidate[],
-  records: readonly CardRecord[],
-  cooldownDays: number,
-  now: Date,
-): Date | null {
-  const snoozes = new Map(candidates.map(({ id, frequency }) => [id, frequency.snooze_after_dismiss_days]));
-  const ends = records.flatMap(({ question_id, shown_at, dismissed_at }) => [
-    shown_at.getTime() + cooldownDays * DAY_MS,
-    ...(dismissed_at ? [dismissed_at.getTime() + (snoozes.get(question_id) ?? 0) * DAY_MS] : []),
-  ]);
-  const coming = ends.filter(end => end > now.getTime());
-  return coming.length > 0 ? new Date(Math.min(...coming)) : null;
-}
+export const countsOncePerCard = ({ repeat }: Pick<Frequency, 'repeat'>): boolean =>
+  repeat === 'once' || repeat === 'until_answered';

@@ -57,7 +57,7 @@ export function parseDate(value: unknown): number | undefined {
   const time = Date.parse(value.toUpperCase());
   if (Number.isNaN(time)) return undefined;
   const [day = ''] = value.split(/[Tt]/);
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? time : undefined; // 2026-02-30 is none
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? time : undefined; // refuses 2026-02-30
 }
 
 /** Maximum number of days of `older_than_days` and `newer_than_days`: a hundred years. */

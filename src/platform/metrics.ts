@@ -60,6 +60,11 @@ const requestMetrics = ({ counter, gauge, histogram }: Maker) => ({
 const answerMetrics = ({ counter, gauge, histogram }: Maker) => ({
   answersAccepted: counter('parley_answers_accepted_total', 'Answers accepted: durable in the queue and acknowledged'),
   answersRejected: counter('parley_answers_rejected_total', 'Answers rejected on receipt, by reason', ['reason']),
+  cardsWithheld: counter(
+    'parley_cards_withheld_total',
+    'Cards that a card list does not have, by the first rule that is not met',
+    ['gate'],
+  ),
   answersStored: counter('parley_answers_stored_total', 'Syncs stored: created or changed an answer'),
   answersRepeated: counter('parley_answers_repeated_total', 'Accepted syncs that were already stored'),
   answersQuarantined: counter(

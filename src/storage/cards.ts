@@ -6,6 +6,8 @@ import type { TenantStorage } from './orm.ts';
 /** The part of an identity's profile that its cards depend on. */
 export interface CardProfile {
   locale: string | null;
+  platform: string | null;
+  app_version: string | null;
   attributes: Attributes;
 }
 
@@ -16,7 +18,7 @@ export interface CardHistory {
   profile: CardProfile;
 }
 
-const NO_PROFILE: CardProfile = { locale: null, attributes: {} };
+const NO_PROFILE: CardProfile = { locale: null, platform: null, app_version: null, attributes: {} };
 
 /** Returns the card records and the profile of one identity, in one query. */
 export async function readCardHistory(
@@ -25,10 +27,11 @@ export async function readCardHistory(
   verified: boolean,
 ): Promise<CardHistory> {
   const rows = await tenant.query<CardRecord & { profile: CardProfile | null }>(
-    `select question_id, shown_at, dismissed_at, answered_at, null as profile from card_records
+    `select question_id, shown_at, dismissed_at, answered_at, displays, last_value, null as profile from card_records
      where tenant_id = $1 and identity = $2 and identity_verified = $3
      union all
-     select null, null, null, null, jsonb_build_object('locale', locale, 'attributes', attributes) from identities
+     select null, null, null, null, null, null, jsonb_build_object('locale', locale, 'platform', platform,
+       'app_version', app_version, 'attributes', attributes) from identities
      where tenant_id = $1 and identity = $2 and identity_verified = $3`,
     [tenant.tenantId, identity, verified],
   );

@@ -249,7 +249,7 @@ export async function loadPublishedQuestions(tenant: TenantStorage, closedSince:
   const params = [tenant.tenantId, closedSince];
   const [live, terms, earlier] = await Promise.all([
     tenant.query<LiveQuestionRow>(
-      `select ${LIVE_COLUMNS} from questions where tenant_id = $1 and status = 'live' order by priority desc, published_at, id`,
+      `select ${LIVE_COLUMNS} from questions where tenant_id = $1 and status in ('scheduled', 'live') order by priority desc, published_at, id`,
       [tenant.tenantId],
     ),
     tenant.query<QuestionTermsRow>(

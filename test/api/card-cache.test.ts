@@ -14,6 +14,8 @@ const aList = (fields: Partial<CachedList> = {}): CachedList => ({
   locales: 'en',
   personal: null,
   tag: 'tag',
+  context: '',
+  other: null,
   validUntil: NOW + 60_000,
   ...fields,
 });
@@ -24,7 +26,8 @@ describe('a card list', () => {
     const cache = createCache();
     const list = aList();
     cache.begin('digest', NOW).keep(list);
-    const find = (user: string, liveDigest: string, now: number) => cache.find('digest', user, liveDigest, now);
+    const find = (user: string, liveDigest: string, now: number) =>
+      cache.find('digest', user, { liveDigest, context: '' }, now);
     expect(find(list.user, 'a', NOW)).toEqual(list);
     expect(find(list.user, 'a', list.validUntil - 1)).toEqual(list);
     expect(find(list.user, 'a', list.validUntil)).toBeUndefined();
@@ -40,10 +43,10 @@ describe('a card list', () => {
     cache.begin('digest', NOW).keep(aList());
     const build = cache.begin('digest', NOW);
     change(cache);
-    expect(cache.find('digest', aList().user, 'a', NOW)).toBeUndefined();
+    expect(cache.find('digest', aList().user, { liveDigest: 'a', context: '' }, NOW)).toBeUndefined();
     build.keep(aList());
     build.end();
-    expect(cache.find('digest', aList().user, 'a', NOW)).toBeUndefined();
+    expect(cache.find('digest', aList().user, { liveDigest: 'a', context: '' }, NOW)).toBeUndefined();
   });
 
   test('is not cached by a build that a later one has overtaken', () => {
@@ -52,6 +55,19 @@ describe('a card list', () => {
     second.keep(aList({ tag: 'second' }));
     first.keep(aList({ tag: 'first' }));
     first.end();
-    expect(cache.find('digest', aList().user, 'a', NOW)?.tag).toBe('second');
+    expect(cache.find('digest', aList().user, { liveDigest: 'a', context: '' }, NOW)?.tag).toBe('second');
+  });
+
+  test('is kept for at most four contexts of a user, all of which a change removes', () => {
+    const cache = createCache();
+    const find = (context: string) => cache.find('digest', aList().user, { liveDigest: 'a', context }, NOW)?.tag;
+    for (let number = 0; number < 10_000; number++)
+      cache.begin('digest', NOW).keep(aList({ context: `c${number}`, tag: `tag ${number}` }));
+    expect([9999, 9998, 9997, 9996, 9995].map(number => find(`c${number}`))).toEqual([
+      ...['tag 9999', 'tag 9998', 'tag 9997', 'tag 9996'],
+      undefined,
+    ]);
+    cache.remove(['digest']);
+    expect(find('c9999')).toBeUndefined();
   });
 });

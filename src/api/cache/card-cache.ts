@@ -18,6 +18,10 @@ export interface CachedList extends CardView {
   profileLocale: string | null;
   /** The user's attributes that the cards recall. */
   attributes: Attributes;
+  /** The `contextOf` the request for which the list was built. */
+  context: string;
+  /** A list of the same user for another context. */
+  other: CachedList | null;
   /** Until when the list is valid, in milliseconds since 1970. */
   validUntil: number;
 }
@@ -37,6 +41,12 @@ export interface CardView {
 /** Characters of a TypeID after its prefix. */
 export const CARD_ID_LENGTH = 26;
 
+/** Which of a user's lists is wanted. */
+export type WantedList = Pick<CachedList, 'liveDigest' | 'context'>;
+
+/** Maximum number of lists of one user. More contexts at once only cost further decisions. */
+const MAX_CONTEXTS = 4;
+
 /** The building of one card list. */
 export interface Build {
   /** Caches the list, unless its user's records changed since the build began. */
@@ -47,8 +57,8 @@ export interface Build {
 
 /** The card lists that this process remembers, by the digest of their user. Times are in milliseconds since 1970. */
 export interface CardCache {
-  /** Returns the user's list if it is still valid for a catalog with that `liveDigest`. Counts a hit or a miss. */
-  find(digest: string, user: string, liveDigest: string, now: number): CachedList | undefined;
+  /** Returns the user's list for a context if it is still valid for a catalog with that `liveDigest`. Counts a hit or a miss. */
+  find(digest: string, user: string, wanted: WantedList, now: number): CachedList | undefined;
   /** Replaces a list that was just found by the same list in another view. */
   renew(digest: string, list: CachedList): void;
   /** To be called before the records of the user are read. */
@@ -64,9 +74,33 @@ const LIST_BYTES = 540;
 const POSITION_BYTES = 8;
 const PERSONAL_BYTES = 100;
 
-function sizeOf({ ids, positions, user, preferred, locales, personal, attributes }: CachedList): number {
+/** Returns the lists of a user. */
+function* listsFrom(first: CachedList | undefined): Generator<CachedList> {
+  for (let list: CachedList | null = first ?? null; list; list = list.other) yield list;
+}
+
+/** Joins a list with those of the same user for other contexts, except outdated ones. */
+function withOthers(list: CachedList, known: CachedList | undefined, now: number): CachedList {
+  const others = [...listsFrom(known)].filter(
+    ({ user, liveDigest, context, validUntil }) =>
+      user === list.user && liveDigest === list.liveDigest && context !== list.context && validUntil > now,
+  );
+  list.other = null;
+  for (const other of others.slice(0, MAX_CONTEXTS - 1).reverse()) {
+    other.other = list.other;
+    list.other = other;
+  }
+  return list;
+}
+
+const sizeOf = (first: CachedList): number => [...listsFrom(first)].reduce((sum, list) => sum + sizeOfOne(list), 0);
+
+function sizeOfOne({ ids, positions, user, preferred, locales, personal, attributes, context }: CachedList): number {
   const base = LIST_BYTES + POSITION_BYTES * positions.length;
-  const texts = [ids, user, preferred, locales].reduce((sum, text) => sum + textBytes(text), 0);
+  const texts = [ids, user, preferred, locales, ...(context ? [context] : [])].reduce(
+    (sum, text) => sum + textBytes(text),
+    0,
+  );
   if (!personal) return base + texts;
   const cards = [...personal.values()].reduce((sum, json) => sum + PERSONAL_BYTES + textBytes(json), 0);
   return base + texts + cards + textBytes(JSON.stringify(attributes));
@@ -78,19 +112,20 @@ export function createCardCache(caches: Caches): CardCache {
   let latest = 0;
   const lists = caches.create<string, CachedList>('card_lists', {
     sizeOf,
-    isExpired: ({ validUntil }) => validUntil <= latest,
+    isExpired: first => [...listsFrom(first)].every(({ validUntil }) => validUntil <= latest),
   });
   /** Builds in progress. A change removes them, because they may have read the records before it. */
   const builds = new Map<string, symbol>();
 
   return {
-    find(digest, user, liveDigest, now) {
-      const list = lists.peek(digest);
+    find(digest, user, { liveDigest, context }, now) {
+      let list = lists.peek(digest) ?? null;
+      while (list && list.context !== context) list = list.other;
       const isHit = list?.user === user && list.liveDigest === liveDigest && now < list.validUntil;
       lists.count(isHit);
-      return isHit ? list : undefined;
+      return isHit ? (list as CachedList) : undefined;
     },
-    renew: (digest, list) => void lists.set(digest, list),
+    renew: (digest, list) => void lists.set(digest, withOthers(list, lists.peek(digest), latest)),
     begin(digest, now) {
       latest = now;
       const build = Symbol(digest);
@@ -98,7 +133,7 @@ export function createCardCache(caches: Caches): CardCache {
       const isCurrent = () => builds.get(digest) === build;
       return {
         keep(list) {
-          if (isCurrent()) lists.set(digest, list);
+          if (isCurrent()) lists.set(digest, withOthers(list, lists.peek(digest), now));
         },
         end() {
           if (isCurrent()) builds.delete(digest);

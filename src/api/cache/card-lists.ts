@@ -1,14 +1,16 @@
 import type { Notices } from '../../coordination/notices.ts';
-import { cardPlacement, decideCards, nextChange } from '../../domain/cards.ts';
+import { cardPlacement } from '../../domain/cards.ts';
+import { GATES, type Gate, selectCards, toPerson } from '../../domain/decisions.ts';
 import { toTypeId } from '../../domain/ids.ts';
 import type { Caches } from '../../platform/caches.ts';
-import { readCardHistory, recordDigest } from '../../storage/cards.ts';
+import { type CardProfile, readCardHistory, recordDigest } from '../../storage/cards.ts';
 import type { Storage } from '../../storage/orm.ts';
 import { setFirstCardTime } from '../../storage/tenants.ts';
 import { findTestedQuestion } from '../../storage/test-answers.ts';
 import type { TestCaller, UserCaller } from '../caller.ts';
 import { etagOf } from '../http/etag.ts';
 import { CARD_ID_LENGTH, type CachedList, createCardCache } from './card-cache.ts';
+import type { CardContext } from './card-contexts.ts';
 import type { CardIds } from './card-ids.ts';
 import { renderCards } from './card-json.ts';
 import {
@@ -36,11 +38,16 @@ export interface CardList {
   languages: string;
 }
 
+/** The languages and the device of a request. */
+export type CardRequest = LanguageRequest & CardContext;
+
 export interface CardLists {
   /** Returns the user's current cards, at most `limit`, each entirely in one language. */
-  get(caller: UserCaller, limit: number, now: Date, request?: LanguageRequest): Promise<CardList>;
+  get(caller: UserCaller, limit: number, now: Date, request?: CardRequest): Promise<CardList>;
   /** Returns the card of the question that a member tries out, always, as long as it and the member exist. */
   test(caller: TestCaller, request: LanguageRequest): Promise<CardList>;
+  /** How often each gate kept a card from being shown, in decisions of this process. */
+  withheld: Readonly<Record<Gate, number>>;
 }
 
 /**
@@ -56,7 +63,8 @@ export function createCardLists(
   cardIds: CardIds,
   caches: Caches,
 ): CardLists {
-  const deps = { storage, cardIds, catalog };
+  const withheld = Object.fromEntries(GATES.map(gate => [gate, 0])) as Record<Gate, number>;
+  const deps: BuildDeps = { storage, cardIds, catalog, withhold: gate => withheld[gate]++ };
   const cache = createCardCache(caches);
   /** Digests by caller. A caller remains the same object while its token is cached. */
   const digestsOf = new WeakMap<UserCaller, string>();
@@ -74,28 +82,30 @@ export function createCardLists(
   };
 
   return {
+    withheld,
     test: (caller, request) => buildTestList(deps, caller, request),
 
     async get(caller, limit, now, request = {}) {
       const tenant = catalog.cached(caller.tenantId) ?? (await catalog.of(caller.tenantId));
       const preferred = preferredOf(tenant, request);
-      if (!notices.isListening())
-        return present(tenant, await buildCardList(deps, caller, tenant, preferred, now), limit);
+      const context = tenant.contextOf(request);
+      const build = () => buildCardList(deps, caller, { tenant, context, preferred, request }, now);
+      if (!notices.isListening()) return present(tenant, await build(), limit);
       const digest = digestOf(caller);
-      const known = cache.find(digest, caller.user, tenant.liveDigest, now.getTime());
+      const known = cache.find(digest, caller.user, { liveDigest: tenant.liveDigest, context }, now.getTime());
       if (known?.preferred === preferred) return present(tenant, known, limit);
       if (known) {
         const list = { ...known, ...viewOf(tenant, known, preferred) };
         cache.renew(digest, list);
         return present(tenant, list, limit);
       }
-      const build = cache.begin(digest, now.getTime());
+      const building = cache.begin(digest, now.getTime());
       try {
-        const list = await buildCardList(deps, caller, tenant, preferred, now);
-        build.keep(list);
+        const list = await build();
+        building.keep(list);
         return present(tenant, list, limit);
       } finally {
-        build.end();
+        building.end();
       }
     },
   };
@@ -106,6 +116,15 @@ interface BuildDeps {
   storage: Storage;
   cardIds: CardIds;
   catalog: Catalog;
+  withhold(gate: Gate): void;
+}
+
+/** For which request a list is built. */
+interface Wanted {
+  tenant: TenantCatalog;
+  context: string;
+  preferred: string;
+  request: CardRequest;
 }
 
 /** Records the tenant's first card, once per catalog without one. Later fetches cost no write. */
@@ -165,26 +184,39 @@ async function buildTestList(
 async function buildCardList(
   deps: BuildDeps,
   caller: UserCaller,
-  tenant: TenantCatalog,
-  preferred: string,
+  { tenant, context, preferred, request }: Wanted,
   now: Date,
 ): Promise<CachedList> {
   const scope = deps.storage.forTenant(caller.tenantId);
-  const { records, profile } = await readCardHistory(scope, caller.identity, caller.verified);
-  const candidates = caller.verified ? tenant.live : tenant.live.filter(question => question.allow_public);
-  const due = decideCards(candidates, records, tenant.ignoringCooldown, tenant.cooldownDays, now).slice(0, MAX_CARDS);
-  if (due.length > 0) await recordFirstCard(deps, caller.tenantId, tenant, now);
-  const changesAt = nextChange(candidates, records, tenant.cooldownDays, now)?.getTime() ?? Number.POSITIVE_INFINITY;
+  const { identity, verified } = caller;
+  const { records, profile } = await readCardHistory(scope, identity, verified);
+  const attributes = verified ? profile.attributes : {};
+  const person = toPerson({ identity, verified, attributes, records, ...deviceOf(request, profile) });
+  const terms = { days: tenant.cooldownDays, ignoring: tenant.ignoringCooldown };
+  const selected = selectCards(tenant.rules, person, terms, now.getTime(), deps.withhold);
+  const positions = selected.positions
+    .filter(at => request.triggers || !tenant.rules[at]?.hasTrigger)
+    .slice(0, MAX_CARDS);
+  if (positions.length > 0) await recordFirstCard(deps, caller.tenantId, tenant, now);
+  const due = positions.map(position => tenant.live[position] as LiveQuestion);
   const cardId = deps.cardIds(caller);
-  const ids = due.map(({ id }) => toTypeId('card', cardId(id)).slice(-CARD_ID_LENGTH)).join('');
   const list = {
     user: caller.user,
     liveDigest: tenant.liveDigest,
-    positions: due.map(question => tenant.live.indexOf(question)),
-    ids,
+    positions,
+    ids: due.map(({ id }) => toTypeId('card', cardId(id)).slice(-CARD_ID_LENGTH)).join(''),
     profileLocale: profile.locale,
-    attributes: pickRecalled(due, caller.verified ? profile.attributes : {}),
-    validUntil: Math.min(changesAt, now.getTime() + MAX_AGE_MS),
+    attributes: pickRecalled(due, attributes),
+    context,
+    other: null,
+    validUntil: Math.min(selected.changesAt, now.getTime() + MAX_AGE_MS),
   };
   return { ...list, ...viewOf(tenant, list, preferred) };
 }
+
+/** Returns the facts about the device: those of the request, or else of the profile. */
+export const deviceOf = ({ platform, app_version, locale }: CardContext, profile: CardProfile) => ({
+  platform: platform ?? profile.platform,
+  app_version: app_version ?? profile.app_version,
+  locale: locale ?? profile.locale,
+});

@@ -1,8 +1,10 @@
 import type { Notices } from '../../coordination/notices.ts';
 import { CLOSED_GRACE_DAYS } from '../../domain/answers.ts';
 import { completeAppearance, drawnAppearance, type Placement } from '../../domain/appearance.ts';
+import { leavesOf } from '../../domain/audiences.ts';
 import type { Frequency } from '../../domain/card-rules.ts';
 import { cardPlacement } from '../../domain/cards.ts';
+import { compileRule, type Rule, reachedLimit } from '../../domain/decisions.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { indexLocales, type LocaleIndex } from '../../domain/locales.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -22,6 +24,7 @@ import {
 } from '../../storage/questions.ts';
 import { findTenant } from '../../storage/tenants.ts';
 import { shortHash } from '../http/etag.ts';
+import { type CardContext, createContextKeys } from './card-contexts.ts';
 import { type CardLanguages, renderCards } from './card-json.ts';
 import { type CachedRead, createCatalogReads } from './catalog-reads.ts';
 import { createVersionLookup, type PresentRules, versionKey } from './version-lookup.ts';
@@ -29,8 +32,6 @@ import { createVersionLookup, type PresentRules, versionKey } from './version-lo
 /** The fields of a live question that card lists need. */
 export interface LiveQuestion {
   id: string;
-  allow_public: boolean;
-  frequency: Frequency;
   /** Its card in each language, without the id. */
   cards: CardLanguages;
 }
@@ -65,6 +66,10 @@ export interface TenantCatalog {
   hadCards: boolean;
   /** Live questions in the order in which cards are shown. */
   live: LiveQuestion[];
+  /** The rule of each live question. */
+  rules: Rule[];
+  /** A key of the facts about the device that live questions distinguish. */
+  contextOf(context: CardContext): string;
   /** Every question that has ever been published. */
   questions: ReadonlyMap<string, QuestionTerms>;
   /** Ids of questions that ignore the cooldown. */
@@ -157,6 +162,7 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
   const drawn = drawnAppearance(completeAppearance(tenant?.appearance ?? {}));
   const deleted = new Set(deletedIds);
   const live = published.live.map(row => toLiveQuestion({ ...row, placement: cardPlacement(row, drawn.placement) }));
+  const rules = published.live.map(row => compileRule(row, reachedLimit(row)));
   const questions = new Map(published.terms.map(row => [row.id, termsOf(row)]));
   const earlier = gatherRules(published.earlier, questions);
   const ignoringCooldown = new Set(published.terms.filter(row => row.ignore_cooldown).map(({ id }) => id));
@@ -165,7 +171,14 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
   const appearance = JSON.stringify(drawn);
   return {
     liveDigest: shortHash(
-      JSON.stringify([cooldownDays, defaultLocale, appearance, [...ignoringCooldown].sort(), live.map(decidingParts)]),
+      JSON.stringify([
+        cooldownDays,
+        defaultLocale,
+        appearance,
+        [...ignoringCooldown].sort(),
+        live.map(textParts),
+        published.live.map(ruleParts),
+      ]),
     ),
     cooldownDays,
     defaultLocale,
@@ -174,6 +187,8 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
     placement: drawn.placement,
     hadCards: Boolean(tenant?.first_card_at),
     live,
+    rules,
+    contextOf: createContextKeys(published.live),
     questions,
     ignoringCooldown,
     rulesOf(questionId, version) {
@@ -187,14 +202,18 @@ async function loadCatalog(storage: Storage, tenantId: string, at: number): Prom
 
 const toLiveQuestion = (row: LiveQuestionRow): LiveQuestion => ({
   id: row.id,
-  allow_public: row.allow_public,
-  frequency: row.frequency,
   cards: renderCards(row),
 });
 
-const decidingParts = ({ id, allow_public, frequency, cards }: LiveQuestion) => [
-  ...[id, allow_public, frequency, cards.own],
+const textParts = ({ id, cards }: LiveQuestion) => [
+  ...[id, cards.own],
   ...[...cards.texts].map(([locale, { tag }]) => [locale, tag]),
+];
+
+/** The rules of a question that decide on its card. Whether it is scheduled or live, the clock decides. */
+const ruleParts = ({ audience, start_at, end_at, trigger, frequency, ...rules }: LiveQuestionRow) => [
+  ...[audience, start_at, end_at, trigger, frequency],
+  ...[rules.sampling_percent, rules.response_limit, rules.allow_public, rules.full_until],
 ];
 
 const termsOf = ({ version, type, config, follow_ups, repeat, closed_at }: QuestionTermsRow): QuestionTerms => ({
@@ -245,7 +264,9 @@ function createSharedSteps(): (steps: StepRules[]) => StepRules[] {
 }
 
 const CATALOG_BYTES = 1800;
-const LIVE_BYTES = 700;
+const LIVE_BYTES = 1100;
+/** A compiled condition of an audience. */
+const LEAF_BYTES = 400;
 const LANGUAGE_BYTES = 200;
 const TERMS_BYTES = 400;
 const EARLIER_BYTES = 180;
@@ -259,9 +280,10 @@ function cardBytes({ texts, recalled }: CardLanguages): number {
 }
 
 /** An upper bound: equal steps of several versions are stored once. */
-const bytesOf = ({ terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>
+const bytesOf = ({ live: rows, terms, earlier }: PublishedQuestions, live: LiveQuestion[], deleted: number): number =>
   CATALOG_BYTES +
   live.reduce((sum, { cards }) => sum + LIVE_BYTES + cardBytes(cards), 0) +
+  rows.reduce((sum, { audience }) => sum + (audience ? LEAF_BYTES * leavesOf(audience).length : 0), 0) +
   terms.reduce((sum, row) => sum + TERMS_BYTES + optionBytes(row.config) + stepBytes(row.follow_ups), 0) +
   earlier.reduce((sum, row) => sum + EARLIER_BYTES + stepBytes(row.follow_ups), 0) +
   deleted * DELETED_BYTES;

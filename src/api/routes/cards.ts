@@ -24,7 +24,7 @@ export const listCards = operation({
   tag: 'Cards',
   summary: 'Get the current feedback cards of the user',
   description:
-    'The cards depend on the identity of the token, the frequency of each question and the cooldown of the tenant. Each card is entirely in one language: the first that its question has of `locale`, `Accept-Language`, the locale of the profile and the default of the tenant, each with its shorter forms (`de-AT`, then `de`; RFC 4647), or else the language of the question itself. Send `If-None-Match`; a 304 means that the cards have not changed.',
+    'The cards depend on the identity of the token, the rules of each question and the cooldown of the tenant. Audiences compare `platform`, `app_version` and `locale`, or else those of the profile. Each card is entirely in one language: the first that its question has of `locale`, `Accept-Language`, the locale of the profile and the default of the tenant, each with its shorter forms (`de-AT`, then `de`; RFC 4647), or else the language of the question itself. Send `If-None-Match`; a 304 means that the cards have not changed.',
   credentials: ['access-token', 'public-access-token', 'test-token'],
   query: z.object({
     locale: text(35, 2).optional().meta({ description: 'Preferred language (BCP 47)', example: 'de-AT' }),
@@ -32,7 +32,7 @@ export const listCards = operation({
     app_version: text(50, 1).optional().meta({ description: 'Version of the app (semver)' }),
     limit: queryIntOr(1, MAX_CARDS, MAX_CARDS).meta({ description: `Maximum number of cards (1–${MAX_CARDS})` }),
     triggers: queryBoolean.optional().meta({
-      description: 'Accepted but ignored; reserved for cards with a trigger in a later version',
+      description: 'Whether to include cards with a trigger, which the app shows once it occurs (default: no)',
     }),
   }),
   status: 200,
@@ -42,7 +42,8 @@ export const listCards = operation({
   problems: ['database-unavailable'],
 
   async handle({ caller, query, header }, { cardLists, now }) {
-    const request = { locale: query.locale, acceptLanguage: header('accept-language') };
+    const { locale, platform, app_version, triggers } = query;
+    const request = { locale, platform, app_version, triggers, acceptLanguage: header('accept-language') };
     const { body, etag, languages } = await (caller.kind === 'test-token'
       ? cardLists.test(caller, request)
       : cardLists.get(caller, query.limit, now(), request));

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { identity, moment, uuid } from './columns.ts';
+import { identity, int, json, moment, uuid } from './columns.ts';
 
 export const CardRecordEntity = defineEntity({
   name: 'CardRecord',
@@ -15,5 +15,7 @@ export const CardRecordEntity = defineEntity({
     counted_answer_id: uuid().nullable(),
     counted_completed: p.boolean().default(false),
     counted_before: uuid().nullable(),
+    displays: int().default(1),
+    last_value: json<unknown>().nullable(),
   },
 });

@@ -35,6 +35,7 @@ import { CARD_RULES_SCHEMA, CardRules } from './20261226-card-rules.ts';
 import { ResponseQuotas } from './20261227-response-quotas.ts';
 import { SnoozedConversations } from './20261227-snoozed-conversations.ts';
 import { TimerIndex } from './20261227-timer-index.ts';
+import { CardValues } from './20261229-card-values.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -75,9 +76,10 @@ export const MIGRATIONS = [
   { name: '20261227-response-quotas', class: ResponseQuotas },
   { name: '20261227-snoozed-conversations', class: SnoozedConversations },
   { name: '20261227-timer-index', class: TimerIndex },
+  { name: '20261229-card-values', class: CardValues },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 31;
+export const NEEDED_SCHEMA = 32;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };
