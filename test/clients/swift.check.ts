@@ -72,6 +72,42 @@ async function readExample(section: string): Promise<string> {
   return /^```swift\n(.*?)^```$/ms.exec(part)?.[1] ?? '';
 }
 
+/** What the examples use of an app. */
+const APP = `import Foundation
+import SwiftUI
+import UIKit
+import Parley
+
+struct Login: CustomStringConvertible {
+  let token = ""
+  let description = ""
+}
+enum Input {
+  case value(AnswerValue?), back, later
+}
+let session = Login()
+func askForReview() {}
+func show(_: Any) {}
+func log(_: any Error) {}
+func ask(_: CardStep) async -> AnswerValue? { nil }
+func ask(_: CardStep, _: StepProgress) async -> Input { .later }
+`;
+
+/** A file with all Swift examples of the documents, each as the body of a function. */
+async function writeExamples(): Promise<string> {
+  const documents = ['clients/swift/README.md', 'docs/guides/cards-in-your-app.md'];
+  const texts = await Promise.all(documents.map(each => readFile(join(ROOT, each), 'utf8')));
+  const examples = texts
+    .flatMap(text => [...text.matchAll(/^```swift\n(.*?)^```$/gms)].map(([, code = '']) => code))
+    .filter(code => !code.startsWith('// swift-tools-version'));
+  expect(examples.length).toBeGreaterThan(12);
+  const functions = examples.map((code, index) => {
+    const body = code.replace(/^import .*$/gm, '');
+    return `@MainActor func example${index}(client: ParleyClient, card: Card, stackView: UIStackView) async throws {\n${body}}\n`;
+  });
+  return APP + functions.join('\n');
+}
+
 describe.runIf(await isFound())('the Swift client', () => {
   beforeAll(() => inPackage('swift build --build-tests -Xswiftc -warnings-as-errors'), COMPILING_MS);
 
@@ -99,9 +135,12 @@ describe.runIf(await isFound())('the Swift client', () => {
   );
 
   test(
-    'the views, against stubs of UIKit and SwiftUI',
+    'the views and all examples, against stubs of UIKit and SwiftUI',
     async () => {
-      expect(await inPackage('./Stubs/check')).toBe('The views fit the stubs of UIKit and SwiftUI.\n');
+      await writeFile(join(BUILT, 'examples.swift'), await writeExamples());
+      expect(await inPackage('./Stubs/check /clients/swift/.build/examples.swift')).toBe(
+        'The views fit the stubs of UIKit and SwiftUI.\n',
+      );
     },
     COMPILING_MS,
   );

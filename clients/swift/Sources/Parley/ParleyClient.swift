@@ -133,7 +133,8 @@ public final class ParleyClient: Sendable {
     _ operation: String, _ method: String, _ path: String, _ body: some Encodable
   ) async throws -> Value {
     let body = try JSON.encoder.encode(body)
-    return try await connection
+    return
+      try await connection
       .request(Call(operation: operation, method: method, path: path, body: body)).read(Value.self)
   }
 

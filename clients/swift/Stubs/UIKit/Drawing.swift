@@ -58,9 +58,11 @@ public class UIFontMetrics: @unchecked Sendable {
 
 public struct UIContentSizeCategory: Hashable, Sendable {
   public static let large = UIContentSizeCategory()
+  public var isAccessibilityCategory: Bool { false }
 }
 
 public class UITraitCollection: @unchecked Sendable {
   public init(preferredContentSizeCategory _: UIContentSizeCategory) {}
   public var userInterfaceStyle: UIUserInterfaceStyle { .light }
+  public var preferredContentSizeCategory: UIContentSizeCategory { .large }
 }

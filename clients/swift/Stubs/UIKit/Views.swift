@@ -40,6 +40,9 @@ open class UIView: UIResponder {
   public required init?(coder _: NSCoder) {}
   public override convenience init() { self.init(frame: .zero) }
 
+  open var intrinsicContentSize: CGSize { .zero }
+  open func invalidateIntrinsicContentSize() {}
+  open func sizeThatFits(_ size: CGSize) -> CGSize { size }
   open func addSubview(_: UIView) {}
   open func removeFromSuperview() {}
   open func didMoveToWindow() {}
@@ -122,6 +125,7 @@ open class UIButton: UIControl {
   public enum ButtonType: Sendable { case custom, system }
   public convenience init(type _: ButtonType) { self.init(frame: .zero) }
   open var titleLabel: UILabel? { nil }
+  open var imageView: UIImageView? { nil }
   open func setTitle(_: String?, for _: State) {}
   open func setTitleColor(_: UIColor?, for _: State) {}
   open func setImage(_: UIImage?, for _: State) {}
@@ -159,6 +163,7 @@ open class UITextView: UIScrollView {
   open var adjustsFontForContentSizeCategory = false
 }
 
+// swift-format-ignore
 public enum UIKeyboardType: Sendable { case `default`, URL, emailAddress, numbersAndPunctuation }
 public enum UITextAutocapitalizationType: Sendable { case none, sentences }
 public enum NSTextAlignment: Sendable { case left, center, right, natural }

@@ -20,7 +20,8 @@ final class CardTests: XCTestCase {
   }
 
   func testWhatALaterServerAddsIsRead() throws {
-    let later = #"{"id": "card_1", "question_id": "q", "question_version": 1, "kind": "banner", "locale": "en", "#
+    let later =
+      #"{"id": "card_1", "question_id": "q", "question_version": 1, "kind": "banner", "locale": "en", "#
       + #""priority": 1, "expires_at": null, "new": {"a": 1}, "steps": [{"key": "main", "type": "ranking", "#
       + #""title": "t", "description": "", "config": {"depth": [1]}, "required": true, "show_if": {"step": "x"}}]}"#
     let card = try JSON.decoder.decode(Card.self, from: Data(later.utf8))

@@ -61,7 +61,8 @@ final class DiskTests: XCTestCase {
     for verified in [true, false] {
       let (stage, login, url) = (Stage(), LoggedIn(), temporaryFolder())
       _ = login.become("user|1", verified: verified)
-      try OutboxFolder(url).put(OutboxEntry(owner: Owner(tenant: "tenant_1", identity: "user|1"), answer: answer(1, revision: 1)), at: Date())
+      let older = OutboxEntry(owner: Owner(tenant: "tenant_1", identity: "user|1"), answer: try answer(1, revision: 1))
+      try OutboxFolder(url).put(older, at: Date())
       let text = try String(contentsOf: url.appendingPathComponent(XCTUnwrap(names(url).first)), encoding: .utf8)
       XCTAssertFalse(text.contains("verified"))
       let client = try makeClient(stage, provider: login.provider, folder: url)

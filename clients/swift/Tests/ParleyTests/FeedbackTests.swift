@@ -74,7 +74,8 @@ struct FeedbackPlay {
 
   /// `more`: further members of the card, each with a comma.
   func card(_ number: Int, type: String = "nps", config: String = "{}", more: String = "") -> String {
-    let step = #"{"key": "main", "type": "\#(type)", "title": "t", "description": "", "config": \#(config), "#
+    let step =
+      #"{"key": "main", "type": "\#(type)", "title": "t", "description": "", "config": \#(config), "#
       + #""required": true, "show_if": null}"#
     return cardJSON(number).replacingOccurrences(of: #""steps": []"#, with: #"\#(more)"steps": [\#(step)]"#)
   }

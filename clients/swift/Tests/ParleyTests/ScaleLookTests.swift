@@ -6,7 +6,8 @@ import XCTest
 /// The drawn and the accessible form of steps.
 final class ScaleLookTests: XCTestCase {
   private func step(_ type: String, _ config: String = "{}", key: String = "main", required: Bool = true) throws -> CardStep {
-    let text = #"{"key": "\#(key)", "type": "\#(type)", "title": "How likely?", "description": "", "config": \#(config), "#
+    let text =
+      #"{"key": "\#(key)", "type": "\#(type)", "title": "How likely?", "description": "", "config": \#(config), "#
       + #""required": \#(required), "show_if": null}"#
     return try JSON.decoder.decode(CardStep.self, from: Data(text.utf8))
   }
@@ -67,8 +68,10 @@ final class ScaleLookTests: XCTestCase {
   }
 
   func testTheCommentAppearsOnceAScoreIsChosen() throws {
-    let steps = [#"{"key": "main", "type": "nps", "title": "t", "description": "", "config": {}, "required": true, "show_if": null}"#,
-      #"{"key": "why", "type": "ces", "title": "t", "description": "", "config": {}, "required": false, "show_if": null}"#]
+    let steps = [
+      #"{"key": "main", "type": "nps", "title": "t", "description": "", "config": {}, "required": true, "show_if": null}"#,
+      #"{"key": "why", "type": "ces", "title": "t", "description": "", "config": {}, "required": false, "show_if": null}"#,
+    ]
     let text = cardJSON(1).replacingOccurrences(of: #""steps": []"#, with: #""steps": [\#(steps.joined(separator: ","))]"#)
     var walk = CardWalk(try JSON.decoder.decode(Card.self, from: Data(text.utf8)))
     XCTAssertFalse(walk.asksForComment)

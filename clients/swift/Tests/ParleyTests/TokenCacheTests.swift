@@ -8,7 +8,8 @@ final class TokenCacheTests: XCTestCase {
     for each in try contract("token-cache.json").list {
       let feed = Feed(each["provider"]!.list)
       let stage = Stage()
-      let play = TokenPlay(name: each["name"]!.text!, feed: feed, stage: stage,
+      let play = TokenPlay(
+        name: each["name"]!.text!, feed: feed, stage: stage,
         client: try makeClient(stage, provider: feed.provider) { options in
           let limits = each["steps"]!.list.compactMap { $0["timeout_ms"]?.number }
           if let limit = limits.first { options.wire.timeout = limit / 1000 }
@@ -91,7 +92,8 @@ private struct TokenPlay: Sendable {
 
   private func cue(_ value: Value) -> Cue {
     var cue = Cue(value)
-    let me = #"{"credential": "access-token", "tenant_id": "tenant_1", "identity": "user|1", "#
+    let me =
+      #"{"credential": "access-token", "tenant_id": "tenant_1", "identity": "user|1", "#
       + #""identity_verified": true, "expires_at": "2026-11-21T08:00:00.000Z"}"#
     cue.body = { _ in Data(value.int == 200 ? me.utf8 : "{}".utf8) }
     return cue

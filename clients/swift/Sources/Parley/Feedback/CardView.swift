@@ -46,6 +46,12 @@
     override func traitCollectionDidChange(_ previous: UITraitCollection?) {
       super.traitCollectionDidChange(previous)
       paint.refreshBorders(in: self)
+      arrangeActions()
+    }
+
+    /// One below the other if the texts are very large.
+    private func arrangeActions() {
+      actions.axis = traitCollection.preferredContentSizeCategory.isAccessibilityCategory ? .vertical : .horizontal
     }
 
     /// The two-finger Z of a screen reader.
@@ -105,6 +111,7 @@
       paint.outline(backButton)
       backButton.addTarget(self, action: #selector(goBack), for: .touchUpInside)
       actions.distribution = .fillEqually
+      arrangeActions()
       actions.spacing = 12
       actions.addArrangedSubview(backButton)
       actions.addArrangedSubview(submitButton)

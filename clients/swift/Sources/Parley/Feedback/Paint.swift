@@ -54,9 +54,9 @@
       return stack
     }
 
-    /// Creates a button of at least 44 points.
+    /// Creates a button of at least 44 points that grows with its title.
     func button(_ title: String, style: UIFont.TextStyle = .body) -> UIButton {
-      let button = UIButton(type: .system)
+      let button = WrappingButton(type: .custom)
       button.setTitle(title, for: .normal)
       button.setTitleColor(text, for: .normal)
       button.titleLabel?.font = font(style)
@@ -78,6 +78,30 @@
     func refreshBorders(in view: UIView) {
       if view.layer.borderWidth > 0 { view.layer.borderColor = border.resolvedColor(with: view.traitCollection).cgColor }
       for each in view.subviews { refreshBorders(in: each) }
+    }
+  }
+
+  /// A button that is as high as a title of several lines.
+  private final class WrappingButton: UIButton {
+    private var fittedWidth: CGFloat = 0
+
+    override var intrinsicContentSize: CGSize {
+      let size = super.intrinsicContentSize
+      guard let titleLabel, fittedWidth > 0 else { return size }
+      let room = CGSize(width: fittedWidth - (imageView?.intrinsicContentSize.width ?? 0), height: .greatestFiniteMagnitude)
+      return CGSize(width: size.width, height: max(44, titleLabel.sizeThatFits(room).height + 16))
+    }
+
+    override func layoutSubviews() {
+      super.layoutSubviews()
+      if bounds.width == fittedWidth { return }
+      fittedWidth = bounds.width
+      invalidateIntrinsicContentSize()
+    }
+
+    override func traitCollectionDidChange(_ previous: UITraitCollection?) {
+      super.traitCollectionDidChange(previous)
+      invalidateIntrinsicContentSize()
     }
   }
 

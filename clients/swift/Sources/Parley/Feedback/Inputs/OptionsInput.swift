@@ -23,24 +23,26 @@
       options = step.config.shuffle == true ? given.shuffled() : given
       isMultiple = step.type == .multiChoice
       self.paint = paint
-      other = step.config.allowOther == true ? paint.button(texts.other) : nil
+      other = step.config.allowOther == true ? paint.button("  \(texts.other)") : nil
       otherText = TextInput(label: texts.otherText, maxLength: 5000, keyboard: .default, paint: paint)
       super.init()
       accessibilityContainerType = .semanticGroup
       accessibilityLabel = step.title
-      buttons = options.map { prepare(paint.button($0.label)) }
+      buttons = options.map { prepare(paint.button("  \($0.label)"), $0.label) }
       for button in buttons { addArrangedSubview(button) }
-      if let other { show(other) }
+      if let other { show(other, texts.other) }
     }
 
-    private func show(_ other: UIButton) {
-      addArrangedSubview(prepare(other))
+    private func show(_ other: UIButton, _ name: String) {
+      addArrangedSubview(prepare(other, name))
       addArrangedSubview(otherText)
       otherText.isHidden = true
       otherText.onChange = { [weak self] in self?.onChange() }
     }
 
-    private func prepare(_ button: UIButton) -> UIButton {
+    /// The title begins with space between it and the mark; the name is for screen readers.
+    private func prepare(_ button: UIButton, _ name: String) -> UIButton {
+      button.accessibilityLabel = name
       button.setImage(UIImage(systemName: isMultiple ? "square" : "circle"), for: .normal)
       let chosen = isMultiple ? "checkmark.square.fill" : "largecircle.fill.circle"
       button.setImage(UIImage(systemName: chosen), for: .selected)
