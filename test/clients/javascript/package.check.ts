@@ -15,6 +15,7 @@ import { freePort } from '../../support/process.ts';
 import { waitFor } from '../../support/wait.ts';
 import {
   FORMBRICKS_GERMAN,
+  FORMBRICKS_LOSSES,
   FORMBRICKS_RESPONSES,
   FORMBRICKS_SURVEY,
   FORMBRICKS_THANKS,
