@@ -213,7 +213,7 @@ export interface Schemas {
   PasswordResetRequested: {  };
   TotpEnrolment: { secret: string; uri: string };
   RecoveryCodes: { recovery_codes: string[] };
-  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: string[]; auto_resolve_days: number | null; appearance: Schemas["Appearance"]; created_at: string };
+  Tenant: { id: string; name: string; default_locale: string; locales: string[]; timezone: string; cooldown_days: number; retention: Schemas["Retention"]; ip_mode: "none" | "truncated" | "full"; identity_attributes_allowed: string[]; auto_resolve_days: number | null; appearance: Schemas["Appearance"]; demo: boolean; created_at: string };
   Retention: { answers_days: number | null; conversations_days: number | null };
   MemberPage: { data: Schemas["Member"][]; has_more: boolean; next_cursor: string | null; searched_to?: string };
   Member: { id: string; email: string; name: string; role: "owner" | "admin" | "agent" | "analyst"; totp_enabled: boolean; created_at: string };

@@ -2,19 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { DRAFT, demoAnswers, QUESTIONS, type QuestionKey, SECOND_TITLE } from '../../src/domain/demo/shop.ts';
+import { TALKS, type Talk } from '../../src/domain/demo/talks.ts';
 import { withClient } from '../../src/platform/postgres-client.ts';
 import { runCommand } from '../../test/support/process.ts';
 import { asBearer, asPerson, PASSWORD, type ShownKey, signToken } from '../../test/support/team.ts';
 import { waitFor } from '../../test/support/wait.ts';
-import { answerTo, chance, customer, DRAFT, QUESTIONS, type QuestionKey, TALKS, type Talk } from './shop.ts';
 
-const DAYS = 42;
-const DAY_MS = 86_400_000;
 const PER_REQUEST = 100;
 const STORED_WITHIN_MS = 60_000;
-/** Approximate number of answers per question and day. */
-const A_DAY: Record<QuestionKey, number> = { nps: 7, csat: 4, choice: 2, thumbs: 2, text: 0.5 };
-
 export interface Place {
   baseUrl: string;
   /** Data directory of the embedded database. */
@@ -37,40 +33,31 @@ async function createQuestions(send: Send): Promise<Seeded['questions']> {
     made.push([key, id]);
   }
   const questions = Object.fromEntries(made) as Seeded['questions'];
-  await send('PATCH', `/v1/questions/${questions.nps}`, { title: 'Would you recommend Nordlicht to a friend?' });
+  const { translations } = QUESTIONS[0];
+  await send('PATCH', `/v1/questions/${questions.nps}`, {
+    title: SECOND_TITLE.title,
+    translations: { de: { ...translations.de, title: SECOND_TITLE.translation } },
+  });
   await send('POST', `/v1/questions/${questions.thumbs}/pause`);
   return questions;
 }
 
 /** Answers with their simulated times. */
-function answersOf(question: QuestionKey, id: string, now: number) {
-  const count = Math.round(A_DAY[question] * DAYS);
-  return Array.from({ length: count }, (_, at) => {
-    const late = at / count;
-    const { value, comment, others } = answerTo(question, at, late);
-    const isDismissed = chance(at + 11) > 0.68 + late * 0.1;
-    return {
-      at: new Date(now - (1 - late) * DAYS * DAY_MS - chance(at + 5) * DAY_MS * 0.5),
-      answer: {
-        id: crypto.randomUUID(),
-        identity: customer(Math.floor(chance(at * 3 + count) * 132)),
-        revision: 1,
-        question_id: id,
-        question_version: question === 'nps' && late > 0.6 ? 2 : 1,
-        state: isDismissed ? 'dismissed' : 'completed',
-        metadata: {
-          platform: at % 3 ? 'iOS 26' : 'Android 16',
-          app_version: late > 0.5 ? '4.2.0' : '4.1.3',
-          locale: 'en',
-        },
-        ...(isDismissed ? {} : { values: { main: value, ...others }, ...(comment ? { comment } : {}) }),
-      },
-    };
-  });
-}
+const answersOf = (question: QuestionKey, id: string, now: Date) =>
+  demoAnswers(question, now).map(({ at, version, comment, ...answer }) => ({
+    at,
+    answer: {
+      ...answer,
+      id: crypto.randomUUID(),
+      revision: 1,
+      question_id: id,
+      question_version: version,
+      ...(comment === null ? {} : { comment }),
+    },
+  }));
 
 async function sendAnswers(send: Send, questions: Seeded['questions']) {
-  const now = Date.now();
+  const now = new Date();
   const all = QUESTIONS.flatMap(({ key }) => answersOf(key, questions[key], now));
   const answers = all.map(({ answer }) => answer);
   for (let at = 0; at < answers.length; at += PER_REQUEST)

@@ -102,6 +102,18 @@ export const COMMANDS: readonly Command[] = [
     run: onStorage(async () => (await import('./tenants.ts')).removeTenant),
   }),
   command({
+    name: 'demo create',
+    options: { owner: { value: 'E', required: true } },
+    summary: 'create a separate tenant with demo data; E is the address of the existing account that owns it',
+    run: onStorage(async () => (await import('./demo.ts')).createDemo),
+  }),
+  command({
+    name: 'demo delete',
+    options: { ...TENANT },
+    summary: 'permanently delete a tenant that demo create made, with all its data',
+    run: onStorage(async () => (await import('./demo.ts')).deleteDemo),
+  }),
+  command({
     name: 'api-key create',
     options: {
       ...TENANT,

@@ -54,10 +54,13 @@ const LOG_EVERY_MS = 2000;
  * worker. Prints the rows deleted by this call, by table.
  */
 export async function removeTenant(context: CommandContext, options: TenantOption & { confirm?: string | undefined }) {
-  const { storage, report } = context;
   const id = parseTypeId('tenant', options.tenant);
   if (id === undefined) throw noSuchTenant();
-  const deleted = await endTenant(context, id, options.confirm);
+  return eraseTenant(context, id, await endTenant(context, id, options.confirm));
+}
+
+/** Deletes the remaining rows of a deleted tenant. `deleted` are those deleted with it. */
+export async function eraseTenant({ storage, report }: CommandContext, id: string, deleted: Deleted) {
   const deletedAt = await findDeletion(storage, id);
   if (!deletedAt) throw noSuchTenant();
   report('The tenant, its API keys and its team are deleted. Deleting its data.');

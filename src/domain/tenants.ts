@@ -90,6 +90,9 @@ export const Tenant = z
     identity_attributes_allowed: z.array(z.string()).meta({ description: "Attributes that the user's app may set" }),
     auto_resolve_days: AutoResolveDays,
     appearance: Appearance,
+    demo: z
+      .boolean()
+      .meta({ description: 'Whether the tenant was created by `parley demo create` and has demo data only' }),
     created_at: TimestampOut,
   })
   .meta({ id: 'Tenant' });
@@ -111,7 +114,7 @@ export interface TenantSettings {
 }
 
 /** Returns a stored tenant as the API shows it. */
-export const presentTenant = (row: TenantSettings & { id: string; created_at: Date }) => ({
+export const presentTenant = (row: TenantSettings & { id: string; is_demo: boolean; created_at: Date }) => ({
   id: toTypeId('tenant', row.id),
   name: row.name,
   default_locale: row.default_locale,
@@ -123,6 +126,7 @@ export const presentTenant = (row: TenantSettings & { id: string; created_at: Da
   identity_attributes_allowed: row.identity_attributes_allowed,
   auto_resolve_days: row.auto_resolve_days,
   appearance: completeAppearance(row.appearance),
+  demo: row.is_demo,
   created_at: row.created_at,
 });
 

@@ -9,6 +9,8 @@ export interface TenantRow extends TenantSettings {
   created_at: Date;
   /** When a card was first shown to one of its users. */
   first_card_at: Date | null;
+  /** Whether it contains demo data only. It never changes. */
+  is_demo: boolean;
 }
 
 const SETTINGS = [
@@ -25,19 +27,25 @@ const SETTINGS = [
   'appearance',
 ] as const satisfies readonly (keyof TenantSettings)[];
 
-const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at`;
+const COLUMNS = `id, ${SETTINGS.join(', ')}, created_at, first_card_at, is_demo`;
 
 /** Inserts a tenant with the database's default settings. */
-export const insertTenant = (storage: Storage, name: string, now: Date): Promise<TenantRow> => {
+export const insertTenant = (storage: Storage, name: string, now: Date, isDemo = false): Promise<TenantRow> => {
   const id = newUuid();
-  return storage.forTenant(id).transaction(tx => addTenant(tx, id, name, now));
+  return storage.forTenant(id).transaction(tx => addTenant(tx, id, name, now, isDemo));
 };
 
 /** Inserts a tenant within a transaction with its scope. */
-export async function addTenant(tx: Transaction, id: string, name: string, now: Date): Promise<TenantRow> {
+export async function addTenant(
+  tx: Transaction,
+  id: string,
+  name: string,
+  now: Date,
+  isDemo = false,
+): Promise<TenantRow> {
   const rows = await tx.query<TenantRow>(
-    `insert into tenants (id, name, created_at) values ($1, $2, $3) returning ${COLUMNS}`,
-    [id, name, now],
+    `insert into tenants (id, name, created_at, is_demo) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+    [id, name, now, isDemo],
   );
   return rows[0] as TenantRow;
 }

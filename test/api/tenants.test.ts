@@ -27,6 +27,7 @@ test('a tenant has default settings that can be changed separately', async () =>
   expect((await read()).body).toEqual({
     id: tenant.id,
     name: 'Acme',
+    demo: false,
     default_locale: 'en',
     locales: ['en'],
     timezone: 'UTC',

@@ -1,6 +1,7 @@
 import { Loading, Page, Ready } from '../../components/page.tsx';
 import { t } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
+import { DemoNote } from './demo-note.tsx';
 import { GettingStarted } from './getting-started.tsx';
 import { Health } from './health.tsx';
 import styles from './home.module.css';
@@ -26,6 +27,7 @@ export function Home() {
   if (!progress.stored && may('api-keys:manage')) return <GettingStarted progress={progress} />;
   return (
     <Page title={t('Home')}>
+      <DemoNote />
       <div className={styles.home}>
         {may('conversations:write') && (
           <>

@@ -124,6 +124,7 @@ export function teamExamples(idOf: IdOf, at: string): Record<string, unknown> {
       identity_attributes_allowed: ['plan'],
       auto_resolve_days: 14,
       appearance: APPEARANCE,
+      demo: false,
       created_at: at,
     },
     TenantPatch: { timezone: 'Europe/Berlin', retention: { answers_days: 730 }, appearance: { accent: '#0f766e' } },

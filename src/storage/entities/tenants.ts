@@ -20,6 +20,7 @@ export const TenantEntity = defineEntity({
     results_fixed_before: p.date().nullable(),
     first_card_at: moment().nullable(),
     auto_resolve_days: int().nullable(),
+    is_demo: p.boolean().default(false),
   },
 });
 

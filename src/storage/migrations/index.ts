@@ -36,6 +36,7 @@ import { ResponseQuotas } from './20261227-response-quotas.ts';
 import { SnoozedConversations } from './20261227-snoozed-conversations.ts';
 import { TimerIndex } from './20261227-timer-index.ts';
 import { CardValues } from './20261229-card-values.ts';
+import { DemoTenants } from './20261230-demo-tenants.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -77,9 +78,10 @@ export const MIGRATIONS = [
   { name: '20261227-snoozed-conversations', class: SnoozedConversations },
   { name: '20261227-timer-index', class: TimerIndex },
   { name: '20261229-card-values', class: CardValues },
+  { name: '20261230-demo-tenants', class: DemoTenants },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 32;
+export const NEEDED_SCHEMA = 33;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

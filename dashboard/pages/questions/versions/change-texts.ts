@@ -17,7 +17,7 @@ export const shortText = (text: string): string =>
 const recalledIn = (text: unknown): Set<string> =>
   new Set(typeof text === 'string' ? [...text.matchAll(RECALL)].map(([, name = '']) => name) : []);
 
-/** Returns what changed in the attributes that a text recalls. */
+/** Returns the added and removed recalls of a text. */
 export function recallTexts(before: unknown, after: unknown): string[] {
   const [old, now] = [recalledIn(before), recalledIn(after)];
   return [

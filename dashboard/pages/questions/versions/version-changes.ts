@@ -33,7 +33,7 @@ function conditionIn({ type, title, config, follow_ups }: Content, step: FollowU
   return shortText(showIfText(followUpValuesOf(step), comparedSteps(values)));
 }
 
-/** Returns what a step is, such as “Text · Required · Shown if “How likely?” is at most 6”. */
+/** Returns the type and the rules of a step, such as “Text · Required · Shown if “How likely?” is at most 6”. */
 const stepSummary = (content: Content, step: FollowUp): string =>
   [
     typeName(step.type),

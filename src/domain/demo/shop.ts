@@ -1,5 +1,11 @@
-/** Questions, answers and conversations of the shop in the screenshots. */
+/** Questions and answers of a small shop: the data of a demo tenant, and of the screenshots. */
+import type { AnswerState } from '../answers.ts';
 
+/** Days of answers. */
+const DAYS = 42;
+const DAY_MS = 86_400_000;
+
+/** The published questions, as request bodies of `POST /v1/questions`. */
 export const QUESTIONS = [
   {
     key: 'nps',
@@ -35,6 +41,30 @@ export const QUESTIONS = [
         },
       },
     ],
+    thanks: {
+      title: 'Thank you!',
+      body: 'We read every answer, {{identity.attributes.name|usually within a day}}.',
+      link: { label: 'What we changed this month', url: 'https://nordlicht.example/news' },
+    },
+    locale: 'en',
+    translations: {
+      de: {
+        title: 'Wie wahrscheinlich empfiehlst du Nordlicht weiter?',
+        config: { labels: { low: 'Gar nicht', high: 'Sehr wahrscheinlich' } },
+        follow_ups: {
+          reason: {
+            title: 'Was sollen wir zuerst verbessern?',
+            config: { options: { delivery: 'Lieferung', price: 'Preis', app: 'Die App', coffee: 'Den Kaffee' } },
+          },
+          details: { title: 'Was ist passiert?' },
+        },
+        thanks: {
+          title: 'Danke!',
+          body: 'Wir lesen jede Antwort, {{identity.attributes.name|meist noch am selben Tag}}.',
+          link: { label: 'Was wir diesen Monat geändert haben' },
+        },
+      },
+    },
     frequency: { repeat: 'always', ignore_cooldown: true },
   },
   {
@@ -43,6 +73,8 @@ export const QUESTIONS = [
     title: 'How was your last order?',
     name: 'After delivery',
     config: { style: 'smiley' },
+    locale: 'en',
+    translations: { de: { title: 'Wie war deine letzte Bestellung?' } },
     frequency: { repeat: 'always', ignore_cooldown: true },
   },
   {
@@ -78,6 +110,7 @@ export const QUESTIONS = [
 
 export type QuestionKey = (typeof QUESTIONS)[number]['key'];
 
+/** A question that is not published yet. */
 export const DRAFT = {
   type: 'rating',
   title: 'How do you like the new grinder?',
@@ -107,10 +140,10 @@ const FIRST = ['mara', 'jonas', 'ines', 'tobi', 'amara', 'lucas', 'petra', 'sven
 const LAST = ['voss', 'falk', 'okafor', 'lund', 'brandt', 'silva', 'wirth', 'keller', 'nowak', 'berg', 'aydin'];
 
 /** Identity of one of 132 customers. */
-export const customer = (at: number): string => `${FIRST[at % FIRST.length]}.${LAST[at % LAST.length]}`;
+const customer = (at: number): string => `${FIRST[at % FIRST.length]}.${LAST[at % LAST.length]}`;
 
 /** Deterministic pseudo-random number in [0, 1), so that screenshots can be compared. */
-export const chance = (at: number): number => {
+const chance = (at: number): number => {
   const wave = Math.sin(at * 12.9898) * 43758.5453;
   return wave - Math.floor(wave);
 };
@@ -148,8 +181,8 @@ function reasonFor(value: number, at: number): Record<string, unknown> {
   return { reason: { option_id }, ...(hasDetails ? { details: pick(MISSED, at + 29) } : {}) };
 }
 
-/** Answer of one customer. `late` goes from 0 to 1 over the weeks, as ratings improve. */
-export function answerTo(question: QuestionKey, at: number, late: number): Said {
+/** Values of one customer's answer. `late` goes from 0 to 1 over the weeks, as ratings improve. */
+function answerTo(question: QuestionKey, at: number, late: number): Said {
   const mood = chance(at) + late * 0.22;
   const words = (isGood: boolean) => (chance(at + 7) < 0.22 ? pick(isGood ? LIKED : MISSED, at + 3) : undefined);
   if (question === 'nps') {
@@ -169,81 +202,70 @@ export function answerTo(question: QuestionKey, at: number, late: number): Said 
   return question === 'thumbs' ? { value: mood > 0.35 } : { value: pick(WISHES, at) };
 }
 
-export interface Talk {
+/** The title that the first question gets with its second version. */
+export const SECOND_TITLE = {
+  title: 'Would you recommend Nordlicht to a friend?',
+  translation: 'Würdest du Nordlicht weiterempfehlen?',
+};
+/** The share of the weeks after which the first question has its second version. */
+const SECOND_FROM = 0.6;
+
+/** When the questions were published, and when the first of them changed, in days before now. */
+export const PUBLISHED_DAYS_AGO = 44;
+export const CHANGED_DAYS_AGO = 17;
+
+/** Approximate number of answers per question and day. */
+const A_DAY: Record<QuestionKey, number> = { nps: 7, csat: 4, choice: 2, thumbs: 2, text: 0.5 };
+
+/** An answer of a customer. */
+export interface DemoAnswer {
+  at: Date;
   identity: string;
-  subject?: string;
-  /** Age of the last message in minutes. */
-  minutesAgo: number;
-  /** Authors and messages, the user's first; a `note` is internal. */
-  lines: ['user' | 'team' | 'note', string][];
-  change?: Record<string, unknown>;
-  assign?: boolean;
-  read?: boolean;
+  version: number;
+  state: AnswerState;
+  values: Record<string, unknown>;
+  comment: string | null;
+  metadata: Record<string, string>;
 }
 
-export const TALKS: Talk[] = [
-  {
-    identity: 'mara.voss',
-    subject: 'Order 4711',
-    minutesAgo: 12,
-    lines: [
-      ['user', 'Hi! Where is my order? It was due on Tuesday, and the tracking page has not moved since.'],
-      ['note', 'Carrier says: held at the depot in Kiel, out again tomorrow.'],
-      [
-        'team',
-        'Sorry for the wait, Mara! It is held at the depot in Kiel and comes tomorrow before noon. We have sent you a bag of the new Huila on top.',
-      ],
-      ['user', 'Thank you, tomorrow is fine. And what a nice surprise!'],
-    ],
-    change: { tags: ['delivery'], priority: 'high' },
-    assign: true,
-  },
-  { identity: 'tobi.lund', minutesAgo: 34, lines: [['user', 'Do you have the decaf in whole beans?']] },
-  {
-    identity: 'amara.okafor',
-    subject: 'Grinder',
-    minutesAgo: 71,
-    lines: [['user', 'My grinder setting is gone again after the update. This is the third time now.']],
-    change: { tags: ['app'], priority: 'urgent' },
-  },
-  {
-    identity: 'petra.wirth',
-    subject: 'Subscription',
-    minutesAgo: 190,
-    lines: [['user', 'Can I change the address of my subscription before Friday?']],
-  },
-  {
-    identity: 'lucas.silva',
-    minutesAgo: 1500,
-    lines: [
-      ['user', 'Is there a discount for offices?'],
-      ['team', 'There is: from 5 kg a month we take 12 % off. Shall I set it up for you?'],
-    ],
-    read: true,
-  },
-  {
-    identity: 'noor.keller',
-    subject: 'Invoice for October',
-    minutesAgo: 2900,
-    lines: [
-      ['user', 'Could you put our VAT number on the invoice?'],
-      ['team', 'Done, the new one is in your inbox.'],
-      ['user', 'Perfect, thanks.'],
-    ],
-    change: { tags: ['billing'] },
-    read: true,
-  },
-  {
-    identity: 'elif.aydin',
-    minutesAgo: 4400,
-    lines: [['user', 'The new Huila is fantastic. Please keep it!']],
-    read: true,
-  },
-  {
-    identity: 'sven.berg',
-    subject: 'Moka pot',
-    minutesAgo: 7300,
-    lines: [['user', 'Which of your roasts works best in a moka pot?']],
-    read: true,
-  },
-];
+/** Returns the answers to a question over six weeks until now; of those who were shown it, some dismissed it. */
+export function demoAnswers(question: QuestionKey, now: Date): DemoAnswer[] {
+  const count = Math.round(A_DAY[question] * DAYS);
+  return Array.from({ length: count }, (_, at): DemoAnswer => {
+    const late = at / count;
+    const { value, comment, others } = answerTo(question, at, late);
+    const isDismissed = chance(at + 11) > 0.68 + late * 0.1;
+    const isGerman = 'translations' in questionOf(question) && at % 4 === 0;
+    return {
+      at: new Date(now.getTime() - (1 - late) * DAYS * DAY_MS - chance(at + 5) * DAY_MS * 0.5),
+      identity: customer(Math.floor(chance(at * 3 + count) * 132)),
+      version: question === 'nps' && late > SECOND_FROM ? 2 : 1,
+      state: isDismissed ? 'dismissed' : 'completed',
+      values: isDismissed ? {} : { main: value, ...others },
+      comment: isDismissed ? null : (comment ?? null),
+      metadata: {
+        platform: at % 3 ? 'iOS 26' : 'Android 16',
+        app_version: late > 0.5 ? '4.2.0' : '4.1.3',
+        locale: isGerman ? 'de-DE' : 'en',
+        ...(isGerman ? { card_locale: 'de' } : {}),
+      },
+    };
+  });
+}
+
+const questionOf = (wanted: QuestionKey) => QUESTIONS.find(({ key }) => key === wanted) as (typeof QUESTIONS)[number];
+
+const PLANS = ['Club', 'Office', 'Single'];
+const CITIES = ['Kiel', 'Hamburg', 'Aarhus', 'Leipzig'];
+
+/** Returns the profiles of some customers: their plan, city and number of orders. */
+export const demoProfiles = (): { identity: string; attributes: Record<string, string | number> }[] =>
+  Array.from({ length: 40 }, (_, at) => ({
+    identity: customer(at),
+    attributes: {
+      name: (customer(at).split('.')[0] as string).replace(/^./, letter => letter.toUpperCase()),
+      plan: pick(PLANS, at),
+      city: pick(CITIES, at + 1),
+      orders: 1 + Math.floor(chance(at + 2) * 30),
+    },
+  }));

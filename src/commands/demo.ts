@@ -1,0 +1,50 @@
+import { toTypeId } from '../domain/ids.ts';
+import { presentTenant } from '../domain/tenants.ts';
+import { findLogin } from '../storage/accounts.ts';
+import { deleteTenant } from '../storage/deleted-tenants.ts';
+import { fillDemo } from '../storage/demo.ts';
+import { addMember } from '../storage/members.ts';
+import { openStorage } from '../storage/orm.ts';
+import { findTenant, insertTenant } from '../storage/tenants.ts';
+import { type CommandContext, withAuditEntry } from './command.ts';
+import { type TenantOption, tenantOf } from './tenant-option.ts';
+import { eraseTenant } from './tenants.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The name of a demo tenant, which identifies it in the dashboard's list of tenants. */
+const NAME = 'Nordlicht Coffee (demo)';
+
+/**
+ * `demo create --owner E`: creates a tenant with demo data, and makes an existing account its owner.
+ *
+ * The data goes into the new tenant only, so that it never mixes with that of another. If it is interrupted, the tenant
+ * has less data; it can be deleted and created again.
+ */
+export async function createDemo(context: CommandContext, { owner }: { owner: string }) {
+  const { storage, now, log, databaseUrl: url, report } = context;
+  const account = await findLogin(storage, owner);
+  if (!account) throw new UsageError('--owner: no account has this address');
+  const shown = await withAuditEntry(context, 'tenant.created', async transaction => {
+    const row = await insertTenant(transaction, NAME, now, true);
+    const memberId = await addMember(transaction, row.id, { ...account, exists: true }, 'owner', now);
+    return { tenantId: row.id, shown: { ...presentTenant(row), uuid: row.id, memberId } };
+  });
+  const { uuid, memberId, ...tenant } = shown;
+  const worker = openStorage({ url, role: 'parley_worker', connections: 1, log });
+  try {
+    report('The tenant is created. Filling it with demo data.');
+    const author = { type: 'member', id: toTypeId('member', memberId), name: account.name } as const;
+    const member = { id: memberId, author };
+    return { ...tenant, created: await fillDemo(storage.forTenant(uuid), worker, member, now) };
+  } finally {
+    await worker.close();
+  }
+}
+
+/** `demo delete --tenant T`: permanently deletes a demo tenant like `tenant delete`. Refuses every other tenant. */
+export async function deleteDemo(context: CommandContext, options: TenantOption) {
+  const tenant = await tenantOf(context, options);
+  const row = await findTenant(tenant);
+  if (!row?.is_demo) throw new UsageError('--tenant: is not a demo tenant; see tenant delete');
+  return eraseTenant(context, tenant.tenantId, (await deleteTenant(tenant)) ?? {});
+}
