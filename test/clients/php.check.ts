@@ -76,6 +76,22 @@ describe.runIf(hasDocker)('the PHP client', { timeout: 240_000 }, () => {
     expect(report).toMatch(/^OK \(\d{3,} tests/m);
   });
 
+  /** PHP as WebAssembly, from npm: Debian has one version of PHP only. */
+  const VERSIONS = ['@php-wasm/cli@3.1.56', 'node@24.21.0'];
+
+  test('it works with PHP 8.1, 8.2 and 8.3', { timeout: BUILD_LIMIT_MS }, async () => {
+    const folder = join(tmpdir(), 'parley-php-versions');
+    const options = ['--no-save', '--no-audit', '--no-fund', '--prefix', folder];
+    await exec('npm', ['install', ...options, ...VERSIONS]);
+    await docker('cp', folder, `${container}:/versions`);
+    await docker('cp', join(FILES, 'run-version.php'), `${container}:/`);
+    const program = '/versions/node_modules/node/bin/node /versions/node_modules/.bin/php-wasm-cli /run-version.php';
+    for (const version of ['8.1', '8.2', '8.3'])
+      expect(await run(`${program} /parley/clients/php`, { PHP: version })).toMatch(
+        new RegExp(String.raw`^${version}\.\d+ \d{2,} question_1$`, 'm'),
+      );
+  });
+
   test('it completes its part of the scenario with lost replies and kills', async () => {
     await using scenario = await openScenario();
     const runner: Runner = {

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +9,13 @@ import { createApi, type TestApi, waitFor } from '../support/api.ts';
 import { ROOT } from '../support/documents.ts';
 import { makeTenant, type TestTenant } from '../support/make.ts';
 import { freePort } from '../support/process.ts';
+import { makeVenv } from '../support/python.ts';
 import { openScenario, type Runner } from './scenario.ts';
 
 const SOURCE = join(ROOT, 'clients/python');
 const VENV = join(SOURCE, '.venv');
 const LIMIT_MS = 240_000;
+const INSTALL_LIMIT_MS = 600_000;
 
 const exec = promisify(execFile);
 /** Runs a program to its end and returns its standard output; rejects with all output. */
@@ -53,24 +54,26 @@ async function isFound(): Promise<boolean> {
   }
 }
 
-const REQUIREMENTS = ['pyproject.toml', 'requirements-dev.txt', 'examples/requirements.txt'];
+const REQUIREMENTS = ['requirements-dev.txt', 'examples/requirements.txt'].map(file => join(SOURCE, file));
+const PROJECT = { folder: SOURCE, extras: 'signing' };
 
-/** Creates the development environment of the client; creates it again if its requirements have changed. */
-async function makeVenv(): Promise<void> {
-  const stamp = join(VENV, 'made-of');
-  const texts = REQUIREMENTS.map(file => readFileSync(join(SOURCE, file)));
-  const wanted = createHash('sha256').update(Buffer.concat(texts)).digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  await run('python3', ['-m', 'venv', '--clear', VENV]);
-  const files = REQUIREMENTS.slice(1).flatMap(file => ['-r', file]);
-  await pip('install', '--editable', '.[signing]', ...files);
-  await writeFile(stamp, wanted);
+/** The oldest supported version. */
+const OLDEST = '3.10';
+
+/** Returns the program of the oldest supported Python: on the path, or in the folder of pyenv. */
+async function findOldest(): Promise<string | undefined> {
+  const inPyenv = run('pyenv', ['prefix', OLDEST]).then(folder => [join(folder.trim(), 'bin/python3')]);
+  for (const program of [`python${OLDEST}`, ...(await inPyenv.catch(() => []))])
+    if ((await run(program, ['-c', 'import ensurepip, venv']).catch(() => undefined)) !== undefined) return program;
+  process.stderr.write(`\n*** No Python ${OLDEST}: the Python client is not run with its oldest version. ***\n\n`);
+  return undefined;
 }
 
 const hasPython = await isFound();
+const oldest = hasPython ? await findOldest() : undefined;
 
 describe.runIf(hasPython)('the Python client', () => {
-  beforeAll(makeVenv, LIMIT_MS);
+  beforeAll(() => makeVenv(VENV, REQUIREMENTS, { project: PROJECT }), INSTALL_LIMIT_MS);
 
   describe('without a server', () => {
     test.each([
@@ -83,6 +86,17 @@ describe.runIf(hasPython)('the Python client', () => {
       '%s',
       async (_, tool, args) => {
         await expect(run(inVenv(tool), args), tool).resolves.toBeTypeOf('string');
+      },
+      LIMIT_MS,
+    );
+
+    test.runIf(oldest)(
+      `passes the cases of the contract with Python ${OLDEST}`,
+      async () => {
+        const folder = join(SOURCE, `.venv-${OLDEST}`);
+        const programs = await makeVenv(folder, REQUIREMENTS[0] as string, { python: oldest, project: PROJECT });
+        expect(await run(join(programs, 'python'), ['--version'])).toContain(`Python ${OLDEST}.`);
+        await expect(run(join(programs, 'pytest'), ['-p', 'no:cacheprovider'])).resolves.toBeTypeOf('string');
       },
       LIMIT_MS,
     );

@@ -45,10 +45,24 @@ const GO = join(HERE, 'go');
 const GO_OF_OPENAPI_GENERATOR = join(HERE, 'go-of-openapi-generator');
 const PYTHON = join(HERE, 'python');
 
+/** The unions with a list among their alternatives. The client for Java does not compile with them: they become `Object`. */
+export const UNIONS_WITH_LISTS = [
+  'AnsweredValue',
+  'AnsweredValueInput',
+  'ComparedValue',
+  'ComparedValueInput',
+  'ConditionValue',
+  'ConditionValueInput',
+];
+
+/** The option of openapi-generator that generates these unions as `Object`. */
+export const LISTS_AS_OBJECTS = UNIONS_WITH_LISTS.map(name => `${name}=Object`).join(',');
+
 /** Generates with openapi-generator into a new folder. */
 async function openApiGenerator(language: string, ...properties: string[]) {
   rmSync(folderOf(language), { recursive: true, force: true });
   const more = properties.length > 0 ? ['--additional-properties', properties.join(',')] : [];
+  if (language === 'java') more.push('--schema-mappings', LISTS_AS_OBJECTS);
   const args = ['-Xmx1g', '-jar', JAR, 'generate', '-g', language, '-i', DOCUMENT, '-o', folderOf(language), ...more];
   return run('java', [...args, '--git-user-id', 'parley', '--git-repo-id', 'client']);
 }

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type TestApi } from '../support/api.ts';
 import { makeTenant, publishQuestion, type TestTenant } from '../support/make.ts';
-import { isChosen, type Language } from './generators.ts';
+import { readDocument } from '../support/openapi.ts';
+import { isChosen, type Language, LISTS_AS_OBJECTS, UNIONS_WITH_LISTS } from './generators.ts';
 import { readGuide } from './guide.ts';
 import { BUILT, JAR, prepareToolchains, run, type Toolchains } from './toolchains.ts';
 
@@ -35,6 +36,19 @@ describe('the guide for other languages', () => {
 
   test('has no section without a test', () => {
     expect([...guide.keys()]).toEqual(SECTIONS.map(([heading]) => heading));
+  });
+
+  test('names the unions with a list for Java', async () => {
+    interface Union {
+      anyOf?: { type?: string }[];
+      oneOf?: { type?: string }[];
+    }
+    const { components } = (await readDocument()) as unknown as { components: { schemas: Record<string, Union> } };
+    const unions = Object.entries(components.schemas).filter(([, { anyOf = [], oneOf = [] }]) =>
+      [...anyOf, ...oneOf].some(({ type }) => type === 'array'),
+    );
+    expect(unions.map(([name]) => name).toSorted()).toEqual(UNIONS_WITH_LISTS);
+    expect(guide.get('Java')?.commands).toContain(`--schema-mappings ${LISTS_AS_OBJECTS}`);
   });
 
   for (const [heading, language, needs] of SECTIONS)

@@ -77,6 +77,7 @@ namespace Parley;
  *     verified?: bool,
  *     version?: int,
  *     tag?: string,
+ *     step?: string,
  *     value?: string,
  *     counted?: bool,
  *     from?: string,

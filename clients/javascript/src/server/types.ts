@@ -40,6 +40,8 @@ export interface AnswerQuery extends PageQuery {
   identity?: string;
   verified?: boolean;
   version?: number;
+  /** Key of the step that `value` is about, by default `main`; without `value`: answers that have a value for it. */
+  step?: string;
   /** A value as the results name it: a score, `true`, an option's id, or `other`. */
   value?: string;
   counted?: boolean;

@@ -4,7 +4,7 @@ Results are plain dictionaries; newer servers may send additional fields.
 """
 
 import sys
-from typing import Literal, Union
+from typing import Literal
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired, Required, TypedDict
@@ -367,7 +367,7 @@ class Frequency(TypedDict):
     ignore_cooldown: bool
 
 
-ComparedValue = Union[str, float, bool, list[Union[str, float, bool]]]
+ComparedValue = str | float | bool | list[str | float | bool]
 
 
 class DeviceCondition(TypedDict):

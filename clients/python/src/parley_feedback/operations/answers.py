@@ -41,6 +41,7 @@ class Answers(Resource[D_co]):
         identity: str | None = None,
         verified: bool | None = None,
         version: int | None = None,
+        step: str | None = None,
         value: str | None = None,
         counted: bool | None = None,
         from_: date | str | None = None,
@@ -60,6 +61,7 @@ class Answers(Resource[D_co]):
             identity: Answers of this user.
             verified: Answers of verified (True) or unverified (False) identities.
             version: Answers to this version of the question.
+            step: Key of the step that `value` is about, by default `main`; without `value`: answers that have it.
             value: Answers with this value, as the results name it: a score, `true`, an option's id, or `other`.
             counted: Answers that are (True) or are not (False) counted in the results.
             from_: First day (UTC) of the first receipt.
@@ -79,6 +81,7 @@ class Answers(Resource[D_co]):
                 "identity": identity,
                 "verified": verified,
                 "version": version,
+                "step": step,
                 "value": value,
                 "counted": counted,
                 "from": from_,
