@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandsIn, commandsTable } from '../docs/commands-table.ts';
+import { javascriptApi } from '../docs/javascript-api.ts';
 import { COMMANDS } from '../src/commands/table.ts';
 import { filesUnder, ROOT, SRC } from './support/modules.ts';
 
@@ -57,6 +58,14 @@ describe('documents', () => {
     ]);
     expect(missingModules('see `gone.ts`')).toEqual(['gone.ts']);
     expect(missingModules('see `app.ts`, `src/api/app.ts`, `routes/answers.ts`, `domain/cards.ts`')).toEqual([]);
+  });
+
+  test('have the reference of the JavaScript client as `node docs/javascript-api.ts` writes it, with a sentence for each export', () => {
+    const page = javascriptApi();
+    expect(readFileSync(join(ROOT, 'clients/javascript/API.md'), 'utf8')).toBe(page);
+    const rows = page.split('\n').filter(line => line.startsWith('| `'));
+    expect(rows.length).toBeGreaterThan(60);
+    expect(rows.filter(row => !/ \| [A-Z].{5,} \|$/.test(row))).toEqual([]);
   });
 
   test('list the commands as `node docs/commands-table.ts` prints them', () => {
