@@ -21,13 +21,17 @@ public struct Card: Equatable, Sendable, Identifiable {
   public let thanks: Thanks?
   /// Where the card appears; nil: where the tenant's cards do, `ParleyClient.appearance`.
   public let placement: Placement?
+  /// nil: shown at once. Only lists with `CardQuery.triggers` have others.
+  public let trigger: Trigger?
+  /// Whether the tenant's cooldown applies: show one such card per fetch.
+  public let inCooldown: Bool
   /// The user it was fetched for. Card ids are unique per user.
   var owner: Owner?
 }
 
 extension Card: Decodable {
   private enum CodingKeys: CodingKey {
-    case id, questionId, questionVersion, kind, steps, locale, priority, expiresAt, thanks, placement
+    case id, questionId, questionVersion, kind, steps, locale, priority, expiresAt, thanks, placement, trigger, inCooldown
   }
 
   public init(from decoder: any Decoder) throws {
@@ -42,6 +46,9 @@ extension Card: Decodable {
     expiresAt = try members.decodeIfPresent(Date.self, forKey: .expiresAt)
     thanks = members.readable(.thanks)
     placement = members.readable(.placement)
+    let isTriggered = try members.contains(.trigger) && !members.decodeNil(forKey: .trigger)
+    trigger = isTriggered ? members.readable(.trigger) ?? .unknown : nil
+    inCooldown = try members.decodeIfPresent(Bool.self, forKey: .inCooldown) ?? false
   }
 }
 

@@ -9,6 +9,8 @@ public struct CardQuery: Hashable, Sendable {
   public var appVersion: String?
   /// 1…20.
   public var limit: Int?
+  /// Also fetches cards with a trigger: `ParleyClient.track` sets them off, and they are not in the returned list. Views set it.
+  public var triggers = false
 
   public init(locale: String? = nil, platform: String? = nil, appVersion: String? = nil, limit: Int? = nil) {
     self.locale = locale
@@ -21,20 +23,41 @@ public struct CardQuery: Hashable, Sendable {
     let limit = limit.map(String.init)
     return try Parley.path(
       "cards",
-      query: [("locale", locale), ("platform", platform), ("app_version", appVersion), ("limit", limit)])
+      query: [("locale", locale), ("platform", platform), ("app_version", appVersion), ("limit", limit),
+        ("triggers", triggers ? "true" : nil),
+      ])
   }
 }
 
 extension ParleyClient {
   /// Returns the user's current cards, at most 20, highest priority first.
   public func listCards(_ query: CardQuery = CardQuery()) async throws -> [Card] {
-    try await cards.list(query)
+    try await query.triggers ? triggers.list(query, from: cards) : cards.fetch(query).cards
+  }
+
+  /// Seconds after which the cards may have changed, as in the last fetched list: fetch them again when the app becomes visible.
+  public var pollAfter: TimeInterval {
+    cards.pollAfter
   }
 
   /// The tenant's appearance of cards in the last fetched list; nil before it, and from servers before 0.3.
   public var appearance: Appearance? {
     cards.appearance
   }
+}
+
+/// A response with cards.
+struct CardList: Decodable {
+  let data: [Card]
+  let appearance: Appearance?
+  let pollAfterS: Double?
+}
+
+/// Cards with their user; `body` is the response, nil if the cards have not changed.
+struct FetchedCards: Sendable {
+  let cards: [Card]
+  let owner: Owner
+  let body: String?
 }
 
 /// Fetches cards, with the ETag of the cached list.
@@ -47,20 +70,16 @@ final class CardReader: Sendable {
     let cards: [Card]
   }
 
-  private struct CardList: Decodable {
-    let data: [Card]
-    let appearance: Appearance?
-  }
-
   private let connection: Connection
   private let last = Guarded<Hand?>(nil)
   private let look = Guarded<Appearance?>(nil)
+  private let poll = Guarded<TimeInterval>(60)
 
   init(connection: Connection) {
     self.connection = connection
   }
 
-  func list(_ query: CardQuery) async throws -> [Card] {
+  func fetch(_ query: CardQuery) async throws -> FetchedCards {
     let path = try query.path()
     let asked = Guarded<(owner: Owner, known: Hand?)?>(nil)
     var call = Call(operation: "listCards", method: "GET", path: path)
@@ -71,12 +90,17 @@ final class CardReader: Sendable {
     }
     let reply = try await connection.request(call)
     guard let (owner, known) = asked.use({ $0 }) else { throw ParleyError.unreadable(reply) }
-    if reply.status == 304, let known { return known.cards }
-    return try keep(reply, path, of: owner)
+    if reply.status == 304, let known { return FetchedCards(cards: known.cards, owner: owner, body: nil) }
+    let body = String(decoding: reply.body, as: UTF8.self)
+    return FetchedCards(cards: try keep(reply, path, of: owner), owner: owner, body: body)
   }
 
   var appearance: Appearance? {
     look.use { $0 }
+  }
+
+  var pollAfter: TimeInterval {
+    poll.use { $0 }
   }
 
   func forget() {
@@ -90,6 +114,7 @@ final class CardReader: Sendable {
   private func keep(_ reply: WireReply, _ path: String, of owner: Owner) throws -> [Card] {
     let list = try reply.read(CardList.self)
     look.use { $0 = list.appearance }
+    if let seconds = list.pollAfterS { poll.use { $0 = seconds } }
     let cards = list.data.map { card in
       var owned = card
       owned.owner = owner

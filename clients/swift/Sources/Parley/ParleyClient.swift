@@ -34,6 +34,7 @@ public final class ParleyClient: Sendable {
   let connection: Connection
   let cards: CardReader
   let outbox: Outbox
+  let triggers: Triggers
   let completionQueue: DispatchQueue
   /// The client that this one was made of, by `with`.
   private let original: ParleyClient?
@@ -51,6 +52,7 @@ public final class ParleyClient: Sendable {
     self.connection = connection
     cards = CardReader(connection: connection)
     let folder = try ParleyClient.open(options)
+    triggers = Triggers(connection: connection, file: try ParleyClient.triggerFile(options))
     let outbox = Outbox(connection: connection, folder: folder, policy: options.outboxRetry, onLost: options.onLost)
     self.outbox = outbox
     completionQueue = options.completionQueue
@@ -66,10 +68,17 @@ public final class ParleyClient: Sendable {
     }
   }
 
+  /// A file next to the folder of the outbox.
+  private static func triggerFile(_ options: Options) throws -> URL {
+    let folder = try options.outboxFolder ?? OutboxFolder.usual()
+    return folder.deletingLastPathComponent().appendingPathComponent("\(folder.lastPathComponent)-triggers.json")
+  }
+
   private init(_ other: ParleyClient, connection: Connection) {
     self.connection = connection
     cards = CardReader(connection: connection)
     outbox = other.outbox
+    triggers = other.triggers
     completionQueue = other.completionQueue
     original = other.original ?? other
     reachability = nil
@@ -92,6 +101,7 @@ public final class ParleyClient: Sendable {
     if let original { return original.logout() }
     connection.tokens.logout()
     cards.forget()
+    triggers.logout()
     NotificationCenter.default.post(name: Self.didLogOut, object: self)
   }
 

@@ -72,6 +72,11 @@ final class Visit: Sendable {
     if state.use({ $0.isOver }) { throw ParleyError.userChanged }
   }
 
+  /// The user of the cached token.
+  var heldOwner: Owner? {
+    state.use { $0.held?.owner }
+  }
+
   /// Number of callers waiting for the provider.
   var waiting: Int {
     state.use { $0.waiting }

@@ -35,12 +35,13 @@ final class CardTests: XCTestCase {
     let cards = (reply["cards"]?.list ?? []).map { cardJSON($0.int!) }.joined(separator: ",")
     let headers = reply["etag"].map { ["ETag": $0.text!] } ?? [:]
     await stage.serve([
-      Cue(status: reply["status"]!.int, headers: headers, body: #"{"data": [\#(cards)], "poll_after_s": 60}"#)
+      Cue(status: reply["status"]!.int, headers: headers, body: #"{"data": [\#(cards)], "poll_after_s": \#(reply["poll_after_s"]?.int ?? 60)}"#)
     ])
     var ids: [String] = []
     let came = await outcome { ids = try await client.listCards(cardQuery(step["query"])).map(\.id) }
     XCTAssertEqual(came.name, step["failure"]?.text ?? "success", name)
     XCTAssertEqual(ids, (step["expect"]?.list ?? []).map { "card_\($0.int!)" }, name)
+    if let wait = step["poll_after_ms"]?.number { XCTAssertEqual(client.pollAfter * 1000, wait, name) }
     let sent = await stage.sent[0]
     let query = (URLComponents(string: sent.url)?.queryItems ?? []).map { ($0.name, Value.text($0.value ?? "")) }
     XCTAssertEqual(Dictionary(uniqueKeysWithValues: query), step["sent"]!["query"]!.object, name)

@@ -134,7 +134,9 @@ struct FeedbackPlay {
     let deck = try makeDeck(stage)
     var given: [GivenAnswer] = []
     deck.onAnswer = { given.append($0) }
-    await stage.serve([cardsCue(card(1), card(2)), receiptsCue(.object([:])), receiptsCue(.object([:]))])
+    await stage.serve([
+      cardsCue(card(1), card(2)), receiptsCue(.object([:])), cardsCue(card(2)), receiptsCue(.object([:])),
+    ])
     await deck.load().value
     await deck.end(.completed, CardEntry(values: ["main": .number(10)], comment: "great")).value
     await deck.end(.dismissed, CardEntry()).value
@@ -206,7 +208,7 @@ struct FeedbackPlay {
   func aCardThatIsLeftWithTheAppIsSentAndStays() async throws {
     let stage = Stage()
     let deck = try makeDeck(stage)
-    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), receiptsCue(.object([:]))])
+    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), receiptsCue(.object([:])), cardsCue()])
     await deck.load().value
     await see(deck, stage)
     await deck.sync(CardEntry()).value
@@ -219,7 +221,9 @@ struct FeedbackPlay {
   func anAnsweredCardIsSentAndTheNextIsShown() async throws {
     let stage = Stage()
     let deck = try makeDeck(stage)
-    await stage.serve([cardsCue(card(1), card(2)), receiptsCue(.object([:])), receiptsCue(.object([:]))])
+    await stage.serve([
+      cardsCue(card(1), card(2)), receiptsCue(.object([:])), cardsCue(card(2)), receiptsCue(.object([:])),
+    ])
     await deck.load().value
     let sending = deck.end(.completed, CardEntry(values: ["main": .number(9)]))
     XCTAssertEqual(deck.shown?.card.id, "card_2")

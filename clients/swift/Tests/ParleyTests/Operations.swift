@@ -37,9 +37,11 @@ func call(_ operation: String, _ arguments: Value, of client: ParleyClient) asyn
 }
 
 func cardQuery(_ query: Value?) -> CardQuery {
-  CardQuery(
+  var found = CardQuery(
     locale: query?["locale"]?.text, platform: query?["platform"]?.text, appVersion: query?["app_version"]?.text,
     limit: query?["limit"]?.int)
+  found.triggers = query?["triggers"]?.flag ?? false
+  return found
 }
 
 func conversationQuery(_ query: Value?) -> ConversationQuery {

@@ -41,7 +41,7 @@ extension FeedbackPlay {
     for closes in [true, false] {
       let stage = Stage()
       let deck = try makeDeck(stage, sleepEnds: !closes)
-      await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
+      await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), cardsCue()])
       await deck.load().value
       var changes = 0
       deck.onShow = { _ in changes += 1 }
@@ -61,7 +61,7 @@ extension FeedbackPlay {
   fileprivate func thanksOfAQuestionComeBeforeTheNextCard() async throws {
     let stage = Stage()
     let deck = try makeDeck(stage)
-    await stage.serve([cardsCue(card(1, more: ownThanks), card(2)), receiptsCue(.object([:]))])
+    await stage.serve([cardsCue(card(1, more: ownThanks), card(2)), receiptsCue(.object([:])), cardsCue(card(2))])
     await deck.load().value
     await deck.end(.completed, nine).value
     XCTAssertEqual(deck.thanked?.thanks?.title, "Merci !")
@@ -76,7 +76,7 @@ extension FeedbackPlay {
   fileprivate func thanksThatAreReadAloudStay() async throws {
     let stage = Stage()
     let deck = try makeDeck(stage, sleepEnds: true)
-    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:]))])
+    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), cardsCue()])
     await deck.load().value
     var looks = 0
     deck.areThanksInUse = {
@@ -92,7 +92,7 @@ extension FeedbackPlay {
   fileprivate func cardsThatArriveMeanwhileFollowTheThanks() async throws {
     let stage = Stage()
     let deck = try makeDeck(stage)
-    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), cardsCue(card(2))])
+    await stage.serve([cardsCue(card(1)), receiptsCue(.object([:])), cardsCue(), cardsCue(card(2))])
     await deck.load().value
     await deck.end(.completed, nine).value
     await deck.load().value
@@ -105,7 +105,7 @@ extension FeedbackPlay {
   fileprivate func thanksLeaveWithTheView() async throws {
     let stage = Stage()
     let deck = try makeDeck(stage)
-    await stage.serve([cardsCue(card(1, more: ownThanks), card(2)), receiptsCue(.object([:]))])
+    await stage.serve([cardsCue(card(1, more: ownThanks), card(2)), receiptsCue(.object([:])), cardsCue(card(2))])
     await deck.load().value
     await deck.end(.completed, nine).value
     await deck.putAway(CardEntry()).value

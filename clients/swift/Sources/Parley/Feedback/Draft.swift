@@ -28,6 +28,7 @@ final class Draft {
     displayedAt = now()
     answer = NewAnswer(to: card, id: newId(at: displayedAt))
     answer.metadata = metadata.merging(["card_locale": card.locale]) { _, locale in locale }
+    if let trigger = card.trigger { answer.metadata?["trigger"] = trigger.cause }
   }
 
   /// Returns the revision to record when the user has seen the card; nil if that is recorded already.

@@ -9,13 +9,18 @@ final class FeedbackDeck {
   static let thanksMs = 5000
 
   let client: ParleyClient
-  private let query: CardQuery
+  private var query: CardQuery
   private let metadata: [String: String]
   private let selection: FeedbackSelection
   private var coming: [Card] = []
   private var visibility = SeenRule()
   /// Sequence number of the current load; results of earlier loads are ignored.
   private var turn = 0
+  /// When the cards were fetched last.
+  private var fetchedAt: Date?
+  /// Finished cards, which a list that is fetched right after an answer may still contain.
+  private var finished: Set<String> = []
+  private var stopListening: (@Sendable () -> Void)?
   private(set) var shown: Draft?
   /// The card that the user has just completed and that is thanked for; nil once the thanks are closed.
   private(set) var thanked: Card?
@@ -33,18 +38,46 @@ final class FeedbackDeck {
     self.selection = selection
     self.client = client
     self.query = query
+    self.query.triggers = true
     self.metadata = metadata
   }
 
   /// Refetches the cards. The displayed card stays if it is still among them.
   @discardableResult
-  func load() -> Task<Void, Never> {
+  func load(isAfterAnswer: Bool = false) -> Task<Void, Never> {
     turn += 1
+    fetchedAt = client.connection.wire.now()
+    if !isAfterAnswer { finished = [] }
+    listen()
     let ours = turn
     return attempt {
       let cards = try await self.client.listCards(self.query)
       if ours == self.turn { self.take(cards) }
     }
+  }
+
+  /// Fetches the cards again when the app becomes visible, if they may have changed.
+  @discardableResult
+  func loadIfDue() -> Task<Void, Never>? {
+    let age = fetchedAt.map { client.connection.wire.now().timeIntervalSince($0) } ?? .infinity
+    return age >= client.pollAfter ? load() : nil
+  }
+
+  /// Shows cards whose trigger occurs, until the view is put away.
+  private func listen() {
+    if stopListening != nil { return }
+    let selection = selection
+    stopListening = client.triggers.listen(accepting: { $0.canBeShown && !selection.cards(of: [$0]).isEmpty }) { [weak self] card in
+      Task { @MainActor in self?.takeTriggered(card) }
+    }
+  }
+
+  /// Shows a card whose trigger has occurred, after the displayed one.
+  func takeTriggered(_ card: Card) {
+    let isKnown = shown?.card.id == card.id || coming.contains { $0.id == card.id }
+    if isKnown || stopListening == nil { return }
+    coming.insert(card, at: 0)
+    if shown == nil && thanked == nil { showNext(goesOn: false) }
   }
 
   /// Whether the view has to measure how much of the card is visible.
@@ -83,7 +116,13 @@ final class FeedbackDeck {
     if let card, let answer {
       onAnswer(GivenAnswer(card: card, state: state, values: answer.values ?? [:], comment: answer.comment))
     }
-    return send(answer)
+    if let card { finished.insert(card.id) }
+    let sending = send(answer)
+    guard state == .completed else { return sending }
+    return attempt {  // the answer may qualify the user for other cards
+      await sending.value
+      if try await self.client.flush() == .done { await self.load(isAfterAnswer: true).value }
+    }
   }
 
   /// Replaces the thanks by the next card, if any.
@@ -97,6 +136,8 @@ final class FeedbackDeck {
     turn += 1
     let answer = shown?.note(entry)
     coming = []
+    stopListening?()
+    stopListening = nil
     if shown != nil || thanked != nil { showNext(goesOn: false) }
     return send(answer)
   }
@@ -129,9 +170,10 @@ final class FeedbackDeck {
 
   /// Queues new cards. The displayed one stays if it is among them, and the thanks stay until they are closed.
   private func take(_ cards: [Card]) {
-    let known = selection.cards(of: cards.filter(\.canBeShown))
-    coming = known.filter { $0.id != shown?.card.id }
-    let isStillThere = shown != nil && coming.count < known.count
+    let known = selection.cards(of: cards.filter { $0.canBeShown && !finished.contains($0.id) })
+    let others = known.filter { $0.id != shown?.card.id }
+    coming = coming.filter { $0.trigger != nil } + others
+    let isStillThere = shown != nil && (others.count < known.count || shown?.card.trigger != nil)
     if isStillThere || thanked != nil || (shown == nil && coming.isEmpty) { return }
     showNext(goesOn: false)
   }

@@ -158,7 +158,7 @@
     }
 
     @objc private func appReturns() {
-      if window != nil && deck.shown == nil { deck.load() }
+      if window != nil { deck.loadIfDue() }
     }
 
     /// Called on the thread of the logout.
