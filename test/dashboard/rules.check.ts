@@ -85,20 +85,25 @@ describe.runIf(hasBrowser())('who sees a question, when and how often', { timeou
     const id = await create();
     await open(pathTo('question', { id }));
     await section('When');
-    await page.getByLabel('Start', { exact: true }).fill('2031-07-01T09:00');
-    await page.getByLabel('End', { exact: true }).fill('2031-06-01T09:00');
+    await page.getByLabel('Starts at', { exact: true }).fill('2031-07-01T09:00');
+    await page.getByLabel('Ends at', { exact: true }).fill('2031-06-01T09:00');
     await press('Save draft');
     await page.getByText('must be after', { exact: false }).waitFor();
-    expect(await page.getByLabel('End', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByLabel('Ends at', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await expectNoViolations(ada);
-    await page.getByLabel('End', { exact: true }).fill('2031-12-01T09:00');
+    await page.getByLabel('Ends at', { exact: true }).fill('2031-12-01T09:00');
     await saveDraft();
     expect((await stored(id)).schedule).toEqual({
       ...{ start_at: '2031-07-01T07:00:00.000Z', end_at: '2031-12-01T08:00:00.000Z' },
     });
     await page.reload();
     await section('When');
-    expect(await page.getByLabel('Start', { exact: true }).inputValue()).toBe('2031-07-01T09:00');
+    expect(await page.getByLabel('Starts at', { exact: true }).inputValue()).toBe('2031-07-01T09:00');
+    await press('Publish');
+    await press('Publish now');
+    await page.getByText('The question is scheduled.').waitFor();
+    expect((await stored(id)).status).toBe('scheduled');
+    await page.getByText('Scheduled', { exact: true }).first().waitFor();
   });
 
   test('trigger, frequency, sampling and limit are saved', async () => {
@@ -168,7 +173,7 @@ describe.runIf(hasBrowser())('who sees a question, when and how often', { timeou
     });
     await dashboard.open(pathTo('question', { id }), phone.page);
     for (const title of ['Who', 'When', 'How many']) await phone.page.locator('summary', { hasText: title }).click();
-    await phone.page.getByLabel('Start', { exact: true }).waitFor();
+    await phone.page.getByLabel('Starts at', { exact: true }).waitFor();
     expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     await expectNoViolations(phone);
   });

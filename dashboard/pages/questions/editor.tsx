@@ -36,6 +36,12 @@ interface EditorProps {
   saved?(question: Question): void;
 }
 
+/** The success of a publication; a question that starts later is not live yet. */
+function publishedText(isFirst: boolean, { status }: Question): string {
+  if (status === 'scheduled') return t('The question is scheduled.');
+  return isFirst ? t('The question is live.') : t('The changes are live.');
+}
+
 /** Edited fields are otherwise kept, as in a refresh of the data. */
 const ALL_VALUES = { keepDirtyValues: false };
 
@@ -70,7 +76,7 @@ function useEditor({ question, save, saved }: EditorProps) {
   const publishNow = async () => {
     const stored = await store();
     const live = isDraft ? await publish.mutateAsync({ params: { id: stored.id } }) : stored;
-    toast(isDraft ? t('The question is live.') : t('The changes are live.'));
+    toast(publishedText(isDraft, live));
     saved?.(live);
   };
   /** Faults are shown at their fields, which are behind the dialog. */

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Schemas } from '../../../dashboard/api/schema.ts';
 import { audienceOf, audienceValuesOf } from '../../../dashboard/pages/questions/rules/audience-values.ts';
-import { ruleFieldNameOf } from '../../../dashboard/pages/questions/rules/rule-values.ts';
+import {
+  EMPTY_RULES,
+  ruleFieldNameOf,
+  rulesOf,
+  ruleValuesOf,
+} from '../../../dashboard/pages/questions/rules/rule-values.ts';
 import { triggerOf, triggerValuesOf } from '../../../dashboard/pages/questions/rules/trigger-values.ts';
 import { AudienceInput } from '../../../src/domain/audiences.ts';
 import { TriggerInput } from '../../../src/domain/triggers.ts';
@@ -54,6 +59,14 @@ test.each([
 ] as Schemas['Trigger'][])('a trigger is the same after it was edited: %o', trigger => {
   expect(TriggerInput.safeParse(trigger).success).toBe(true);
   expect(triggerOf(triggerValuesOf(trigger))).toEqual(trigger);
+});
+
+test('a template, which has no rules but the frequency, is a question for everyone', () => {
+  const { frequency } = EMPTY_RULES;
+  expect(rulesOf(ruleValuesOf({ frequency }))).toEqual({
+    ...{ audience: null, schedule: { start_at: null, end_at: null }, trigger: null, frequency },
+    ...{ sampling_percent: 100, response_limit: null },
+  });
 });
 
 test.each([

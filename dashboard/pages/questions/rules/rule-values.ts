@@ -3,6 +3,8 @@ import { type AudienceValues, audienceOf, audienceValuesOf, EVERYONE } from './a
 import { NO_TRIGGER, type TriggerValues, triggerOf, triggerValuesOf } from './trigger-values.ts';
 
 type Question = Schemas['Question'];
+type Rules = Pick<Question, 'audience' | 'schedule' | 'trigger' | 'sampling_percent' | 'response_limit'>;
+type RulesOfQuestion = Pick<Question, 'frequency'> & Partial<Rules>;
 
 /** Who sees a question, when and how often, in the editor. */
 export interface RuleValues {
@@ -27,13 +29,13 @@ export const EMPTY_RULES: RuleValues = {
   response_limit: { count: null, per: 'total' },
 };
 
-/** Editor values of the rules of a stored question. */
-export const ruleValuesOf = (question: Question): RuleValues => ({
+/** Editor values of the rules of a stored question, or of a template, which has the frequency only. */
+export const ruleValuesOf = (question: RulesOfQuestion): RuleValues => ({
   audience: audienceValuesOf(question.audience),
-  schedule: question.schedule,
+  schedule: question.schedule ?? EMPTY_RULES.schedule,
   trigger: triggerValuesOf(question.trigger),
   frequency: question.frequency,
-  sampling_percent: question.sampling_percent,
+  sampling_percent: question.sampling_percent ?? EMPTY_RULES.sampling_percent,
   response_limit: question.response_limit ?? EMPTY_RULES.response_limit,
 });
 

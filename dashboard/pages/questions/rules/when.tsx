@@ -62,13 +62,13 @@ function Schedule({ form }: { form: Form }) {
       <InstantInput
         {...{ form, timeZone }}
         name="schedule.start_at"
-        label={t('Start')}
+        label={t('Starts at')}
         hint={t('Empty: from publication. Time zone: {zone}', { zone: timeZone })}
       />
       <InstantInput
         {...{ form, timeZone }}
         name="schedule.end_at"
-        label={t('End')}
+        label={t('Ends at')}
         hint={t('Empty: until it is closed. Time zone: {zone}', { zone: timeZone })}
       />
     </div>
