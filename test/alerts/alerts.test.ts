@@ -150,16 +150,6 @@ test('a shortened rule differs only in its windows, ages and `for`', () => {
   });
 });
 
-test.runIf(await hasTool(['promtool', '--version'], 'the test of the alert rules'))(
-  'each alert fires on its fault, and not in the similar healthy case',
-  async () => {
-    const output = await runTool('promtool', ['test', 'rules', ...TESTS], { cwd: ROOT });
-    expect(output).toContain('SUCCESS');
-    await runTool('promtool', ['check', 'config', 'config/prometheus/prometheus.yml'], { cwd: ROOT });
-  },
-  300_000,
-);
-
 const PROFILE = 'docker compose --profile monitoring config --format json'.split(' ');
 
 test.runIf(await hasTool(['docker', 'compose', 'version'], 'the test of the Compose profile'))(

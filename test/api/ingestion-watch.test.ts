@@ -55,7 +55,9 @@ describe.each(backends())('with the queue in %s', backend => {
     const success = (await readMetric(api, 'parley_canary_last_success_timestamp_seconds')) as number;
     expect(Math.abs(Date.now() / 1000 - success)).toBeLessThan(60);
     await waitFor(async () => (await readMetric(api, 'parley_canary_last_success_timestamp_seconds')) !== success);
-    expect((await api.database.query('select id from answers')).length).toBeLessThan(3); // the late one, and one in transit
+    const left = (await api.database.query('select id from answers')).length;
+    const late = (await readMetric(api, 'parley_canary_failures_total')) as number; // a busy machine has more than one
+    expect(left).toBeLessThanOrEqual(late + 1); // one is in transit
     expect(await api.database.query('select id from tenants')).toEqual([]);
     expect(await lostFlushes(api)).toBe(0);
     expect(await lostAnswers(api)).toBe(0);
