@@ -78,7 +78,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const [, removed, places] = await Promise.all([
       indexWords(tx, stored), // before the removal, which deletes the words with the answers
       removeDeleted(tx, synced),
-      upsertCardRecords(tx, synced),
+      upsertCardRecords(tx, stored),
       quarantine(tx, conflicts),
     ]);
     const lost = await takePlaces(tx, stored, places);
@@ -220,10 +220,7 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
   try {
     await storage.transaction(async tx => {
       const { stored } = await upsertAnswers(tx, answers);
-      await upsertCardRecords(
-        tx,
-        stored.map(({ answer }) => answer),
-      );
+      await upsertCardRecords(tx, stored);
       throw new Rehearsed();
     });
   } catch (error) {

@@ -37,6 +37,7 @@ import { SnoozedConversations } from './20261227-snoozed-conversations.ts';
 import { TimerIndex } from './20261227-timer-index.ts';
 import { CardValues } from './20261229-card-values.ts';
 import { DemoTenants } from './20261230-demo-tenants.ts';
+import { Schedules } from './20261231-schedules.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -79,9 +80,10 @@ export const MIGRATIONS = [
   { name: '20261227-timer-index', class: TimerIndex },
   { name: '20261229-card-values', class: CardValues },
   { name: '20261230-demo-tenants', class: DemoTenants },
+  { name: '20261231-schedules', class: Schedules },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 33;
+export const NEEDED_SCHEMA = 34;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };
