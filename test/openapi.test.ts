@@ -129,7 +129,22 @@ describe('a running service', () => {
     await call('readConversation', { id });
     await call('patchConversation', { id }, { body: { tags: ['vip'], status: 'resolved' } });
     await call('listConversations');
+    await call('updateConversations', {}, { body: { ids: [id], change: { priority: 'low' } } });
+    await useMacros(id);
+    const other = await call('createConversation', {}, { as: token, body: { message: 'Hello again' } });
+    await call('mergeConversation', { id }, { body: { into: other.body.id } });
     await call('deleteConversation', { id });
+  }
+
+  async function useMacros(id: string): Promise<void> {
+    const changes = { status: 'snoozed', snooze_for_s: 3600, add_tags: ['later'] };
+    const macro = await call('createMacro', {}, { body: { name: 'Later', body: 'A moment.', changes } });
+    const { id: macroId } = macro.body;
+    await call('readMacro', { id: macroId });
+    await call('listMacros');
+    await call('patchMacro', { id: macroId }, { body: { shortcut: 'later' } });
+    await call('applyMacro', { id, macro_id: macroId });
+    await call('deleteMacro', { id: macroId });
   }
 
   /** Calls an operation with a session or without a credential. */

@@ -4,7 +4,6 @@ import type { Frequency } from './card-rules.ts';
 import { int32 } from './documented.ts';
 import { CardStep } from './follow-ups.ts';
 import { typeIdOut } from './ids.ts';
-import { chosenOptions } from './steps.ts';
 import { TimestampOut } from './text.ts';
 import { ThanksOut } from './thanks.ts';
 import { TriggerOut } from './triggers.ts';
@@ -49,16 +48,6 @@ export interface CardRecord {
   displays: number;
   /** The value of the last answer: a score, true or false, or options; null for other types and without an answer. */
   last_value: unknown;
-}
-
-/**
- * Returns the part of a value that card records keep: a score, true or false, or the chosen options, never a text of the
- * user. null for other values.
- */
-export function keptValue(value: unknown): number | boolean | { option_ids: string[] } | null {
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
-  const option_ids = [...chosenOptions(value)];
-  return option_ids.length > 0 ? { option_ids } : null;
 }
 
 /**

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { EventField, Recorded } from './conversation-events.ts';
 import { ConversationPriority, ConversationStatus, SETS, Subject, settableFrom, TRANSITIONS } from './conversations.ts';
-import { type FieldCode, issueOf } from './field-errors.ts';
-import { typeId } from './ids.ts';
+import { type FieldCode, issueOf, rule } from './field-errors.ts';
+import { typeId, typeIdOut } from './ids.ts';
 import { fieldFault, Problem } from './problem.ts';
 import { MAX_TAGS, Tags, Timestamp } from './text.ts';
 
 /** How far ahead a conversation can be snoozed. */
-const SNOOZE_MIN_MS = 60_000;
-const SNOOZE_MAX_MS = 366 * 86_400_000;
+export const SNOOZE_MIN_MS = 60_000;
+export const SNOOZE_MAX_MS = 366 * 86_400_000;
 
 const MemberOrNone = typeId('member').nullable();
 
@@ -26,6 +26,10 @@ const Seen = z
     description:
       'Values that you have seen. If one of them has changed meanwhile, the reply is 409 `conversation-changed`',
   });
+
+const SnoozedUntil = Timestamp.meta({
+  description: 'Required with the status `snoozed`, otherwise not allowed: 1 minute to 1 year ahead',
+});
 
 const addTags = Tags.meta({ description: 'Tags to add; tags that are present already are ignored' });
 const removeTags = Tags.meta({ description: 'Tags to remove; absent tags are ignored' });
@@ -60,9 +64,7 @@ export const checkChange = ({ value, issues }: { value: Rules; issues: unknown[]
 export const ConversationPatch = z
   .strictObject({
     status: ConversationStatus,
-    snoozed_until: Timestamp.meta({
-      description: 'Required with the status `snoozed`, otherwise not allowed: 1 minute to 1 year ahead',
-    }),
+    snoozed_until: SnoozedUntil,
     assignee_id: MemberOrNone,
     tags: Tags,
     add_tags: addTags,
@@ -77,12 +79,63 @@ export const ConversationPatch = z
 export type ConversationPatch = z.output<typeof ConversationPatch>;
 
 /** Throws 422 for a time that is too near or too far. */
-export function checkSnooze(until: Date | undefined, now: Date): void {
+export function checkSnooze(until: Date | undefined, now: Date, pointer = '/snoozed_until'): void {
   if (!until) return;
   const ahead = until.getTime() - now.getTime();
   if (ahead >= SNOOZE_MIN_MS && ahead <= SNOOZE_MAX_MS) return;
-  throw fieldFault('/snoozed_until', 'out-of-range', 'Must be from 1 minute to 1 year ahead.');
+  throw fieldFault(pointer, 'out-of-range', 'Must be from 1 minute to 1 year ahead.');
 }
+
+/** Maximum number of conversations of one request. */
+export const MAX_BULK = 100;
+
+/** One change of many conversations. */
+const BulkChange = z
+  .strictObject({
+    status: ConversationStatus,
+    snoozed_until: SnoozedUntil,
+    assignee_id: MemberOrNone,
+    priority: ConversationPriority,
+    add_tags: addTags,
+    remove_tags: removeTags,
+  })
+  .partial()
+  .check(checkChange)
+  .meta({ id: 'BulkChange' });
+
+export const BulkUpdate = z
+  .strictObject({
+    ids: z
+      .array(typeId('conversation'))
+      .min(1)
+      .max(MAX_BULK)
+      .refine(ids => new Set(ids).size === ids.length, rule('repeated-item', 'Must not contain an id twice.'))
+      .meta({ uniqueItems: true }),
+    change: BulkChange,
+  })
+  .meta({ id: 'BulkUpdate' });
+export type BulkUpdate = z.output<typeof BulkUpdate>;
+
+export const BulkResults = z
+  .object({
+    results: z.array(
+      z
+        .object({
+          id: typeIdOut('conversation'),
+          status: z.enum(['changed', 'unchanged', 'not-found', 'conflict']),
+          code: z
+            .enum(['invalid-transition', 'too-many-tags'])
+            .optional()
+            .meta({ description: 'Only with `conflict`: why the conversation was not changed' }),
+        })
+        .meta({ id: 'BulkResult' }),
+    ),
+  })
+  .meta({ id: 'BulkResults', description: 'One result for each id, in order' });
+
+export const Merge = z
+  .strictObject({ into: typeId('conversation').meta({ description: 'Conversation of the same user' }) })
+  .meta({ id: 'ConversationMerge' });
 
 /** A change without the values that the caller has seen. */
 export type Change = Omit<ConversationPatch, 'was'>;
@@ -101,20 +154,49 @@ export function requireTransition(before: Stated, change: Change): void {
   const { status } = change;
   if (status === undefined) return;
   if (isPresent(before, change)) throw invalidTransition(before.status, `The conversation is already ${status}.`);
-  if (!TRANSITIONS[before.status][SETS[status]])
+  if (before.merged_into_id !== null)
+    throw new Problem('invalid-transition', 'The conversation was merged into another one.', {
+      extra: { from: before.status, allowed: [] },
+    });
+  if (!canFollow(before, status))
     throw invalidTransition(before.status, `A conversation that is ${before.status} cannot be set to ${status}.`);
 }
 
 function changedTags(before: string[], { tags, add_tags = [], remove_tags = [] }: Change): string[] {
   if (tags) return tags;
   const added = add_tags.filter(tag => !before.includes(tag));
-  const after = [...before.filter(tag => !remove_tags.includes(tag)), ...added];
-  if (added.length > 0 && after.length > MAX_TAGS)
-    throw fieldFault('/add_tags', 'too-many', `A conversation has at most ${MAX_TAGS} tags.`);
-  return after;
+  return [...before.filter(tag => !remove_tags.includes(tag)), ...added];
 }
 
-/** Returns the recorded fields after a change. Throws 422 for too many tags. */
+/** Whether a change adds tags beyond the maximum. Conversations may have more from before. */
+const addsTooMany = (before: string[], change: Change): boolean => {
+  const after = changedTags(before, change);
+  return after.length > MAX_TAGS && after.length > before.length;
+};
+
+/** Throws 422 for tags beyond the maximum. */
+export function requireRoomForTags(before: Stated, change: Change): void {
+  if (addsTooMany(before.tags, change))
+    throw fieldFault('/add_tags', 'too-many', `A conversation has at most ${MAX_TAGS} tags.`);
+}
+
+/** The outcome of a change among many: the fields after it, or why it does not fit. */
+export type Planned<Row> = { after: Row } | { conflict: 'invalid-transition' | 'too-many-tags' };
+
+/** Returns the outcome of a change for one of many conversations. Setting the present status changes nothing. */
+export function planChange<Row extends Stated>(before: Row, change: Change): Planned<Row> {
+  const { status, snoozed_until, ...rest } = change;
+  const wanted: Change = isPresent(before, change) ? rest : change;
+  if (wanted.status && !canFollow(before, wanted.status)) return { conflict: 'invalid-transition' };
+  if (addsTooMany(before.tags, change)) return { conflict: 'too-many-tags' };
+  return { after: applyChange(before, wanted) };
+}
+
+/** Whether a status can be set. A merged conversation stays as it is. */
+const canFollow = (before: Stated, status: ConversationStatus): boolean =>
+  before.merged_into_id === null && TRANSITIONS[before.status][SETS[status]] !== undefined;
+
+/** Returns the recorded fields after a change that fits. */
 export function applyChange<Row extends Stated>(before: Row, change: Change): Row {
   const status = change.status ?? before.status;
   const until = change.status === 'snoozed' ? (change.snoozed_until ?? null) : before.snoozed_until;

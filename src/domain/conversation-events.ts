@@ -2,14 +2,23 @@ import { z } from 'zod';
 import { toTypeId } from './ids.ts';
 
 /** The fields of a conversation whose changes are recorded as events, in the order of the events of one change. */
-export const EVENT_FIELDS = ['status', 'snoozed_until', 'assignee_id', 'priority', 'tags', 'subject'] as const;
+export const EVENT_FIELDS = [
+  'status',
+  'snoozed_until',
+  'assignee_id',
+  'priority',
+  'tags',
+  'subject',
+  'merged_into_id',
+] as const;
 export type EventField = (typeof EVENT_FIELDS)[number];
 
 const EventReason = z
   .object({
-    type: z.enum(['member', 'user', 'timer']),
+    type: z.enum(['member', 'user', 'timer', 'macro', 'merge']),
     id: z.string().nullable().meta({
-      description: '`member_…`, or the identity of a user; null for a change with an API key or by a timer',
+      description:
+        '`member_…`, `macro_…`, the `conversation_…` of a merge, or the identity of a user; null for a change with an API key or by a timer',
     }),
   })
   .meta({ id: 'EventReason', description: 'The cause of the change' });
@@ -18,7 +27,7 @@ export const MessageEvent = z
   .object({
     field: z.enum(EVENT_FIELDS),
     from: z.unknown().meta({ description: 'Value before the change; null for none' }),
-    to: z.unknown().meta({ description: 'Value after the change; null for none. Members by id' }),
+    to: z.unknown().meta({ description: 'Value after the change; null for none. Members and conversations by id' }),
     reason: EventReason,
   })
   .meta({ id: 'MessageEvent', description: 'A change of the conversation: values, not names' });
@@ -58,10 +67,12 @@ export interface Recorded {
   priority: string;
   tags: string[];
   subject: string;
+  merged_into_id: string | null;
 }
 
 function recordedValue(field: EventField, of: Recorded): EventValue {
   if (field === 'assignee_id') return of.assignee_id && toTypeId('member', of.assignee_id);
+  if (field === 'merged_into_id') return of.merged_into_id && toTypeId('conversation', of.merged_into_id);
   if (field === 'snoozed_until') return of.status === 'snoozed' ? (of.snoozed_until?.toISOString() ?? null) : null;
   return of[field];
 }

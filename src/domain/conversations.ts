@@ -2,12 +2,16 @@ import { z } from 'zod';
 import { int32 } from './documented.ts';
 import { typeIdOut } from './ids.ts';
 import { AuthorType, Body, ClientMessageId } from './messages.ts';
+import { pageOf } from './pages.ts';
 import { Identity, TimestampOut, text } from './text.ts';
 
 /** How long a user's reply reopens a resolved conversation. Afterwards it starts a new one. */
 export const REOPEN_DAYS = 30;
 
 export const PREVIEW_LENGTH = 140;
+
+/** How long incremental readers learn that a conversation was deleted. */
+export const DELETIONS_SHOWN_DAYS = 30;
 
 export const ConversationStatus = z.enum(['open', 'pending', 'snoozed', 'resolved']);
 export type ConversationStatus = z.infer<typeof ConversationStatus>;
@@ -121,6 +125,11 @@ export const ReadHorizon = z
   .strictObject({ seq: z.int().min(0).max(2_147_483_647) })
   .meta({ id: 'ReadHorizon', description: 'All messages up to this `seq` have been read; never decreases' });
 
+/** A deleted conversation in an incremental read. */
+const ConversationTombstone = z
+  .object({ id: typeIdOut('conversation'), deleted_at: TimestampOut })
+  .meta({ id: 'ConversationTombstone' });
+
 export const Conversation = z
   .object({
     id: typeIdOut('conversation'),
@@ -153,8 +162,23 @@ export const Conversation = z
     first_reply_at: TimestampOut.nullable(),
     resolved_at: TimestampOut.nullable(),
     previous_id: typeIdOut('conversation').nullable(),
+    merged_into_id: typeIdOut('conversation').nullable().meta({
+      description: 'Conversation of the same user that continues this one: later messages are written there',
+    }),
     created_at: TimestampOut,
     updated_at: TimestampOut,
     last_activity_at: TimestampOut,
   })
   .meta({ id: 'Conversation' });
+
+/** A page of conversations; with `deleted=true` also what was deleted in the same span of time. */
+export const ConversationPage = pageOf(Conversation)
+  .extend({
+    deleted: z
+      .array(ConversationTombstone)
+      .optional()
+      .meta({
+        description: `With \`deleted=true\`: conversations deleted since, up to ${DELETIONS_SHOWN_DAYS} days back, oldest first`,
+      }),
+  })
+  .meta({ id: 'ConversationPage' });

@@ -135,6 +135,10 @@ export const FIELD_CODES = {
       'The question is open to public access tokens, whose identity is not proven, and its audience depends on the person. Use only platform, app_version and locale, or close the question to public tokens.',
     example: '`{"all": [{"platform": {"op": "eq", "value": "ios"}}]}`',
   },
+  'different-user': {
+    meaning: 'The two conversations belong to different users. Only conversations of one user can be merged.',
+    example: 'the id of another conversation with the same `identity`',
+  },
   'immutable-field': {
     meaning: 'The field cannot change once the question is published. Clone the question instead.',
     example: 'a new `title`, which creates a new version',

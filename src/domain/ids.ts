@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'card'
   | 'conversation'
   | 'message'
+  | 'macro'
   | 'quarantine';
 
 /** Returns a new UUIDv7 (RFC 9562), the internal form of identifiers. */

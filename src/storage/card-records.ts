@@ -1,6 +1,4 @@
 import { type AcceptedAnswer, isAnswered } from '../domain/answers.ts';
-import { keptValue } from '../domain/cards.ts';
-import { MAIN_STEP } from '../domain/steps.ts';
 import type { RecordOwner } from './cards.ts';
 import { unnest } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -28,15 +26,6 @@ interface CardChange extends CardKey {
   /** The first answer that completes the card, or else the first partial one. */
   counted_answer_id: string | null;
   counted_completed: boolean;
-  /** The number of new views. */
-  displays: number;
-  last_value: unknown;
-}
-
-/** A sync that was stored; `revisedFrom` is null for a new answer. */
-interface StoredView {
-  answer: AcceptedAnswer;
-  revisedFrom: unknown;
 }
 
 const COLUMNS = {
@@ -49,8 +38,6 @@ const COLUMNS = {
   answered_at: 'timestamptz',
   counted_answer_id: 'uuid',
   counted_completed: 'boolean',
-  displays: 'int',
-  last_value: 'jsonb',
 } as const;
 const NAMES = Object.keys(COLUMNS).join(', ');
 
@@ -63,7 +50,7 @@ const NAMES = Object.keys(COLUMNS).join(', ');
  */
 export async function upsertCardRecords(
   tx: Transaction,
-  stored: readonly StoredView[],
+  stored: readonly AcceptedAnswer[],
 ): Promise<Map<string, CountedPlace>> {
   if (stored.length === 0) return new Map();
   const changes = changesOf(stored);
@@ -76,9 +63,6 @@ export async function upsertCardRecords(
          shown_at = greatest(record.shown_at, excluded.shown_at),
          dismissed_at = greatest(record.dismissed_at, excluded.dismissed_at),
          answered_at = greatest(record.answered_at, excluded.answered_at),
-         displays = record.displays + excluded.displays,
-         last_value = case when excluded.answered_at >= coalesce(record.answered_at, '-infinity') then excluded.last_value
-           else record.last_value end,
          counted_before = record.counted_answer_id,
          counted_answer_id = case
            when excluded.counted_completed and not record.counted_completed then excluded.counted_answer_id
@@ -97,18 +81,18 @@ export async function upsertCardRecords(
   return places;
 }
 
-function changesOf(stored: readonly StoredView[]): Map<string, CardChange> {
+function changesOf(stored: readonly AcceptedAnswer[]): Map<string, CardChange> {
   const changes = new Map<string, CardChange>();
-  for (const { answer, revisedFrom } of stored) {
+  for (const answer of stored) {
     const key = cardKeyOf(answer);
     const change = changes.get(key);
-    const next = changeBy(answer, revisedFrom === null);
+    const next = changeBy(answer);
     changes.set(key, change ? merge(change, next) : next);
   }
   return changes;
 }
 
-function changeBy(answer: AcceptedAnswer, isNew: boolean): CardChange {
+function changeBy(answer: AcceptedAnswer): CardChange {
   const { tenant_id, identity, identity_verified, question_id, state } = answer;
   const receivedAt = Date.parse(answer.received_at);
   const competes = answer.once_per_card === true && isAnswered(state);
@@ -119,8 +103,6 @@ function changeBy(answer: AcceptedAnswer, isNew: boolean): CardChange {
     answered_at: isAnswered(state) ? receivedAt : null,
     counted_answer_id: competes ? answer.id : null,
     counted_completed: competes && state === 'completed',
-    displays: isNew ? 1 : 0,
-    last_value: isAnswered(state) ? keptValue(answer.values[MAIN_STEP]) : null,
   };
 }
 
@@ -136,8 +118,6 @@ function merge(first: CardChange, next: CardChange): CardChange {
     answered_at: latest(first.answered_at, next.answered_at),
     counted_answer_id: takesPlace ? next.counted_answer_id : (first.counted_answer_id ?? next.counted_answer_id),
     counted_completed: first.counted_completed || next.counted_completed,
-    displays: first.displays + next.displays,
-    last_value: (next.answered_at ?? -1) >= (first.answered_at ?? 0) ? next.last_value : first.last_value,
   };
 }
 

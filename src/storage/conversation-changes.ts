@@ -1,8 +1,17 @@
-import { applyChange, type ConversationPatch, requireSeen, requireTransition } from '../domain/conversation-changes.ts';
+import {
+  applyChange,
+  type Change,
+  type ConversationPatch,
+  planChange,
+  requireRoomForTags,
+  requireSeen,
+  requireTransition,
+} from '../domain/conversation-changes.ts';
 import { changeEvents, type EventReason, reasonOf } from '../domain/conversation-events.ts';
+import { requireMergeable } from '../domain/conversation-merges.ts';
 import { statusForUser } from '../domain/conversations.ts';
 import { toTypeId } from '../domain/ids.ts';
-import { fieldFault } from '../domain/problem.ts';
+import { fieldFault, notFound } from '../domain/problem.ts';
 import {
   type Author,
   CONVERSATION_COLUMNS,
@@ -44,11 +53,83 @@ export const updateConversation = (
     check(before);
     requireSeen(before, was, presentValue);
     requireTransition(before, change);
+    requireRoomForTags(before, change);
     const after = applyChange(before, change);
     if (changeEvents(before, after, reasonOf(actor)).length === 0) return before;
     const writing = { tx, tenantId, author: actor, now: await openWrite(tx) };
     const rows = await storeChanges(writing, [{ before, after }], reasonOf(actor));
     return rows[0] as ConversationRow;
+  });
+
+/** The outcome of a change of one of many conversations. */
+export interface BulkOutcome {
+  id: string;
+  status: 'changed' | 'unchanged' | 'not-found' | 'conflict';
+  code?: 'invalid-transition' | 'too-many-tags';
+}
+
+/** Who makes a change of many conversations, why, and where the request names the assignee. */
+export interface BulkActor {
+  author: Author;
+  reason?: EventReason;
+  assigneePointer: string;
+}
+
+/**
+ * Makes one change of many conversations in one transaction, and returns the outcomes in order of `ids`.
+ *
+ * Rows are locked in order of their ids, so that two such changes never wait for each other.
+ */
+export const changeConversations = (
+  tenant: TenantStorage,
+  ids: readonly string[],
+  { author, reason = reasonOf(author), assigneePointer }: BulkActor,
+  change: Change,
+): Promise<BulkOutcome[]> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    if (change.assignee_id) await lockAssignee(tx, tenantId, change.assignee_id, assigneePointer);
+    const rows = await tx.query<ConversationRow>(
+      `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
+      [tenantId, ids],
+    );
+    const changes: Changed[] = [];
+    const outcomes = new Map<string, BulkOutcome>();
+    for (const before of rows) {
+      const planned = planChange(before, change);
+      const isConflict = 'conflict' in planned;
+      const isChanged = !isConflict && changeEvents(before, planned.after, reason).length > 0;
+      if (isChanged) changes.push({ before, after: planned.after });
+      if (isConflict) outcomes.set(before.id, { id: before.id, status: 'conflict', code: planned.conflict });
+      else outcomes.set(before.id, { id: before.id, status: isChanged ? 'changed' : 'unchanged' });
+    }
+    if (changes.length > 0) await storeChanges({ tx, tenantId, author, now: await openWrite(tx) }, changes, reason);
+    return ids.map(id => outcomes.get(id) ?? { id, status: 'not-found' });
+  });
+
+/**
+ * Merges a conversation into another one of the same user: it is resolved, and later messages are written to the other.
+ *
+ * Throws 422 for conversations of different users, and 409 if one of them was merged before.
+ */
+export const mergeConversation = (
+  tenant: TenantStorage,
+  { id, into }: { id: string; into: string },
+  author: Author,
+): Promise<ConversationRow> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    const rows = await tx.query<ConversationRow>(
+      `select ${CONVERSATION_COLUMNS} from conversations where tenant_id = $1 and id = any($2::uuid[]) order by id for update`,
+      [tenantId, [id, into]],
+    );
+    const [before, target] = [id, into].map(wanted => rows.find(row => row.id === wanted));
+    if (!before) throw notFound('conversation');
+    requireMergeable(before, target);
+    const after: ConversationRow = { ...before, status: 'resolved', snoozed_until: null, merged_into_id: into };
+    const writing = { tx, tenantId, author, now: await openWrite(tx) };
+    const reason = { type: 'merge', id: toTypeId('conversation', into) } as const;
+    return (await storeChanges(writing, [{ before, after }], reason))[0] as ConversationRow;
   });
 
 const presentValue = (field: string, value: unknown): unknown =>
@@ -84,6 +165,7 @@ function columnsOf(changed: Changed, events: number, now: Date) {
     priority: after.priority,
     assignee_id: after.assignee_id,
     tags: after.tags,
+    merged_into_id: after.merged_into_id,
     resolved_at: isResolved ? (before.resolved_at ?? now) : null,
     waiting_since: isResolved ? null : before.waiting_since,
     updated_at: isVisible(changed) ? now : before.updated_at,
@@ -91,7 +173,7 @@ function columnsOf(changed: Changed, events: number, now: Date) {
   };
 }
 
-const SET_COLUMNS = `status text, snoozed_until timestamptz, subject text, priority text, assignee_id uuid, tags text[],
+const SET_COLUMNS = `status text, snoozed_until timestamptz, subject text, priority text, assignee_id uuid, tags text[], merged_into_id uuid,
   resolved_at timestamptz, waiting_since timestamptz, updated_at timestamptz, last_note_seq int`;
 const ASSIGNMENTS = SET_COLUMNS.split(',').map(column => {
   const [name] = column.trim().split(' ');

@@ -160,20 +160,27 @@ const searchableConversations = (
   find: terms => findConversations(tenant, terms, limits.found),
 });
 
-/** Counts conversations with unread messages of the other side; for the team, those of one assignee. */
+/** Maximum number of unread conversations that are counted, so that a count costs the same in every inbox. */
+export const MAX_COUNTED = 1000;
+
+/**
+ * Counts conversations with unread messages of the other side, up to `MAX_COUNTED`; for the team, those of one assignee.
+ * `more` is true beyond that.
+ */
 export async function countUnread(
   tenant: TenantStorage,
   side: Side,
   owner: Owner | undefined,
   assignee?: string,
-): Promise<number> {
+): Promise<{ count: number; more: boolean }> {
   const where = createWhere();
   where.and(`tenant_id = $ and ${side}_unread > 0`, tenant.tenantId);
   if (owner) where.and('identity = $ and identity_verified = $', owner.identity, owner.verified);
   whereAssignee(where, assignee);
   const rows = await tenant.query<{ count: number }>(
-    `select count(*)::int as count from conversations ${where.sql}`,
+    `select count(*)::int as count from (select from conversations ${where.sql} limit ${MAX_COUNTED + 1}) as counted`,
     where.params,
   );
-  return rows[0]?.count ?? 0;
+  const count = rows[0]?.count ?? 0;
+  return { count: Math.min(count, MAX_COUNTED), more: count > MAX_COUNTED };
 }

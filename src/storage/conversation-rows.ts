@@ -1,7 +1,7 @@
 import { describeEvent, type MessageEvent } from '../domain/conversation-events.ts';
 import { type ConversationPriority, type ConversationStatus, PREVIEW_LENGTH } from '../domain/conversations.ts';
 import { newUuid } from '../domain/ids.ts';
-import type { AuthorType } from '../domain/messages.ts';
+import type { AuthorType, MessagePosition } from '../domain/messages.ts';
 import { notFound } from '../domain/problem.ts';
 import type { TenantStorage } from './orm.ts';
 import { indexMessages, KEEP_WORDS } from './search-index.ts';
@@ -31,6 +31,7 @@ export interface ConversationRow {
   first_reply_at: Date | null;
   resolved_at: Date | null;
   previous_id: string | null;
+  merged_into_id: string | null;
   created_at: Date;
   updated_at: Date;
   team_updated_at: Date;
@@ -75,11 +76,15 @@ export interface MessageContent {
   format: 'text' | 'markdown';
   kind: 'reply' | 'note';
   client_message_id?: string | undefined;
+  /** The newest messages that the author has seen. */
+  after?: MessagePosition | undefined;
+  /** Whether to write although somebody has written since. */
+  force?: boolean | undefined;
 }
 
 export const CONVERSATION_COLUMNS = `id, identity, identity_verified, subject, status, snoozed_until, priority, assignee_id, tags, source_type, last_seq,
   last_note_seq, last_preview, last_author_type, user_read_seq, team_read_seq, user_unread, team_unread, waiting_since,
-  first_reply_at, resolved_at, previous_id, created_at, updated_at, team_updated_at, last_activity_at`;
+  first_reply_at, resolved_at, previous_id, merged_into_id, created_at, updated_at, team_updated_at, last_activity_at`;
 export const MESSAGE_COLUMNS =
   'id, conversation_id, seq, note_seq, kind, author_type, author_id, author_name, body, format, client_message_id, created_at, edited_at, redacted, event';
 

@@ -165,14 +165,6 @@ export async function lockPlace(tx: Transaction, card: CardKey): Promise<string 
   return record?.counted_answer_id ?? null;
 }
 
-/** Removes the last value from a card record, which may be that of a deleted answer. The next answer sets it again. */
-const forgetValue = (tx: Transaction, card: CardKey): Promise<unknown> =>
-  tx.query(
-    `update card_records set last_value = null
-     where tenant_id = $1 and identity = $2 and identity_verified = $3 and question_id = $4 and last_value is not null`,
-    keyParams(card),
-  );
-
 /**
  * Returns the changes of the results by deleted answers, and by those that are counted instead: the card's first
  * remaining `completed` answer, or else its first `partial` one, by time of receipt.
@@ -181,7 +173,6 @@ export async function changesByDeletion(tx: Transaction, deleted: readonly Store
   const changes: CountChange[] = [];
   for (const row of deleted) {
     const isCounted = (await lockPlace(tx, row)) === row.id;
-    await forgetValue(tx, row);
     changes.push(change(row, row.counted, isCounted, -1));
     if (!isCounted || row.counted.over_quota) continue; // the next one would take a place that the limit does not have
     const next = (await findFirst(tx, row, 'completed')) ?? (await findFirst(tx, row, 'partial'));

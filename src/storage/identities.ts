@@ -181,6 +181,15 @@ export async function findIdentity(tenant: TenantStorage, owner: Owner): Promise
   return row;
 }
 
+/** Returns the attributes of an identity's profile; none without a profile. */
+export async function findAttributes(tenant: TenantStorage, owner: Owner): Promise<Attributes> {
+  const [row] = await tenant.query<{ attributes: Attributes }>(
+    'select attributes from identities where tenant_id = $1 and identity = $2 and identity_verified = $3',
+    [tenant.tenantId, owner.identity, owner.verified],
+  );
+  return row?.attributes ?? {};
+}
+
 async function readIdentity(tx: Transaction, tenantId: string, owner: Owner): Promise<IdentityRow | null> {
   const traces = TRACES.map(
     table => `exists (select from ${table} where tenant_id = $1 and identity = $2 and identity_verified = $3)`,

@@ -1,6 +1,6 @@
 import { changeEvents, reasonOf } from '../domain/conversation-events.ts';
 import { REOPEN_DAYS, type Side, sideOf, statusAfterReply } from '../domain/conversations.ts';
-import { MESSAGE_EDIT_MINUTES } from '../domain/messages.ts';
+import { MAX_MISSED, MESSAGE_EDIT_MINUTES, type MessagePosition } from '../domain/messages.ts';
 import type { Page } from '../domain/pages.ts';
 import { notFound, Problem } from '../domain/problem.ts';
 import {
@@ -27,15 +27,21 @@ import type { TenantStorage } from './orm.ts';
 import { indexMessages } from './search-index.ts';
 import type { Transaction } from './transaction.ts';
 
+/** A message that was written, or that an earlier request with the same `client_message_id` has written. */
 export interface Added {
   message: MessageRow;
   created: boolean;
 }
 
+/** Messages of others, because of which the message was not written. */
+export interface Missed {
+  missed: MessageRow[];
+}
+
 /**
  * Inserts a message. The same `client_message_id` again returns the first one; 409 with another text.
  *
- * A reply changes the conversation's status. A user's reply to a conversation resolved more than 30 days ago starts a
+ * With `after`, the message is refused if somebody has written since. A reply changes the conversation's status. A user's reply to a conversation resolved more than 30 days ago starts a
  * new one that refers to it. A note changes no data visible to the user.
  */
 export const insertMessage = (
@@ -44,10 +50,10 @@ export const insertMessage = (
   owner: Owner | undefined,
   author: Author,
   content: MessageContent,
-): Promise<Added> =>
+): Promise<Added | Missed> =>
   tenant.transaction(async tx => {
     const { tenantId } = tenant;
-    const addressed = await readConversation(tx, tenantId, conversationId, owner, 'for update');
+    const addressed = await lockMerged(tx, tenantId, conversationId, owner);
     const now = await openWrite(tx);
     const isUser = sideOf(author.type) === 'user';
     for (let conversation = addressed; ; ) {
@@ -58,6 +64,8 @@ export const insertMessage = (
       }
       const stale = isUser && isStale(conversation, now);
       const next = stale ? await readFollowUp(tx, tenantId, conversation) : undefined;
+      const missed = content.force ? [] : await readMissed(tx, tenantId, conversation, content.after);
+      if (missed.length > 0) return { missed };
       if (!next)
         return {
           message: await write({ tx, tenantId, author, now }, conversation, content, stale),
@@ -66,6 +74,46 @@ export const insertMessage = (
       conversation = next;
     }
   });
+
+/**
+ * Locks the conversation to which messages are written: that into which it was merged, otherwise itself.
+ *
+ * Only the last one is locked, so that a message does not wait for a row while it holds another. The first row is read
+ * again if the merge was committed meanwhile.
+ */
+async function lockMerged(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+  owner: Owner | undefined,
+): Promise<ConversationRow> {
+  const [row] = await tx.query<{ target: string | null }>(
+    'select merged_into_id as target from conversations where tenant_id = $1 and id = $2',
+    [tenantId, id],
+  );
+  const locked = await readConversation(tx, tenantId, row?.target ?? id, owner, 'for update');
+  return locked.merged_into_id ? lockMerged(tx, tenantId, locked.id, owner) : locked;
+}
+
+/** Returns the newest replies and notes after a position, in order. Events are no messages of anybody. */
+async function readMissed(
+  tx: Transaction,
+  tenantId: string,
+  { id, last_seq, last_note_seq }: ConversationRow,
+  after: MessagePosition | undefined,
+): Promise<MessageRow[]> {
+  if (!after || (last_seq <= after.seq && last_note_seq <= after.note_seq)) return [];
+  const rows = await tx.query<MessageRow>(
+    `(select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and note_seq = 0 and seq > $3
+        order by seq desc limit $5)
+     union all
+     (select ${MESSAGE_COLUMNS} from messages where tenant_id = $1 and conversation_id = $2 and note_seq > $4 and kind = 'note'
+        order by note_seq desc limit $5)
+     order by seq desc, note_seq desc limit $5`,
+    [tenantId, id, after.seq, after.note_seq, MAX_MISSED],
+  );
+  return rows.toReversed();
+}
 
 /** Whether a conversation was resolved so long ago that its user starts a new one. */
 const isStale = ({ resolved_at }: ConversationRow, now: Date): boolean =>
@@ -170,6 +218,8 @@ async function hasUserWritten({ tx, tenantId }: Writing, conversation: Conversat
 export interface MessagePaging {
   /** Only messages after the reply with this `seq`. */
   afterSeq: number;
+  /** Only notes and events after this one; undefined for those after the reply `afterSeq`. */
+  afterNoteSeq: number | undefined;
   /** Newest first instead of oldest first. */
   newestFirst: boolean;
   limit: number;
@@ -195,16 +245,38 @@ export async function listMessages(
   owner: Owner | undefined,
   paging: MessagePaging,
 ): Promise<Page<MessageRow>> {
-  const { last_seq: lastSeq } = await findConversation(tenant, conversationId, owner);
-  const { afterSeq, newestFirst, limit, after } = paging;
+  const conversation = await findConversation(tenant, conversationId, owner);
+  const { afterSeq, afterNoteSeq, newestFirst, limit, after } = paging;
+  if (afterNoteSeq !== undefined) return listNewMessages(tenant, conversation, { ...paging, afterNoteSeq });
   const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
   list.access.and('conversation_id = $', conversationId);
   if (owner) {
-    list.access.and('note_seq = 0 and seq = any($::int[])', repliesOfPage(paging, lastSeq));
+    list.access.and('note_seq = 0 and seq = any($::int[])', repliesOfPage(paging, conversation.last_seq));
     return readPage(tenant, list, limit, null);
   }
   if (newestFirst && afterSeq > 0) list.access.and('seq >= $ and not (seq = $ and note_seq = 0)', afterSeq, afterSeq);
   return readPage(tenant, list, limit, newestFirst ? after : (after ?? [String(afterSeq), '0']));
+}
+
+/**
+ * Returns the replies after one number and the notes and events after another. Without any, it reads no messages.
+ *
+ * Notes are in the order of their numbers, so all new ones are after the first new one.
+ */
+async function listNewMessages(
+  tenant: TenantStorage,
+  { id, last_seq, last_note_seq }: ConversationRow,
+  { afterSeq, afterNoteSeq, newestFirst, limit, after }: MessagePaging & { afterNoteSeq: number },
+): Promise<Page<MessageRow>> {
+  if (last_seq <= afterSeq && last_note_seq <= afterNoteSeq) return { rows: [], next: null };
+  const [first] = await tenant.query<{ seq: number }>(
+    `select seq from messages where tenant_id = $1 and conversation_id = $2 and note_seq > $3 order by note_seq limit 1`,
+    [tenant.tenantId, id, afterNoteSeq],
+  );
+  const list = createList(tenant, 'messages', MESSAGE_COLUMNS, byNumber(newestFirst));
+  list.access.and('conversation_id = $ and seq >= $', id, Math.min(afterSeq + 1, first?.seq ?? last_seq));
+  list.filters.and('(note_seq = 0 and seq > $ or note_seq > $)', afterSeq, afterNoteSeq);
+  return readPage(tenant, list, limit, after);
 }
 
 /**

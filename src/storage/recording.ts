@@ -78,7 +78,7 @@ export const recordAnswers = (storage: Storage, flushes: Flush[], unstorable: Un
     const [, removed, places] = await Promise.all([
       indexWords(tx, stored), // before the removal, which deletes the words with the answers
       removeDeleted(tx, synced),
-      upsertCardRecords(tx, stored),
+      upsertCardRecords(tx, synced),
       quarantine(tx, conflicts),
     ]);
     const lost = await takePlaces(tx, stored, places);
@@ -220,7 +220,10 @@ export async function rehearse(storage: Storage, answers: AcceptedAnswer[]): Pro
   try {
     await storage.transaction(async tx => {
       const { stored } = await upsertAnswers(tx, answers);
-      await upsertCardRecords(tx, stored);
+      await upsertCardRecords(
+        tx,
+        stored.map(({ answer }) => answer),
+      );
       throw new Rehearsed();
     });
   } catch (error) {

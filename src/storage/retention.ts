@@ -1,3 +1,4 @@
+import { DELETIONS_SHOWN_DAYS } from '../domain/conversations.ts';
 import type { Storage } from './orm.ts';
 
 /** Maximum number of answers, conversations and tombstones that one statement deletes. */
@@ -61,6 +62,22 @@ export async function deleteExpiredAnswerIds(storage: Storage, now: Date): Promi
      )
      select count(*)::int as count from forgotten`,
     [now, TOMBSTONE_DAYS, TOMBSTONES_AT_ONCE],
+  );
+  return row?.count ?? 0;
+}
+
+/** Deletes a batch of tombstones that incremental readers are no longer shown, and returns their number. */
+export async function deleteOldTombstones(storage: Storage, now: Date): Promise<number> {
+  const [row] = await storage.query<{ count: number }>(
+    `with forgotten as (
+       delete from conversation_tombstones where (tenant_id, id) in (
+         select tenant_id, id from conversation_tombstones
+         where deleted_at < least(clock_timestamp(), $1::timestamptz) - make_interval(days => $2)
+         order by deleted_at limit $3 for update skip locked
+       ) returning 1
+     )
+     select count(*)::int as count from forgotten`,
+    [now, DELETIONS_SHOWN_DAYS, TOMBSTONES_AT_ONCE],
   );
   return row?.count ?? 0;
 }

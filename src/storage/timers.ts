@@ -19,7 +19,15 @@ interface Timer {
 }
 
 const SYSTEM = { type: 'system', id: null };
-const NOTHING: Recorded = { status: '', snoozed_until: null, assignee_id: null, priority: '', tags: [], subject: '' };
+const NOTHING: Recorded = {
+  status: '',
+  snoozed_until: null,
+  assignee_id: null,
+  priority: '',
+  tags: [],
+  subject: '',
+  merged_into_id: null,
+};
 
 async function move(storage: Storage, { function: name, from, cause }: Timer): Promise<number> {
   const status = TRANSITIONS[from][cause] as ConversationStatus;

@@ -5,6 +5,7 @@ import type { Storage } from '../storage/orm.ts';
 import {
   deleteExpiredAnswerIds,
   deleteOldConversationStarts,
+  deleteOldTombstones,
   type Expire,
   expireAnswers,
   expireConversations,
@@ -72,7 +73,7 @@ export async function deleteExpired({ storage, metrics, log, signal, now = () =>
     }
     left = more;
   }
-  for (const forget of [deleteExpiredAnswerIds, deleteOldConversationStarts])
+  for (const forget of [deleteExpiredAnswerIds, deleteOldConversationStarts, deleteOldTombstones])
     while (!signal.aborted && (await forget(storage, now())) > 0) await pause(PAUSE_MS, signal);
 }
 

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Storage } from '../storage/orm.ts';
-import { moveScheduledQuestions } from '../storage/schedules.ts';
 import { resolvePending, TIMERS_AT_ONCE, wakeSnoozed } from '../storage/timers.ts';
 
 /** How often the worker looks for due timers. */
@@ -19,8 +18,7 @@ interface TimerDeps {
 }
 
 /**
- * Wakes snoozed conversations, resolves those that wait for their user for too long, and moves questions by their schedule,
- * until the signal is aborted.
+ * Wakes snoozed conversations and resolves those that wait for their user for too long, until the signal is aborted.
  * Several workers may run at once: they lock different rows. After a failure the next round tries again.
  */
 export async function runTimers(deps: TimerDeps): Promise<void> {
@@ -28,7 +26,6 @@ export async function runTimers(deps: TimerDeps): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     try {
       await wakeDue(deps);
-      await moveScheduledQuestions(deps.storage);
       if (round % ROUNDS_PER_RESOLUTION === 0) await resolveDue(deps);
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'timers of conversations failed; will retry');

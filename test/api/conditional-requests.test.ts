@@ -78,6 +78,8 @@ const acted = async (action: string, ...before: string[]): Promise<Written> => {
 const aKey = async () => (await created(asOwner, '/v1/api-keys', { name: 'one' })).path;
 const conversation = async () => (await created(asUser, '/v1/conversations', { message: 'Hello' })).path;
 
+const macro = { name: 'Later', body: 'A moment.', changes: { status: 'snoozed', snooze_for_s: 3600 } };
+
 /** Each write whose resource can be read with an entity tag. */
 const WRITES: Record<string, [Send, () => Promise<Written>]> = {
   createQuestion: [asKey, () => created(asKey, '/v1/questions', choices())],
@@ -107,6 +109,18 @@ const WRITES: Record<string, [Send, () => Promise<Written>]> = {
     () => written(asKey, 'PUT', '/v1/identities/one', { attributes: { seats: 1.5, b: true, 10: 'x', 2: 'y' } }),
   ],
   patchIdentity: [asKey, () => written(asKey, 'PATCH', '/v1/identities/one', { attributes: { a: 'z' }, locale: 'de' })],
+  createMacro: [asKey, () => created(asKey, '/v1/macros', macro)],
+  patchMacro: [
+    asKey,
+    async () => written(asKey, 'PATCH', (await created(asKey, '/v1/macros', macro)).path, { shortcut: 'later' }),
+  ],
+  mergeConversation: [
+    asKey,
+    async () => {
+      const [path, other] = [await conversation(), await conversation()];
+      return { reply: await asKey('POST', `${path}/merge`, { into: other.split('/').at(-1) }), path };
+    },
+  ],
   createConversation: [asUser, () => created(asUser, '/v1/conversations', { message: 'Hello' })],
   patchConversation: [
     asKey,

@@ -35,6 +35,7 @@ describe('starting a conversation', () => {
       first_reply_at: null,
       resolved_at: null,
       previous_id: null,
+      merged_into_id: null,
       created_at,
       updated_at: created_at,
       last_activity_at: created_at,

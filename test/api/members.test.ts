@@ -191,7 +191,7 @@ describe('a member', () => {
     });
     expect(assigned.body).toMatchObject({ status: 'pending', assignee_id: agent.memberId });
     const unread = await api.request('GET', '/v1/conversations/unread-count', { headers: agent.headers });
-    expect(unread.body).toEqual({ count: 1 });
+    expect(unread.body).toEqual({ count: 1, more: false });
     const seen = await api.request('GET', `${path}/messages`, { as: token });
     expect(seen.body.data[1].author).toEqual({ type: 'member', id: null, name: 'The agent' });
     expect(seen.body.data[0].author).toEqual({ type: 'user', id: 'user|42', name: null });

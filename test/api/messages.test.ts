@@ -25,6 +25,7 @@ const {
   backdateMessages,
   makeMember,
   readPages,
+  seed,
 } = conversationsOf(() => api);
 
 describe('messages', () => {
@@ -250,17 +251,20 @@ describe('read horizons', () => {
     const { user, team, tenant } = await makeParties();
     const ask = (headers = {}) => get(user, '/v1/conversations/unread-count', headers);
     const none = await ask();
-    expect(none.body).toEqual({ count: 0 });
+    expect(none.body).toEqual({ count: 0, more: false });
     const [one, two] = [(await start(team, { identity: 'user|42' })).body.id, (await start(user)).body.id];
     await start(team, { identity: 'user|43' });
     await write(team, one);
     await write(team, two);
     const both = await ask({ 'If-None-Match': none.headers.get('ETag') as string });
-    expect([both.status, both.body]).toEqual([200, { count: 2 }]);
+    expect([both.status, both.body]).toEqual([200, { count: 2, more: false }]);
     expect((await ask({ 'If-None-Match': both.headers.get('ETag') as string })).status).toBe(304);
     await markRead(user, one, 2);
-    expect((await ask()).body).toEqual({ count: 1 });
-    expect((await get(await tenant.sign('user|43'), '/v1/conversations/unread-count')).body).toEqual({ count: 1 });
+    expect((await ask()).body).toEqual({ count: 1, more: false });
+    expect((await get(await tenant.sign('user|43'), '/v1/conversations/unread-count')).body).toEqual({
+      count: 1,
+      more: false,
+    });
     expect(problem(await get(user, '/v1/conversations/unread-count?assignee=none'))).toEqual([
       400,
       'unknown-parameter',
@@ -278,10 +282,19 @@ describe('read horizons', () => {
     ];
     await patch(team, `/v1/conversations/${assigned}`, { assignee_id: member });
     const storage = api.database.storage().forTenant(tenant.uuid);
-    const count = (assignee?: string) => countUnread(storage, 'team', undefined, assignee);
+    const count = async (assignee?: string) => (await countUnread(storage, 'team', undefined, assignee)).count;
     const uuid = parseTypeId('member', member) as string;
     expect([await count(), await count(uuid), await count('none'), await count(v7())]).toEqual([3, 1, 2, 0]);
   });
+});
+
+test('the count of unread conversations stops at 1,000', async () => {
+  const { tenant } = await makeParties();
+  const storage = api.database.storage().forTenant(tenant.uuid);
+  await seed(tenant, 1000);
+  expect(await countUnread(storage, 'team', undefined)).toEqual({ count: 1000, more: false });
+  await seed(tenant, 1);
+  expect(await countUnread(storage, 'team', undefined)).toEqual({ count: 1000, more: true });
 });
 
 describe('editing and redacting a message', () => {

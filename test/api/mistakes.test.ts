@@ -5,6 +5,7 @@ import { createApi, type TestApi } from '../support/api.ts';
 import { ANSWER_MISTAKES } from './mistakes/answers.ts';
 import { APPEARANCE_MISTAKES } from './mistakes/appearance.ts';
 import { AUDIENCE_MISTAKES } from './mistakes/audiences.ts';
+import { INBOX_MISTAKES } from './mistakes/inbox.ts';
 import { LANGUAGE_MISTAKES } from './mistakes/languages.ts';
 import { createScene, type Scene, told } from './mistakes/mistake.ts';
 import { PEOPLE_MISTAKES } from './mistakes/people.ts';
@@ -27,6 +28,7 @@ const MISTAKES = [
   ...RULE_MISTAKES,
   ...ANSWER_MISTAKES,
   ...PEOPLE_MISTAKES,
+  ...INBOX_MISTAKES,
   ...APPEARANCE_MISTAKES,
   ...REQUEST_MISTAKES,
 ];

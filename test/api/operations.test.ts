@@ -14,7 +14,7 @@ const isOperation = (value: unknown): value is Operation =>
 const exported = (
   await Promise.all(
     readdirSync(ROUTES)
-      .filter(name => name !== 'index.ts')
+      .filter(name => name.endsWith('.ts') && name !== 'index.ts')
       .map(async name => Object.entries((await import(join(ROUTES, name))) as Record<string, unknown>)),
   )
 ).flat();

@@ -12,6 +12,7 @@ import { makeMember, openSession, type TestPerson } from '../support/person.ts';
 const PREFIXES: Record<string, IdPrefix> = {
   questions: 'question',
   conversations: 'conversation',
+  macros: 'macro',
   quarantine: 'quarantine',
   'api-keys': 'key',
   members: 'member',
@@ -23,7 +24,10 @@ function pathTo({ path }: Operation): string {
   const parts = path.split('/');
   const prefix = PREFIXES[parts[parts.indexOf('{id}') - 1] ?? ''];
   const id = prefix ? toTypeId(prefix, v7()) : v7();
-  return path.replace('{id}', id).replace('{message_id}', toTypeId('message', v7()));
+  return path
+    .replace('{id}', id)
+    .replace('{message_id}', toTypeId('message', v7()))
+    .replace('{macro_id}', toTypeId('macro', v7()));
 }
 
 const OF_SESSIONS = OPERATIONS.filter(({ credentials }) => credentials.includes('session'));
@@ -66,16 +70,22 @@ describe('the table of rights', () => {
         .toSorted();
     expect(writesOf('analyst')).toEqual([]);
     expect(writesOf('agent')).toEqual([
+      'applyMacro',
       'createConversation',
+      'createMacro',
       'createMessage',
+      'deleteMacro',
       'inspectToken',
       'markConversationRead',
+      'mergeConversation',
       'patchConversation',
       'patchIdentity',
+      'patchMacro',
       'patchMessage',
       'putIdentity',
       'redactMessage',
       'saveIdentities',
+      'updateConversations',
     ]);
     expect(writesOf('admin')).toEqual(writesOf('owner'));
     const unreadable = (role: Role) =>

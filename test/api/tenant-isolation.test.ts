@@ -20,6 +20,8 @@ const BODIES: Record<string, unknown> = {
   patchAnswer: { tags: ['taken-over'] },
   patchConversation: { status: 'resolved' },
   createMessage: { body: 'Taken over' },
+  mergeConversation: { into: 'conversation_01h455vb4pex5vsknk084sn02q' },
+  patchMacro: { name: 'Taken over' },
   patchMessage: { body: 'Taken over' },
   markConversationRead: { seq: 1 },
   patchApiKey: { name: 'Taken over' },
@@ -49,6 +51,7 @@ interface Objects {
   invitations: string;
   sessions: string;
   identities: string;
+  macros: string;
   message: string;
 }
 
@@ -66,7 +69,8 @@ function pathTo(operation: Operation, objects: Objects): string {
   if (!isCollection(collection, objects)) throw new Error(`no object is made for ${operation.path}`);
   const path = operation.path
     .replace(/\{(id|identity)\}/, objects[collection])
-    .replace('{message_id}', objects.message);
+    .replace('{message_id}', objects.message)
+    .replace('{macro_id}', objects.macros);
   if (path.includes('{')) throw new Error(`${operation.path} has a parameter that the test does not know`);
   return path;
 }
@@ -99,6 +103,7 @@ const missing = (): Objects => ({
   invitations: made('invitation'),
   sessions: made('session'),
   identities: v7(),
+  macros: made('macro'),
   message: made('message'),
 });
 
@@ -116,6 +121,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     as: author,
     body: { body: 'How do you do' },
   });
+  const macro = await api.request('POST', '/v1/macros', { as: key, body: { name: 'Reply', body: 'Yes' } });
   const quarantined = v7();
   await api.database.query(
     `insert into quarantined_answers (tenant_id, id, answer_id, reason, detail, payload, quarantined_at)
@@ -143,6 +149,7 @@ async function makeObjects(tenant: TestTenant, author: string, person: TestPerso
     conversations: started.body.id,
     quarantine: toTypeId('quarantine', quarantined),
     identities: encodeURIComponent(IDENTITY),
+    macros: macro.body.id,
     message: written.body.id,
   };
 }
@@ -199,6 +206,7 @@ test('the matrix contains every kind of object of the API', () => {
       'members',
       'invitations',
       'sessions',
+      'macros',
     ]),
   );
   expect(OF_OBJECTS.length).toBeGreaterThan(20);
@@ -295,6 +303,7 @@ test('lists contain no data of another tenant, with any filter', async () => {
     '/v1/answers',
     '/v1/conversations',
     '/v1/identities',
+    '/v1/macros',
     '/v1/quarantine',
     '/v1/questions',
   ]);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import { updateConversation } from '../../src/storage/conversation-changes.ts';
 import { type Author, type MessageContent, openWrite } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
-import { changeMessage, insertMessage, markRead } from '../../src/storage/messages.ts';
+import { type Added, changeMessage, insertMessage, markRead } from '../../src/storage/messages.ts';
 import { insertTenant } from '../../src/storage/tenants.ts';
 import { createDatabase } from '../support/database.ts';
 
@@ -47,7 +47,7 @@ const WRITES: Record<string, (conversationId: string) => Promise<unknown>> = {
     await insertMessage(tenant, id, OWNER, USER, reply('two'));
   },
   'an edited message': async id => {
-    const { message } = await insertMessage(tenant, id, OWNER, USER, reply('two'));
+    const { message } = (await insertMessage(tenant, id, OWNER, USER, reply('two'))) as Added;
     const where = { conversationId: id, messageId: message.id, owner: OWNER };
     await changeMessage(tenant, where, USER, { body: 'three', format: undefined });
   },

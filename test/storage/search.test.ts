@@ -9,7 +9,7 @@ import type { Author } from '../../src/storage/conversation-rows.ts';
 import { insertConversation } from '../../src/storage/conversation-starts.ts';
 import { deleteConversation } from '../../src/storage/conversations.ts';
 import { eraseDeletedTenant } from '../../src/storage/deleted-tenants.ts';
-import { changeMessage, insertMessage } from '../../src/storage/messages.ts';
+import { type Added, changeMessage, insertMessage } from '../../src/storage/messages.ts';
 import type { TenantStorage } from '../../src/storage/orm.ts';
 import { recordAnswers } from '../../src/storage/recording.ts';
 import { isIndexed, type TextKind } from '../../src/storage/search-index.ts';
@@ -116,7 +116,7 @@ describe('conversations', () => {
 
   test('are found by the current texts of messages and subject', async () => {
     const id = await start('before', 'first');
-    const { message } = await insertMessage(tenant, id, undefined, TEAM, reply('typo'));
+    const { message } = (await insertMessage(tenant, id, undefined, TEAM, reply('typo'))) as Added;
     await changeMessage(tenant, { conversationId: id, messageId: message.id, owner: undefined }, TEAM, {
       body: 'corrected',
       format: undefined,

@@ -191,6 +191,20 @@ describe('answers', () => {
     expect(left).toHaveLength(3);
   });
 
+  test('and conversations that were deleted are shown to incremental readers for 30 days', async () => {
+    const put = (count: number, ago: string) =>
+      api.database.query(
+        `insert into conversation_tombstones select $1, gen_random_uuid(), 'user|42', true, now() - $2::interval
+         from generate_series(1, $3::int)`,
+        [tenant.uuid, ago, count],
+      );
+    await put(1500, '31 days');
+    await put(3, '29 days');
+    await expire();
+    const left = await api.database.query('select from conversation_tombstones where tenant_id = $1', [tenant.uuid]);
+    expect(left).toHaveLength(3);
+  });
+
   test('are deleted once by concurrent workers', async () => {
     await store(31, 700);
     await retain({ answers_days: 30 });

@@ -264,6 +264,8 @@ export interface Conversation {
   first_reply_at: string | null;
   resolved_at: string | null;
   previous_id: string | null;
+  /** Servers before 0.3 send none. */
+  merged_into_id?: string | null;
   created_at: string;
   updated_at: string;
   last_activity_at: string;
@@ -273,6 +275,8 @@ export interface ConversationQuery {
   status?: ConversationStatus;
   unread?: boolean;
   updated_since?: string;
+  /** With `updated_since`: pages also have `deleted`, the ids of conversations that were deleted since. */
+  deleted?: boolean;
   /** Page size, 1 to 100; defaults to 10. */
   limit?: number;
   cursor?: string;
@@ -303,15 +307,25 @@ export interface Message {
 
 /** A change of a conversation: values, not names. Members are given by id. */
 export interface MessageEvent {
-  field: 'status' | 'snoozed_until' | 'assignee_id' | 'priority' | 'tags' | 'subject' | (string & {});
+  field:
+    | 'status'
+    | 'snoozed_until'
+    | 'assignee_id'
+    | 'priority'
+    | 'tags'
+    | 'subject'
+    | 'merged_into_id'
+    | (string & {});
   from: unknown;
   to: unknown;
-  reason: { type: 'member' | 'user' | 'timer' | (string & {}); id: string | null };
+  reason: { type: 'member' | 'user' | 'timer' | 'macro' | 'merge' | (string & {}); id: string | null };
 }
 
 export interface MessageQuery {
-  /** Only messages after this sequence number. */
+  /** Only messages after the reply with this sequence number. */
   after_seq?: number;
+  /** Team only, with `after_seq`: only notes and events after this one. */
+  after_note_seq?: number;
   /** `desc`: newest first. Defaults to `asc`. */
   order?: 'asc' | 'desc';
   limit?: number;

@@ -8,7 +8,7 @@ namespace Parley;
 final class Json
 {
     /** Members that are objects: PHP would encode an empty array as `[]` instead of `{}`. */
-    public const OBJECTS = ['attributes', 'config', 'frequency', 'labels', 'metadata', 'translations', 'values'];
+    public const OBJECTS = ['attributes', 'change', 'changes', 'config', 'frequency', 'labels', 'metadata', 'translations', 'values'];
 
     /**
      * @param array<mixed> $body

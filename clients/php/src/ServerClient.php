@@ -20,6 +20,7 @@ final class ServerClient
     use Operations\Conversations;
     use Operations\Identities;
     use Operations\Ingestion;
+    use Operations\Macros;
     use Operations\Questions;
 
     /** Version of this package. */

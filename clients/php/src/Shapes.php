@@ -119,6 +119,7 @@ namespace Parley;
  *     first_reply_at: string|null,
  *     resolved_at: string|null,
  *     previous_id: string|null,
+ *     merged_into_id?: string|null,
  *     created_at: string,
  *     updated_at: string,
  *     last_activity_at: string
@@ -129,6 +130,7 @@ namespace Parley;
  *     status?: ConversationStatus,
  *     unread?: bool,
  *     updated_since?: Time,
+ *     deleted?: bool,
  *     identity?: string,
  *     verified?: bool,
  *     assignee?: string,
@@ -176,7 +178,58 @@ namespace Parley;
  *     edited_at: string|null,
  *     redacted: bool
  * }
- * @phpstan-type NewMessage array{body: string, format?: 'text'|'markdown', kind?: 'reply'|'note', client_message_id?: string}
+ * @phpstan-type NewMessage array{
+ *     body: string,
+ *     format?: 'text'|'markdown',
+ *     kind?: 'reply'|'note',
+ *     client_message_id?: string,
+ *     after?: array{seq: int, note_seq: int},
+ *     force?: bool
+ * }
+ * @phpstan-type BulkChange array{
+ *     status?: ConversationStatus,
+ *     snoozed_until?: Time,
+ *     assignee_id?: string|null,
+ *     priority?: Priority,
+ *     add_tags?: list<string>,
+ *     remove_tags?: list<string>
+ * }
+ * @phpstan-type BulkUpdate array{ids: list<string>, change: BulkChange}
+ * @phpstan-type BulkResult array{id: string, status: 'changed'|'unchanged'|'not-found'|'conflict', code?: string}
+ * @phpstan-type BulkResults array{results: list<BulkResult>}
+ * @phpstan-type MacroChange array{
+ *     status?: ConversationStatus,
+ *     snooze_for_s?: int,
+ *     assignee_id?: string|null,
+ *     priority?: Priority,
+ *     add_tags?: list<string>,
+ *     remove_tags?: list<string>
+ * }
+ * @phpstan-type NewMacro array{
+ *     name: string,
+ *     shortcut?: string|null,
+ *     body?: string|null,
+ *     kind?: 'reply'|'note',
+ *     changes?: MacroChange
+ * }
+ * @phpstan-type MacroPatch array{
+ *     name?: string,
+ *     shortcut?: string|null,
+ *     body?: string|null,
+ *     kind?: 'reply'|'note',
+ *     changes?: MacroChange
+ * }
+ * @phpstan-type Macro array{
+ *     id: string,
+ *     name: string,
+ *     shortcut: string|null,
+ *     body: string|null,
+ *     kind: 'reply'|'note',
+ *     changes: MacroChange,
+ *     created_at: string,
+ *     updated_at: string
+ * }
+ * @phpstan-type AppliedMacro array{conversation: Conversation, message: Message|null}
  * @phpstan-type MessagePatch array{body: string, format?: 'text'|'markdown'}
  *
  * Questions. The members of `config` depend on the type.

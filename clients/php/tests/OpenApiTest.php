@@ -20,6 +20,7 @@ final class OpenApiTest extends TestCase
     /** Members not sent by earlier server versions. */
     private const ABSENT_BEFORE = [
         'Answer' => ['counted', 'over_quota'],
+        'Conversation' => ['merged_into_id'],
         'Message' => ['event'],
         'Question' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations', ...self::RULES],
         'QuestionListItem' => ['follow_ups', 'locale', 'placement', 'thanks', 'translations', ...self::RULES],
@@ -32,6 +33,7 @@ final class OpenApiTest extends TestCase
         'NewAnswer' => 'AnswerInput',
         'NewConversation' => 'ConversationInput',
         'NewIdentity' => 'IdentityInput',
+        'NewMacro' => 'MacroInput',
         'NewMessage' => 'MessageInput',
         'NewQuestion' => 'QuestionInput',
         'Frequency' => 'FrequencyInput',

@@ -23,6 +23,7 @@ NAMES = {
     "NewFollowUp": "FollowUpInput",
     "NewFrequency": "FrequencyInput",
     "NewIdentity": "IdentityInput",
+    "NewMacro": "MacroInput",
     "NewMessage": "MessageInput",
     "NewQuestion": "QuestionInput",
     "NewResponseLimit": "ResponseLimitInput",
@@ -44,6 +45,7 @@ LOOSER = {"AnswerInput": {"values", "metadata"}}
 RULES = {"audience", "schedule", "trigger", "sampling_percent", "response_limit"}
 ABSENT_BEFORE = {
     "Answer": {"counted", "over_quota"},
+    "Conversation": {"merged_into_id"},
     "Message": {"event"},
     "Question": {"follow_ups", "locale", "translations", "thanks", "placement"} | RULES,
     "QuestionListItem": {"follow_ups", "locale", "translations", "thanks", "placement"} | RULES,

@@ -25,6 +25,7 @@ const fieldName = (field: MessageEvent['field']): string =>
     priority: t('Priority'),
     tags: t('Tags'),
     subject: t('Subject'),
+    merged_into_id: t('Merged into'),
   })[field];
 
 /** Describes a change in the language of the reader, with names instead of ids. `body` is for events without data. */

@@ -246,6 +246,29 @@ function answerExamples(): Record<string, unknown> {
   };
 }
 
+/** Changes of conversations, and macros. */
+function inboxExamples(conversation: Record<string, unknown>): Record<string, unknown> {
+  const macro = {
+    name: 'Where the export is',
+    shortcut: 'export',
+    body: 'You find it under Reports. Your plan: {{identity.attributes.plan|see Billing}}.',
+    kind: 'reply',
+    changes: { add_tags: ['export'] },
+  };
+  return {
+    ConversationInput: { subject: 'Invoice', message: 'Where do I find my invoice?', client_message_id: 'm-1' },
+    ConversationPatch: { status: 'resolved', add_tags: ['billing'], was: { status: 'open' } },
+    ConversationSeen: { status: 'open' },
+    BulkUpdate: { ids: [idOf('conversation')], change: { status: 'resolved', add_tags: ['billing'] } },
+    BulkResults: { results: [{ id: idOf('conversation'), status: 'changed' }] },
+    ConversationMerge: { into: idOf('conversation') },
+    MacroInput: macro,
+    MacroPatch: { shortcut: 'export' },
+    Macro: { id: idOf('macro'), ...macro, created_at: AT, updated_at: AT },
+    AppliedMacro: { conversation, message: null },
+  };
+}
+
 /** Conversations, their messages, and users. */
 function userExamples(): Record<string, unknown> {
   const conversation = {
@@ -266,6 +289,7 @@ function userExamples(): Record<string, unknown> {
     first_reply_at: null,
     resolved_at: null,
     previous_id: null,
+    merged_into_id: null,
     created_at: AT,
     updated_at: AT,
     last_activity_at: AT,
@@ -273,11 +297,9 @@ function userExamples(): Record<string, unknown> {
   const attributes = { plan: 'pro', seats: 5 };
   const device = { locale: 'en', platform: 'ios', app_version: '4.2.0' };
   return {
-    ConversationInput: { subject: 'Invoice', message: 'Where do I find my invoice?', client_message_id: 'm-1' },
-    ConversationPatch: { status: 'resolved', add_tags: ['billing'], was: { status: 'open' } },
-    ConversationSeen: { status: 'open' },
+    ...inboxExamples(conversation),
     Conversation: conversation,
-    UnreadCount: { count: 3 },
+    UnreadCount: { count: 3, more: false },
     MessageInput: { body: 'Under Settings, Billing.', client_message_id: 'm-2' },
     MessagePatch: { body: 'Under Settings → Billing.' },
     Message: {

@@ -67,6 +67,15 @@ const PROBLEM = {
       description: 'Only with `low-contrast` in `errors`: the colors that are hard to read, and by how much',
       items: { $ref: '#/components/schemas/ContrastFault' },
     },
+    now: {
+      type: 'object',
+      description: 'Only with `conversation-changed`: the present values of the fields in `was` that have changed',
+    },
+    missed: {
+      type: 'array',
+      description: 'Only with `conversation-moved`: the newest messages after `after`, at most 50',
+      items: { $ref: '#/components/schemas/Message' },
+    },
     etag: text('Only with `precondition-failed`: the entity tag of the current version'),
     narrow: list('Only with `query-too-expensive`: filters that the request did not use'),
   },

@@ -2,14 +2,16 @@ import { z } from 'zod';
 import { ConversationPatch, checkSnooze } from '../../domain/conversation-changes.ts';
 import {
   Conversation,
+  ConversationPage,
   ConversationPriority,
   ConversationStatus,
   describeTransitions,
   NewConversation,
+  type Side,
 } from '../../domain/conversations.ts';
 import { documentedAs, int32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
-import { CHANGED_SINCE, pageOf, pageQuery, queryBoolean } from '../../domain/pages.ts';
+import { CHANGED_SINCE, pageQuery, queryBoolean } from '../../domain/pages.ts';
 import { fieldFault, Problem } from '../../domain/problem.ts';
 import { Identity, SEARCHED, SearchWords, Tag, Timestamp } from '../../domain/text.ts';
 import { updateConversation } from '../../storage/conversation-changes.ts';
@@ -17,12 +19,14 @@ import {
   CONVERSATION_SORTS,
   countUnread,
   listConversations as listConversationRows,
+  MAX_COUNTED,
 } from '../../storage/conversation-lists.ts';
-import type { Owner } from '../../storage/conversation-rows.ts';
+import type { ConversationRow, Owner } from '../../storage/conversation-rows.ts';
 import { insertConversation } from '../../storage/conversation-starts.ts';
+import { type ConversationTombstone, listWithTombstones } from '../../storage/conversation-tombstones.ts';
 import { deleteConversation as deleteConversationRow, findConversation } from '../../storage/conversations.ts';
 import { authorOf } from '../credentials/author.ts';
-import { operation } from '../operation.ts';
+import { type OperationReply, operation } from '../operation.ts';
 import { withUpdatedUntil } from '../watch/incremental-reads.ts';
 import {
   ConversationPath,
@@ -59,6 +63,9 @@ export const listConversations = operation({
     status: ConversationStatus.optional().meta({ description: 'Status of the conversation' }),
     unread: queryBoolean.optional().meta({ description: 'For the side of the caller (user or team)' }),
     updated_since: Timestamp.optional().meta({ description: CHANGED_SINCE }),
+    deleted: queryBoolean.optional().meta({
+      description: 'Whether the reply also lists deleted conversations, in `deleted`; only with `updated_since`',
+    }),
     identity: Identity.optional(),
     verified: queryBoolean.optional().meta({
       description:
@@ -76,21 +83,43 @@ export const listConversations = operation({
     }),
   }),
   status: 200,
-  response: pageOf(Conversation),
+  response: ConversationPage,
   async handle({ caller, query, after, page }, { storage, incrementalReads }) {
-    const { updated_since, limit, ...filter } = query;
+    const { updated_since, deleted, limit, ...filter } = query;
     if (caller.kind === 'access-token') refuseTeamFilters(filter);
     const side = sideOfCaller(caller);
     const updated = await incrementalReads.open(updated_since);
-    const rows = await listConversationRows(
-      storage.forTenant(caller.tenantId),
-      { ...filter, ...ownerOf(caller), side, updated },
-      limit,
-      after,
-    );
+    const tenant = storage.forTenant(caller.tenantId);
+    const filters = { ...filter, ...ownerOf(caller), side };
+    if (deleted && !updated) throw DELETED_ALONE;
+    if (deleted && updated)
+      return withUpdatedUntil(
+        separateDeleted(
+          page(await listWithTombstones(tenant, { ...filters, updated }, limit, after), presentOrTombstone(side)),
+        ),
+        updated,
+      );
+    const rows = await listConversationRows(tenant, { ...filters, updated }, limit, after);
     return withUpdatedUntil(page(rows, presentConversation(side)), updated);
   },
 });
+
+const DELETED_ALONE = new Problem('validation-failed', 'The query does not match the schema.', {
+  errors: [{ parameter: 'updated_since', code: 'required', detail: 'Required with "deleted": an RFC 3339 time.' }],
+});
+
+const presentOrTombstone = (side: Side) => (row: ConversationRow | ConversationTombstone) =>
+  'deleted_at' in row
+    ? { id: toTypeId('conversation', row.id), deleted_at: row.deleted_at }
+    : presentConversation(side)(row);
+
+/** Moves tombstones from `data` into `deleted`. */
+function separateDeleted(reply: OperationReply): OperationReply {
+  const { data, ...page } = reply.body as { data: object[] };
+  const isDeleted = (item: object) => 'deleted_at' in item;
+  reply.body = { ...page, data: data.filter(item => !isDeleted(item)), deleted: data.filter(isDeleted) };
+  return reply;
+}
 
 function refuseTeamFilters(filter: Record<string, unknown>): void {
   const used = TEAM_FILTERS.filter(name => filter[name] !== undefined);
@@ -261,12 +290,17 @@ export const countUnreadConversations = operation({
     assignee: Assignee.optional().meta({ description: 'Team only: count the conversations of this member' }),
   }),
   status: 200,
-  response: z.object({ count: int32() }).meta({ id: 'UnreadCount' }),
+  response: z
+    .object({
+      count: int32().meta({ description: `At most ${MAX_COUNTED}` }),
+      more: z.boolean().meta({ description: `Whether there are more than ${MAX_COUNTED}` }),
+    })
+    .meta({ id: 'UnreadCount' }),
   etag: true,
   async handle({ caller, query }, { storage }) {
     if (caller.kind === 'access-token') refuseTeamFilters(query);
     const tenant = storage.forTenant(caller.tenantId);
-    return { count: await countUnread(tenant, sideOfCaller(caller), ownerOf(caller), query.assignee) };
+    return await countUnread(tenant, sideOfCaller(caller), ownerOf(caller), query.assignee);
   },
 });
 

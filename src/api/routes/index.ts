@@ -4,9 +4,11 @@ import { answerRoutes } from './answers.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { auditLogRoutes } from './audit-log.ts';
 import { cardRoutes } from './cards.ts';
+import { conversationChangeRoutes } from './conversation-changes.ts';
 import { conversationRoutes } from './conversations.ts';
 import { identityRoutes } from './identities.ts';
 import { ingestionRoutes } from './ingestion.ts';
+import { macroRoutes } from './macros.ts';
 import { memberRoutes } from './members.ts';
 import { messageRoutes } from './messages.ts';
 import { probeRoutes } from './probes.ts';
@@ -23,6 +25,8 @@ export const OPERATIONS: Operation[] = [
   ...tokenRoutes,
   ...conversationRoutes,
   ...messageRoutes,
+  ...conversationChangeRoutes,
+  ...macroRoutes,
   ...questionRoutes,
   ...resultRoutes,
   ...identityRoutes,
@@ -42,6 +46,7 @@ export const TAGS: Record<string, string> = {
   Answers: 'Sending answers from apps, and reading, tagging and deleting them as the team.',
   Tokens: 'Public access tokens, and checks of tokens.',
   Conversations: 'Messages between users and the team.',
+  Macros: 'Saved replies and changes of conversations.',
   Questions: 'Creating and publishing questions, and their results.',
   Identities: "The users, with attributes from the tenant's own systems.",
   Ingestion: 'The way of answers into the database: totals, and the quarantine of answers that could not be stored.',

@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { readEventText } from '../../domain/conversation-events.ts';
-import { ReadHorizon, type Side } from '../../domain/conversations.ts';
+import { ReadHorizon } from '../../domain/conversations.ts';
+import { MAX_INT32 } from '../../domain/documented.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { Message, MessagePatch, NewMessage } from '../../domain/messages.ts';
-import { pageOf, pageQuery, queryIntOr } from '../../domain/pages.ts';
-import { fieldFault } from '../../domain/problem.ts';
+import { pageOf, pageQuery, queryInt, queryIntOr } from '../../domain/pages.ts';
+import { fieldFault, Problem } from '../../domain/problem.ts';
 import type { MessageRow } from '../../storage/conversation-rows.ts';
 import { changeMessage, insertMessage, listMessages as listMessageRows, markRead } from '../../storage/messages.ts';
 import type { Participant } from '../caller.ts';
 import { authorOf } from '../credentials/author.ts';
 import { operation, reply } from '../operation.ts';
 import { ConversationPath, ownerOf, sideOfCaller } from './views/conversations.ts';
+import { presentMessage } from './views/messages.ts';
 
 const MessagePath = z.object({ id: typeId('conversation'), message_id: typeId('message') });
 
@@ -21,28 +22,19 @@ const addressOf = (params: z.output<typeof MessagePath>, caller: Participant) =>
   owner: ownerOf(caller),
 });
 
-const eventOf = ({ kind, event, body, author_type: type, author_id: id }: MessageRow) =>
-  kind === 'event' ? (event ?? readEventText(body, { type, id })) : null;
-
-/** A message as one side sees it. Users see the name of a team author, but no ids of the team. */
-const presentMessage = (side: Side) => (row: MessageRow) => ({
-  id: toTypeId('message', row.id),
-  conversation_id: toTypeId('conversation', row.conversation_id),
-  seq: row.note_seq > 0 ? row.note_seq : row.seq,
-  author: {
-    type: row.author_type,
-    id: side === 'team' || row.author_type === 'user' ? row.author_id : null,
-    name: row.author_name,
+const NOTES_OF_TEAM = new Problem(
+  'unknown-parameter',
+  'The query has a parameter that is only available to the team.',
+  {
+    errors: [
+      {
+        parameter: 'after_note_seq',
+        code: 'unknown-parameter',
+        detail: 'Not available with an access token. Remove it.',
+      },
+    ],
   },
-  kind: row.kind,
-  body: row.body,
-  format: row.format,
-  client_message_id: row.client_message_id,
-  event: eventOf(row),
-  created_at: row.created_at,
-  edited_at: row.edited_at,
-  redacted: row.redacted,
-});
+);
 
 export const listMessages = operation({
   id: 'listMessages',
@@ -57,15 +49,20 @@ export const listMessages = operation({
   params: ConversationPath,
   query: z.object({
     ...pageQuery,
-    after_seq: queryIntOr(0, 2_147_483_647, 0).meta({ description: 'Only messages after the reply with this `seq`' }),
+    after_seq: queryIntOr(0, MAX_INT32, 0).meta({ description: 'Only messages after the reply with this `seq`' }),
+    after_note_seq: queryInt(0, MAX_INT32).optional().meta({
+      description:
+        'Team only: together with `after_seq`, only replies after that one, and only notes and events after this one',
+    }),
     order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'Oldest or newest message first' }),
   }),
   status: 200,
   response: pageOf(Message),
   async handle({ caller, params, query, after, page }, { storage }) {
     const tenant = storage.forTenant(caller.tenantId);
-    const { after_seq: afterSeq, order, limit } = query;
-    const paging = { afterSeq, newestFirst: order === 'desc', limit, after };
+    const { after_seq: afterSeq, after_note_seq: afterNoteSeq, order, limit } = query;
+    if (caller.kind === 'access-token' && afterNoteSeq !== undefined) throw NOTES_OF_TEAM;
+    const paging = { afterSeq, afterNoteSeq, newestFirst: order === 'desc', limit, after };
     const rows = await listMessageRows(tenant, params.id, ownerOf(caller), paging);
     return page(rows, presentMessage(sideOfCaller(caller)));
   },
@@ -78,7 +75,7 @@ export const createMessage = operation({
   tag: 'Conversations',
   summary: 'Create a message',
   description:
-    'Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
+    'With `after`, nothing is written if somebody has written a reply or a note since: 409 `conversation-moved` contains the newest of them in `missed`, and `force` writes anyway. Repeating a `client_message_id` returns the first message with status 200, or 409 if the text differs. If a user writes to a conversation that was resolved more than 30 days ago, a new conversation is started; `conversation_id` and `Location` identify it.',
   credentials: ['access-token', 'api-key', 'session'],
   right: 'conversations:write',
   params: ConversationPath,
@@ -87,12 +84,13 @@ export const createMessage = operation({
   sends: ['Location'],
   response: Message,
   otherStatuses: { 200: 'Already created by an earlier request with the same `client_message_id`' },
-  problems: ['message-conflict', 'conversation-deleted'],
+  problems: ['message-conflict', 'conversation-moved', 'conversation-deleted'],
   async handle({ caller, params, body }, { storage }) {
-    if (caller.kind === 'access-token' && body.kind === 'note')
-      throw fieldFault('/kind', 'not-allowed', 'Must be "reply" with an access token.');
+    if (caller.kind === 'access-token') refuseTeamFields(body);
     const tenant = storage.forTenant(caller.tenantId);
-    const { message, created } = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
+    const added = await insertMessage(tenant, params.id, ownerOf(caller), authorOf(caller), body);
+    if ('missed' in added) throw conversationMoved(added.missed);
+    const { message, created } = added;
     const path = `/v1/conversations/${toTypeId('conversation', message.conversation_id)}/messages/${toTypeId('message', message.id)}`;
     return reply({
       status: created ? 201 : 200,
@@ -101,6 +99,18 @@ export const createMessage = operation({
     });
   },
 });
+
+function refuseTeamFields({ kind, after, force }: NewMessage): void {
+  if (kind === 'note') throw fieldFault('/kind', 'not-allowed', 'Must be "reply" with an access token.');
+  for (const [field, value] of Object.entries({ after, force }))
+    if (value !== undefined)
+      throw fieldFault(`/${field}`, 'not-allowed', 'Must be omitted with an access token: only for the team.');
+}
+
+const conversationMoved = (missed: MessageRow[]): Problem =>
+  new Problem('conversation-moved', 'Somebody has written meanwhile. Nothing was written by this request.', {
+    extra: { missed: missed.map(presentMessage('team')) },
+  });
 
 export const patchMessage = operation({
   id: 'patchMessage',

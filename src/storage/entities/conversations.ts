@@ -34,6 +34,7 @@ export const ConversationEntity = defineEntity({
     team_updated_at: moment(),
     last_activity_at: moment(),
     snoozed_until: moment().nullable(),
+    merged_into_id: uuid().nullable(),
   },
   indexes: [
     { name: 'conversations_active', properties: ['tenant_id', 'last_activity_at', 'id'] },
@@ -59,6 +60,22 @@ export const ConversationEntity = defineEntity({
       name: 'conversations_starter_client_id',
       properties: ['tenant_id', 'identity', 'identity_verified', 'source_type', 'started_by', 'client_message_id'],
     },
+  ],
+});
+
+export const ConversationTombstoneEntity = defineEntity({
+  name: 'ConversationTombstone',
+  tableName: 'conversation_tombstones',
+  properties: {
+    tenant_id: uuid().primary(),
+    id: uuid().primary(),
+    identity: identity(),
+    identity_verified: p.boolean(),
+    deleted_at: moment(),
+  },
+  indexes: [
+    { name: 'conversation_tombstones_in_order', properties: ['tenant_id', 'deleted_at', 'id'] },
+    { name: 'conversation_tombstones_oldest', properties: ['deleted_at'] },
   ],
 });
 

@@ -3,7 +3,7 @@ import { AnswerEntity, DeletedAnswerEntity } from './answers.ts';
 import { ApiKeyEntity } from './api-keys.ts';
 import { AuditEntryEntity } from './audit-log.ts';
 import { CardRecordEntity } from './card-records.ts';
-import { ConversationEntity, DeletedConversationEntity } from './conversations.ts';
+import { ConversationEntity, ConversationTombstoneEntity, DeletedConversationEntity } from './conversations.ts';
 import { DerivedKeyEntity } from './derived-keys.ts';
 import { IdempotencyKeyEntity } from './idempotency-keys.ts';
 import { IdentityEntity } from './identities.ts';
@@ -16,6 +16,7 @@ import {
   VanishedAnswerEntity,
 } from './ingestion.ts';
 import { LastBackupEntity } from './last-backup.ts';
+import { MacroEntity } from './macros.ts';
 import { InvitationEntity, MemberEntity } from './members.ts';
 import { MessageEntity } from './messages.ts';
 import { ProcessEntity } from './processes.ts';
@@ -36,6 +37,7 @@ export const ENTITIES = [
   AccountSubjectEntity,
   AccountLinkEntity,
   SessionEntity,
+  MacroEntity,
   MemberEntity,
   InvitationEntity,
   AuditEntryEntity,
@@ -56,6 +58,7 @@ export const ENTITIES = [
   IdentityEntity,
   QuarantinedAnswerEntity,
   ConversationEntity,
+  ConversationTombstoneEntity,
   DeletedConversationEntity,
   MessageEntity,
   IngestionTotalEntity,

@@ -23,7 +23,7 @@ export const MessageEntity = defineEntity({
     author_name: text().nullable(),
     event: json<MessageEvent>().nullable(),
   },
-  indexes: [indexFromMigration('messages_words')],
+  indexes: [indexFromMigration('messages_words'), indexFromMigration('messages_notes')],
   uniques: [
     { name: 'messages_in_order', properties: ['tenant_id', 'conversation_id', 'seq', 'note_seq'] },
     {

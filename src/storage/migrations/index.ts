@@ -35,9 +35,11 @@ import { CARD_RULES_SCHEMA, CardRules } from './20261226-card-rules.ts';
 import { ResponseQuotas } from './20261227-response-quotas.ts';
 import { SnoozedConversations } from './20261227-snoozed-conversations.ts';
 import { TimerIndex } from './20261227-timer-index.ts';
+import { ConversationTombstones } from './20261228-conversation-tombstones.ts';
+import { MessageNotes } from './20261228-message-notes.ts';
 import { CardValues } from './20261229-card-values.ts';
+import { Macros } from './20261229-macros.ts';
 import { DemoTenants } from './20261230-demo-tenants.ts';
-import { Schedules } from './20261231-schedules.ts';
 
 /** Every migration in order. Names never change, because databases store them. */
 export const MIGRATIONS = [
@@ -80,10 +82,12 @@ export const MIGRATIONS = [
   { name: '20261227-timer-index', class: TimerIndex },
   { name: '20261229-card-values', class: CardValues },
   { name: '20261230-demo-tenants', class: DemoTenants },
-  { name: '20261231-schedules', class: Schedules },
+  { name: '20261228-conversation-tombstones', class: ConversationTombstones },
+  { name: '20261228-message-notes', class: MessageNotes },
+  { name: '20261229-macros', class: Macros },
 ];
 
 /** The schema version that this build needs. A later one works if it declares this build compatible. */
-export const NEEDED_SCHEMA = 34;
+export const NEEDED_SCHEMA = 33;
 
 export { CARD_RULES_SCHEMA, FOLLOW_UPS_SCHEMA, TRANSLATIONS_SCHEMA };

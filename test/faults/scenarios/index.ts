@@ -26,6 +26,7 @@ import { seededFaults } from './seeded-storage.ts';
 import { lostPrimary, lostPrimaryUnconfirmed } from './sentinel.ts';
 import { lateValkey, stopWithoutStores } from './starts-and-stops.ts';
 import { postgresRestarts, valkeyRestarts } from './store-restarts.ts';
+import { timersUnderKills } from './timers.ts';
 import {
   appendOnlySwitchedOn,
   appendOnlySwitchedOnRelaxed,
@@ -42,6 +43,7 @@ export const SCENARIOS: readonly Scenario[] = [
   apiKills,
   otherDevice,
   limitUnderKills,
+  timersUnderKills,
   poisonedPayloads,
   valkeyRestarts,
   lateValkey,

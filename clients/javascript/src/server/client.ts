@@ -47,7 +47,7 @@ interface Parsed {
 const [, RECORD_ANSWERS] = OPERATIONS.recordAnswers;
 
 /** Paths of POSTs without a body. */
-const ACTIONS = /\/(publish|pause|resume|close|archive|clone|replay)$/;
+const ACTIONS = /\/(publish|pause|resume|close|archive|clone|replay|macros\/\{macro_id\})$/;
 
 /** Splits the arguments of an operation: path parameters, query or body, options. */
 function parse(name: OperationName, args: unknown[]): Parsed {

@@ -2,8 +2,16 @@ import type { CallOptions } from '../call.ts';
 import type { List } from '../pages.ts';
 import type { Answer, Conversation, Message, MessageQuery, NewConversation, NewMessage, Receipt } from '../types.ts';
 import type {
-  AnswerQuery,
+  AppliedMacro,
+  BulkChange,
+  BulkResult,
   ConversationPatch,
+  Macro,
+  NewMacro,
+  ServerMessage,
+} from './inbox-types.ts';
+import type {
+  AnswerQuery,
   Figures,
   IdentityAttribute,
   IdentityItem,
@@ -26,7 +34,6 @@ import type {
   ResultsQuery,
   ServerAnswer,
   ServerConversationQuery,
-  ServerMessage,
 } from './types.ts';
 
 /** Answers. */
@@ -51,6 +58,25 @@ export interface ConversationsOperations {
   delete(id: string, options?: RequestOptions): Promise<void>;
   /** Moves the team's read horizon. */
   markRead(id: string, horizon: { seq: number }, options?: RequestOptions): Promise<void>;
+  /** Makes one change of up to 100 conversations. Each has its own result, in order. */
+  updateMany(
+    update: { ids: string[]; change: BulkChange },
+    options?: RequestOptions,
+  ): Promise<{ results: BulkResult[] }>;
+  /** Resolves a conversation; later messages are written to the other one, of the same user. */
+  merge(id: string, into: { into: string }, options?: RequestOptions): Promise<Conversation>;
+  /** Writes the text of a macro and makes its changes. */
+  applyMacro(id: string, macroId: string, options?: RequestOptions): Promise<AppliedMacro>;
+}
+
+/** Saved replies and changes of conversations. */
+export interface MacrosOperations {
+  /** Oldest first. */
+  list(query?: PageQuery, options?: CallOptions): List<Macro>;
+  create(macro: NewMacro, options?: RequestOptions): Promise<Macro>;
+  read(id: string, options?: CallOptions): Promise<Macro>;
+  update(id: string, patch: Partial<NewMacro>, options?: RequestOptions): Promise<Macro>;
+  delete(id: string, options?: RequestOptions): Promise<void>;
 }
 
 /** Users and their attributes. */
@@ -135,6 +161,7 @@ export interface Operations {
   readonly conversations: ConversationsOperations;
   readonly identities: IdentitiesOperations;
   readonly ingestion: IngestionOperations;
+  readonly macros: MacrosOperations;
   readonly messages: MessagesOperations;
   readonly quarantine: QuarantineOperations;
   readonly questions: QuestionsOperations;

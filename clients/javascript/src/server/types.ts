@@ -7,7 +7,6 @@ import type {
   Conversation,
   ConversationQuery,
   NewAnswer,
-  NewMessage,
   Placement,
   QuestionConfig,
   QuestionType,
@@ -63,28 +62,6 @@ export interface ServerConversationQuery extends ConversationQuery {
   source?: Conversation['source']['type'];
   q?: string;
   sort?: string;
-}
-
-export interface ConversationPatch {
-  status?: Conversation['status'];
-  /** Required with the status `snoozed`: 1 minute to 1 year ahead. */
-  snoozed_until?: string;
-  assignee_id?: string | null;
-  /** Replaces all tags; not together with the next two. */
-  tags?: string[];
-  add_tags?: string[];
-  remove_tags?: string[];
-  priority?: NonNullable<Conversation['priority']>;
-  subject?: string;
-  /** Values that you have seen: if one has changed meanwhile, the change is refused with `conversation-changed`. */
-  was?: ConversationSeen;
-}
-
-export interface ConversationSeen {
-  status?: Conversation['status'];
-  assignee_id?: string | null;
-  priority?: NonNullable<Conversation['priority']>;
-  subject?: string;
 }
 
 export type QuestionStatus = 'draft' | 'scheduled' | 'live' | 'paused' | 'closed' | 'archived';
@@ -362,4 +339,3 @@ export interface QuarantinedAnswer {
 }
 
 export type ServerAnswer = NewAnswer & { identity: string };
-export type ServerMessage = NewMessage & { kind?: 'reply' | 'note' };

@@ -11,6 +11,8 @@ use Parley\Shapes;
 /**
  * Conversations and their messages. An API key acts as the team.
  *
+ * @phpstan-import-type BulkResults from Shapes
+ * @phpstan-import-type BulkUpdate from Shapes
  * @phpstan-import-type Conversation from Shapes
  * @phpstan-import-type ConversationPatch from Shapes
  * @phpstan-import-type ConversationQuery from Shapes
@@ -75,9 +77,33 @@ trait Conversations
     }
 
     /**
+     * Makes one change of up to 100 conversations. Each has its own result, in order.
+     *
+     * @param BulkUpdate $body
+     * @return BulkResults
+     */
+    public function updateConversations(array $body, ?string $idempotencyKey = null): array
+    {
+        /** @var BulkResults */
+        return $this->post(__FUNCTION__, '/v1/conversations/bulk', $body, $idempotencyKey);
+    }
+
+    /**
+     * Resolves a conversation; later messages are written to the other one, of the same user.
+     *
+     * @param array{into: string} $body
+     * @return Conversation
+     */
+    public function mergeConversation(string $id, array $body, ?string $idempotencyKey = null): array
+    {
+        /** @var Conversation */
+        return $this->post(__FUNCTION__, Path::fill('/v1/conversations/{id}/merge', $id), $body, $idempotencyKey);
+    }
+
+    /**
      * Lists messages, including notes and events, oldest first; with `order: desc` newest first.
      *
-     * @param array{after_seq?: int, order?: 'asc'|'desc', limit?: int, cursor?: string} $query
+     * @param array{after_seq?: int, after_note_seq?: int, order?: 'asc'|'desc', limit?: int, cursor?: string} $query
      * @return Listing<Message>
      */
     public function listMessages(string $id, array $query = []): Listing
@@ -87,7 +113,8 @@ trait Conversations
     }
 
     /**
-     * Sends a reply or, with `kind: note`, adds an internal note.
+     * Sends a reply or, with `kind: note`, adds an internal note. With `after`, nothing is written if somebody has written
+     * since (`conversation-moved`), unless `force` is true.
      *
      * @param NewMessage $body
      * @return Message

@@ -199,6 +199,102 @@ class ConversationPatch(TypedDict, total=False):
     """Values that you have seen; if one has changed meanwhile, the change is refused."""
 
 
+class BulkChange(TypedDict, total=False):
+    """One change of many conversations."""
+
+    status: ConversationStatus
+    snoozed_until: str
+    assignee_id: str | None
+    priority: Priority
+    add_tags: list[str]
+    remove_tags: list[str]
+
+
+class BulkUpdate(TypedDict):
+    """One change of up to 100 conversations."""
+
+    ids: list[str]
+    change: BulkChange
+
+
+class BulkResult(TypedDict):
+    """The outcome for one conversation."""
+
+    id: str
+    status: Literal["changed", "unchanged", "not-found", "conflict"]
+    code: NotRequired[str]
+    """Only with `conflict`."""
+
+
+class BulkResults(TypedDict):
+    """One result for each id, in order."""
+
+    results: list[BulkResult]
+
+
+class ConversationMerge(TypedDict):
+    """The conversation into which another one of the same user is merged."""
+
+    into: str
+
+
+class MacroChange(TypedDict, total=False):
+    """What a macro changes."""
+
+    status: ConversationStatus
+    snooze_for_s: int
+    """Required with the status `snoozed`: seconds from when it is applied."""
+    assignee_id: str | None
+    priority: Priority
+    add_tags: list[str]
+    remove_tags: list[str]
+
+
+class MacroChangeInput(MacroChange, total=False):
+    """What a new macro changes."""
+
+
+class NewMacro(TypedDict):
+    """A macro to create; a saved reply is one with only a `body`."""
+
+    name: str
+    shortcut: NotRequired[str | None]
+    body: NotRequired[str | None]
+    """May recall attributes of the user: `{{identity.attributes.plan|your plan}}`."""
+    kind: NotRequired[Literal["reply", "note"]]
+    changes: NotRequired[MacroChangeInput]
+
+
+class MacroPatch(TypedDict, total=False):
+    """Changes to a macro; `changes` replaces all of them."""
+
+    name: str
+    shortcut: str | None
+    body: str | None
+    kind: Literal["reply", "note"]
+    changes: MacroChangeInput
+
+
+class Macro(TypedDict):
+    """A saved reply, changes of a conversation, or both."""
+
+    id: str
+    name: str
+    shortcut: str | None
+    body: str | None
+    kind: Literal["reply", "note"]
+    changes: MacroChange
+    created_at: str
+    updated_at: str
+
+
+class AppliedMacro(TypedDict):
+    """A conversation after a macro, and the message that it has written."""
+
+    conversation: "Conversation"
+    message: "Message | None"
+
+
 class ConversationSeen(TypedDict, total=False):
     """Values that the caller has seen before a change."""
 
@@ -245,9 +341,17 @@ class Conversation(TypedDict):
     first_reply_at: str | None
     resolved_at: str | None
     previous_id: str | None
+    merged_into_id: NotRequired[str | None]
     created_at: str
     updated_at: str
     last_activity_at: str
+
+
+class MessagePosition(TypedDict):
+    """The newest messages that the author has seen; 0 for none."""
+
+    seq: int
+    note_seq: int
 
 
 class NewMessage(TypedDict):
@@ -259,6 +363,11 @@ class NewMessage(TypedDict):
     """Notes are visible to the team only."""
     client_message_id: NotRequired[str]
     """Client-generated; a repeated id returns the first message."""
+    after: NotRequired[MessagePosition]
+    """The newest messages that you have seen; if somebody has written since, nothing is written."""
+    force: NotRequired[bool]
+    """Write although somebody has written since."""
+
 
 
 class MessagePatch(TypedDict):

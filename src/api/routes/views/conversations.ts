@@ -46,6 +46,7 @@ export const presentConversation = (side: Side) => (row: ConversationRow) => ({
   first_reply_at: row.first_reply_at,
   resolved_at: row.resolved_at,
   previous_id: row.previous_id && toTypeId('conversation', row.previous_id),
+  merged_into_id: row.merged_into_id && toTypeId('conversation', row.merged_into_id),
   created_at: row.created_at,
   updated_at: side === 'team' ? row.team_updated_at : row.updated_at,
   last_activity_at: row.last_activity_at,

@@ -7,6 +7,7 @@ from .answers import Answers
 from .conversations import Conversations
 from .identities import Identities
 from .ingestion import IngestionCounters, Quarantine
+from .macros import Macros
 from .messages import Messages
 from .questions import Questions
 from .tokens import Tokens
@@ -24,6 +25,7 @@ class Resources(Generic[D]):
         self.conversations = Conversations(driver)
         self.identities = Identities(driver)
         self.ingestion = IngestionCounters(driver)
+        self.macros = Macros(driver)
         self.messages = Messages(driver)
         self.quarantine = Quarantine(driver)
         self.questions = Questions(driver)

@@ -8,7 +8,11 @@ from ..calls import Call, delete, get, get_page, patch, path, post, put_mark
 from ..operation import D_co, Resource, listing, operation
 from ..pages import Page
 from ..types import (
+    AppliedMacro,
+    BulkResults,
+    BulkUpdate,
     Conversation,
+    ConversationMerge,
     ConversationPatch,
     ConversationSort,
     ConversationSource,
@@ -31,6 +35,7 @@ class Conversations(Resource[D_co]):
         status: ConversationStatus | None = None,
         unread: bool | None = None,
         updated_since: datetime | str | None = None,
+        deleted: bool | None = None,
         identity: str | None = None,
         verified: bool | None = None,
         assignee: str | None = None,
@@ -48,6 +53,7 @@ class Conversations(Resource[D_co]):
             status: Conversations in this state.
             unread: Whether the team has unread messages.
             updated_since: For incremental reads; late commits are not missed.
+            deleted: Whether pages also have the deleted conversations; only with `updated_since`.
             identity: Conversations with this user.
             verified: With verified (True) or unverified (False) identities.
             assignee: `member_…`, or `none` for unassigned conversations.
@@ -65,6 +71,7 @@ class Conversations(Resource[D_co]):
                 "status": status,
                 "unread": unread,
                 "updated_since": updated_since,
+                "deleted": deleted,
                 "identity": identity,
                 "verified": verified,
                 "assignee": assignee,
@@ -108,6 +115,23 @@ class Conversations(Resource[D_co]):
     def delete(self, id: str, *, if_match: str | None = None) -> Call[None]:
         """Deletes a conversation with its messages."""
         return delete(path(_ONE, id=id), if_match)
+
+    @operation("updateConversations")
+    def update_many(self, *, idempotency_key: str | None = None, **update: Unpack[BulkUpdate]) -> Call[BulkResults]:
+        """Makes one `change` of up to 100 conversations (`ids`). Each has its own result, in order."""
+        return post(f"{_ALL}/bulk", update, idempotency_key)
+
+    @operation("mergeConversation")
+    def merge(
+        self, id: str, *, idempotency_key: str | None = None, **merge: Unpack[ConversationMerge]
+    ) -> Call[Conversation]:
+        """Resolves a conversation; later messages are written to `into`, a conversation of the same user."""
+        return post(f"{path(_ONE, id=id)}/merge", merge, idempotency_key)
+
+    @operation("applyMacro")
+    def apply_macro(self, id: str, macro_id: str, *, idempotency_key: str | None = None) -> Call[AppliedMacro]:
+        """Writes the text of a macro and makes its changes."""
+        return post(path(f"{_ONE}/macros/{{macro_id}}", id=id, macro_id=macro_id), None, idempotency_key)
 
     @operation("markConversationRead")
     def mark_read(self, id: str, *, seq: int) -> Call[None]:

@@ -20,6 +20,7 @@ class Messages(Resource[D_co]):
         id: str,
         *,
         after_seq: int | None = None,
+        after_note_seq: int | None = None,
         order: MessageOrder | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -28,19 +29,27 @@ class Messages(Resource[D_co]):
 
         Args:
             id: `conversation_…`.
-            after_seq: Only messages after this sequence number.
+            after_seq: Only messages after the reply with this sequence number.
+            after_note_seq: With `after_seq`: only notes and events after this one.
             order: `desc` for the newest first; defaults to `asc`.
             limit: Page size, 1 to 100; defaults to 10.
             cursor: The `next_cursor` of the previous page.
         """
-        query = {"after_seq": after_seq, "order": order, "limit": limit, "cursor": cursor}
+        query = {
+            "after_seq": after_seq,
+            "after_note_seq": after_note_seq,
+            "order": order,
+            "limit": limit,
+            "cursor": cursor,
+        }
         return get_page(path(_ALL, id=id), query)
 
     @operation("createMessage")
     def create(self, id: str, *, idempotency_key: str | None = None, **message: Unpack[NewMessage]) -> Call[Message]:
         """Sends a reply to a conversation or, with `kind="note"`, adds a note that the user cannot see.
 
-        A repeated `client_message_id` returns the first message.
+        A repeated `client_message_id` returns the first message. With `after`, the error `conversation-moved` says that
+        somebody has written since; `force` writes anyway.
         """
         return post(path(_ALL, id=id), message, idempotency_key)
 

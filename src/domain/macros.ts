@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { type Change, SNOOZE_MAX_MS, SNOOZE_MIN_MS } from './conversation-changes.ts';
+import { Conversation, ConversationPriority, ConversationStatus } from './conversations.ts';
+import { type FieldCode, issueOf, rule } from './field-errors.ts';
+import { typeId, typeIdOut } from './ids.ts';
+import { Body, Message } from './messages.ts';
+import { findRecallFault } from './recall.ts';
+import { Tags, TimestampOut, text } from './text.ts';
+
+/** Maximum number of macros of a tenant. */
+export const MAX_MACROS = 500;
+
+/** The change of a macro as it is stored and sent, with members by their public ids. */
+const changeFields = <Member extends z.ZodType>(member: Member) => ({
+  status: ConversationStatus,
+  snooze_for_s: z
+    .int()
+    .min(SNOOZE_MIN_MS / 1000)
+    .max(SNOOZE_MAX_MS / 1000)
+    .meta({
+      description: 'Required with the status `snoozed`, otherwise not allowed: seconds from when it is applied',
+    }),
+  assignee_id: member.nullable(),
+  priority: ConversationPriority,
+  add_tags: Tags,
+  remove_tags: Tags,
+});
+
+const MacroChangeInput = z
+  .strictObject(changeFields(typeId('member')))
+  .partial()
+  .check(({ value: { status, snooze_for_s, add_tags, remove_tags }, issues }) => {
+    const report = (field: string, code: FieldCode, sentence: string) =>
+      issues.push({ ...issueOf(code, sentence, undefined), path: [field] });
+    if (status === 'snoozed' && snooze_for_s === undefined)
+      report('snooze_for_s', 'required', 'Required with the status "snoozed": the number of seconds.');
+    if (status !== 'snoozed' && snooze_for_s !== undefined)
+      report('snooze_for_s', 'not-allowed', 'Must be omitted unless "status" is "snoozed".');
+    if (remove_tags?.some(tag => add_tags?.includes(tag)))
+      report('remove_tags', 'conflicting', 'Must not contain a tag that is also in "add_tags".');
+  })
+  .meta({ id: 'MacroChangeInput' });
+export type MacroChange = z.output<typeof MacroChangeInput>;
+
+const MacroBody = Body.check(({ value, issues }) => {
+  const fault = findRecallFault(value);
+  if (fault) issues.push(issueOf(...fault, value));
+}).meta({
+  description:
+    'The text to send; it can recall attributes with a fallback, such as `{{identity.attributes.plan|your plan}}`',
+});
+
+const Shortcut = text(30, 1, 'export')
+  .refine(value => /^[a-z0-9][a-z0-9-]*$/.test(value), rule('invalid-format', 'Must consist of a-z, 0-9 and "-".'))
+  .meta({ description: 'Typed after `/` in the dashboard', example: 'export' });
+
+const macroFields = {
+  name: text(120, 1, 'Where the export is'),
+  shortcut: Shortcut.nullable(),
+  body: MacroBody.nullable(),
+  kind: z.enum(['reply', 'note']).meta({ description: 'Whether the text is a reply or a note; default `reply`' }),
+  changes: MacroChangeInput,
+};
+
+export const NewMacro = z
+  .strictObject(macroFields)
+  .partial({ shortcut: true, body: true, kind: true, changes: true })
+  .meta({ id: 'MacroInput', description: 'A saved reply is a macro with only a `body`' });
+export type NewMacro = z.output<typeof NewMacro>;
+
+export const MacroPatch = z.strictObject(macroFields).partial().meta({ id: 'MacroPatch' });
+export type MacroPatch = z.output<typeof MacroPatch>;
+
+export const Macro = z
+  .object({
+    id: typeIdOut('macro'),
+    name: z.string(),
+    shortcut: z.string().nullable(),
+    body: z.string().nullable(),
+    kind: z.enum(['reply', 'note']),
+    changes: z
+      .object(changeFields(typeIdOut('member')))
+      .partial()
+      .meta({ id: 'MacroChange' }),
+    created_at: TimestampOut,
+    updated_at: TimestampOut,
+  })
+  .meta({ id: 'Macro' });
+
+export const AppliedMacro = z
+  .object({ conversation: Conversation, message: Message.nullable().meta({ description: 'Null without a body' }) })
+  .meta({ id: 'AppliedMacro' });
+
+/** Returns the change of a macro that is applied now. */
+export const changeOf = ({ snooze_for_s, ...change }: MacroChange, now: Date): Change => ({
+  ...change,
+  ...(snooze_for_s === undefined ? {} : { snoozed_until: new Date(now.getTime() + snooze_for_s * 1000) }),
+});

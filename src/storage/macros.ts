@@ -1,0 +1,95 @@
+import { newUuid } from '../domain/ids.ts';
+import { MAX_MACROS, type MacroChange } from '../domain/macros.ts';
+import type { Page } from '../domain/pages.ts';
+import { notFound, Problem } from '../domain/problem.ts';
+import { lockAssignee } from './conversation-changes.ts';
+import { byTime, createList, readPage } from './lists.ts';
+import type { TenantStorage } from './orm.ts';
+import { lockTenant } from './tenants.ts';
+
+export interface MacroRow {
+  id: string;
+  name: string;
+  shortcut: string | null;
+  body: string | null;
+  kind: 'reply' | 'note';
+  /** Members are given by their UUIDs. */
+  changes: MacroChange;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The fields of a macro that a request sets. */
+export type MacroFields = Omit<MacroRow, 'id' | 'created_at' | 'updated_at'>;
+
+const COLUMNS = 'id, name, shortcut, body, kind, changes, created_at, updated_at';
+const ASSIGNEE = '/changes/assignee_id';
+
+/** Returns the tenant's macros, oldest first. */
+export const listMacros = (tenant: TenantStorage, limit: number, after: string[] | null): Promise<Page<MacroRow>> =>
+  readPage(tenant, createList(tenant, 'macros', COLUMNS, byTime<MacroRow>('created_at', false)), limit, after);
+
+/** Returns a macro, or throws 404. */
+export async function findMacro(tenant: Pick<TenantStorage, 'query' | 'tenantId'>, id: string): Promise<MacroRow> {
+  const [row] = await tenant.query<MacroRow>(`select ${COLUMNS} from macros where tenant_id = $1 and id = $2`, [
+    tenant.tenantId,
+    id,
+  ]);
+  if (!row) throw notFound('macro');
+  return row;
+}
+
+/** Inserts a macro. Throws 409 beyond the maximum of a tenant, and 422 for an unknown assignee. */
+export const insertMacro = (tenant: TenantStorage, macro: MacroFields, now: Date): Promise<MacroRow> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    if (macro.changes.assignee_id) await lockAssignee(tx, tenantId, macro.changes.assignee_id, ASSIGNEE);
+    await lockTenant(tx, tenantId);
+    const [row] = await tx.query<{ count: number }>('select count(*)::int as count from macros where tenant_id = $1', [
+      tenantId,
+    ]);
+    if ((row?.count ?? 0) >= MAX_MACROS)
+      throw new Problem('limit-reached', `A tenant can have at most ${MAX_MACROS} macros.`);
+    const rows = await tx.query<MacroRow>(
+      `insert into macros (tenant_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $8) returning ${COLUMNS}`,
+      [tenantId, newUuid(), macro.name, macro.shortcut, macro.body, macro.kind, JSON.stringify(macro.changes), now],
+    );
+    return rows[0] as MacroRow;
+  });
+
+/** Changes a macro under a row lock. `change` receives the present one, and throws to prevent the change. */
+export const updateMacro = (
+  tenant: TenantStorage,
+  id: string,
+  change: (before: MacroRow) => MacroFields,
+  now: Date,
+): Promise<MacroRow> =>
+  tenant.transaction(async tx => {
+    const { tenantId } = tenant;
+    const [before] = await tx.query<MacroRow>(
+      `select ${COLUMNS} from macros where tenant_id = $1 and id = $2 for update`,
+      [tenantId, id],
+    );
+    if (!before) throw notFound('macro');
+    const { name, shortcut, body, kind, changes } = change(before);
+    if (changes.assignee_id && changes.assignee_id !== before.changes.assignee_id)
+      await lockAssignee(tx, tenantId, changes.assignee_id, ASSIGNEE);
+    const rows = await tx.query<MacroRow>(
+      `update macros set name = $3, shortcut = $4, body = $5, kind = $6, changes = $7::jsonb, updated_at = $8
+       where tenant_id = $1 and id = $2 returning ${COLUMNS}`,
+      [tenantId, id, name, shortcut, body, kind, JSON.stringify(changes), now],
+    );
+    return rows[0] as MacroRow;
+  });
+
+/** Deletes a macro. `check` throws to prevent it. */
+export const deleteMacro = (tenant: TenantStorage, id: string, check: (macro: MacroRow) => void): Promise<void> =>
+  tenant.transaction(async tx => {
+    const [row] = await tx.query<MacroRow>(
+      `select ${COLUMNS} from macros where tenant_id = $1 and id = $2 for update`,
+      [tenant.tenantId, id],
+    );
+    if (!row) throw notFound('macro');
+    check(row);
+    await tx.query('delete from macros where tenant_id = $1 and id = $2', [tenant.tenantId, id]);
+  });
