@@ -121,6 +121,12 @@ describe.runIf(await isFound())('the Swift client', () => {
   );
 
   test(
+    'the format',
+    () => inPackage('swift format lint --strict --recursive Sources Tests Stubs Package.swift'),
+    300_000,
+  );
+
+  test(
     'any steps and values show what they show on the server',
     async () => {
       const cases = fc.sample(fc.tuple(steps, values), 2000).map(([all, given]) => {

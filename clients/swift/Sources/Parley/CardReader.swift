@@ -23,7 +23,8 @@ public struct CardQuery: Hashable, Sendable {
     let limit = limit.map(String.init)
     return try Parley.path(
       "cards",
-      query: [("locale", locale), ("platform", platform), ("app_version", appVersion), ("limit", limit),
+      query: [
+        ("locale", locale), ("platform", platform), ("app_version", appVersion), ("limit", limit),
         ("triggers", triggers ? "true" : nil),
       ])
   }

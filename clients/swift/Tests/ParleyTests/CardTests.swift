@@ -35,7 +35,9 @@ final class CardTests: XCTestCase {
     let cards = (reply["cards"]?.list ?? []).map { cardJSON($0.int!) }.joined(separator: ",")
     let headers = reply["etag"].map { ["ETag": $0.text!] } ?? [:]
     await stage.serve([
-      Cue(status: reply["status"]!.int, headers: headers, body: #"{"data": [\#(cards)], "poll_after_s": \#(reply["poll_after_s"]?.int ?? 60)}"#)
+      Cue(
+        status: reply["status"]!.int, headers: headers,
+        body: #"{"data": [\#(cards)], "poll_after_s": \#(reply["poll_after_s"]?.int ?? 60)}"#)
     ])
     var ids: [String] = []
     let came = await outcome { ids = try await client.listCards(cardQuery(step["query"])).map(\.id) }

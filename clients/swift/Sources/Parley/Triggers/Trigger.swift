@@ -50,7 +50,9 @@ extension PropertyCondition: Decodable {
 
 extension Trigger: Decodable {
   private enum CodingKeys: String, CodingKey {
-    case event, click, conditions = "where", url, count, delayS, cancelOn
+    case event, click
+    case conditions = "where"
+    case url, count, delayS, cancelOn
   }
 
   public init(from decoder: any Decoder) throws {
