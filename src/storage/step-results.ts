@@ -1,19 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { isAnswered } from '../domain/answers.ts';
 import type { Counted } from '../domain/counts.ts';
-import type { FollowUp } from '../domain/follow-ups.ts';
 import { CANARY_TENANT_ID } from '../domain/ingestion.ts';
 import { type AnswerRules, answerRules, type QuestionContent } from '../domain/questions.ts';
-import type { DayCounts } from '../domain/results.ts';
 import { stepBytes } from '../domain/rule-bytes.ts';
-import {
-  addStepCounts,
-  asCounts,
-  countStep,
-  noStepCounts,
-  type StepCounts,
-  shownFollowUps,
-} from '../domain/step-counts.ts';
+import { addStepCounts, countStep, noStepCounts, type StepCounts, shownFollowUps } from '../domain/step-counts.ts';
+import type { StepDayCounts } from '../domain/step-results.ts';
 import { additionsTo, type CountRow, fromCountRow, isChange, toCountRow, whereCounts } from './count-rows.ts';
 import { COUNTED, type CountChange, IS_COUNTED, type ResultsFilter } from './counted-columns.ts';
 import type { TenantStorage } from './orm.ts';
@@ -165,18 +157,6 @@ export async function countSteps(tx: Transaction, changes: readonly CountChange[
   await addSums(tx, sums);
 }
 
-/** The counts of a follow-up by day and version. */
-export interface StepDayCounts extends StepCounts, Pick<DayCounts, 'day' | 'question_version'> {
-  step: string;
-}
-
-/** Returns the form in which a step's counts are used like those of a question. */
-export const asDayCounts = ({ step: _, day, question_version, ...counts }: StepDayCounts): DayCounts => ({
-  day,
-  question_version,
-  ...asCounts(counts),
-});
-
 /** Returns the counts of all follow-ups of a question by day and version. */
 export async function listStepDayCounts(
   tenant: TenantStorage,
@@ -189,18 +169,6 @@ export async function listStepDayCounts(
     where.params,
   );
   return rows.map(fromCountRow);
-}
-
-/** Counts the follow-ups of answers that are not in the results, such as those to a preview. */
-export function countFollowUps(
-  content: Pick<QuestionContent, 'type' | 'config'> & { follow_ups: FollowUp[] },
-  answers: readonly Counted[],
-): StepDayCounts[] {
-  const rules = answerRules(content);
-  const sums: Sums = new Map();
-  for (const counted of answers)
-    addAnswer(sums, rules, { ...counted, tenant_id: '', question_id: '', identity_verified: true }, 1);
-  return [...sums.values()];
 }
 
 /** Whether a version of the question has, or had, follow-ups. */

@@ -1,19 +1,17 @@
 import { z } from 'zod';
-import { addCounts, noCounts } from '../../domain/counts.ts';
 import { documentedAs } from '../../domain/documented.ts';
-import type { FollowUp } from '../../domain/follow-ups.ts';
 import { toTypeId, typeId } from '../../domain/ids.ts';
 import { queryBoolean, queryInt } from '../../domain/pages.ts';
 import { Problem } from '../../domain/problem.ts';
-import { type CountedStep, type DayCounts, Grouping, Results, resultsOf, stepResultsOf } from '../../domain/results.ts';
-import { addStepCounts, asCounts, noStepCounts, type StepCounts } from '../../domain/step-counts.ts';
+import { type CountedStep, Grouping, Results, resultsOf, stepResultsOf } from '../../domain/results.ts';
+import { addUpSteps, asDayCounts, countFollowUps } from '../../domain/step-results.ts';
 import { MAIN_STEP } from '../../domain/steps.ts';
 import { Day, text } from '../../domain/text.ts';
 import type { ResultsFilter } from '../../storage/counted-columns.ts';
 import type { TenantStorage } from '../../storage/orm.ts';
 import { findQuestion, listPublishedSteps, type QuestionRow } from '../../storage/questions.ts';
 import { listDayCounts } from '../../storage/results.ts';
-import { asDayCounts, countFollowUps, listStepDayCounts, type StepDayCounts } from '../../storage/step-results.ts';
+import { listStepDayCounts } from '../../storage/step-results.ts';
 import { addTestCounts, listTestAnswers } from '../../storage/test-answers.ts';
 import { operation } from '../operation.ts';
 
@@ -109,26 +107,6 @@ async function readCounts(tenant: TenantStorage, question: QuestionRow, filter: 
   const counted = new Set(followUps.map(({ step }) => step));
   const removed = published.filter(({ key }) => !present.has(key) && counted.has(key));
   return { main, followUps, steps: addUpSteps(question, [...question.follow_ups, ...removed], main, followUps) };
-}
-
-function addUpSteps(
-  question: QuestionRow,
-  steps: readonly FollowUp[],
-  main: readonly DayCounts[],
-  followUps: readonly StepDayCounts[],
-): CountedStep[] {
-  const total = noCounts();
-  for (const row of main) addCounts(total, row);
-  const totals = new Map<string, StepCounts>();
-  for (const row of followUps) totals.set(row.step, addStepCounts(totals.get(row.step) ?? noStepCounts(), row));
-  const { type, title, config } = question;
-  return [
-    { key: MAIN_STEP, type, title, config, counts: total, skipped: 0 },
-    ...steps.map(step => {
-      const counts = totals.get(step.key) ?? noStepCounts();
-      return { ...step, counts: asCounts(counts), skipped: counts.skipped };
-    }),
-  ];
 }
 
 /** Every operation on results. */
